@@ -1,0 +1,30 @@
+"""driftproof: is a theorem of federated optimisation true as printed, and how tight is it?
+
+What a claim's file needs is here; importing it costs numpy and nothing heavier.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Assumption": "toolkit.claims",
+    "Case": "toolkit.claims",
+    "DriftproofError": "toolkit.errors",
+    "average": "toolkit.measure",
+    "claim": "toolkit.claims",
+    "each": "toolkit.measure",
+    "grid": "toolkit.claims",
+    "sq": "toolkit.measure",
+}
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(importlib.import_module(_WHERE[name]), name)
+    raise AttributeError(f"module 'toolkit' has no attribute {name!r}")

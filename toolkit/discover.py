@@ -1,0 +1,216 @@
+"""Finds leaves (claims, problems, algorithms, …): the folder is the registry.
+
+A leaf is a class or function under a decorator call such as ``@claim(name="…", …)``. Its metadata
+are literals in that call, so they are read from the syntax tree and nothing is imported (no torch)
+until a leaf is used. A package outside driftproof contributes leaves by an entry point of the group
+``driftproof`` whose value is the package's name; a single file is named on the command line.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from toolkit.errors import DriftproofError, unknown_name
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of leaf: where its folder is and which decorator marks it."""
+
+    name: str
+    plural: str
+    package: str
+    decorator: str
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("claim", "claims", "verifiers.claims", "claim"),
+        Kind("problem", "problems", "synthetic.problems", "problem"),
+        Kind("algorithm", "algorithms", "toolkit.algorithms", "algorithm"),
+        Kind("experiment", "experiments", "verifiers.experiments", "experiment"),
+        Kind("kernel", "kernels", "toolkit.kernels", "fused"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf as its file states it, before anything is imported."""
+
+    kind: str
+    name: str
+    symbol: str
+    path: Path
+    module: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    summary: str = ""
+    lines: int = 0
+
+    def load(self) -> Any:
+        """Import the leaf's file and return the object that its decorator made."""
+        module = importlib.import_module(self.module) if self.module else import_path(self.path)
+        return getattr(module, self.symbol)
+
+
+def kind_named(text: str) -> Kind:
+    """Return the kind called ``text`` in the singular or the plural."""
+    for kind in KINDS.values():
+        if text in (kind.name, kind.plural):
+            return kind
+    raise unknown_name("kind", text, [kind.plural for kind in KINDS.values()])
+
+
+def package_folder(package: str) -> Path:
+    """Return the folder of ``package`` while importing only its (light) top package."""
+    top, *rest = package.split(".")
+    spec = importlib.util.find_spec(top)
+    if spec is None or not spec.submodule_search_locations:
+        raise DriftproofError(
+            f"no package {top!r} on the path", "an installed driftproof", "pip install -e ."
+        )
+    return Path(next(iter(spec.submodule_search_locations)), *rest)
+
+
+@cache
+def leaves(kind: str) -> Mapping[str, Leaf]:
+    """Return every leaf of one kind by name, in the order of names."""
+    packages = [KINDS[kind].package]
+    packages += [point.value for point in entry_points(group="driftproof")]
+    found: dict[str, Leaf] = {}
+    for package in packages:
+        folder = package_folder(package)
+        for path in sorted(folder.rglob("*.py")):
+            if path.name.startswith("_"):
+                continue
+            module = ".".join((package, *path.relative_to(folder).with_suffix("").parts))
+            for leaf in leaves_in(path, kind, module=module):
+                if leaf.name in found:
+                    raise DriftproofError(
+                        f"two {KINDS[kind].plural} are called {leaf.name!r}: "
+                        f"{found[leaf.name].path} and {path}",
+                        "a name of its own for each leaf",
+                        "rename one of them",
+                    )
+                found[leaf.name] = leaf
+    return dict(sorted(found.items()))
+
+
+def find(kind: str, name: str) -> Leaf:
+    """Return the leaf called ``name``, or raise with the nearest names offered."""
+    known = leaves(kind)
+    if name not in known:
+        raise unknown_name(kind, name, known)
+    return known[name]
+
+
+def find_symbol(kind: str, symbol: str) -> Any:
+    """Load the leaf whose class is called ``symbol`` (used by the packages' lazy attributes)."""
+    for leaf in leaves(kind).values():
+        if leaf.symbol == symbol:
+            return leaf.load()
+    raise AttributeError(symbol)
+
+
+def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None) -> Iterator[Leaf]:
+    """Yield the leaves of one file, reading only its syntax tree."""
+    tree = parse(path)
+    decorators = {k.decorator: k.name for k in KINDS.values() if kind in (None, k.name)}
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+            continue
+        for call in node.decorator_list:
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+                continue
+            if call.func.id not in decorators:
+                continue
+            metadata = {word.arg: _literal(word.value) for word in call.keywords if word.arg}
+            name = metadata.get("name")
+            if not isinstance(name, str):
+                raise DriftproofError(
+                    f"{path}:{call.lineno}: @{call.func.id} has no literal name",
+                    'name="paper/statement" written out in the call',
+                    "give the leaf a literal name; listing reads it without importing the file",
+                )
+            doc = ast.get_docstring(tree) or ast.get_docstring(node) or ""
+            yield Leaf(
+                kind=decorators[call.func.id],
+                name=name,
+                symbol=node.name,
+                path=path,
+                module=module,
+                metadata=metadata,
+                summary=doc.split("\n\n")[0].replace("\n", " ").strip(),
+                lines=len(path.read_text(encoding="utf-8").splitlines()),
+            )
+
+
+def parse(path: Path) -> ast.Module:
+    """Return the syntax tree of a Python file; a file that is none is a usage error."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    except OSError as error:
+        raise DriftproofError(
+            f"{path}: {error.strerror}", "a readable Python file", "check the path"
+        ) from error
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f"{path}:{line}" if line else str(path)
+        reason = getattr(error, "msg", None) or str(error)
+        raise DriftproofError(
+            f"{where}: {reason}", "a Python file", "mend the line, or name another file"
+        ) from error
+
+
+@cache
+def import_path(path: Path) -> ModuleType:
+    """Import a user's own file; what it raises is reported with its own line."""
+    parse(path)
+    name = f"driftproof_user.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise DriftproofError(f"{path} is no Python file", "a file ending in .py", "rename it")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except DriftproofError:
+        raise
+    except Exception as error:
+        raise located(error, path) from error
+    return module
+
+
+def located(error: Exception, path: Path) -> DriftproofError:
+    """Return what a user's file raised as an error that names its own line."""
+    trace, line = error.__traceback__, 1
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return DriftproofError(
+        f"{path}:{line}: {type(error).__name__}: {error}",
+        "a file that runs",
+        "mend that line; --debug shows the whole traceback",
+    )
+
+
+def _literal(node: ast.expr) -> Any:
+    """Return a literal's value; for a list of names, the names; else the source text."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_literal(item) for item in node.elts]
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return ast.unparse(node)

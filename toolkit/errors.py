@@ -1,0 +1,45 @@
+"""Errors a user can act on: what was got, what was wanted, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DriftproofError(Exception):
+    """A foreseeable mistake; the command line prints it without a traceback.
+
+    Args:
+        got: what was found, with its value.
+        wanted: what was expected instead.
+        remedy: what the user can do about it.
+
+    >>> print(DriftproofError("step_size = -1", "a positive number", "pass step_size > 0"))
+    got:    step_size = -1
+    wanted: a positive number
+    remedy: pass step_size > 0
+    """
+
+    exit_code = 2
+
+    def __init__(self, got: str, wanted: str, remedy: str) -> None:
+        super().__init__(got, wanted, remedy)
+        self.got, self.wanted, self.remedy = got, wanted, remedy
+
+    def __str__(self) -> str:
+        lines = (("got:", self.got), ("wanted:", self.wanted), ("remedy:", self.remedy))
+        return "\n".join(f"{head:<7} {text}" for head, text in lines)
+
+
+class MissingError(DriftproofError):
+    """Something needed is not on this machine: a data set, a device, a package."""
+
+    exit_code = 3
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> DriftproofError:
+    """Return the error for a name that does not exist, with the nearest ones offered."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    offer = f"did you mean {' or '.join(near)}?" if near else f"driftproof list {kind}"
+    return DriftproofError(f"unknown {kind} {name!r}", f"one of {len(names)} known names", offer)

@@ -1,0 +1,95 @@
+"""What problems and algorithms share: named parameters, checked once, swept by lists."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any, Self
+
+from toolkit.errors import DriftproofError
+
+
+class Parameters:
+    """Base of the frozen dataclasses that ``@problem`` and ``@algorithm`` make.
+
+    A field given as a list stands for a sweep: ``grid`` expands it, and only the members of the
+    sweep are checked by ``validate``.
+    """
+
+    leaf_name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.swept():
+            self.validate()
+
+    def validate(self) -> None:
+        """Raise DriftproofError if a parameter is out of its range. Overridden by leaves."""
+
+    def swept(self) -> list[str]:
+        """Return the names of the fields that hold a list of values."""
+        return [name for name, value in self.values().items() if isinstance(value, list)]
+
+    def values(self) -> dict[str, Any]:
+        """Return the parameters by name, in the order of their declaration."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def expand(self) -> list[Self]:
+        """Return every member of the sweep, the first-named field varying slowest."""
+        axes = [v if isinstance(v, list) else [v] for v in self.values().values()]
+        names = list(self.values())
+        return [
+            type(self)(**dict(zip(names, chosen, strict=True)))
+            for chosen in itertools.product(*axes)
+        ]
+
+    def changed(self) -> dict[str, Any]:
+        """Return the parameters that differ from their defaults."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)  # type: ignore[arg-type]
+            if getattr(self, f.name) != f.default
+        }
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={value}" for name, value in self.changed().items())
+        return f"{type(self).__name__}({inside})"
+
+    def require(self, name: str, wanted: str, holds: bool) -> None:
+        """Raise unless ``holds``; the message names the field, its value and what it may be."""
+        if not holds:
+            raise DriftproofError(
+                f"{type(self).__name__}: {name} = {getattr(self, name)!r}",
+                f"{name} {wanted}",
+                f"change {name} where {type(self).__name__} is built",
+            )
+
+    def positive(self, *names: str) -> None:
+        """Require finite numbers above zero."""
+        for name in names:
+            value = getattr(self, name)
+            self.require(name, "a finite number above 0", _real(value) and value > 0)
+
+    def non_negative(self, *names: str) -> None:
+        """Require finite numbers at or above zero."""
+        for name in names:
+            value = getattr(self, name)
+            self.require(name, "a finite number, 0 or more", _real(value) and value >= 0)
+
+    def whole(self, *names: str, least: int = 1) -> None:
+        """Require whole numbers of at least ``least``."""
+        for name in names:
+            value = getattr(self, name)
+            is_int = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            self.require(name, f"a whole number, {least} or more", is_int and value >= least)
+
+    def one_of(self, name: str, choices: Iterable[str]) -> None:
+        """Require one of a few words."""
+        words = list(choices)
+        self.require(name, f"one of {', '.join(map(repr, words))}", getattr(self, name) in words)
+
+
+def _real(value: object) -> bool:
+    return isinstance(value, numbers.Real) and math.isfinite(float(value))
