@@ -1,0 +1,105 @@
+"""Algorithms: one client's program that calls collectives, and the context it runs in.
+
+One text runs batched (all clients and replicates in one tensor operation), enumerated (exact
+expectations over small noise supports) and on the wire (one process a client); only the Context
+differs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, dataclass_transform
+
+from toolkit.parameters import Parameters
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from toolkit.draws import Law
+
+A = TypeVar("A", bound="Algorithm")
+
+
+class Collective(Protocol):
+    """Something that can average over clients."""
+
+    def average(self, *xs: Tensor, weights: Tensor | None = None) -> tuple[Tensor, ...]:
+        """Average over the participating clients in one counted round of communication.
+
+        Args:
+            *xs: what each client sends, [clients, dim, replicates] each.
+            weights: client weights [clients, 1, 1], uniform by default; normalised here.
+
+        Returns:
+            The averages, as every client receives them: the shapes of ``xs``.
+        """
+
+
+class Context(Collective, Protocol):
+    """What an engine gives to an algorithm."""
+
+    t: int
+
+    @property
+    def clients(self) -> int:
+        """K, the number of clients of the whole federation."""
+
+    def cohort(self, size: int, since: int) -> Collective:
+        """Return the collective of ``size`` clients sampled uniformly at step ``since``."""
+
+    def draw(self, law: Law | None, name: str) -> Tensor | None:
+        """Draw [clients, *law.shape, replicates], keyed by client, step and name."""
+
+    def everywhere(self, x: Tensor) -> Tensor:
+        """Return the shared [dim] as every client holds it, [clients, dim, replicates]."""
+
+    def mark(self, name: str, value: Tensor) -> None:
+        """Show a claim an inner quantity of this step; costs nothing."""
+
+
+class Algorithm(Parameters, ABC):
+    """Base of every algorithm; a leaf is a subclass under ``@algorithm``.
+
+    The fields are the hyperparameters; ``notation`` maps the paper's letters to roles, which are
+    these fields, a problem's constants, or properties of the run (see ``toolkit.constants``).
+    """
+
+    leaf_source: ClassVar[str] = ""
+    notation: ClassVar[Mapping[str, str]] = {}
+    iterate: ClassVar[str] = "w"
+    local_steps: int
+
+    @abstractmethod
+    def init(self, ctx: Context, oracles: Any, start: Tensor) -> Any:
+        """Return the state (a NamedTuple of tensors) from the common starting point [dim]."""
+
+    @abstractmethod
+    def step(self, ctx: Context, oracles: Any, state: Any) -> Any:
+        """Advance one tick of the paper's index: one local step, with whatever sharing it has."""
+
+    def cohort_size(self, clients: int) -> int:
+        """Return m, how many clients take part in a round (all of them by default)."""
+        return clients
+
+
+State = TypeVar("State", bound=NamedTuple)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], type[A]]:
+    """Make a subclass of Algorithm a leaf: a frozen dataclass whose fields are hyperparameters.
+
+    Args:
+        name: the name on the command line.
+        source: paper and number of the pseudocode.
+        statement: the update, in LaTeX (read from the file by ``driftproof show``).
+    """
+
+    def decorate(cls: type[A]) -> type[A]:
+        made = dataclass(frozen=True, kw_only=True)(cls)
+        made.leaf_name, made.leaf_source = name, source
+        return made
+
+    return decorate

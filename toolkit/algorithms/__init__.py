@@ -1,0 +1,9 @@
+"""Every file in this folder is one algorithm; ``from toolkit.algorithms import ComFedL``."""
+
+from typing import Any
+
+from toolkit.discover import find_symbol
+
+
+def __getattr__(symbol: str) -> Any:
+    return find_symbol("algorithm", symbol)

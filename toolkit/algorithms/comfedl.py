@@ -1,0 +1,91 @@
+r"""ComFedL: local plug-in steps on a composition, averaged every round."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Composition
+
+
+class State(NamedTuple):
+    """Each client's model, [clients, dim, replicates]."""
+
+    w: Tensor
+
+
+@algorithm(
+    name="comfedl",
+    source="000 and 001, Algorithm 1",
+    statement=r"w^i_{s,t+1} = w^i_{s,t} - \eta\, \nabla f^i_{\mathcal{B}}(w^i_{s,t})^{\top}"
+    r"\nabla g^i_{\tilde{\mathcal{B}}}(f^i_{\mathcal{B}}(w^i_{s,t})), \quad"
+    r"\bar w_{s+1} = \tfrac1m \sum_{i\in\mathcal{C}_s} w^i_{s,\tau}",
+)
+class ComFedL(Algorithm):
+    r"""Compositional federated learning, Algorithm 1 of 000 and 001.
+
+    The estimator u = ∇g_B̃(f_B(w))ᵀ∇f_B(w) plugs a minibatch mean into ∇g, so it is biased
+    unless ∇g is affine.
+
+    Args:
+        local_steps: τ, the synchronisation gap.
+        step_size: η.
+        batch: b, inner samples ξ a step.
+        outer_batch: b1, outer samples ζ a step (second branch).
+        participation: m/n, the share of clients sampled (uniformly) each round.
+        branch: "general" draws ζ (problem (1)); "special" takes the common outer function without
+            noise (000's first branch).
+        samples: "shared" computes f_B and ∇f_B from one minibatch, as printed; "independent"
+            draws a minibatch for each.
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    batch: int = 1
+    outer_batch: int = 1
+    participation: float = 1.0
+    branch: str = "general"
+    samples: str = "shared"
+
+    notation = {
+        "tau": "local_steps", "eta": "step_size", "b": "batch", "b1": "outer_batch",
+        "n": "clients", "m": "cohort_size", "S": "rounds", "T": "steps",
+        "G_f": "inner_gradient_bound", "G_g": "outer_gradient_bound",
+        "L_f": "inner_smoothness", "L_g": "outer_smoothness", "L": "objective_smoothness",
+        "sigma_1": "inner_gradient_noise", "sigma_2": "inner_value_noise",
+        "sigma_3": "outer_gradient_noise", "F_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch", "outer_batch")
+        self.positive("step_size")
+        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+        self.one_of("branch", ("general", "special"))
+        self.one_of("samples", ("shared", "independent"))
+
+    def cohort_size(self, clients: int) -> int:
+        """Return m, at least one client."""
+        return max(1, round(self.participation * clients))
+
+    def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
+        """Every client starts at the same point."""
+        return State(ctx.everywhere(start))
+
+    def step(self, ctx: Context, oracles: Composition, state: State) -> State:
+        """One local step (lines 8–14); the last of a round is followed by line 18's average."""
+        cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
+        inner_law = oracles.inner_law(self.batch)
+        y, pullback = oracles.inner(state.w, ctx.draw(inner_law, "xi"))
+        if self.samples == "independent":
+            _, pullback = oracles.inner(state.w, ctx.draw(inner_law, "xi-jacobian"))
+        outer_law = oracles.outer_law(self.outer_batch) if self.branch == "general" else None
+        u = pullback(oracles.outer_grad(y, ctx.draw(outer_law, "zeta")))
+        w = state.w - self.step_size * u
+        ctx.mark("u", u)
+        ctx.mark("w", w)
+        if (ctx.t + 1) % self.local_steps == 0:
+            (w,) = cohort.average(w)
+        return State(w)

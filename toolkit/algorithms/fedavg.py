@@ -1,0 +1,74 @@
+r"""FedAvg: local stochastic gradient steps, averaged every round."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Plain
+
+
+class State(NamedTuple):
+    """Each client's model, [clients, dim, replicates]."""
+
+    w: Tensor
+
+
+@algorithm(
+    name="fedavg",
+    source="McMahan et al. 2017, as compared with in 000/001 section 5.1",
+    statement=r"w^i_{s,t+1} = w^i_{s,t} - \eta \nabla f^i_{\mathcal{B}}(w^i_{s,t}), \quad"
+    r"\bar w_{s+1} = \sum_{i\in\mathcal{C}_s} r_i w^i_{s,\tau}",
+)
+class FedAvg(Algorithm):
+    r"""Local SGD with a weighted average every ``local_steps`` steps.
+
+    Args:
+        local_steps: τ, local steps a round.
+        step_size: η.
+        batch: b, samples a step.
+        participation: m/n, the share of clients sampled (uniformly) each round.
+        weighting: "uniform", or "samples" (r_i proportional to a client's number of samples, as
+            in FedAvg's paper; the problem's oracles say how many).
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    batch: int = 1
+    participation: float = 1.0
+    weighting: str = "uniform"
+
+    notation = {
+        "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
+        "S": "rounds", "T": "steps", "L": "objective_smoothness", "F_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch")
+        self.positive("step_size")
+        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+        self.one_of("weighting", ("uniform", "samples"))
+
+    def cohort_size(self, clients: int) -> int:
+        """Return m, at least one client."""
+        return max(1, round(self.participation * clients))
+
+    def init(self, ctx: Context, oracles: Plain, start: Tensor) -> State:
+        """Every client starts at the same point."""
+        return State(ctx.everywhere(start))
+
+    def step(self, ctx: Context, oracles: Plain, state: State) -> State:
+        """One local step; the last of a round is followed by the average."""
+        cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
+        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
+        u = oracles.plain_grad(state.w, xi)
+        w = state.w - self.step_size * u
+        ctx.mark("u", u)
+        ctx.mark("w", w)
+        if (ctx.t + 1) % self.local_steps == 0:
+            weights = oracles.client_weights if self.weighting == "samples" else None
+            (w,) = cohort.average(w, weights=weights)
+        return State(w)

@@ -1,0 +1,88 @@
+r"""FedDRO: low-dimensional embeddings shared every step, models every I steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Composition
+
+
+class State(NamedTuple):
+    """Model, previous model and shared embedding, [clients, …, replicates] each."""
+
+    x: Tensor
+    x_previous: Tensor
+    y: Tensor
+
+
+@algorithm(
+    name="feddro",
+    source="004, Algorithm 2",
+    statement=r"y_k^t = (1-\beta)\big(\bar y^{t-1} - g_k(x_k^{t-1};b_g)\big) + g_k(x_k^t;b_g),"
+    r"\quad \bar y^t = \tfrac1K\sum_k y_k^t, \quad x_k^{t+1} = x_k^t - \eta\big(\nabla h_k(x_k^t;"
+    r"b_h) + \nabla g_k(x_k^t;b_g)\nabla f(\bar y^t)\big)",
+)
+class FedDRO(Algorithm):
+    r"""FedDRO, Algorithm 2 of 004: a STORM-like estimate of g, averaged every step.
+
+    Two collectives: the embedding ȳ every step (T rounds of d_g reals) and the model every
+    ``local_steps`` steps (⌊T/I⌋ rounds of d reals).
+
+    Args:
+        local_steps: I, steps between model averages.
+        step_size: η.
+        momentum: β.
+        batch: |b|, samples of g and of h a step.
+        first_step: at t = 0 the paper gives ȳ⁰ and also tells to compute y⁰ by (8), which needs
+            y^{-1}. "given" keeps the given ȳ⁰; "computed" applies (8) with y^{-1} = ȳ⁰ (with
+            x^{-1} = x⁰ this is ȳ⁰ − β(ȳ⁰ − g(x⁰))). Either way ȳ⁰ = mean g_k(x⁰; b), averaged in
+            step 0's own round, so that T steps cost T + ⌊T/I⌋ rounds.
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    momentum: float = 0.5
+    batch: int = 1
+    first_step: str = "given"
+
+    iterate = "x"
+    notation = {
+        "I": "local_steps", "eta": "step_size", "beta": "momentum", "b": "batch", "K": "clients",
+        "T": "steps", "B_g": "inner_gradient_bound", "B_f": "outer_gradient_bound",
+        "L_g": "inner_smoothness", "L_f": "outer_smoothness", "L_Phi": "objective_smoothness",
+        "Phi_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch")
+        self.positive("step_size")
+        self.require("momentum", "in (0, 1]", 0 < self.momentum <= 1)
+        self.one_of("first_step", ("given", "computed"))
+
+    def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
+        """x^{-1} = x⁰ = x̄⁰, and a first minibatch of g at x⁰."""
+        x = ctx.everywhere(start)
+        y, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "zeta-start"))
+        return State(x, x, y)
+
+    def step(self, ctx: Context, oracles: Composition, state: State) -> State:
+        """Lines 5–9: share the embedding, step, and every I steps share the model."""
+        zeta = ctx.draw(oracles.inner_law(self.batch), "zeta")
+        value, pullback = oracles.inner(state.x, zeta)
+        y = state.y
+        if ctx.t > 0 or self.first_step == "computed":
+            previous, _ = oracles.inner(state.x_previous, zeta)
+            y = (1 - self.momentum) * (state.y - previous) + value
+        (y,) = ctx.average(y)
+        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
+        u = oracles.plain_grad(state.x, xi) + pullback(oracles.outer_grad(y, None))
+        x = state.x - self.step_size * u
+        ctx.mark("u", u)
+        ctx.mark("x", x)
+        if (ctx.t + 1) % self.local_steps == 0:
+            (x,) = ctx.average(x)
+        return State(x, state.x, y)

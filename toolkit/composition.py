@@ -1,0 +1,65 @@
+"""Compositions: exact values and gradients from a composition's oracles."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from toolkit.draws import Law
+from toolkit.oracles import (
+    ClientVectors,
+    Composition,
+    SharedVector,
+    Values,
+    on_every_client,
+)
+from toolkit.problem import Problem
+
+
+class CompositionProblem(Problem):
+    """A problem whose objective is a composition, outer ∘ inner, of one of two shapes.
+
+    ``inside`` False (ComFedL, Local-SCGDM): F = (1/K) Σ_k outer_k(inner_k(x)), client by client.
+    ``inside`` True (FedDRO): Φ = (1/K) Σ_k h_k + outer((1/K) Σ_k inner_k(x)), the inner average
+    taken inside.
+    """
+
+    @property
+    def inside(self) -> bool:
+        """Whether the clients' inner values are averaged before the outer function."""
+        return False
+
+    def objective(self, x: SharedVector) -> Values:
+        """Return the objective at x, exactly."""
+        oracles, every = self._at(x)
+        y, _ = oracles.inner(every, None)
+        if self.inside:
+            y = y.mean(0, keepdim=True).expand_as(y)
+        return (oracles.plain_value(every) + oracles.outer_value(y)).mean(0)
+
+    def gradient(self, x: SharedVector) -> SharedVector:
+        """Return the objective's gradient at x, exactly."""
+        oracles, every = self._at(x)
+        y, pullback = oracles.inner(every, None)
+        if self.inside:
+            y = y.mean(0, keepdim=True).expand_as(y)
+        return (oracles.plain_grad(every, None) + pullback(oracles.outer_grad(y, None))).mean(0)
+
+    def _at(self, x: SharedVector) -> tuple[Composition, ClientVectors]:
+        oracles: Composition = self.oracles(x.dtype, str(x.device))
+        return oracles, on_every_client(x, oracles.clients)
+
+
+class NoPlainPart:
+    """The plain oracles of a composition with h = 0."""
+
+    def plain_law(self, batch: int) -> Law | None:
+        """There is no plain part."""
+        return None
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return 0: h = 0."""
+        return x.new_zeros(x.shape)
+
+    def plain_value(self, x: ClientVectors) -> Tensor:
+        """Return 0: h = 0."""
+        return x.new_zeros((x.shape[0], x.shape[2]))

@@ -1,0 +1,92 @@
+"""The roles that constants play, and how a statement's letters find their values.
+
+Papers reuse letters (η, γ, L_f …), so a problem declares its constants by *role*, and each
+algorithm (or problem) carries its paper's *notation*, letter → role. A claim writes ``c.G_f``; what
+it gets is a positive sympy symbol, and the numbers are put in afterwards at 30 digits, so that a
+right side is typeset, compared and evaluated from one expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolkit.errors import unknown_name
+
+ROLES: Mapping[str, str] = {
+    "inner_gradient_bound": "sup over x and samples of the inner Jacobian's spectral norm",
+    "outer_gradient_bound": "sup over y and samples of the outer gradient's norm",
+    "inner_smoothness": "Lipschitz constant of the inner Jacobian (spectral norm), per sample",
+    "outer_smoothness": "Lipschitz constant of the outer gradient, per sample",
+    "objective_smoothness": "Lipschitz constant of the objective's gradient",
+    "inner_gradient_noise": "sup over x of the inner Jacobian's standard deviation (Frobenius)",
+    "inner_value_noise": "sup over x of the inner value's standard deviation",
+    "outer_gradient_noise": "sup over y of the outer gradient's standard deviation",
+    "field_smoothness": "Lipschitz constant of each client's (descent-ascent) gradient field",
+    "plain_gradient_bound": "sup over x and samples of the plain gradient's norm",
+    "plain_gradient_noise": "sup over x of the plain gradient's standard deviation",
+    "strong_convexity": "modulus of strong convexity of the objective",
+    "strong_concavity": "modulus of strong concavity of the objective in y",
+}
+"""What each constant of a problem is an upper bound on (a lower bound for the moduli)."""
+
+RUN_ROLES: Mapping[str, str] = {
+    "clients": "number of clients",
+    "dim": "dimension",
+    "rounds": "number of rounds",
+    "steps": "number of local steps in all, rounds × local steps",
+    "cohort_size": "number of clients sampled each round",
+    "initial_gap": "F at the start minus inf F",
+}
+"""What a run itself adds."""
+
+LATEX: Mapping[str, str] = {
+    "F_gap": r"\left(F(\bar w_0)-F^*\right)",
+    "Phi_gap": r"\left(\Phi(\bar x^0)-\Phi^*\right)",
+    "b1": "b_1",
+}
+"""Letters that sympy would not typeset as the papers do."""
+
+
+@dataclass
+class Letters:
+    """The namespace ``c`` of a right side: ``c.eta`` is the positive symbol η.
+
+    >>> c = Letters({"eta": "step_size", "L": "objective_smoothness"})
+    >>> c.eta * c.L / 2
+    L*eta/2
+    """
+
+    notation: Mapping[str, str]
+    used: dict[str, Any] = field(default_factory=dict)
+
+    def __getattr__(self, letter: str) -> Any:
+        if letter.startswith("_"):
+            raise AttributeError(letter)
+        if letter not in self.notation:
+            raise unknown_name("letter", letter, self.notation)
+        if letter not in self.used:
+            import sympy
+
+            self.used[letter] = sympy.Symbol(letter, positive=True)
+        return self.used[letter]
+
+
+def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, float]) -> float:
+    """Return the value of a right side, computed at 30 digits and rounded once."""
+    import sympy
+
+    expression = sympy.sympify(expression)
+    values = {symbol: roles[notation[symbol.name]] for symbol in expression.free_symbols}
+    exact = {symbol: sympy.Rational(value) for symbol, value in values.items()}
+    return float(sympy.N(expression.subs(exact), 30))
+
+
+def latex(expression: Any) -> str:
+    """Return an expression as the papers would print it."""
+    import sympy
+
+    expression = sympy.sympify(expression)
+    names = {s: LATEX[s.name] for s in expression.free_symbols if s.name in LATEX}
+    return str(sympy.latex(expression, symbol_names=names))

@@ -1,0 +1,194 @@
+"""Laws with finite support, and draws keyed by names instead of by call order.
+
+A draw is a function of (seed, case, name of the draw, block of replicates, step, client) and of
+nothing else: the 64-bit words come from Philox, a counter-based generator, whose key is a hash of
+the names and whose counter is (block, step, client). So a draw is the same whichever engine asks,
+in whichever order, on whichever number of workers, and one client can be drawn without the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from math import comb, prod
+from typing import Protocol
+
+import numpy as np
+
+BLOCK = 64
+"""Replicates in a block: the unit of seeding, work, resume and parallelism."""
+
+
+class Law(Protocol):
+    """A law of independent elements with finite support.
+
+    Attributes:
+        shape: the elements that one client draws in one replicate.
+        words: the 64-bit words that one client needs for one block of replicates.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def words(self) -> int: ...
+
+    def sample(self, words: np.ndarray, clients: range, replicates: int) -> np.ndarray:
+        """Turn words [clients, words] into values [clients, *shape, replicates]."""
+
+    def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the atoms of one element, [atoms, …], and their probabilities, [atoms]."""
+
+
+def _uniform(words: np.ndarray) -> np.ndarray:
+    """Map 64-bit words to [0, 1) in steps of 2⁻⁵³."""
+    return (words >> np.uint64(11)) * 2.0**-53
+
+
+@dataclass(frozen=True)
+class SignMean:
+    """The mean of ``batch`` independent signs ±1: mean 0, variance 1/batch, |·| ≤ 1.
+
+    A minibatch of samples f(w; ξ) = f(w) + ξ·a(w), ξ = ±1, has exactly this noise, because it is
+    affine in the signs; so one element stands for the whole batch (batch + 1 atoms instead of
+    2^batch).
+
+    >>> law = SignMean(2, (1,))
+    >>> [float(v) for v in law.support(0)[0]], [float(p) for p in law.support(0)[1]]
+    ([-1.0, 0.0, 1.0], [0.25, 0.5, 0.25])
+    """
+
+    batch: int
+    shape: tuple[int, ...]
+
+    @property
+    def words(self) -> int:
+        return prod(self.shape) * (1 if self.batch == 1 else BLOCK)
+
+    def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the batch + 1 atoms and their binomial probabilities."""
+        values, probabilities, _ = _sign_mean(self.batch)
+        return values, probabilities
+
+    def sample(self, words: np.ndarray, clients: range, replicates: int) -> np.ndarray:
+        """One bit a replicate for single signs; else the inverse of the distribution function."""
+        if self.batch == 1:
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            bits = bits.reshape(len(clients), *self.shape, BLOCK)[..., :replicates]
+            return bits * 2.0 - 1.0
+        uniform = _uniform(words).reshape(len(clients), *self.shape, BLOCK)[..., :replicates]
+        values, _, cumulative = _sign_mean(self.batch)
+        return values[np.searchsorted(cumulative, uniform, side="right")]
+
+
+@dataclass(frozen=True)
+class Indices:
+    """``batch`` sample numbers of a client with replacement, each uniform on its own samples.
+
+    The probabilities are uniform to within samples/2³², the resolution of half a word.
+    """
+
+    samples: tuple[int, ...]
+    batch: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.batch,)
+
+    @property
+    def words(self) -> int:
+        return self.batch * BLOCK
+
+    def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the client's sample numbers, equally likely."""
+        count = self.samples[client]
+        return np.arange(count), np.full(count, 1.0 / count)
+
+    def sample(self, words: np.ndarray, clients: range, replicates: int) -> np.ndarray:
+        """Scale half a word to the number of samples."""
+        counts = np.array([self.samples[k] for k in clients], dtype=np.uint64)[:, None, None]
+        half = words.reshape(len(clients), self.batch, BLOCK)[..., :replicates] >> np.uint64(32)
+        return ((half * counts) >> np.uint64(32)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """A uniform subset of ``size`` of the ``clients``, as a mask [clients]; drawn by the server."""
+
+    clients: int
+    size: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ()
+
+    @property
+    def words(self) -> int:
+        return self.clients * BLOCK
+
+    def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return every mask of ``size`` clients, equally likely."""
+        masks = _masks(self.clients, self.size)
+        return masks, np.full(len(masks), 1.0 / len(masks))
+
+    def sample(self, words: np.ndarray, clients: range, replicates: int) -> np.ndarray:
+        """Rank random keys: the ``size`` smallest are in. Returns [1, clients, replicates]."""
+        keys = words.reshape(self.clients, BLOCK)[:, :replicates]
+        ranks = keys.argsort(0, kind="stable").argsort(0, kind="stable")
+        return (ranks < self.size).astype(np.float64)[None]
+
+
+@cache
+def _sign_mean(batch: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return values, probabilities and distribution function (short of its last 1)."""
+    whole = 2**batch
+    count, below = 1, 0  # exact integers: binomials overflow a float beyond a batch of about 1,000
+    probabilities, cumulative = [], []
+    for k in range(batch + 1):
+        below += count
+        probabilities.append(count / whole)
+        cumulative.append(below / whole)
+        count = count * (batch - k) // (k + 1)
+    values = (2.0 * np.arange(batch + 1) - batch) / batch
+    return values, np.array(probabilities), np.array(cumulative[:-1])
+
+
+@cache
+def _masks(clients: int, size: int) -> np.ndarray:
+    rows = np.zeros((comb(clients, size), clients))
+    for row, chosen in zip(rows, combinations(range(clients), size), strict=True):
+        row[list(chosen)] = 1.0
+    return rows
+
+
+class Words:
+    """The stream of 64-bit words of one (seed, case): Philox keyed by names."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+        self._generators: dict[str, tuple[np.random.Philox, dict]] = {}  # type: ignore[type-arg]
+
+    def draw(self, law: Law, name: str, *, block: int, step: int, clients: range) -> np.ndarray:
+        """Return the words of ``clients``, [clients, law.words], at one step of one block."""
+        generator, state = self._generator(name)
+        lanes = -(-law.words // 4)  # Philox yields four words a counter
+        state["state"]["counter"][:] = (clients.start * lanes, step, block, 0)
+        state["buffer_pos"] = 4
+        generator.state = state
+        words = generator.random_raw(len(clients) * lanes * 4)
+        return words.reshape(len(clients), lanes * 4)[:, : law.words]
+
+    def _generator(self, name: str) -> tuple[np.random.Philox, dict]:  # type: ignore[type-arg]
+        if name not in self._generators:
+            digest = hashlib.blake2b("\0".join((*self._names, name)).encode(), digest_size=16)
+            generator = np.random.Philox(key=int.from_bytes(digest.digest(), "little"))
+            self._generators[name] = generator, dict(generator.state)
+        return self._generators[name]
+
+
+def elements(law: Law) -> Sequence[tuple[int, ...]]:
+    """Return the index of every element that one client draws in one replicate."""
+    return list(np.ndindex(law.shape))

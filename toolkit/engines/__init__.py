@@ -1,0 +1,1 @@
+"""Engines: the contexts in which an algorithm's one text runs."""

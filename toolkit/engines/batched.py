@@ -1,0 +1,125 @@
+"""The batched engine: every client and every replicate in one tensor operation."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from toolkit.algorithm import Collective
+from toolkit.draws import BLOCK, Law, Subset, Words
+
+
+class BatchedContext:
+    """All clients in one process; replicates last.
+
+    Args:
+        words: the keyed stream of random words of this case.
+        clients: K, the number of clients of the federation.
+        replicates: how many of the block's replicates to run (at most 64).
+        block: the number of the block of replicates.
+        local: the clients held here (all of them, except on the wire).
+    """
+
+    def __init__(
+        self,
+        words: Words,
+        clients: int,
+        *,
+        replicates: int = BLOCK,
+        block: int = 0,
+        dtype: torch.dtype = torch.float64,
+        device: str = "cpu",
+        local: range | None = None,
+    ) -> None:
+        self.t = 0
+        self.rounds = 0
+        self.reals = 0
+        self.marks: dict[str, Tensor] = {}
+        self.mask: Tensor | None = None
+        self.clients = clients
+        self.replicates = replicates
+        self.local = range(clients) if local is None else local
+        self.dtype = dtype
+        self.device = device
+        self._words = words
+        self._block = block
+        self._cohort_since = -1
+
+    @property
+    def weights(self) -> Tensor:
+        """The replicates' weights, [replicates], summing to 1."""
+        return torch.full((self.replicates,), 1.0 / self.replicates, dtype=torch.float64)
+
+    def everywhere(self, x: Tensor) -> Tensor:
+        """Return the shared [dim] as every client holds it."""
+        shape = (len(self.local), x.shape[0], self.replicates)
+        return x.to(self.device, self.dtype)[None, :, None].expand(shape)
+
+    def draw(self, law: Law | None, name: str) -> Tensor | None:
+        """Draw [clients, *shape, replicates], keyed by client, step and name."""
+        if law is None:
+            return None
+        return self._tensor(self._sample(law, name, self.t, self.local))
+
+    def mark(self, name: str, value: Tensor) -> None:
+        """Show a claim an inner quantity of this step."""
+        self.marks[name] = value
+
+    def cohort(self, size: int, since: int) -> Collective:
+        """Return the collective of ``size`` clients drawn by the server at step ``since``."""
+        if size == self.clients:
+            self.mask = None
+        elif since != self._cohort_since or self.mask is None:
+            drawn = self._sample(Subset(self.clients, size), "cohort", since, range(1))[0]
+            mask = self._tensor(drawn)[:, None, :]
+            self.mask = mask[self.local.start : self.local.stop]
+            self._cohort_since = since
+        return _Cohort(self, self.mask)
+
+    def average(self, *xs: Tensor, weights: Tensor | None = None) -> tuple[Tensor, ...]:
+        """Average over all clients in one counted round."""
+        return self.average_over(None, xs, weights)
+
+    def average_over(
+        self, mask: Tensor | None, xs: tuple[Tensor, ...], weights: Tensor | None
+    ) -> tuple[Tensor, ...]:
+        """Average over the clients in ``mask`` in one counted round."""
+        self.rounds += 1
+        self.reals += sum(x.shape[1] for x in xs)
+        return tuple(m.expand_as(x) for m, x in zip(self.means(mask, xs, weights), xs, strict=True))
+
+    def means(
+        self, mask: Tensor | None, xs: tuple[Tensor, ...], weights: Tensor | None
+    ) -> list[Tensor]:
+        """Return the weighted means over clients, [1, dim, replicates] each."""
+        share = _combine(mask, weights)
+        if share is None:
+            return [x.mean(0, keepdim=True) for x in xs]
+        total = share.sum(0, keepdim=True)
+        return [(share * x).sum(0, keepdim=True) / total for x in xs]
+
+    def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
+        words = self._words.draw(law, name, block=self._block, step=step, clients=clients)
+        return law.sample(words, clients, self.replicates)
+
+    def _tensor(self, values: np.ndarray) -> Tensor:
+        made = torch.from_numpy(np.ascontiguousarray(values))
+        return made.to(self.device, self.dtype if made.is_floating_point() else None)
+
+
+class _Cohort:
+    """The collective of the clients in a mask."""
+
+    def __init__(self, ctx: BatchedContext, mask: Tensor | None) -> None:
+        self._ctx, self._mask = ctx, mask
+
+    def average(self, *xs: Tensor, weights: Tensor | None = None) -> tuple[Tensor, ...]:
+        """Average over the cohort in one counted round."""
+        return self._ctx.average_over(self._mask, xs, weights)
+
+
+def _combine(mask: Tensor | None, weights: Tensor | None) -> Tensor | None:
+    if mask is None:
+        return weights
+    return mask if weights is None else mask * weights

@@ -1,0 +1,92 @@
+"""The enumerated engine: one replicate per atom of the noise, so that means are expectations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from toolkit.draws import Law, Words, elements
+from toolkit.engines.batched import BatchedContext
+
+Key = tuple[str, int, int, tuple[int, ...]]
+
+
+class TooManyAtoms(Exception):  # noqa: N818 - a signal between engine and judge, never shown
+    """The noise has more atoms than the limit; its expectation has to be sampled."""
+
+
+class EnumeratedContext(BatchedContext):
+    """Runs every combination of the noise's atoms at once, each with its probability.
+
+    A first run with ``atoms=None`` meets every draw and counts; ``enumerate`` then makes the
+    context in which replicate j is the j-th combination, in mixed radix. Draws are known by name,
+    step, client and element, never by call order.
+
+    Args:
+        limit: the most atoms to enumerate.
+    """
+
+    def __init__(
+        self,
+        clients: int,
+        *,
+        limit: int = 4096,
+        dtype: torch.dtype = torch.float64,
+        device: str = "cpu",
+        atoms: dict[Key, tuple[int, int]] | None = None,
+    ) -> None:
+        self._digits = {} if atoms is None else atoms  # key → (stride, radix)
+        self._counting = atoms is None
+        self._limit = limit
+        super().__init__(Words(), clients, replicates=self._total(), dtype=dtype, device=device)
+        self._probabilities = np.ones(self.replicates)
+        self._weighted: set[Key] = set()
+
+    def enumerate(self, dtype: torch.dtype = torch.float64) -> EnumeratedContext:
+        """Return the context that runs all atoms found by this counting run."""
+        return EnumeratedContext(
+            self.clients, limit=self._limit, dtype=dtype, device=self.device, atoms=self._digits
+        )
+
+    @property
+    def found(self) -> int:
+        """How many atoms the draws met so far have."""
+        return self._total()
+
+    @property
+    def weights(self) -> Tensor:
+        """The atoms' probabilities (complete once the run has ended)."""
+        return torch.from_numpy(self._probabilities)
+
+    def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
+        drawn = [
+            [self._element(law, (name, step, client, index)) for index in elements(law)]
+            for client in clients
+        ]
+        values = np.array(drawn)  # [clients, elements, replicates, …]
+        values = values.reshape(len(clients), *law.shape, self.replicates, *values.shape[3:])
+        # an element whose atoms are vectors (a subset's mask) has its entries before the replicates
+        return np.moveaxis(values, -1, 1) if values.ndim > len(law.shape) + 2 else values
+
+    def _element(self, law: Law, key: Key) -> np.ndarray:
+        values, probabilities = law.support(key[2])
+        if key not in self._digits:
+            if not self._counting:
+                raise RuntimeError(f"draw {key} was not met in the counting run")
+            self._digits[key] = (self._total(), len(values))
+            if self._total() > self._limit:
+                raise TooManyAtoms
+        if self._counting:
+            return values[:1]
+        stride, radix = self._digits[key]
+        digit = np.arange(self.replicates) // stride % radix
+        if key not in self._weighted:
+            self._weighted.add(key)
+            self._probabilities = self._probabilities * probabilities[digit]
+        return values[digit]
+
+    def _total(self) -> int:
+        return math.prod(radix for _, radix in self._digits.values())

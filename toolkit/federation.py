@@ -1,0 +1,203 @@
+"""Federation: runs any algorithm on any problem in any engine, and takes a measure on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from toolkit.algorithm import Algorithm
+from toolkit.draws import BLOCK, Words
+from toolkit.engines.batched import BatchedContext
+from toolkit.engines.enumerated import EnumeratedContext
+from toolkit.kernels.registry import Fused, fused_for
+from toolkit.measure import Recorder, View
+from toolkit.problem import Problem
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of one block gave.
+
+    Attributes:
+        values: the measure, [comparisons, replicates].
+        how: "each" or "average", and at which moments (empty: nothing was measured).
+        weights: the replicates' weights, [replicates].
+        trace: moments [points] and the measure there [points, replicates], for plots.
+        bad_step: the first step after which an iterate was not finite (None: none).
+        reach: the largest norm of any client's iterate (0 where nobody asked).
+        rounds: counted rounds of communication.
+        reals: reals that one client sent.
+        state: the final state.
+    """
+
+    values: np.ndarray
+    how: tuple[str, ...]
+    weights: np.ndarray
+    trace: tuple[np.ndarray, np.ndarray]
+    bad_step: int | None
+    reach: float
+    rounds: int
+    reals: int
+    state: Any
+
+
+def sampled_context(
+    problem: Problem,
+    names: tuple[str, ...],
+    *,
+    block: int = 0,
+    replicates: int = BLOCK,
+    dtype: torch.dtype = torch.float64,
+    device: str = "cpu",
+) -> BatchedContext:
+    """Return the batched context of one block of a case; ``names`` key its draws."""
+    return BatchedContext(
+        Words(*names), problem.clients, replicates=replicates, block=block, dtype=dtype,
+        device=device,
+    )  # fmt: skip
+
+
+def run(
+    problem: Problem,
+    algorithm: Algorithm,
+    ctx: BatchedContext,
+    *,
+    rounds: int,
+    left: Callable[[View], Any] | None = None,
+    kernels: bool = True,
+) -> Outcome:
+    """Run ``rounds`` rounds of ``algorithm`` on ``problem`` in the context ``ctx``.
+
+    Args:
+        left: a claim's measure (None: none is taken).
+        kernels: whether a fused kernel may replace repeated steps where no measure looks inside.
+    """
+    tau = algorithm.local_steps
+    oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
+    state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
+    view = View(ctx, problem, state, state)
+    recorder = None
+    if left is not None:
+        moments = {
+            ("round",): rounds,
+            ("round", "local_step"): rounds * tau,
+            ("step",): rounds * tau,
+        }
+        recorder = Recorder(left, moments)
+        recorder.open(view)
+    watched = recorder is not None and recorder.axes != ("round",)
+    fused = None if watched or not kernels else fused_for(algorithm, problem, ctx)
+    reach = _reach(problem, algorithm, state)
+    bad_step = None
+    for s in range(rounds):
+        ctx.t = s * tau
+        view = View(ctx, problem, state, state, round=s)
+        if recorder is not None and recorder.axes == ("round",):
+            recorder.take(view)
+        state, reached = _round(problem, algorithm, ctx, oracles, view, recorder, fused)
+        reach = max(reach, reached)
+        if not _finite(state):
+            bad_step = _first_bad_step(algorithm, ctx, oracles, view)
+            break
+    values = recorder.result() if recorder is not None else np.empty((0, ctx.replicates))
+    trace = recorder.trace if recorder is not None else []
+    return Outcome(
+        values=values,
+        how=recorder.how if recorder is not None else (),
+        weights=ctx.weights.cpu().numpy(),
+        trace=(
+            np.array([at for at, _ in trace], dtype=np.int64),
+            np.array([value for _, value in trace]).reshape(len(trace), ctx.replicates),
+        ),
+        bad_step=bad_step,
+        reach=reach,
+        rounds=ctx.rounds,
+        reals=ctx.reals,
+        state=state,
+    )
+
+
+def _round(
+    problem: Problem,
+    algorithm: Algorithm,
+    ctx: BatchedContext,
+    oracles: Any,
+    view: View,
+    recorder: Recorder | None,
+    fused: Fused | None,
+) -> tuple[Any, float]:
+    """Run one round from ``view``; return the state after it and the largest norm met."""
+    state, tau, reach = view.state, algorithm.local_steps, 0.0
+    if fused is not None:
+        return fused.advance(ctx, oracles, algorithm, state, tau)
+    first, axes = ctx.t, recorder.axes if recorder is not None else None
+    for j in range(tau):
+        ctx.t = first + j
+        if axes == ("step",) and recorder is not None:
+            recorder.take(View(ctx, problem, state, view.start, view.round, 0))
+        state = algorithm.step(ctx, oracles, state)
+        reach = max(reach, _reach(problem, algorithm, state), _marked(problem, algorithm, ctx))
+        if axes == ("round", "local_step") and recorder is not None:
+            recorder.take(View(ctx, problem, state, view.start, view.round, j + 1))
+    return state, reach
+
+
+def _reach(problem: Problem, algorithm: Algorithm, state: Any) -> float:
+    """Return the largest norm of an iterate, where the problem's constants have a radius."""
+    if problem.radius is None:
+        return 0.0
+    x = getattr(state, algorithm.iterate)
+    return float((x * x).sum(1).max().sqrt())
+
+
+def _marked(problem: Problem, algorithm: Algorithm, ctx: BatchedContext) -> float:
+    """Return the same for the iterate before it was averaged."""
+    if problem.radius is None or algorithm.iterate not in ctx.marks:
+        return 0.0
+    x = ctx.marks[algorithm.iterate]
+    return float((x * x).sum(1).max().sqrt())
+
+
+def _finite(state: Any) -> bool:
+    return all(bool(torch.isfinite(x.sum())) for x in state)
+
+
+def _first_bad_step(algorithm: Algorithm, ctx: BatchedContext, oracles: Any, view: View) -> int:
+    """Repeat a round step by step (its draws are keyed) and return the first step gone wrong."""
+    state, counted = view.state, (ctx.rounds, ctx.reals)
+    for ctx.t in range(
+        view.round * algorithm.local_steps, (view.round + 1) * algorithm.local_steps
+    ):
+        state = algorithm.step(ctx, oracles, state)
+        if not _finite(state):
+            break
+    ctx.rounds, ctx.reals = counted
+    return ctx.t
+
+
+def run_exactly(
+    problem: Problem,
+    algorithm: Algorithm,
+    *,
+    rounds: int,
+    left: Callable[[View], Any],
+    limit: int,
+    dtype: torch.dtype = torch.float64,
+    device: str = "cpu",
+) -> Outcome:
+    """Run every atom of the noise at once (one, if the case is deterministic).
+
+    Raises:
+        TooManyAtoms: the noise has more than ``limit`` atoms.
+    """
+    counting = EnumeratedContext(problem.clients, limit=limit, dtype=dtype, device=device)
+    single = run(problem, algorithm, counting, rounds=rounds, left=left, kernels=False)
+    if counting.found == 1:
+        return single
+    return run(
+        problem, algorithm, counting.enumerate(dtype), rounds=rounds, left=left, kernels=False
+    )

@@ -1,0 +1,67 @@
+"""Which fused kernel, if any, may replace repeated steps.
+
+A kernel is a function under ``@fused`` whose law is: ``advance`` equals ``step`` repeated. It is
+used where draws are sampled on the device it is written for and no measure looks inside the round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolkit.discover import leaves
+
+if TYPE_CHECKING:
+    from toolkit.algorithm import Algorithm
+    from toolkit.engines.batched import BatchedContext
+    from toolkit.problem import Problem
+
+Advance = Callable[..., tuple[Any, float]]
+
+
+@dataclass(frozen=True)
+class Fused:
+    """A kernel and the pairs it serves.
+
+    Attributes:
+        algorithm: name of the algorithm's leaf.
+        problem: name of the problem's leaf.
+        device: "cpu" or "cuda".
+        accepts: whether it serves this member of the two families.
+        advance: (ctx, oracles, algorithm, state, steps) → (state, largest norm of an iterate).
+    """
+
+    name: str
+    algorithm: str
+    problem: str
+    device: str
+    accepts: Callable[[Any, Any], bool]
+    advance: Advance
+
+
+def fused(
+    *, name: str, algorithm: str, problem: str, device: str, accepts: Callable[[Any, Any], bool]
+) -> Callable[[Advance], Fused]:
+    """Make an ``advance`` function a kernel leaf."""
+
+    def decorate(advance: Advance) -> Fused:
+        return Fused(name, algorithm, problem, device, accepts, advance)
+
+    return decorate
+
+
+def fused_for(algorithm: Algorithm, problem: Problem, ctx: BatchedContext) -> Fused | None:
+    """Return the kernel for this pair on this device, or None: then steps run one by one."""
+    from toolkit.engines.batched import BatchedContext
+
+    if type(ctx) is not BatchedContext:
+        return None
+    for leaf in leaves("kernel").values():
+        meta = leaf.metadata
+        pair = (meta["algorithm"], meta["problem"], meta["device"])
+        if pair == (algorithm.leaf_name, problem.leaf_name, ctx.device):
+            kernel: Fused = leaf.load()
+            if kernel.accepts(algorithm, problem):
+                return kernel
+    return None

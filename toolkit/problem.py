@@ -1,0 +1,108 @@
+"""Problems: clients, their oracles, proven constants, and the certified solution."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
+
+import numpy as np
+
+from toolkit.parameters import Parameters
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+P = TypeVar("P", bound="Problem")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The certified optimal value: an enclosure, and how it was certified.
+
+    Attributes:
+        low: a proven lower bound on inf F.
+        high: a proven upper bound on inf F.
+        minimiser: a point whose value is ``high`` (None if the infimum is not attained).
+        certificate: method, residuals and gap, as data.
+    """
+
+    low: float
+    high: float
+    minimiser: np.ndarray | None
+    certificate: Mapping[str, Any]
+
+
+class Problem(Parameters, ABC):
+    """Base of every problem family; a leaf is a subclass under ``@problem``.
+
+    Attributes:
+        clients: K, the number of clients.
+        dim: d, the dimension of the variable.
+        notation: the papers' letters for this family's own parameters, letter → role.
+    """
+
+    leaf_source: ClassVar[str] = ""
+    notation: ClassVar[Mapping[str, str]] = {}
+    clients: int
+    dim: int
+
+    @property
+    def radius(self) -> float | None:
+        """The constants are proven for ‖x‖ ≤ radius (None: on all of R^d)."""
+        return None
+
+    @property
+    @abstractmethod
+    def constants(self) -> Mapping[str, float]:
+        """The proven constants by role (see ``toolkit.constants``)."""
+
+    @abstractmethod
+    def oracles(self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None) -> Any:
+        """Return the oracles of ``clients`` (all by default) as tensors of one dtype."""
+
+    @abstractmethod
+    def start(self) -> np.ndarray:
+        """Return the common starting point of what the algorithm moves, a vector."""
+
+    @abstractmethod
+    def objective(self, x: Tensor) -> Tensor:
+        """Return F at x of shape [dim, replicates], exactly (no sampling): [replicates]."""
+
+    @abstractmethod
+    def gradient(self, x: Tensor) -> Tensor:
+        """Return ∇F at x of shape [dim, replicates]: the same shape."""
+
+    @property
+    @abstractmethod
+    def solution(self) -> Solution:
+        """The certified optimum."""
+
+    @cached_property
+    def initial_gap(self) -> tuple[float, float]:
+        """An enclosure (low, high) of F(x_0) − inf F."""
+        import torch
+
+        value = float(self.objective(torch.from_numpy(self.start())[:, None]))
+        return value - self.solution.high, value - self.solution.low
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def problem(*, name: str, source: str, statement: str) -> Callable[[type[P]], type[P]]:
+    """Make a subclass of Problem a leaf: a frozen dataclass whose fields are its parameters.
+
+    Args:
+        name: the name on the command line.
+        source: the paper that poses the problem.
+        statement: the objective, in LaTeX (read from the file by ``driftproof show``).
+    """
+
+    def decorate(cls: type[P]) -> type[P]:
+        made = dataclass(frozen=True, kw_only=True)(cls)
+        made.leaf_name, made.leaf_source = name, source
+        return made
+
+    return decorate
