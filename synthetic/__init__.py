@@ -1,0 +1,1 @@
+"""On what claims are judged: problem families whose constants are proven, not estimated."""

@@ -1,0 +1,94 @@
+"""Oracles of KL-robust objectives over clients with a linear model."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from synthetic.linear_model import LinearModel
+from toolkit.draws import Law
+from toolkit.errors import DriftproofError
+from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+
+
+class DROOracles:
+    """Inner losses and an outer exponential (6), inner exponentials and an outer log (5), or none.
+
+    Args:
+        model: the clients' mean losses f^i.
+        form: "exp", "log" or "average".
+        temperature: γ.
+        total: the number of samples of all clients together.
+    """
+
+    def __init__(self, model: LinearModel, *, form: str, temperature: float, total: int) -> None:
+        self.model = model
+        self.clients = model.clients
+        self.form = form
+        self.temperature = temperature
+        sizes = torch.tensor(model.samples, dtype=model.features[0].dtype)
+        self.client_weights = (sizes / total).to(model.features[0].device)[:, None, None]
+
+    def inner_law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch of the loss (none in form "log": whole batches)."""
+        if self.form == "exp":
+            return self.model.law(batch)
+        if self.form == "log" and batch != 1:
+            raise DriftproofError(
+                f"batch = {batch} for form 'log'",
+                "the whole batch: the mean of exp(f_B/γ) is not exp(f/γ)",
+                "leave batch at 1; each step then takes all of a client's samples",
+            )
+        return None
+
+    def outer_law(self, batch: int) -> Law | None:
+        """The outer function has no noise."""
+        return None
+
+    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return f^i_B, or exp(f^i/γ) in form "log"."""
+        value, pullback = self.model(x, xi)
+        if self.form != "log":
+            return value, pullback
+        scaled = torch.exp(value / self.temperature)
+        return scaled, lambda v: pullback(v * scaled / self.temperature)
+
+    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
+        """Return exp(y/γ)/γ, γ/y in form "log", 0 in form "average"."""
+        if self.form == "exp":
+            return torch.exp(y / self.temperature) / self.temperature
+        return self.temperature / y if self.form == "log" else torch.zeros_like(y)
+
+    def outer_value(self, y: InnerVectors) -> Tensor:
+        """Return exp(y/γ), γ log y, or 0."""
+        if self.form == "exp":
+            return torch.exp(y / self.temperature)[:, 0]
+        made = self.temperature * torch.log(y) if self.form == "log" else torch.zeros_like(y)
+        return made[:, 0]
+
+    def plain_law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch of the loss in form "average"."""
+        return self.model.law(batch) if self.form == "average" else None
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return ∇f^i_B in form "average", else 0."""
+        if self.form != "average":
+            return torch.zeros_like(x)
+        value, pullback = self.model(x, xi)
+        return pullback(torch.ones_like(value))
+
+    def plain_value(self, x: ClientVectors) -> Tensor:
+        """Return f^i in form "average", else 0."""
+        if self.form != "average":
+            return x.new_zeros((x.shape[0], x.shape[2]))
+        return self.model(x, None)[0][:, 0]
+
+
+def saddle_value(losses: Tensor, r: Tensor, temperature: float) -> Tensor:
+    """Return Σ r_i f_i − γ Σ r_i log(n r_i), [replicates]; 0 log 0 = 0."""
+    return (r * losses - temperature * torch.special.xlogy(r, len(losses) * r)).sum(0)
+
+
+def robust_weights(losses: Tensor, temperature: float) -> Tensor:
+    """Return softmax(f/γ) over clients, [clients, replicates]."""
+    return torch.softmax(losses / temperature, 0)

@@ -1,0 +1,93 @@
+"""A linear model on the data of several clients: each client's mean loss, and its pullback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from synthetic.losses import Loss
+from toolkit.draws import Indices, Law
+from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+
+
+class LinearModel:
+    """f^i(w) = mean over client i's samples of ℓ(⟨a, w⟩; label), w in R^{outputs·features}.
+
+    Args:
+        features: one array [samples_i, features] a client.
+        labels: one array [samples_i] a client (±1, or class numbers for several outputs).
+        loss: of the scores.
+        outputs: how many scores the model gives.
+
+    Attributes:
+        rows, row_labels: all clients' samples one after another; client i's begin at starts[i].
+    """
+
+    def __init__(
+        self,
+        features: Sequence[np.ndarray],
+        labels: Sequence[np.ndarray],
+        loss: Loss,
+        *,
+        outputs: int = 1,
+        dtype: torch.dtype = torch.float64,
+        device: str = "cpu",
+    ) -> None:
+        self.samples = tuple(len(part) for part in features)
+        self.clients = len(features)
+        self.outputs = outputs
+        self.loss = loss
+        self.features = [torch.from_numpy(part).to(device, dtype) for part in features]
+        self.labels = [_labels(part, outputs, dtype, device) for part in labels]
+        self.rows = torch.cat(self.features)
+        self.row_labels = torch.cat(self.labels)
+        starts = np.concatenate([[0], np.cumsum(self.samples)[:-1]])
+        self.starts = torch.from_numpy(starts).to(device)[:, None, None]
+
+    def law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch: samples drawn with replacement."""
+        return Indices(self.samples, batch)
+
+    def __call__(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return each client's mean loss [clients, 1, replicates] and v ↦ v·∇f^i_B(x)."""
+        weights = x.reshape(x.shape[0], self.outputs, -1, x.shape[2])
+        if xi is None:
+            return self._whole(weights)
+        at = xi + self.starts
+        taken, labels = self.rows[at], self.row_labels[at]  # [clients, batch, replicates, …]
+        scores = torch.einsum("kbrf,kofr->kbor", taken, weights)
+        value = self.loss.value(scores, labels).mean(1)
+        slope = self.loss.derivative(scores, labels) / xi.shape[1]
+
+        def pullback(v: Tensor) -> Tensor:
+            pulled = torch.einsum("kbor,kbrf->kofr", slope * v[:, None], taken)
+            return pulled.reshape(x.shape)
+
+        return value[:, None], pullback
+
+    def _whole(self, weights: Tensor) -> tuple[InnerVectors, Pullback]:
+        scores = [
+            torch.einsum("bf,ofr->bor", part, w)
+            for part, w in zip(self.features, weights, strict=True)
+        ]
+        labels = [part[:, None].expand(-1, weights.shape[3]) for part in self.labels]
+        value = torch.stack(
+            [self.loss.value(s, lab).mean(0) for s, lab in zip(scores, labels, strict=True)]
+        )
+
+        def pullback(v: Tensor) -> Tensor:
+            pulled = [
+                torch.einsum("bor,bf->ofr", self.loss.derivative(s, lab), part) * v[k] / len(part)
+                for k, (s, lab, part) in enumerate(zip(scores, labels, self.features, strict=True))
+            ]
+            return torch.stack(pulled).reshape(len(pulled), -1, weights.shape[3])
+
+        return value[:, None], pullback
+
+
+def _labels(part: np.ndarray, outputs: int, dtype: torch.dtype, device: str) -> Tensor:
+    kind = torch.int64 if outputs > 1 else dtype
+    return torch.from_numpy(np.asarray(part)).to(device, kind)

@@ -1,0 +1,9 @@
+"""Every file in this folder is one problem family; ``from synthetic.problems import KLDRO``."""
+
+from typing import Any
+
+from toolkit.discover import find_symbol
+
+
+def __getattr__(symbol: str) -> Any:
+    return find_symbol("problem", symbol)

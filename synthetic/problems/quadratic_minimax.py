@@ -1,0 +1,189 @@
+r"""The quadratic minimax family of 002, with an exact spectrum.
+
+**Objective.** min_x max_y (1/n) Σ f_i(x, y), f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², with
+A_i = U diag(s ± h) Vᵀ, U and V products of two Householder reflections, s equally spaced from
+``smallest`` to ``largest`` and b_i = b̄ ± h c. Signs alternate within pairs of clients, an odd one
+out has none, so the mean Ā = U diag(s) Vᵀ and b̄ are known exactly.
+
+**Reduced objective.** Φ(x) = max_y (1/n) Σ f_i = ½‖b̄ − Āx‖² + (λ/2)‖x‖²; here ``objective`` and
+``gradient`` are Φ and ∇Φ, of x in R^d. What an algorithm moves is z = (x, y) in R^{2d}, along the
+field (∇_x f_i, −∇_y f_i): FedAvg on it is local gradient descent-ascent.
+
+**Constants** (proven on R^{2d}): Φ is (largest² + λ)-smooth and (smallest² + λ)-strongly convex, f
+is 1-strongly concave in y; each client's field is Lipschitz with the largest singular value of
+[[λ, −s], [s, 1]] at s = largest + h, which increases in s. The noise has variance σ².
+
+**Optimum.** x* = V diag(s/(s² + λ)) Uᵀb̄ and Φ* = ½ Σ λβ_j²/(s_j² + λ), β = Uᵀb̄.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from synthetic.pairs import pair_signs
+from toolkit.draws import Law, SignMean
+from toolkit.oracles import ClientVectors
+from toolkit.problem import Problem, Solution, problem
+
+
+@problem(
+    name="quadratic-minimax",
+    source="002, minimax example",
+    statement=r"\min_x\max_y \frac1n\sum_i -\Big[\tfrac12\|y\|^2 - b_i^\top y + y^\top A_i x\Big]"
+    r" + \tfrac{\lambda}{2}\|x\|^2",
+)
+class QuadraticMinimax(Problem):
+    """Strongly concave in y, quadratic in x.
+
+    Args:
+        clients: n.
+        dim: d; x and y are both in R^d.
+        smallest, largest: the extreme singular values of Ā.
+        regulariser: λ.
+        heterogeneity: h.
+        gradient_noise: σ, the standard deviation of a sample of the field.
+        distance: ‖x_0‖ (and y_0 = 0).
+    """
+
+    clients: int = 2
+    dim: int = 2
+    smallest: float = 0.5
+    largest: float = 1.0
+    regulariser: float = 0.1
+    heterogeneity: float = 0.0
+    gradient_noise: float = 0.0
+    distance: float = 1.0
+
+    notation = {"lambda_": "regulariser", "n": "clients"}
+
+    def validate(self) -> None:
+        """Refuse constants that are not finite and of the right sign."""
+        self.whole("clients", "dim")
+        self.positive("largest")
+        self.non_negative("smallest", "regulariser", "heterogeneity", "gradient_noise", "distance")
+        self.require("smallest", "at most largest", self.smallest <= self.largest)
+        modulus = self.smallest**2 + self.regulariser
+        self.require("regulariser", "above 0 if smallest is 0", modulus > 0)
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """+1 and −1 within a pair, 0 for an odd client out, [clients]."""
+        return pair_signs(self.clients)
+
+    @cached_property
+    def spectrum(self) -> np.ndarray:
+        """s, the singular values of Ā, [dim]."""
+        return np.linspace(self.smallest, self.largest, self.dim)
+
+    @cached_property
+    def bases(self) -> tuple[np.ndarray, np.ndarray]:
+        """U and V, orthogonal, [dim, dim] each."""
+        steps = np.arange(1.0, self.dim + 1)
+        return _reflections(steps, np.cos(steps)), _reflections(np.sqrt(steps), np.sin(steps))
+
+    @cached_property
+    def matrices(self) -> np.ndarray:
+        """A_i, [clients, dim, dim]."""
+        u, v = self.bases
+        scales = self.spectrum + self.heterogeneity * self.signs[:, None]
+        return np.einsum("ij,kj,lj->kil", u, scales, v)
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """b_i, [clients, dim]."""
+        u, _ = self.bases
+        mean = u @ np.full(self.dim, 1.0 / np.sqrt(self.dim))
+        shift = u @ np.cos(np.arange(self.dim))
+        return mean + self.heterogeneity * self.signs[:, None] * shift
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        lam, s = self.regulariser, self.largest + self.heterogeneity
+        spread = np.hypot(lam**2 - 1, 2 * s * (1 - lam))
+        return {
+            "objective_smoothness": self.largest**2 + lam,
+            "strong_convexity": self.smallest**2 + lam,
+            "strong_concavity": 1.0,
+            "field_smoothness": float(np.sqrt((lam**2 + 1 + 2 * s**2 + spread) / 2)),
+            "plain_gradient_noise": self.gradient_noise,
+        }
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Φ* in closed form."""
+        u, v = self.bases
+        beta = u.T @ np.mean(self.offsets, 0)
+        shrunk = self.spectrum**2 + self.regulariser
+        value = float(0.5 * np.sum(self.regulariser * beta**2 / shrunk))
+        minimiser = v @ (self.spectrum * beta / shrunk)
+        return Solution(value, value, minimiser, {"method": "closed form", "gap": 0.0})
+
+    def start(self) -> np.ndarray:
+        """Return (x_0, y_0), [2·dim]."""
+        x = np.full(self.dim, self.distance / np.sqrt(self.dim))
+        return np.concatenate([x, np.zeros(self.dim)])
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> _Oracles:
+        """Return the oracles of some clients."""
+        return _Oracles(self, dtype, device, clients or range(self.clients))
+
+    def objective(self, x: Tensor) -> Tensor:
+        """Return Φ(x), [replicates]."""
+        a, b = self._means(x)
+        return 0.5 * ((b - a @ x) ** 2).sum(0) + 0.5 * self.regulariser * (x**2).sum(0)
+
+    def gradient(self, x: Tensor) -> Tensor:
+        """Return ∇Φ(x), [dim, replicates]."""
+        a, b = self._means(x)
+        return a.T @ (a @ x - b) + self.regulariser * x
+
+    def _means(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        u, v = self.bases
+        a = torch.from_numpy(u @ np.diag(self.spectrum) @ v.T).to(x)
+        return a, torch.from_numpy(np.mean(self.offsets, 0)).to(x)[:, None]
+
+
+class _Oracles:
+    """The field of each client, [clients, 2·dim, replicates]."""
+
+    def __init__(
+        self, of: QuadraticMinimax, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        chosen = list(clients)
+        self._of = of
+        self.clients = len(chosen)
+        self._a = torch.from_numpy(of.matrices[chosen]).to(device, dtype)
+        self._b = torch.from_numpy(of.offsets[chosen]).to(device, dtype)[..., None]
+        self.client_weights = torch.full_like(self._b[:, :1], 1.0 / of.clients)
+
+    def plain_law(self, batch: int) -> Law | None:
+        """Two signs, one for x and one for y."""
+        return SignMean(batch, (2,)) if self._of.gradient_noise else None
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
+        of = self._of
+        first, second = x[:, : of.dim], x[:, of.dim :]
+        down = torch.baddbmm(first, self._a.mT, second, beta=of.regulariser, alpha=-1.0)
+        up = torch.baddbmm(second - self._b, self._a, first)
+        field = torch.cat([down, up], 1)
+        if xi is not None:
+            size = of.gradient_noise / 2**0.5
+            field[:, :: of.dim] += size * xi
+        return field
+
+
+def _reflections(*normals: np.ndarray) -> np.ndarray:
+    """Return the product of the Householder reflections in the given normals."""
+    product = np.eye(len(normals[0]))
+    for normal in normals:
+        product = product - 2.0 * np.outer(product @ normal, normal) / (normal @ normal)
+    return product

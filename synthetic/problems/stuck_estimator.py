@@ -1,0 +1,121 @@
+r"""A composition on which ComFedL never moves from a point that is not stationary.
+
+**Objective.** F = g ∘ f on every client, f(w) = w seen as f(w; ξ) = w + σξ with ξ = ±1, and g with
+the triangular derivative g'(y) = G max(0, 1 − |y|/σ), g(−∞) = 0.
+
+At w = 0 and with a minibatch of one sample, the plug-in estimator is u = g'(±σ) = 0 in every
+outcome, so ComFedL stays at 0 for ever, while ∇F(0) = G. It shows that the bias of the estimator,
+which only a growing minibatch removes, must stand in any bound.
+
+**Constants** (proven on R): G_f = 1, L_f = 0, G_g = G, L_g = L = G/σ, σ_2 = σ; all attained.
+
+**Optimum.** inf F = 0, attained for w ≤ −σ; F(0) = Gσ/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from toolkit.composition import CompositionProblem, NoPlainPart
+from toolkit.draws import Law, SignMean
+from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from toolkit.problem import Solution, problem
+
+
+@problem(
+    name="stuck-estimator",
+    source="000/001, problem (1); a construction of driftproof's",
+    statement=r"F(w) = g\big(\mathbb{E}_\xi[w + \sigma\xi]\big),\quad"
+    r"g'(y) = G\max(0, 1 - |y|/\sigma)",
+)
+class StuckEstimator(CompositionProblem):
+    """Scalar, all clients alike.
+
+    Args:
+        clients: n.
+        dim: 1.
+        outer_slope: G.
+        inner_value_noise: σ.
+        distance: the start (0: the trap).
+    """
+
+    clients: int = 1
+    dim: int = 1
+    outer_slope: float = 1.0
+    inner_value_noise: float = 0.1
+    distance: float = 0.0
+
+    def validate(self) -> None:
+        """Refuse constants that are not finite and of the right sign."""
+        self.whole("clients")
+        self.require("dim", "1", self.dim == 1)
+        self.positive("outer_slope", "inner_value_noise")
+        self.non_negative("distance")
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        bend = self.outer_slope / self.inner_value_noise
+        return {
+            "inner_gradient_bound": 1.0,
+            "inner_smoothness": 0.0,
+            "outer_gradient_bound": self.outer_slope,
+            "outer_smoothness": bend,
+            "objective_smoothness": bend,
+            "inner_gradient_noise": 0.0,
+            "inner_value_noise": self.inner_value_noise,
+            "outer_gradient_noise": 0.0,
+        }
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Inf F = 0 at w = −σ, in closed form."""
+        at = np.array([-self.inner_value_noise])
+        return Solution(0.0, 0.0, at, {"method": "closed form", "gap": 0.0})
+
+    def start(self) -> np.ndarray:
+        """Return the start."""
+        return np.array([self.distance])
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> _Oracles:
+        """Return the oracles of some clients."""
+        return _Oracles(self, dtype, device, clients or range(self.clients))
+
+
+class _Oracles(NoPlainPart):
+    """The oracles in one dtype; tensors are [clients, 1, replicates]."""
+
+    def __init__(self, of: StuckEstimator, dtype: torch.dtype, device: str, clients: range) -> None:
+        self._of = of
+        self.clients = len(clients)
+        share = torch.full((self.clients, 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
+        self.client_weights = share
+
+    def inner_law(self, batch: int) -> Law | None:
+        """One sign."""
+        return SignMean(batch, (1,))
+
+    def outer_law(self, batch: int) -> Law | None:
+        """The outer function has no noise."""
+        return None
+
+    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return x + σξ and the identity."""
+        return (x if xi is None else x + self._of.inner_value_noise * xi), lambda v: v
+
+    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
+        """Return the triangle g'(y)."""
+        return self._of.outer_slope * (1.0 - y.abs() / self._of.inner_value_noise).clamp(min=0.0)
+
+    def outer_value(self, y: InnerVectors) -> Tensor:
+        """Return g(y), the integral of the triangle from −∞."""
+        sigma = self._of.inner_value_noise
+        z = (y[:, 0] / sigma).clamp(-1.0, 1.0)
+        return self._of.outer_slope * sigma * (0.5 + z - 0.5 * z * z.abs())
