@@ -1,0 +1,233 @@
+"""Claims: one statement of one paper, with everything needed to judge it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from toolkit.algorithm import Algorithm
+from toolkit.errors import DriftproofError, unknown_name
+from toolkit.problem import Problem
+
+KINDS = ("identity", "bound", "rate", "existence", "complexity", "symbolic")
+
+Right = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A condition under which a statement is claimed.
+
+    Attributes:
+        name: as the paper calls it.
+        statement: in LaTeX.
+        roles: the constants that a problem must have proven.
+        relation: a further relation between letters, as sympy (None: none); it is evaluated for
+            each case, and a case that breaks it is INAPPLICABLE.
+    """
+
+    name: str
+    statement: str
+    roles: tuple[str, ...] = ()
+    relation: Callable[[Any], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem, one algorithm and a horizon."""
+
+    problem: Problem
+    algorithm: Algorithm | None = None
+    rounds: int | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return everything that defines the case, as JSON would hold it."""
+        made: dict[str, Any] = {"problem": self.problem.leaf_name, **self.problem.values()}
+        if self.algorithm is not None:
+            made |= {"algorithm": self.algorithm.leaf_name, **self.algorithm.values()}
+        if self.rounds is not None:
+            made["rounds"] = self.rounds
+        return made
+
+    @property
+    def key(self) -> str:
+        """A short name that is the same wherever and whenever the case is built."""
+        text = json.dumps(self.parameters(), sort_keys=True, default=str)
+        return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+    def __str__(self) -> str:
+        parts = [str(self.problem)]
+        if self.algorithm is not None:
+            parts.append(str(self.algorithm))
+        if self.rounds is not None:
+            parts.append(f"rounds={self.rounds}")
+        return ", ".join(parts)
+
+
+def grid(
+    problem: Problem, algorithm: Algorithm | None = None, *, rounds: int | list[int] | None = None
+) -> list[Case]:
+    """Return every combination of the fields that were given as lists.
+
+    >>> from synthetic.problems import BoundedComposition
+    >>> from toolkit.algorithms import ComFedL
+    >>> len(grid(BoundedComposition(clients=[1, 2]), ComFedL(local_steps=[1, 5, 9]), rounds=4))
+    6
+    """
+    horizons = rounds if isinstance(rounds, list) else [rounds]
+    algorithms: Sequence[Any] = algorithm.expand() if algorithm is not None else [None]
+    return [
+        Case(member, method, horizon)
+        for member in problem.expand()
+        for method in algorithms
+        for horizon in horizons
+    ]
+
+
+@dataclass(frozen=True)
+class Form:
+    """One right side to judge: printed or corrected, in one edition and reading.
+
+    Attributes:
+        form: "printed", "corrected", or "sibling" (a false relative that must be refused).
+        edition: the documents that print it so.
+        reading: how the print is read, where it can be read in more than one way.
+        right: from letters to a sympy expression.
+        note: the derivation of a corrected form.
+    """
+
+    form: str
+    edition: str
+    reading: str
+    right: Right
+    note: str = ""
+
+
+_KNOWN = (
+    "cases", "full", "left", "right", "range", "readings", "corrected", "correction", "editions",
+    "false_siblings", "prove", "compare", "rate", "explain",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement and how to judge it; made by ``@claim`` from a class.
+
+    The class may have these attributes; which ones a statement needs depends on its kind.
+
+    ==================  =========================================================================
+    ``cases``           list of Case, cheapest first (``grid`` makes them); ``full`` adds more
+    ``left(view)``      the measured side, a Reduction (``each`` or ``average``)
+    ``right(c)``        the right side as printed, in letters
+    ``readings``        instead of ``right``: {reading: right side}
+    ``corrected(c)``    the right side that is claimed instead; ``correction`` says why it holds
+    ``range(c)``        the most that one replicate's left side can be, by the assumptions alone;
+                        a right side above it is vacuous
+    ``false_siblings``  [(name, right side)]: close relatives that are false
+    ``prove(right)``    algebraic steps that decide the statement (kind identity or symbolic)
+    ``compare(…)``      certified numbers that decide an identity on one case
+    ``rate``            the schedule and exponents of a rate (see ``verifiers.rate``)
+    ``explain``         what a reader should know about the verdict, in a sentence or two
+    ==================  =========================================================================
+    """
+
+    name: str
+    kind: str
+    source: str
+    statement: str
+    assumes: tuple[Assumption, ...]
+    cases: tuple[Case, ...]
+    full: tuple[Case, ...]
+    forms: tuple[Form, ...]
+    left: Callable[[Any], Any] | None = None
+    range: Right | None = None
+    prove: Callable[..., Any] | None = None
+    compare: Callable[..., Any] | None = None
+    rate: Any = None
+    explain: str = ""
+
+    def cases_for(self, profile: str) -> tuple[Case, ...]:
+        """Return the cases of a profile: smoke the first, quick all, full also ``full``."""
+        if profile == "smoke":
+            return self.cases[:1]
+        return self.cases if profile == "quick" else self.cases + self.full
+
+    def notation(self, case: Case) -> Mapping[str, str]:
+        """Return the letters that may stand in this claim's right side."""
+        letters = dict(case.problem.notation)
+        if case.algorithm is not None:
+            letters |= case.algorithm.notation
+        return letters
+
+
+def claim(
+    *,
+    name: str,
+    kind: str,
+    source: str,
+    statement: str,
+    assumes: Sequence[Assumption] = (),
+) -> Callable[[type], Claim]:
+    """Make a class a claim.
+
+    Args:
+        name: ``paper/statement``.
+        kind: one of identity, bound, rate, existence, complexity, symbolic.
+        source: document and number.
+        statement: as printed, in LaTeX.
+        assumes: what the statement assumes.
+    """
+    if kind not in KINDS:
+        raise unknown_name("kind of claim", kind, KINDS)
+
+    def decorate(cls: type) -> Claim:
+        body = {key: value for key, value in vars(cls).items() if not key.startswith("_")}
+        for key in body:
+            if key not in _KNOWN:
+                raise unknown_name(f"attribute of claim {name}", key, _KNOWN)
+        if not any(key in body for key in ("right", "readings", "corrected", "rate")):
+            raise DriftproofError(
+                f"claim {name} has no right side",
+                "right(c), readings or rate",
+                "write def right(c): return …",
+            )
+        return Claim(
+            name=name,
+            kind=kind,
+            source=source,
+            statement=statement,
+            assumes=tuple(assumes),
+            cases=tuple(body.get("cases", ())),
+            full=tuple(body.get("full", ())),
+            forms=tuple(_forms(name, body)),
+            left=body.get("left"),
+            range=body.get("range"),
+            prove=body.get("prove"),
+            compare=body.get("compare"),
+            rate=body.get("rate"),
+            explain=body.get("explain", ""),
+        )
+
+    return decorate
+
+
+def _forms(name: str, body: Mapping[str, Any]) -> list[Form]:
+    edition = body.get("editions", "")
+    made = [Form("printed", edition, "", body["right"])] if "right" in body else []
+    for reading, right in cast(Mapping[str, Right], body.get("readings", {})).items():
+        made.append(Form("printed", edition, reading, right))
+    if "corrected" in body:
+        note = body.get("correction")
+        if not note:
+            raise DriftproofError(
+                f"claim {name} has a corrected form without a derivation",
+                'correction = "why the corrected form holds"',
+                "write it beside corrected(c)",
+            )
+        made.append(Form("corrected", edition, "", body["corrected"], note))
+    for sibling, right in body.get("false_siblings", ()):
+        made.append(Form("sibling", edition, sibling, right))
+    return made

@@ -1,0 +1,72 @@
+"""The command ``driftproof``: thin; each command is a file of ``toolkit/commands``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolkit import __version__
+from toolkit.errors import DriftproofError, unknown_name
+
+COMMANDS = Path(__file__).parent / "commands"
+
+
+class Commands(click.Group):
+    """Finds a command's file by its name and imports only that one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the files, as command names."""
+        files = (path.stem for path in COMMANDS.glob("*.py") if not path.stem.startswith("_"))
+        return sorted(name.removesuffix("_") for name in files)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command (``list`` is in ``list_.py``, so as not to hide the builtin)."""
+        if name not in self.list_commands(ctx):
+            return None
+        file = name if (COMMANDS / f"{name}.py").exists() else f"{name}_"
+        command: click.Command = importlib.import_module(f"toolkit.commands.{file}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Offer the nearest names where there is no such command."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            error = unknown_name("command", args[0], self.list_commands(ctx))
+            raise DriftproofError(error.got, error.wanted, error.remedy.replace(" list", " --help"))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="driftproof")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.option("--quiet", is_flag=True, help="Print results only, no progress.")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool, quiet: bool) -> None:
+    """Is a theorem of federated optimisation true as printed, and how tight is it?"""
+    ctx.obj = {"quiet": quiet}
+
+
+def main() -> None:
+    """Run the command line; foreseeable mistakes are told without a traceback."""
+    debug = "--debug" in sys.argv
+    try:
+        status = cli.main(standalone_mode=False)
+    except DriftproofError as error:
+        if debug:
+            raise
+        click.echo(f"driftproof: {error}".replace("got:   ", "", 1), err=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except KeyboardInterrupt:
+        click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,37 @@
+"""``driftproof list``: what there is."""
+
+from __future__ import annotations
+
+import click
+
+from toolkit.commands._shared import as_json, print_json, table
+from toolkit.discover import KINDS, kind_named, leaves
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+@as_json
+def command(kind: str | None, as_json: bool) -> None:
+    """List claims, problems, algorithms, experiments and kernels (or one KIND of them)."""
+    kinds = [kind_named(kind)] if kind else list(KINDS.values())
+    if as_json:
+        print_json(
+            [
+                {
+                    "kind": leaf.kind,
+                    "name": leaf.name,
+                    "source": leaf.metadata.get("source"),
+                    "statement": leaf.metadata.get("statement"),
+                    "summary": leaf.summary,
+                }
+                for each in kinds
+                for leaf in leaves(each.name).values()
+            ]
+        )
+        return
+    for each in kinds:
+        found = leaves(each.name).values()
+        table(
+            [each.plural, "what", "source"],
+            [(leaf.name, leaf.summary, str(leaf.metadata.get("source", ""))) for leaf in found],
+        )

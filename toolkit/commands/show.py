@@ -1,0 +1,88 @@
+"""``driftproof show``: everything about one leaf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from toolkit.commands._shared import as_json, print_json, table, verifiers
+from toolkit.discover import KINDS, Leaf, leaves
+from toolkit.errors import unknown_name
+
+
+@click.command()
+@click.argument("name")
+@as_json
+def command(name: str, as_json: bool) -> None:
+    """Show the statement, assumptions, constants, source and verdicts on record of NAME."""
+    known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
+    if name not in known:
+        raise unknown_name("name", name, known)
+    leaf = known[name]
+    shown = {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
+    if as_json:
+        print_json(shown)
+        return
+    click.echo(f"{leaf.kind} {leaf.name}\n")
+    click.echo(f"{shown['documentation']}\n")
+    for head in ("source", "statement", "parameters", "notation", "constants", "cases", "file"):
+        if shown.get(head):
+            click.echo(f"{head}: {_text(shown[head])}")
+    for title, text in shown.get("assumptions", []):
+        click.echo(f"{title}: {text}")
+    for key, right in shown.get("right_sides", {}).items():
+        click.echo(f"right side, {key}: {right}")
+    if leaf.kind == "claim":
+        rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
+        table(["form", "verdict on record", "cases"], rows)
+
+
+def _details(leaf: Leaf) -> dict[str, Any]:
+    import inspect
+    import sys
+
+    made = leaf.load()
+    owner = sys.modules[leaf.module or made.__module__]
+    documentation = inspect.cleandoc(owner.__doc__ or "")
+    common = {"documentation": documentation, "source": leaf.metadata.get("source")}
+    common["statement"] = leaf.metadata.get("statement")
+    if leaf.kind == "claim":
+        return common | _claim(leaf, made)
+    if leaf.kind == "problem":
+        member = made()
+        return common | {
+            "parameters": member.values(),
+            "constants": dict(member.constants),
+            "notation": dict(member.notation),
+        }
+    if leaf.kind == "algorithm":
+        return common | {"parameters": made().values(), "notation": dict(made.notation)}
+    return common
+
+
+def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
+    verify, record = verifiers("verify"), verifiers("record")
+    held = record.read().get(leaf.name, {})
+    counted = [
+        (form, verdict, sum(v == verdict for v in cases.values()))
+        for form, cases in held.items()
+        for verdict in dict.fromkeys(cases.values())
+    ]
+    about = verify.described(leaf)
+    return {
+        "assumptions": about["assumes"],
+        "right_sides": about["forms"],
+        "explanation": about["explain"],
+        "cases": [str(case) for case in claim.cases],
+        "verdicts_on_record": counted,
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {item}" for key, item in value.items())
+    if isinstance(value, list):
+        shown = [f"\n  {item}" for item in value[:8]]
+        return "".join(shown) + (f"\n  … {len(value)} in all" if len(value) > 8 else "")
+    return str(value)

@@ -1,0 +1,170 @@
+"""The ledger: finished units of work and judged rows, in one SQLite file that survives interruption.
+
+Every unit is committed when it is done (WAL journal), so a run that was killed continues where it
+was; a unit's key names everything its result depends on, so a stale one is never used.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from toolkit.errors import DriftproofError
+
+SCHEMA = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS units (key TEXT PRIMARY KEY, seconds REAL NOT NULL, blob BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, head TEXT NOT NULL, done INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS rows (run INTEGER NOT NULL, position INTEGER NOT NULL, row TEXT NOT NULL,
+                                 PRIMARY KEY (run, position));
+"""
+
+
+class Ledger:
+    """An open ledger.
+
+    Args:
+        path: the file; made if missing, with its folder.
+        create: whether a missing file may be made.
+    """
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        self.path = path
+        if not create and not path.is_file():
+            raise DriftproofError(
+                f"no ledger at {path}",
+                "a folder that driftproof verify or run has written",
+                "check the path, or run driftproof verify --out DIR first",
+            )
+        with self._guard():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # autocommit: every statement below is its own transaction unless one is begun
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
+            try:
+                self._open()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _open(self) -> None:
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
+        if tables and "meta" not in tables:
+            raise sqlite3.DatabaseError("a SQLite file, but not a ledger")
+        found = self.meta("schema") if tables else None
+        if found is not None and int(found) > SCHEMA:
+            raise DriftproofError(
+                f"{self.path} was written by a newer driftproof (ledger version {found})",
+                f"version {SCHEMA} or older",
+                "upgrade driftproof, or name another --out; the ledger was not touched",
+            )
+        damage = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if damage != "ok":
+            raise sqlite3.DatabaseError(damage)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        self._db.executescript(_TABLES)
+        self._db.execute("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA),))
+
+    def meta(self, name: str) -> str | None:
+        """Return a value kept about the ledger itself."""
+        found = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return found[0] if found else None
+
+    def unit(self, key: str) -> tuple[bytes, float] | None:
+        """Return a finished unit and its seconds, or None."""
+        with self._guard():
+            return self._db.execute(
+                "SELECT blob, seconds FROM units WHERE key = ?", (key,)
+            ).fetchone()
+
+    def keep(self, key: str, blob: bytes, seconds: float) -> None:
+        """Commit a finished unit."""
+        with self._guard():
+            self._db.execute("INSERT OR REPLACE INTO units VALUES (?, ?, ?)", (key, seconds, blob))
+
+    def begin(self, head: Mapping[str, Any]) -> int:
+        """Open a run and return its number."""
+        with self._guard():
+            cursor = self._db.execute(
+                "INSERT INTO runs (head, done) VALUES (?, 0)", (json.dumps(head),)
+            )
+            return int(cursor.lastrowid or 0)
+
+    def finish(self, run: int, rows: list[dict[str, Any]], head: Mapping[str, Any]) -> None:
+        """Commit a run's rows and mark it done, all or nothing."""
+        with self._guard():
+            self._db.execute("BEGIN")
+            try:
+                self._db.executemany(
+                    "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)",
+                    [(run, k, json.dumps(row)) for k, row in enumerate(rows)],
+                )
+                self._db.execute(
+                    "UPDATE runs SET done = 1, head = ? WHERE id = ?", (json.dumps(head), run)
+                )
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def latest(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return the head and the rows of the last finished run."""
+        with self._guard():
+            found = self._db.execute(
+                "SELECT id, head FROM runs WHERE done = 1 ORDER BY id DESC LIMIT 1"
+            ).fetchone()
+            if found is None:
+                raise DriftproofError(
+                    f"{self.path} has no finished run",
+                    "at least one",
+                    "finish it: driftproof verify --resume with the same --out",
+                )
+            rows = self._db.execute(
+                "SELECT row FROM rows WHERE run = ? ORDER BY position", found[:1]
+            )
+            return json.loads(found[1]), [json.loads(row) for (row,) in rows]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: sqlite3.DatabaseError | OSError) -> DriftproofError:
+        text = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        if isinstance(error, OSError) or any(
+            word in text for word in ("full", "readonly", "unable to open", "I/O")
+        ):
+            return DriftproofError(
+                f"{self.path}: {text}",
+                "a folder that can be written to, with room",
+                "name another --out, or free some space; finished units are kept",
+            )
+        if "locked" in text:
+            return DriftproofError(
+                f"{self.path}: {text}",
+                "a ledger that no other run is writing",
+                "wait for the other run, or name another --out",
+            )
+        return DriftproofError(
+            f"{self.path} is damaged: {text}",
+            "a ledger that driftproof wrote",
+            "move it away (it was not changed) and run without --resume",
+        )

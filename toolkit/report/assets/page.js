@@ -1,0 +1,85 @@
+"use strict";
+(() => {
+  const body = document.querySelector("#summary tbody");
+  const rows = [...body.rows];
+  const filter = document.getElementById("filter");
+  const ticks = [...document.querySelectorAll("input[data-verdict]")];
+
+  const show = () => {
+    const wanted = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const verdicts = new Set(ticks.filter(t => t.checked).map(t => t.dataset.verdict));
+    let shown = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !(verdicts.has(row.dataset.verdict) && wanted.every(w => text.includes(w)));
+      shown += !row.hidden;
+    }
+    document.getElementById("none").hidden = shown > 0;
+  };
+  filter.addEventListener("input", show);
+  ticks.forEach(t => t.addEventListener("change", show));
+
+  document.querySelectorAll("#summary thead th").forEach((head, column) => {
+    head.querySelector("button").addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending";
+      document.querySelectorAll("#summary thead th").forEach(h => h.setAttribute("aria-sort", "none"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const value = row => {
+        const cell = row.cells[column];
+        return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent.trim();
+      };
+      const order = (a, b) => {
+        const [x, y] = [value(a), value(b)];
+        return (typeof x === "number" ? x - y : x.localeCompare(y)) * (up ? 1 : -1);
+      };
+      rows.slice().sort(order).forEach(row => body.append(row));
+    });
+  });
+
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const colour = dark
+    ? {ink: "#9da7b3", grid: "#30363d", mean: "#58a6ff", band: "#58a6ff33", bound: "#ff7b72", fit: "#79c0ff", reference: "#8b949e"}
+    : {ink: "#57606a", grid: "#d0d7de", mean: "#1f6feb", band: "#1f6feb22", bound: "#cf222e", fit: "#0550ae", reference: "#6e7781"};
+  const format = value => value == null ? "–" : String(Number(value.toPrecision(4)));
+
+  const draw = place => {
+    const data = JSON.parse(document.querySelector(`script[data-plot="${place.id}"]`).textContent);
+    const s = data.series;
+    const usable = v => data.log.includes("y") ? v.map(y => y > 0 ? y : null) : v;
+    const columns = [s.x], series = [{label: data.x, value: (u, v) => format(v)}], bands = [];
+    const add = (key, options) => {
+      if (!s[key]) return;
+      columns.push(usable(s[key]));
+      series.push({value: (u, v) => format(v), points: {show: s.x.length < 12}, ...options});
+    };
+    if (s.low) {
+      add("high", {label: data.labels.band + ", high", stroke: colour.band, width: 1, points: {show: false}});
+      add("low", {label: "low", stroke: colour.band, width: 1, points: {show: false}});
+      bands.push({series: [1, 2], fill: colour.band});
+    }
+    add("mean", {label: data.labels.mean, stroke: colour.mean, width: 2});
+    add("bound", {label: data.labels.bound, stroke: colour.bound, width: 2});
+    add("fit", {label: data.labels.fit, stroke: colour.fit, width: 1, dash: [6, 4], points: {show: false}});
+    add("reference", {label: data.labels.reference, stroke: colour.reference, width: 1, dash: [2, 3], points: {show: false}});
+    const axis = {stroke: colour.ink, grid: {stroke: colour.grid, width: 1}, ticks: {stroke: colour.grid}};
+    const size = () => ({width: place.clientWidth, height: Math.min(340, Math.max(260, place.clientWidth * .5))});
+    const scale = axis => data.log.includes(axis) ? {distr: 3} : {};
+    const ticks = (u, splits) => splits.map(v => v == null ? "" : format(v));
+    const plot = new uPlot({
+      ...size(), bands, series,
+      scales: {x: {time: false, ...scale("x")}, y: scale("y")},
+      axes: [{...axis, label: data.x, values: ticks}, {...axis, label: data.y, size: 70, values: ticks}],
+      cursor: {drag: {x: true, y: true}},
+    }, columns, place);
+    addEventListener("resize", () => plot.setSize(size()));
+    place.dataset.drawn = "yes";
+  };
+  const places = [...document.querySelectorAll(".plot")];
+  const watch = new IntersectionObserver(entries => entries.forEach(entry => {
+    if (!entry.isIntersecting) return;
+    watch.unobserve(entry.target);
+    draw(entry.target);
+  }), {rootMargin: "200px"});
+  places.forEach(place => watch.observe(place));
+  addEventListener("beforeprint", () => places.filter(p => !p.dataset.drawn).forEach(draw));
+})();

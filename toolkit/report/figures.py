@@ -1,0 +1,131 @@
+"""The plots of a report: which rows are drawn, and each as SVG and PDF from the page's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from toolkit.verdict import Row, Verdict
+
+LABELS = {
+    "mean": "measured",
+    "band": "95 % band",
+    "bound": "right side",
+    "fit": "fitted slope",
+    "reference": "claimed slope",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One plot.
+
+    Attributes:
+        name: file name without ending.
+        row: the row that is drawn.
+        title, x_label, y_label: what stands on it.
+        log: which axes are logarithmic, "", "y" or "xy".
+    """
+
+    name: str
+    row: Row
+    title: str
+    x_label: str
+    y_label: str
+    log: str
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What the curves are called."""
+        if self.row.kind == "identity":
+            return LABELS | {"mean": "distance", "bound": "margin"}
+        return LABELS
+
+    @property
+    def series(self) -> Mapping[str, Any]:
+        """The points: x, and any of mean, low, high, bound, fit, reference."""
+        return self.row.series or {}
+
+
+def headline(rows: Sequence[Row]) -> list[Figure]:
+    """Return the plots of one claim: its smallest and strongest refutation, its tightest support.
+
+    An identity has one plot of all its comparisons.
+    """
+    drawn = [row for row in rows if row.series and row.series.get("x")]
+    if not drawn:
+        return []
+    slug = rows[0].claim.replace("/", "-")
+    if drawn[0].kind == "identity":
+        return [_figure(f"{slug}-1", replace(drawn[0], series=_distances(drawn)))]
+    refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
+    strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
+    held = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
+    solid = [row for row in held if not row.vacuous] or held
+    tightest = sorted(solid, key=lambda row: -(row.ratio or 0.0))
+    chosen = (refuted[:1] + strongest[:1] + tightest[:1]) or drawn[:1]
+    return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
+
+
+def _distances(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return how far each certified enclosure reaches from the right side, in ascending order."""
+    reach = sorted(
+        max(abs(low - value), abs(high - value), 1e-17) / max(1.0, abs(value))
+        for row in rows
+        for low, high, value in zip(
+            row.series["low"], row.series["high"], row.series["bound"], strict=True
+        )
+    )
+    margin = rows[0].margin
+    return {"x": list(range(1, len(reach) + 1)), "mean": reach, "bound": [margin] * len(reach)}
+
+
+def _figure(name: str, row: Row) -> Figure:
+    series = row.series or {}
+    what = f"{row.claim}, {row.form}" + (f" ({row.reading})" if row.reading else "")
+    title = f"{what}: {row.verdict}"
+    if row.kind == "rate":
+        return Figure(name, row, title, "T, local steps", "left side", "xy")
+    if row.kind == "identity":
+        title = f"{row.claim}: certified distance between the two sides"
+        return Figure(
+            name, row, title, "comparison, in order of distance", "relative distance", "y"
+        )
+    running = series.get("how") == "average/round"
+    y_label = "left side, up to round T/τ" if running else "left side"
+    return Figure(name, row, title, "local steps", y_label, "xy" if running else "")
+
+
+def draw(figure: Figure, folder: Path) -> None:
+    """Write a plot as SVG and PDF."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as Canvas
+
+    made = Canvas(figsize=(6.4, 3.8), layout="constrained")
+    axes = made.add_subplot()
+    s, x = figure.series, figure.series["x"]
+    point = "o" if len(x) < 12 else ""
+    if "low" in s:
+        axes.fill_between(
+            x, s["low"], s["high"], color="C0", alpha=0.2, lw=0, label=figure.labels["band"]
+        )
+    if "mean" in s:
+        axes.plot(x, s["mean"], color="C0", marker=point, ms=4, label=figure.labels["mean"])
+    for key, colour, style in (("bound", "C3", "-"), ("fit", "C0", "--"), ("reference", "C7", ":")):
+        if key in s:
+            axes.plot(x, s[key], color=colour, ls=style, label=figure.labels[key])
+    if "x" in figure.log:
+        axes.set_xscale("log")
+    if "y" in figure.log:
+        axes.set_yscale("log")
+    axes.set_xlabel(figure.x_label)
+    axes.set_ylabel(figure.y_label)
+    axes.set_title(figure.title, fontsize=10)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    # fixed salt and no dates, so that the same data give the same files
+    with mpl.rc_context({"svg.hashsalt": "driftproof", "svg.fonttype": "none"}):
+        made.savefig(folder / f"{figure.name}.svg", metadata={"Date": None})
+        made.savefig(folder / f"{figure.name}.pdf", metadata={"CreationDate": None})

@@ -1,0 +1,184 @@
+"""The page: one HTML file with everything in it, made from a run's head and rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from toolkit.constants import LATEX
+from toolkit.report.figures import Figure, headline
+from toolkit.report.mathml import FONT, font_face, mathml
+from toolkit.verdict import Row, Verdict, overall
+
+
+GREEK = re.compile(r"^(alpha|beta|gamma|eta|lambda|sigma|tau)(?=_|$)")
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of one form and reading of one claim."""
+
+    claim: str
+    form: str
+    reading: str
+    edition: str
+    rows: Sequence[Row]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on this form."""
+        return overall(self.rows)
+
+    @property
+    def evidence(self) -> str:
+        """The kinds of evidence, each once."""
+        return ", ".join(dict.fromkeys(row.evidence for row in self.rows if row.evidence))
+
+    @property
+    def tightest(self) -> float | None:
+        """The largest ratio of left to right among rows that are not vacuous."""
+        bounds = [row for row in self.rows if row.kind == "bound" and not row.vacuous]
+        ratios = [row.ratio for row in bounds if row.ratio is not None]
+        return max(ratios, default=None)
+
+    @property
+    def tightness(self) -> str:
+        """How tight the form is, in the terms of its kind."""
+        row = next((row for row in self.rows if row.lhs is not None), self.rows[0])
+        if row.kind == "rate" and row.lhs is not None:
+            return f"slope {number(row.lhs['mean'], 3)}"
+        if row.kind == "identity" and self.verdict is Verdict.SUPPORTED:
+            return f"equal to {number(max(r.margin or 0.0 for r in self.rows))}"
+        return number(self.tightest, 3)
+
+    @property
+    def attained(self) -> bool:
+        """Whether equality was met on some case."""
+        return any(row.attained for row in self.rows)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no instance can meet the hypothesis."""
+        return any(row.empty_hypothesis for row in self.rows)
+
+    @property
+    def changed(self) -> bool:
+        """Whether some verdict is not the one on record."""
+        return any(row.expected not in (None, row.verdict) for row in self.rows)
+
+    @property
+    def reason(self) -> str:
+        """Why, in the words of the row that decided."""
+        return next((row.reason for row in self.rows if row.verdict is self.verdict), "")
+
+
+def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:
+    """Return each claim's forms with their rows, in the order of the rows."""
+    held: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        held.setdefault((row.claim, row.form, row.reading), []).append(row)
+    made: dict[str, list[Group]] = {}
+    for (claim, form, reading), members in held.items():
+        group = Group(claim, form, reading, members[0].edition, members)
+        made.setdefault(claim, []).append(group)
+    return made
+
+
+def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
+    """Return each claim's plots."""
+    return {
+        claim: headline([row for group in groups for row in group.rows])
+        for claim, groups in grouped(rows).items()
+    }
+
+
+def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
+    """Return the page."""
+    import jinja2
+
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {
+        "number": number,
+        "inline": _inline,
+        "block": _block,
+        "slug": _slug,
+        "letter": _letter,
+    }
+    template = environment.from_string(asset("page.html.j2"))
+    claims = grouped(rows)
+    counts = {verdict: 0 for verdict in Verdict}
+    for groups in claims.values():
+        for group in groups:
+            counts[group.verdict] += 1
+    page = template.render(
+        head=head,
+        claims=claims,
+        counts=counts,
+        figures={name: [_drawn(f) for f in made] for name, made in figures(rows).items()},
+        style=_safe(asset("uPlot.min.css") + asset("page.css")),
+        scripts=_safe(asset("uPlot.iife.min.js") + asset("page.js")),
+        font=FONT,
+    )
+    return page.replace("/*font*/", font_face([page]), 1)
+
+
+def _drawn(figure: Figure) -> dict[str, Any]:
+    series = {key: value for key, value in figure.series.items() if key not in ("how", "what")}
+    return {
+        "name": figure.name,
+        "title": figure.title,
+        "row": figure.row,
+        "data": {
+            "x": figure.x_label,
+            "y": figure.y_label,
+            "log": figure.log,
+            "labels": figure.labels,
+            "series": series,
+        },
+    }
+
+
+@cache
+def asset(name: str) -> str:
+    """Return a file of the page's assets."""
+    return files("toolkit.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number for a table: short, never rounded to a lie of 1.
+
+    >>> number(0.25), number(1.0000001), number(123456.0), number(None)
+    ('0.25', '1.0000001', '1.235e+05', '–')
+    """
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}g}"
+    if text == "1" and value != 1.0:
+        return f"{value:.8g}"
+    return text
+
+
+def _safe(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def _inline(latex: str) -> Any:
+    return _safe(mathml(latex))
+
+
+def _block(latex: str) -> Any:
+    return _safe(mathml(latex, block=True))
+
+
+def _letter(name: str) -> Any:
+    return _inline(LATEX.get(name, GREEK.sub(r"\\\1", name)))
+
+
+def _slug(name: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in name)

@@ -1,0 +1,110 @@
+"""Verdicts: what was established, on which case, by which kind of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from math import isfinite
+from typing import Any
+
+
+class Verdict(StrEnum):
+    """What a row, or a claim, comes to."""
+
+    SUPPORTED = "SUPPORTED"
+    REFUTED = "REFUTED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    INAPPLICABLE = "INAPPLICABLE"
+
+
+class Evidence(StrEnum):
+    """What kind of evidence decided."""
+
+    SYMBOLIC = "symbolic"
+    ENCLOSED = "enclosed"
+    EXACT = "exact"
+    SEQUENTIAL = "sequential"
+    ASYMPTOTIC = "asymptotic"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case of one form of one claim: a row of ``results.json``.
+
+    Attributes:
+        lhs: mean, low and high of the left side at the comparison closest to failing.
+        rhs: the right side there.
+        margin: the tolerance within which an identity or a rate was decided.
+        alpha: the probability with which this row's verdict may be wrong by chance (None: none).
+        comparisons: how many comparisons the row makes (rounds, local steps …).
+        series: points of the row's plot (kept in the ledger, not in ``results.json``).
+    """
+
+    claim: str
+    form: str
+    edition: str
+    reading: str
+    kind: str
+    case: Mapping[str, Any]
+    verdict: Verdict
+    evidence: Evidence | None
+    reason: str
+    instance: Mapping[str, float] = field(default_factory=dict)
+    expected: str | None = None
+    attained: bool = False
+    vacuous: bool = False
+    empty_hypothesis: bool = False
+    lhs: Mapping[str, float | None] | None = None
+    rhs: float | None = None
+    margin: float | None = None
+    alpha: float | None = None
+    comparisons: int = 0
+    replicates: int = 0
+    seconds: float = 0.0
+    series: Mapping[str, Any] | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Left over right: the tightness (above 1: refuted)."""
+        mean = (self.lhs or {}).get("mean")
+        if mean is None or self.rhs is None or self.rhs == 0:
+            return None
+        return mean / self.rhs
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What a verdict on record is kept under."""
+        return (self.claim, self.form, self.reading, str(self.case.get("key", "")))
+
+    def public(self) -> dict[str, Any]:
+        """Return the row as ``results.json`` has it: finite numbers or null."""
+        made = asdict(self)
+        made.pop("series")
+        made["ratio"] = self.ratio
+        return {key: _clean(value) for key, value in made.items()}
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _clean(item) for key, item in value.items()}
+    return value
+
+
+def overall(rows: Iterable[Row]) -> Verdict:
+    """Return a claim's verdict: REFUTED if any row is; SUPPORTED only if all that apply are.
+
+    A claim whose every supported row is vacuous is INCONCLUSIVE.
+    """
+    rows = list(rows)
+    if any(row.verdict is Verdict.REFUTED for row in rows):
+        return Verdict.REFUTED
+    applicable = [row for row in rows if row.verdict is not Verdict.INAPPLICABLE]
+    if not applicable:
+        return Verdict.INAPPLICABLE
+    supported = all(row.verdict is Verdict.SUPPORTED for row in applicable)
+    if supported and not all(row.vacuous for row in applicable):
+        return Verdict.SUPPORTED
+    return Verdict.INCONCLUSIVE

@@ -1,0 +1,1 @@
+"""ComFedL: arXiv preprint (000) and journal version (001) of compositional federated learning."""

@@ -1,0 +1,63 @@
+"""Controls: the checks must refuse what is false, and must not refuse what is true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from toolkit.report.page import grouped
+from toolkit.verdict import Verdict
+from verifiers import record
+from verifiers.jobs import Source
+from verifiers.verify import Settings, judge, select
+
+
+@dataclass(frozen=True)
+class Check:
+    """One control and what became of it.
+
+    Attributes:
+        control: the false sibling, or the form of the claim itself.
+        good: a sibling was REFUTED; the claim's own form was not, unless it is on record as false.
+    """
+
+    claim: str
+    control: str
+    verdict: str
+    good: bool
+
+
+def check(
+    patterns: Sequence[str],
+    *,
+    seed: int,
+    workers: int,
+    started: Callable[[int], None] = lambda total: None,
+    ended: Callable[[str], None] = lambda claim: None,
+) -> list[Check]:
+    """Judge the false siblings of the selected claims beside their own forms."""
+    settings = Settings(seed=seed, workers=workers, siblings=True)
+    return checks_of(select(patterns), settings, started=started, ended=ended)
+
+
+def checks_of(
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    started: Callable[[int], None] = lambda total: None,
+    ended: Callable[[str], None] = lambda claim: None,
+) -> list[Check]:
+    """Return the controls of some claims."""
+    rows = judge(sources, settings, started=started, ended=ended)
+    held, made = record.read(), []
+    for claim, groups in grouped(rows).items():
+        for group in groups:
+            verdict = group.verdict
+            if group.form == "sibling":
+                name, good = f"false: {group.reading}", verdict is Verdict.REFUTED
+            else:
+                name = record.form_key(group.rows[0])
+                known = held.get(claim, {}).get(name, {}).values()
+                good = verdict is not Verdict.REFUTED or Verdict.REFUTED in known
+            made.append(Check(claim, name, str(verdict), good))
+    return made

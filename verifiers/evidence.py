@@ -1,0 +1,108 @@
+"""Evidence of a bound on one case: measured values, and how one right side compares with them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from toolkit.federation import Outcome
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one unit of work gave: a block of sampled replicates, or all atoms of the noise.
+
+    Attributes:
+        kind: "exact" (all atoms, or a deterministic case), "sampled", or "too many atoms".
+        how: "average/round" and the like: how moments became comparisons.
+        values: [comparisons, replicates].
+        weights: [replicates], summing to 1.
+        shadow: the means in single precision, [comparisons] (exact only).
+        at, trace: moments [points] and the measure there [points, replicates].
+        bad_step: first step with an iterate that is not finite (-1: none).
+        reach: the largest norm of an iterate.
+    """
+
+    kind: str
+    how: str = ""
+    values: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    weights: np.ndarray = field(default_factory=lambda: np.empty(0))
+    shadow: np.ndarray = field(default_factory=lambda: np.empty(0))
+    at: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    trace: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    bad_step: int = -1
+    reach: float = 0.0
+
+    @classmethod
+    def of(cls, kind: str, outcome: Outcome, shadow: np.ndarray | None = None) -> Self:
+        """Keep what a verdict needs of an outcome."""
+        return cls(
+            kind=kind,
+            how="/".join(outcome.how),
+            values=outcome.values,
+            weights=outcome.weights,
+            shadow=np.empty(0) if shadow is None else shadow,
+            at=outcome.trace[0],
+            trace=outcome.trace[1],
+            bad_step=-1 if outcome.bad_step is None else outcome.bad_step,
+            reach=outcome.reach,
+        )
+
+    def pack(self) -> bytes:
+        """Return the unit as bytes, exactly (numpy's own format, without pickling)."""
+        buffer = io.BytesIO()
+        np.savez(buffer, **{name: np.asarray(value) for name, value in vars(self).items()})
+        return buffer.getvalue()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """Return what ``pack`` was given."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as held:
+            made: dict[str, Any] = {name: held[name] for name in held.files}
+        for name, kind in (("kind", str), ("how", str), ("bad_step", int), ("reach", float)):
+            made[name] = kind(made[name])
+        return cls(**made)
+
+
+def joined(blocks: Sequence[Measured]) -> Measured:
+    """Return consecutive blocks of replicates as one; a run that ended early ends them all."""
+    rows = min(len(block.values) for block in blocks)
+    points = min(len(block.trace) for block in blocks)
+    bad = [block.bad_step for block in blocks if block.bad_step >= 0]
+    count = sum(block.values.shape[1] for block in blocks)
+    return Measured(
+        kind=blocks[0].kind,
+        how=blocks[0].how,
+        values=np.concatenate([block.values[:rows] for block in blocks], 1),
+        weights=np.full(count, 1.0 / count),
+        at=blocks[0].at[:points],
+        trace=np.concatenate([block.trace[:points] for block in blocks], 1),
+        bad_step=min(bad) if bad else -1,
+        reach=max(block.reach for block in blocks),
+    )
+
+
+def rounding(exact: np.ndarray, shadow: np.ndarray, right: float) -> np.ndarray:
+    """Bound the rounding error of means computed in double precision, [comparisons].
+
+    The same run in single precision makes rounding errors 2²⁹ times as large, along the same path;
+    its distance from the double run, divided by 2²³ (64 times less than that), bounds the error of
+    the double run as long as errors grow linearly. Where the two runs differ by more than 1 %, that
+    is in doubt and the whole distance counts. A few units in the last place are added for the sums.
+    """
+    scale = np.maximum(np.abs(exact), abs(right))
+    if shadow.shape != exact.shape:
+        return np.full_like(exact, np.inf)
+    distance = np.abs(exact - shadow)
+    linear = np.where(distance <= 0.01 * scale, distance * 2.0**-23, distance)
+    bound: np.ndarray = np.where(np.isfinite(linear), linear, np.inf) + 1e-14 * scale
+    return bound
+
+
+def instance(roles: Mapping[str, float], notation: Mapping[str, str]) -> dict[str, float]:
+    """Return the letters' values on one case, for the row."""
+    return {letter: roles[role] for letter, role in notation.items() if role in roles}

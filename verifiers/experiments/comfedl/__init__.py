@@ -1,0 +1,1 @@
+"""The figures of the ComFedL papers (000 and 001)."""

@@ -1,0 +1,117 @@
+r"""Judges identities by certified optima: both sides of weak duality, evaluated by our own arithmetic.
+
+For the inner maximum of (4) at losses f, any r in the simplex gives a lower bound, and any λ gives,
+by maximising each coordinate of the Lagrangian over r_i ≥ 0 on its own,
+
+    max over Δ of Σ r_i f_i − γ Σ r_i log(n r_i)  ≤  λ + (γ/n) Σ exp((f_i − λ)/γ − 1).
+
+cvxpy finds r and λ; the two bounds are computed from them, so a wrong answer of the solver widens the
+enclosure and cannot pass for the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from synthetic.optimum import solve
+from toolkit.claims import Case, Claim, Form
+from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.empirical import roles_of
+from verifiers.evidence import instance
+
+MARGIN = 1e-6
+"""Relative width within which two sides of an identity count as equal."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A certified enclosure [low, high] of the left side, and the value of the right.
+
+    Attributes:
+        what: what is compared.
+        x: where it is drawn on the plot.
+    """
+
+    what: str
+    low: float
+    high: float
+    value: float
+    x: float = 0.0
+
+
+def maximum_over_simplex(losses: np.ndarray, temperature: float) -> tuple[float, float]:
+    """Return an enclosure of max over r in Δ of Σ r_i f_i − γ Σ r_i log(n r_i), by cvxpy."""
+    import cvxpy as cp
+
+    n = len(losses)
+    r = cp.Variable(n)
+    total = cp.sum(r) == 1
+    entropy = cp.sum(cp.entr(r)) - np.log(n) * cp.sum(r)
+    solve(cp.Maximize(losses @ r + temperature * entropy), [total])
+    found = np.clip(np.asarray(r.value), 0.0, None)
+    found = found / found.sum()
+    used = found[found > 0]
+    low = found @ losses - temperature * np.sum(used * np.log(n * used))
+    bounds = [
+        shift + temperature / n * np.sum(np.exp((losses - shift) / temperature - 1.0))
+        for shift in (float(total.dual_value), -float(total.dual_value))  # whichever sign it has
+    ]
+    return float(low), float(min(bounds))
+
+
+def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison]) -> Row:
+    """Return the row of an identity on one case; the worst comparison is shown."""
+    gaps = []
+    for c in comparisons:
+        scale = max(1.0, abs(c.value))
+        gaps.append(max(c.low - c.value, c.value - c.high, c.high - c.low, 0.0) / scale)
+    worst = int(np.argmax(gaps))
+    shown = comparisons[worst]
+    outside = [
+        c for c in comparisons
+        if max(c.low - c.value, c.value - c.high) > MARGIN * max(1.0, abs(c.value))
+    ]  # fmt: skip
+    if outside:
+        verdict = Verdict.REFUTED
+        c = shown = outside[0]
+        reason = (
+            f"{c.what}: {c.value:.10g} lies outside the certified [{c.low:.10g}, {c.high:.10g}]"
+        )
+    elif gaps[worst] > MARGIN:
+        verdict, reason = Verdict.INCONCLUSIVE, f"{shown.what}: the certificate is too wide"
+    else:
+        verdict, reason = Verdict.SUPPORTED, ""
+    order = sorted(comparisons, key=lambda c: c.x)
+    middle = (shown.low + shown.high) / 2
+    facts: dict[str, Any] = {
+        "lhs": {"mean": middle, "low": shown.low, "high": shown.high},
+        "rhs": shown.value,
+        "margin": MARGIN,
+        "attained": verdict is Verdict.SUPPORTED,
+        "comparisons": len(comparisons),
+        "replicates": 1,
+        "series": {
+            "x": [c.x for c in order],
+            "low": [c.low for c in order],
+            "high": [c.high for c in order],
+            "bound": [c.value for c in order],
+            "what": [c.what for c in order],
+        },
+    }
+    return Row(
+        claim=claim.name,
+        form=form.form,
+        edition=form.edition,
+        reading=form.reading,
+        kind=claim.kind,
+        case={"key": case.key, "label": str(case), **case.parameters()},
+        verdict=verdict,
+        evidence=None if verdict is Verdict.INCONCLUSIVE else Evidence.EXACT,
+        reason=reason,
+        instance=instance(roles_of(case), claim.notation(case)),
+        **facts,
+    )

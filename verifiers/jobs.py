@@ -1,0 +1,211 @@
+"""Jobs: what it takes to judge a claim, as generators that ask for units of work.
+
+A job yields lists of Items, is sent what they gave, and returns its rows. It never computes anything
+itself that takes long, so any number of jobs share one pool of workers, and what a job decides
+depends only on the items' results, in their order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from toolkit.claims import Case, Claim, Form
+from toolkit.discover import Leaf, located
+from toolkit.errors import DriftproofError
+from toolkit.verdict import Row, Verdict
+from verifiers import empirical, ground_truth, plotted, rate, symbolic
+from verifiers.evidence import Measured, joined
+from verifiers.scheduler import Result
+
+Source = Claim | Leaf
+Job = Generator[list["Item"], list[Result], list[Row]]
+
+BUDGETS = {"smoke": 4, "quick": 16, "full": 256}
+"""The most blocks of 64 replicates that a case may take."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One unit of work.
+
+    Attributes:
+        claim: the claim, or the leaf it can be loaded from in another process.
+        task: "exact", "block", "proof" or "compare".
+        tier, number: which case of the claim, by profile and position.
+        form: which form, by position.
+        case: the case's key (part of the unit's name).
+    """
+
+    claim: Source
+    task: str
+    tier: str = "full"
+    number: int = 0
+    case: str = ""
+    form: int = 0
+    seed: int = 0
+    block: int = 0
+    device: str = "cpu"
+
+    @property
+    def path(self) -> Path | None:
+        """The user's file that the claim is in, if it is one."""
+        return self.claim.path if _is_users(self.claim) else None
+
+    @property
+    def name(self) -> str:
+        """Everything but the code that the unit's result depends on."""
+        parts = (
+            self.claim.name,
+            self.task,
+            self.case,
+            self.form,
+            self.seed,
+            self.block,
+            self.device,
+        )
+        return "\0".join(map(str, parts))
+
+    def work(self) -> bytes:
+        """Do the unit."""
+        claim: Claim = self.claim.load() if isinstance(self.claim, Leaf) else self.claim
+        try:
+            return self._result(claim)
+        except Exception as error:
+            # only what a user's own file raised is put in terms of that file
+            if isinstance(error, DriftproofError) or not _is_users(self.claim):
+                raise
+            raise located(error, self.claim.path) from error
+
+    def _result(self, claim: Claim) -> bytes:
+        form = claim.forms[self.form]
+        if self.task == "proof":
+            assert claim.prove is not None
+            return pack_rows([symbolic.judge(claim, form, claim.prove(form.right))])
+        case = claim.cases_for(self.tier)[self.number]
+        if self.task == "compare":
+            assert claim.compare is not None
+            compared = claim.compare(case, form.right)
+            return pack_rows([ground_truth.judge(claim, case, form, compared)])
+        if self.task == "exact":
+            return empirical.measure_exactly(claim, case, self.device).pack()
+        return empirical.measure_block(claim, case, self.seed, self.block, self.device).pack()
+
+
+def _is_users(source: Source) -> TypeGuard[Leaf]:
+    return isinstance(source, Leaf) and source.module is None
+
+
+def jobs_for(
+    source: Source, claim: Claim, *, profile: str, seed: int, device: str, siblings: bool
+) -> list[Job]:
+    """Return the jobs that judge a claim's forms (with or instead of its false siblings)."""
+    wanted = [
+        k for k, form in enumerate(claim.forms) if siblings or form.form != "sibling"
+    ]  # fmt: skip
+    made: list[Job] = []
+    base = Item(source, "", tier=profile, seed=seed, device=device)
+    cases = claim.cases_for(profile)
+    if claim.prove is not None:
+        made += [_rows_of(replace(base, task="proof", form=k)) for k in wanted]
+    if claim.rate is not None:
+        made.append(_rate(claim, base, profile, wanted))
+    elif claim.compare is not None:
+        for number, case in enumerate(cases):
+            at = replace(base, task="compare", number=number, case=case.key)
+            made += [_rows_of(replace(at, form=k)) for k in wanted]
+    elif claim.left is not None:
+        forms = [claim.forms[k] for k in wanted]
+        for number, case in enumerate(cases):
+            at = replace(base, number=number, case=case.key)
+            made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
+    return made
+
+
+def _rows_of(item: Item) -> Job:
+    """Judge in the worker: the row is the unit."""
+    ((blob, seconds),) = yield [item]
+    return [replace(row, seconds=seconds) for row in unpack_rows(blob)]
+
+
+def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: int) -> Job:
+    """Judge a bound: exactly if its noise can be enumerated, else in growing numbers of blocks."""
+    if empirical.unmet(claim, case) is not None:
+        nothing = Measured("exact")
+        return [empirical.judge(claim, case, form, nothing) for form in forms]
+    ((blob, seconds),) = yield [replace(at, task="exact")]
+    measured = Measured.unpack(blob)
+    if measured.kind == "exact":
+        rows = [empirical.judge(claim, case, form, measured) for form in forms]
+        return _finished(claim, case, rows, measured, seconds)
+    blocks: list[Measured] = []
+    undecided, decided = list(forms), dict[int, Row]()
+    while undecided and len(blocks) < budget:
+        chunk = range(len(blocks), min(budget, max(1, 2 * len(blocks))))
+        for blob, took in (yield [replace(at, task="block", block=b) for b in chunk]):
+            blocks.append(Measured.unpack(blob))
+            seconds += took
+        measured = joined(blocks)
+        for form in list(undecided):
+            row = empirical.judge(claim, case, form, measured)
+            decided[id(form)] = row
+            if row.verdict is not Verdict.INCONCLUSIVE:
+                undecided.remove(form)
+    rows = [decided[id(form)] for form in forms]
+    return _finished(claim, case, rows, measured, seconds)
+
+
+def _finished(
+    claim: Claim, case: Case, rows: list[Row], measured: Measured, seconds: float
+) -> list[Row]:
+    """Add what the plots need, and the time."""
+    curve = plotted.measured_curve(case, measured)
+    return [
+        replace(row, seconds=seconds, series=curve | plotted.bound_curve(claim, case, row, curve))
+        for row in rows
+    ]
+
+
+def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
+    """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
+    cases = claim.cases_for("quick")[:3] if profile == "smoke" else claim.cases_for(profile)
+    rows = []
+    for k in wanted:
+        form = claim.forms[k]
+        rows.append(rate.judge_schedule(claim, form, form.right, claim.notation(cases[0])))
+    last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
+    tier = "quick" if profile == "smoke" else profile
+    results = yield [
+        replace(base, task="block", tier=tier, number=number, case=case.key)
+        for number, case in enumerate(cases)
+    ]
+    measured = [Measured.unpack(blob) for blob, _ in results]
+    slope = rate.judge_slope(claim, last, cases, measured)
+    return [*rows, replace(slope, seconds=sum(seconds for _, seconds in results))]
+
+
+def pack_rows(rows: Sequence[Row]) -> bytes:
+    """Return rows as JSON."""
+    return json.dumps([vars(row) for row in rows]).encode()
+
+
+def unpack_rows(blob: bytes) -> list[Row]:
+    """Return what ``pack_rows`` was given."""
+    return [row_from(made) for made in json.loads(blob)]
+
+
+def row_from(made: dict[str, Any]) -> Row:
+    """Return a row from its JSON."""
+    from toolkit.verdict import Evidence
+
+    evidence = made["evidence"]
+    return Row(
+        **made
+        | {
+            "verdict": Verdict(made["verdict"]),
+            "evidence": None if evidence is None else Evidence(evidence),
+        }
+    )

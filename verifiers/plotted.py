@@ -1,0 +1,55 @@
+"""The curves of a bound's plot: what was measured along the run, and the right side beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from toolkit.claims import Case, Claim
+from toolkit.constants import Letters
+from toolkit.verdict import Row
+from verifiers.empirical import roles_of
+from verifiers.evidence import Measured
+
+
+def measured_curve(case: Case, measured: Measured) -> dict[str, Any]:
+    """Return x, mean and (for sampled cases) a band; x counts local steps."""
+    if not len(measured.at) or case.algorithm is None:
+        return {}
+    tau = case.algorithm.local_steps if measured.how == "average/round" else 1
+    mean = measured.trace @ measured.weights
+    curve = {"how": measured.how, "x": (measured.at * tau).tolist(), "mean": mean.tolist()}
+    if measured.kind == "sampled" and np.all(np.isfinite(measured.trace)):
+        low, high = band(measured.trace)
+        curve |= {"low": low.tolist(), "high": high.tolist()}
+    return curve
+
+
+def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return pointwise 95 % bands of the mean, by the normal approximation; for plots only.
+
+    Verdicts and the rows' intervals use the finite-sample test of ``toolkit.statistics``.
+    """
+    half = 1.96 * values.std(-1, ddof=1) / np.sqrt(values.shape[-1])
+    return values.mean(-1) - half, values.mean(-1) + half
+
+
+def bound_curve(claim: Claim, case: Case, row: Row, curve: dict[str, Any]) -> dict[str, Any]:
+    """Return the right side at every x of a curve: at its horizon if an average, else constant."""
+    form = next(f for f in claim.forms if (f.form, f.reading) == (row.form, row.reading))
+    if not curve or row.rhs is None or case.algorithm is None:
+        return {}
+    if curve["how"] != "average/round":
+        return {"bound": [row.rhs] * len(curve["x"])}
+    import sympy
+
+    notation = claim.notation(case)
+    expression = sympy.sympify(form.right(Letters(notation)))
+    letters = sorted(expression.free_symbols, key=str)
+    compiled = sympy.lambdify(letters, expression, "numpy")
+    tau, bounds = case.algorithm.local_steps, []
+    for steps in curve["x"]:
+        roles = roles_of(case, rounds=steps // tau)
+        bounds.append(float(compiled(*(roles[notation[letter.name]] for letter in letters))))
+    return {"bound": bounds}

@@ -1,0 +1,243 @@
+r"""Judges rates: derived from a supported bound, refuted by a floor in closed form, shown on a grid.
+
+A rate statement is a schedule (step size, minibatch … as functions of T) and an order. It is
+
+* INAPPLICABLE with an empty hypothesis if the schedule asks for something that does not exist;
+* REFUTED only by a floor: a lower bound in closed form on some instance that outgrows the order;
+* SUPPORTED, symbolically, if the schedule turns every term of a supported bound into one of the
+  order's terms; and, asymptotically, if the measured slope on a geometric grid of T agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from toolkit.claims import Case, Claim, Form
+from toolkit.constants import Letters
+from toolkit.statistics import exceeds
+from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.empirical import ALPHA, right_side
+from verifiers.evidence import Measured
+from verifiers.plotted import band
+
+MARGIN = 0.1
+"""How far the fitted slope may lie from the order's exponent."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A rate statement: letters as functions of T, and the order claimed.
+
+    Attributes:
+        letters: letter → sympy expression in T.
+        order: sympy expression in T, a sum of powers.
+        counts: letters that count samples, hence must be 1 or more for every T.
+    """
+
+    letters: Mapping[str, Any]
+    order: Any
+    counts: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A lower bound on the left side of one instance, in closed form.
+
+    Attributes:
+        instance: which instance, in words.
+        value: from a schedule's letters (by name) to a sympy expression in T, or None if the
+            instance says nothing about that schedule.
+    """
+
+    instance: str
+    value: Callable[[Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What a rate claim adds to its schedules.
+
+    Attributes:
+        horizon: the symbol T.
+        bound: the supported right side that the rate is derived from.
+        source: which claim supports it.
+        special: exponents' values on the measured instance.
+        exponent: the order's exponent there.
+        floors: lower bounds that can refute.
+    """
+
+    horizon: Any
+    bound: Callable[[Any], Any]
+    source: str
+    special: Mapping[Any, Any]
+    exponent: float
+    floors: Sequence[Floor] = field(default_factory=tuple)
+
+
+def exponents(expression: Any, horizon: Any) -> dict[Any, Any]:
+    """Return exponent of T → coefficient, for a sum of powers of T."""
+    import sympy
+
+    made: dict[Any, Any] = {}
+    for term in sympy.Add.make_args(sympy.expand(expression)):
+        log = sympy.expand_log(sympy.log(term), force=True)
+        power = sympy.simplify(sympy.diff(log, horizon) * horizon)
+        if power.has(horizon):
+            raise ValueError(f"{term} is not a power of {horizon}")
+        rest = sympy.simplify(sympy.powsimp(term / horizon**power, force=True))
+        made[power] = made.get(power, 0) + rest
+    return made
+
+
+def judge_schedule(
+    claim: Claim, form: Form, schedule: Schedule, notation: Mapping[str, str]
+) -> Row:
+    """Return the symbolic row of one schedule."""
+    import sympy
+
+    rate: Rate = claim.rate
+    t = rate.horizon
+    letters = {sympy.Symbol(name, positive=True): value for name, value in schedule.letters.items()}
+    bound = rate.bound(Letters(notation)).subs(letters).subs(sympy.Symbol("T", positive=True), t)
+    growth = exponents(bound, t)
+    empty = [name for name in schedule.counts if _below_one(schedule.letters[name], t)]
+    if empty:
+        name = empty[0]
+        reason = (
+            f"{name} = {plain(schedule.letters[name])} is below 1 for every T > 1, and a minibatch has at "
+            f"least one sample; the bound of {rate.source} would grow like T^({_worst(growth, rate)})"
+        )
+        return _row(claim, form, Verdict.INAPPLICABLE, None, reason, empty_hypothesis=True)
+    for floor in rate.floors:
+        value = floor.value(schedule.letters)
+        if value is None:
+            continue
+        ratio = (value / schedule.order).subs(rate.special)
+        if sympy.limit(ratio, t, sympy.oo) == sympy.oo:
+            reason = f"{floor.instance}: left ≥ {plain(sympy.simplify(value.subs(rate.special)))} for large T"
+            return _row(claim, form, Verdict.REFUTED, Evidence.SYMBOLIC, reason)
+    allowed = exponents(schedule.order, t)
+    missing = [
+        term for term in growth.items()
+        if not any(_of_order(term, other) for other in allowed.items())
+    ]  # fmt: skip
+    if missing:
+        power, factor = missing[0]
+        reason = f"the bound of {rate.source} has a term ({plain(factor)})·T^({plain(power)}), not in the order"
+        return _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
+    proof = [
+        [
+            f"T^{{{sympy.latex(e)}}}\\cdot\\left({sympy.latex(c)}\\right)",
+            True,
+            "a term of the bound",
+        ]
+        for e, c in growth.items()
+    ]
+    return _row(
+        claim, form, Verdict.SUPPORTED, Evidence.SYMBOLIC, "", comparisons=len(growth),
+        series={"proof": proof},
+    )  # fmt: skip
+
+
+def judge_slope(
+    claim: Claim, form: Form, cases: Sequence[Case], measured: Sequence[Measured]
+) -> Row:
+    """Return the empirical row: the slope of the left side over a geometric grid of T."""
+    from scipy.stats import linregress, t as student
+
+    rate: Rate = claim.rate
+    horizons = np.array([_steps(case) for case in cases], dtype=float)
+    means, bands, bounds, over = [], [], [], []
+    for case, block in zip(cases, measured, strict=True):
+        assert claim.range is not None
+        top, values = right_side(claim, case, claim.range)[1], block.values[0]
+        means.append(float(values @ block.weights))
+        bands.append([float(end) for end in band(values)])
+        bounds.append(right_side(claim, case, rate.bound)[1])
+        if exceeds(np.clip(values / top, 0.0, 1.0), bounds[-1] / top, ALPHA / len(cases)):
+            over.append(f"T = {_steps(case)}")
+    x, y = np.log(horizons), np.log(means)
+    fit = linregress(x, y)
+    half = float(fit.stderr * student.ppf(0.975, max(1, len(x) - 2)))
+    local = (np.diff(y) / np.diff(x)).tolist()
+    slope = float(fit.slope)
+    agrees = slope + half <= rate.exponent + MARGIN and local[-1] <= rate.exponent + MARGIN
+    if over:
+        verdict, reason = Verdict.REFUTED, f"above the bound of {rate.source} at {over[0]}"
+    elif agrees:
+        verdict, reason = Verdict.SUPPORTED, ""
+    else:
+        verdict = Verdict.INCONCLUSIVE
+        reason = (
+            f"slope {slope:.3f} ± {half:.3f}, last local slope {local[-1]:.3f}: longer horizons"
+        )
+    return _row(
+        claim, form, verdict, Evidence.ASYMPTOTIC if verdict is Verdict.SUPPORTED else None, reason,
+        case={"key": "slope", "label": f"slope over T = {horizons[0]:g} … {horizons[-1]:g}, "
+              f"{cases[0].problem}, {type(cases[0].algorithm).__name__}", "local_slopes": local},
+        lhs={"mean": slope, "low": slope - half, "high": slope + half}, rhs=rate.exponent,
+        margin=MARGIN, attained=bool(abs(slope - rate.exponent) <= MARGIN),
+        comparisons=len(cases), alpha=ALPHA,
+        replicates=int(measured[0].values.shape[1]),
+        series={
+            "x": horizons.tolist(), "mean": means, "bound": bounds,
+            "low": [low for low, _ in bands], "high": [high for _, high in bands],
+            "fit": np.exp(fit.intercept + slope * x).tolist(),
+            "reference": (means[-1] * (horizons / horizons[-1]) ** rate.exponent).tolist(),
+        },
+    )  # fmt: skip
+
+
+def plain(expression: Any) -> str:
+    """Return an expression for a sentence."""
+    return str(expression).replace("**", "^").replace("*", "·")
+
+
+def _steps(case: Case) -> int:
+    assert case.rounds is not None
+    assert case.algorithm is not None
+    return case.rounds * case.algorithm.local_steps
+
+
+def _below_one(expression: Any, horizon: Any) -> bool:
+    """Say whether a power of T is below 1 for every T > 1."""
+    (power,) = exponents(expression, horizon)
+    return bool(power.is_negative)
+
+
+def _of_order(term: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    """Say whether factor·T^power is O(other), in T and in the letters that the order names (τ)."""
+    import sympy
+
+    (power, factor), (allowed, scale) = term, other
+    difference = sympy.simplify(allowed - power)
+    if not (difference == 0 or difference.is_nonnegative):
+        return False
+    letters = sympy.sympify(scale).free_symbols | sympy.sympify(factor).free_symbols
+    named = [letter for letter in letters if letter.name == "tau"]
+    return all(sympy.degree(factor, x) <= sympy.degree(scale, x) for x in named)
+
+
+def _worst(growth: Mapping[Any, Any], rate: Rate) -> Any:
+    return max((power.subs(rate.special) for power in growth), key=float)
+
+
+def _row(
+    claim: Claim, form: Form, verdict: Verdict, evidence: Evidence | None, reason: str, **facts: Any
+) -> Row:
+    facts.setdefault("case", {"key": "schedule", "label": "schedule, for all T"})
+    return Row(
+        claim=claim.name,
+        form=form.form,
+        edition=form.edition,
+        reading=form.reading,
+        kind=claim.kind,
+        verdict=verdict,
+        evidence=evidence,
+        reason=reason,
+        **facts,
+    )

@@ -1,0 +1,191 @@
+"""Runs jobs on one pool of workers; finished units go to the ledger as they come.
+
+What a job is sent is in the order it asked for, whichever worker was faster, so a verdict does not
+depend on the number of workers. Each worker computes on one thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from toolkit.discover import package_folder
+from toolkit.errors import DriftproofError
+from toolkit.ledger import Ledger
+
+Result = tuple[bytes, float]
+"""What a unit of work gave, as bytes, and the seconds it took."""
+
+
+class Unit(Protocol):
+    """A unit of work; it travels to a worker by pickle.
+
+    Attributes:
+        name: everything but the code that its result depends on.
+        path: a user's own file that its code is in, if any.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def path(self) -> Path | None: ...
+
+    def work(self) -> bytes:
+        """Do it."""
+
+
+Job = Generator[Sequence[Unit], list[Result], Any]
+"""Yields units, is sent their results in the same order, and returns what it made of them."""
+
+
+class Units:
+    """Where results come from: the ledger if it may be used and has them, else the work itself."""
+
+    def __init__(self, ledger: Ledger | None, *, resume: bool) -> None:
+        self._ledger, self._resume = ledger, resume
+
+    def held(self, item: Unit) -> Result | None:
+        """Return a finished unit of an earlier run."""
+        if self._ledger is None or not self._resume:
+            return None
+        return self._ledger.unit(unit_key(item))
+
+    def keep(self, item: Unit, result: Result) -> Result:
+        """Commit a finished unit and return it."""
+        if self._ledger is not None:
+            self._ledger.keep(unit_key(item), *result)
+        return result
+
+
+def run_jobs(
+    jobs: Sequence[Job], units: Units, *, workers: int, done: Callable[[int], None]
+) -> list[Any]:
+    """Run every job to its end and return what each returned, in the jobs' order.
+
+    Args:
+        workers: processes (1: everything in this one, job after job).
+        done: called with the number of each job that ended.
+    """
+    if workers == 1:
+        one_thread()
+        return [_drive(job, units, number, done) for number, job in enumerate(jobs)]
+    with _pool(workers) as pool:
+        return _Spread(jobs, units, pool, done).run()
+
+
+def _drive(job: Job, units: Units, number: int, done: Callable[[int], None]) -> Any:
+    results: list[Result] | None = None
+    while True:
+        try:
+            wanted = next(job) if results is None else job.send(results)
+        except StopIteration as stop:
+            done(number)
+            return stop.value
+        results = [units.held(item) or units.keep(item, perform(item)) for item in wanted]
+
+
+class _Spread:
+    """Many jobs on a pool: a job goes on when all it asked for has come."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        units: Units,
+        pool: ProcessPoolExecutor,
+        done: Callable[[int], None],
+    ) -> None:
+        self._jobs, self._units, self._pool, self._done = jobs, units, pool, done
+        self._made: list[Any] = [None for _ in jobs]
+        self._slots: dict[int, list[Result | None]] = {}
+        self._pending: dict[Future[Result], tuple[int, int, Unit]] = {}
+
+    def run(self) -> list[Any]:
+        for number in range(len(self._jobs)):
+            self._advance(number)
+        while self._pending:
+            for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
+                number, place, item = self._pending.pop(future)
+                self._slots[number][place] = self._units.keep(item, future.result())
+                self._advance(number)
+        return self._made
+
+    def _advance(self, number: int) -> None:
+        """Let a job go on for as long as it has what it asked for."""
+        while True:
+            slots = self._slots.get(number)
+            if slots is not None and any(slot is None for slot in slots):
+                return
+            try:
+                job = self._jobs[number]
+                wanted = next(job) if slots is None else job.send([s for s in slots if s])
+            except StopIteration as stop:
+                self._made[number] = stop.value
+                self._done(number)
+                return
+            self._slots[number] = [self._units.held(item) for item in wanted]
+            for place, item in enumerate(wanted):
+                if self._slots[number][place] is None:
+                    self._pending[self._pool.submit(perform, item)] = (number, place, item)
+
+
+def perform(unit: Unit) -> Result:
+    """Do a unit of work, and time it."""
+    began = time.perf_counter()
+    return unit.work(), time.perf_counter() - began
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    pool = ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker
+    )
+    try:
+        yield pool
+    except BrokenProcessPool as error:
+        raise DriftproofError(
+            "a worker process was killed",
+            "enough memory for every worker",
+            "run with fewer --workers, and --resume to keep what is done",
+        ) from error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the run
+    one_thread()
+
+
+def one_thread() -> None:
+    """Compute on one thread: then results are the same to the bit on any number of workers."""
+    import torch
+
+    torch.set_num_threads(1)
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+
+def unit_key(item: Unit) -> str:
+    """Return the name of a unit: what it computes, and the code that computes it."""
+    return hashlib.blake2b(f"{item.name}\0{_code(item.path)}".encode(), digest_size=16).hexdigest()
+
+
+@cache
+def _code(path: Path | None) -> str:
+    """Return a digest of driftproof's own sources and of a user's file."""
+    digest = hashlib.blake2b(digest_size=16)
+    packages = ("toolkit", "synthetic", "verifiers")
+    files = [file for name in packages for file in package_folder(name).rglob("*.py")]
+    for file in sorted(files) + ([path] if path is not None else []):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,207 @@
+"""Verifies a selection of claims: jobs, workers, ledger, results and page."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from toolkit.claims import Claim
+from toolkit.discover import Leaf, leaves, leaves_in
+from toolkit.errors import DriftproofError, MissingError, unknown_name
+from toolkit.ledger import Ledger
+from toolkit.report.files import PUBLIC, write_report
+from toolkit.verdict import Row
+from verifiers import record
+from verifiers.empirical import ALPHA
+from verifiers.jobs import Job, Source, jobs_for
+from verifiers.scheduler import Units, run_jobs
+
+PROFILES = ("smoke", "quick", "full")
+UNION_BOUND = 0.01
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to verify.
+
+    Attributes:
+        profile: smoke, quick or full.
+        seed: of every draw.
+        workers: processes.
+        device: cpu, or a CUDA device by name.
+        siblings: whether false siblings are judged too (``driftproof controls``).
+        resume: whether finished units of an earlier run are taken from the ledger.
+    """
+
+    profile: str = "quick"
+    seed: int = 0
+    workers: int = 1
+    device: str = "cpu"
+    siblings: bool = False
+    resume: bool = False
+
+
+def select(patterns: Sequence[str]) -> list[Leaf]:
+    """Return the claims that names, globs or paths of Python files select (all, if none)."""
+    known = leaves("claim")
+    chosen: dict[str, Leaf] = {}
+    for pattern in patterns or ("*",):
+        if pattern.endswith(".py") or os.path.sep in pattern and Path(pattern).exists():
+            found = {leaf.name: leaf for leaf in leaves_in(Path(pattern).resolve(), "claim")}
+            if not found:
+                raise DriftproofError(
+                    f"{pattern} has no claim",
+                    "a class under @claim(name=…, …)",
+                    "driftproof new claim NAME writes one to start from",
+                )
+        else:
+            found = {name: leaf for name, leaf in known.items() if fnmatchcase(name, pattern)}
+            if not found:
+                raise unknown_name("claim", pattern, known)
+        chosen |= found
+    return list(chosen.values())
+
+
+def judge(
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    ledger: Ledger | None = None,
+    started: Callable[[int], None] = lambda total: None,
+    ended: Callable[[str], None] = lambda claim: None,
+) -> list[Row]:
+    """Judge claims and return their rows, with the verdicts on record beside them.
+
+    Args:
+        started: called with the number of jobs.
+        ended: called with the claim's name when one of its jobs ends.
+    """
+    check_device(settings.device)
+    jobs: list[Job] = []
+    owner: list[str] = []
+    for source in sources:
+        claim: Claim = source.load() if isinstance(source, Leaf) else source
+        made = jobs_for(
+            source, claim, profile=settings.profile, seed=settings.seed,
+            device=settings.device, siblings=settings.siblings,
+        )  # fmt: skip
+        if not made:
+            raise DriftproofError(
+                f"claim {claim.name} has nothing to judge it by",
+                "cases with left(view), or prove, or compare",
+                "add cases = grid(…) and def left(view)",
+            )
+        jobs += made
+        owner += [claim.name] * len(made)
+    started(len(jobs))
+    units = Units(ledger, resume=settings.resume)
+    workers = max(1, min(settings.workers, len(jobs)))
+    grouped = run_jobs(jobs, units, workers=workers, done=lambda number: ended(owner[number]))
+    return record.expected([row for rows in grouped for row in rows])
+
+
+def verify(
+    chosen: Sequence[Leaf],
+    settings: Settings,
+    out: Path,
+    *,
+    started: Callable[[int], None] = lambda total: None,
+    ended: Callable[[str], None] = lambda claim: None,
+) -> tuple[dict[str, Any], list[Row]]:
+    """Verify claims and write ``results.json``, ``index.html`` and plots to a folder."""
+    with Ledger(out / "ledger.sqlite") as ledger:
+        head = header(chosen, settings)
+        run = ledger.begin(head)
+        rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
+        head["union_bound"] = union_bound(rows)
+        ledger.finish(run, [vars(row) for row in rows], head)
+        write_report(out, head, rows)
+    return head, rows
+
+
+def public(head: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
+    """Return what ``results.json`` holds."""
+    return {name: head[name] for name in PUBLIC} | {"results": [row.public() for row in rows]}
+
+
+def union_bound(rows: Sequence[Row]) -> float:
+    """Return the probability, at most, that chance made any of these verdicts wrong."""
+    return ALPHA * sum(row.alpha is not None for row in rows)
+
+
+def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
+    """Return what describes a run as a whole."""
+    return {
+        "schema": 1,
+        "profile": settings.profile,
+        "seed": settings.seed,
+        "union_bound": None,
+        "selection": [
+            leaf.name if leaf.module else f"{leaf.path.name} ({leaf.name})" for leaf in chosen
+        ],
+        "claims": {leaf.name: described(leaf) for leaf in chosen},
+        "environment": environment(settings),
+    }
+
+
+def described(leaf: Leaf) -> dict[str, Any]:
+    """Return what the page says of a claim: all of it is known before anything is run."""
+    from toolkit.constants import Letters, latex
+
+    claim: Claim = leaf.load()
+    forms = {}
+    for form in claim.forms:
+        if form.form == "sibling" or claim.left is None or claim.rate is not None:
+            continue
+        right = form.right(Letters(claim.notation(claim.cases[0])))
+        key = f"{form.form}: {form.reading}" if form.reading else form.form
+        forms[key] = latex(right)
+    return {
+        "kind": claim.kind,
+        "source": claim.source,
+        "statement": claim.statement,
+        "assumes": [[a.name, a.statement] for a in claim.assumes],
+        "forms": forms,
+        "notes": {form.form: form.note for form in claim.forms if form.note},
+        "explain": claim.explain,
+        "command": f"driftproof verify {leaf.name if leaf.module else leaf.path.name}",
+    }
+
+
+def environment(settings: Settings) -> dict[str, Any]:
+    """Return the versions and the machine that a run depends on."""
+    packages = {}
+    for name in ("driftproof", "numpy", "torch", "cvxpy", "clarabel", "sympy", "numba"):
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            packages[name] = "absent"
+    return {
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "device": settings.device,
+        "workers": settings.workers,
+        **packages,
+    }
+
+
+def check_device(device: str) -> None:
+    """Raise MissingError if a device is not there."""
+    if device == "cpu":
+        return
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise MissingError(
+            f"device {device!r}: {str(error).splitlines()[0]}",
+            "a device that torch can use",
+            "leave out --device, or run on a machine with a GPU",
+        ) from error
