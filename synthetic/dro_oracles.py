@@ -6,9 +6,27 @@ import torch
 from torch import Tensor
 
 from synthetic.linear_model import LinearModel
+from toolkit.composition import CompositionProblem
 from toolkit.draws import Law
 from toolkit.errors import DriftproofError
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+
+
+class DROProblem(CompositionProblem):
+    """A problem in the form (6) "exp", (5) "log", or the plain "average" of the losses."""
+
+    outer_everywhere = False
+    form: str
+
+    @property
+    def offers(self) -> str:
+        """The average is a plain gradient field, the robust forms are compositions."""
+        return "plain" if self.form == "average" else "composition"
+
+    @property
+    def inside(self) -> bool:
+        """Form (5) averages inside the logarithm."""
+        return self.form == "log"
 
 
 class DROOracles:
@@ -18,16 +36,15 @@ class DROOracles:
         model: the clients' mean losses f^i.
         form: "exp", "log" or "average".
         temperature: γ.
-        total: the number of samples of all clients together.
     """
 
-    def __init__(self, model: LinearModel, *, form: str, temperature: float, total: int) -> None:
+    def __init__(self, model: LinearModel, *, form: str, temperature: float) -> None:
         self.model = model
         self.clients = model.clients
         self.form = form
         self.temperature = temperature
-        sizes = torch.tensor(model.samples, dtype=model.features[0].dtype)
-        self.client_weights = (sizes / total).to(model.features[0].device)[:, None, None]
+        shares = [len(part) / sum(model.sizes) for part in model.features]
+        self.client_weights = model.rows.new_tensor(shares)[:, None, None]
 
     def inner_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch of the loss (none in form "log": whole batches)."""
@@ -81,14 +98,17 @@ class DROOracles:
         """Return f^i in form "average", else 0."""
         if self.form != "average":
             return x.new_zeros((x.shape[0], x.shape[2]))
-        return self.model(x, None)[0][:, 0]
+        value: Tensor = self.model(x, None)[0]
+        return value[:, 0]
 
 
 def saddle_value(losses: Tensor, r: Tensor, temperature: float) -> Tensor:
     """Return Σ r_i f_i − γ Σ r_i log(n r_i), [replicates]; 0 log 0 = 0."""
-    return (r * losses - temperature * torch.special.xlogy(r, len(losses) * r)).sum(0)
+    entropy: Tensor = torch.special.xlogy(r, len(losses) * r)
+    return (r * losses - temperature * entropy).sum(0)
 
 
 def robust_weights(losses: Tensor, temperature: float) -> Tensor:
     """Return softmax(f/γ) over clients, [clients, replicates]."""
-    return torch.softmax(losses / temperature, 0)
+    weights: Tensor = torch.softmax(losses / temperature, 0)
+    return weights

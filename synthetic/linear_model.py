@@ -20,6 +20,8 @@ class LinearModel:
         features: one array [samples_i, features] a client.
         labels: one array [samples_i] a client (±1, or class numbers for several outputs).
         loss: of the scores.
+        sizes: samples of every client of the federation, also of those held elsewhere (a client's
+            draws are found by its number among all).
         outputs: how many scores the model gives.
 
     Attributes:
@@ -32,11 +34,12 @@ class LinearModel:
         labels: Sequence[np.ndarray],
         loss: Loss,
         *,
+        sizes: Sequence[int],
         outputs: int = 1,
         dtype: torch.dtype = torch.float64,
         device: str = "cpu",
     ) -> None:
-        self.samples = tuple(len(part) for part in features)
+        self.sizes = tuple(sizes)
         self.clients = len(features)
         self.outputs = outputs
         self.loss = loss
@@ -44,12 +47,12 @@ class LinearModel:
         self.labels = [_labels(part, outputs, dtype, device) for part in labels]
         self.rows = torch.cat(self.features)
         self.row_labels = torch.cat(self.labels)
-        starts = np.concatenate([[0], np.cumsum(self.samples)[:-1]])
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in features])[:-1]])
         self.starts = torch.from_numpy(starts).to(device)[:, None, None]
 
     def law(self, batch: int) -> Law | None:
         """Return the law of a minibatch: samples drawn with replacement."""
-        return Indices(self.samples, batch)
+        return Indices(self.sizes, batch)
 
     def __call__(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return each client's mean loss [clients, 1, replicates] and v ↦ v·∇f^i_B(x)."""

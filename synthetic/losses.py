@@ -1,19 +1,20 @@
 r"""Losses of a linear model's scores, with their proven constants.
 
 A loss takes scores [..., outputs, replicates] and labels, and gives ℓ and its derivative in the
-scores. ``slope`` and ``curvature`` bound |ℓ'| and |ℓ''| (norms, for several outputs) as functions of
-the largest |score|; ``range`` encloses ℓ.
+scores. ``slope`` and ``curvature`` bound |ℓ'| and |ℓ''| (norms, for several outputs) as functions
+of the largest |score|; ``range`` encloses ℓ.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 
+@runtime_checkable
 class Loss(Protocol):
     """A loss of scores; labels are ±1 for one output, class numbers for several."""
 
@@ -117,7 +118,7 @@ class Softmax:
         return 0.5
 
     def range(self, largest: float) -> tuple[float, float]:
-        """ℓ ≥ 0, and ℓ ≤ log(e^{2·largest}·classes) with at most e classes a unit of score."""
+        """Return (0, ∞): the number of classes, which would bound ℓ, is not known here."""
         return 0.0, math.inf
 
 

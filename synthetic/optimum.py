@@ -17,8 +17,9 @@ import numpy as np
 
 from toolkit.errors import DriftproofError
 
-
 TIGHT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+SMALL = 2_000
+"""Rows of the conic problem up to which tight tolerances come first (they double the time)."""
 
 
 def linear_losses(
@@ -49,9 +50,10 @@ def solve(objective: Any, constraints: Sequence[Any]) -> dict[str, Any]:
     import cvxpy as cp
 
     problem = cp.Problem(objective, list(constraints))
-    for options in (TIGHT, {}):
-        # the documented three steps of problem.solve: only the raw result has the residuals
-        data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=options)
+    # the documented three steps of problem.solve: only the raw result has the residuals
+    data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts={})
+    tries = (TIGHT, {}) if data["A"].shape[0] < SMALL else ({},)
+    for options in tries:
         raw = chain.solve_via_data(problem, data, solver_opts=options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # an inaccurate status is handled below

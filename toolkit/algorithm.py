@@ -10,7 +10,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, dataclass_transform
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Protocol,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    runtime_checkable,
+)
 
 from toolkit.parameters import Parameters
 
@@ -22,6 +31,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="Algorithm")
 
 
+@runtime_checkable
 class Collective(Protocol):
     """Something that can average over clients."""
 
@@ -37,6 +47,7 @@ class Collective(Protocol):
         """
 
 
+@runtime_checkable
 class Context(Collective, Protocol):
     """What an engine gives to an algorithm."""
 
@@ -68,8 +79,15 @@ class Algorithm(Parameters, ABC):
 
     leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
+    needs: ClassVar[str] = "plain"
+    """Which oracles it asks: "plain" (a gradient field) or "composition"."""
     iterate: ClassVar[str] = "w"
     local_steps: int
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return the members that tests run: few, and every branch of the pseudocode."""
+        return [cls()]
 
     @abstractmethod
     def init(self, ctx: Context, oracles: Any, start: Tensor) -> Any:
@@ -82,9 +100,6 @@ class Algorithm(Parameters, ABC):
     def cohort_size(self, clients: int) -> int:
         """Return m, how many clients take part in a round (all of them by default)."""
         return clients
-
-
-State = TypeVar("State", bound=NamedTuple)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -14,7 +14,8 @@ from toolkit.problem import Problem
 
 KINDS = ("identity", "bound", "rate", "existence", "complexity", "symbolic")
 
-Right = Callable[[Any], Any]
+Right = Any
+"""A right side: usually a function from letters to sympy; a rate's is a Schedule."""
 
 
 @dataclass(frozen=True)

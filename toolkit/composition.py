@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from torch import Tensor
 
 from toolkit.draws import Law
@@ -22,6 +24,14 @@ class CompositionProblem(Problem):
     ``inside`` True (FedDRO): Φ = (1/K) Σ_k h_k + outer((1/K) Σ_k inner_k(x)), the inner average
     taken inside.
     """
+
+    outer_everywhere: ClassVar[bool] = True
+    """Whether the outer function's constants hold on all of R^p, or on the inner map's range."""
+
+    @property
+    def offers(self) -> str:
+        """A composition's oracles."""
+        return "composition"
 
     @property
     def inside(self) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import comb, prod
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,19 +22,17 @@ BLOCK = 64
 """Replicates in a block: the unit of seeding, work, resume and parallelism."""
 
 
+@runtime_checkable
 class Law(Protocol):
-    """A law of independent elements with finite support.
-
-    Attributes:
-        shape: the elements that one client draws in one replicate.
-        words: the 64-bit words that one client needs for one block of replicates.
-    """
+    """A law of independent elements with finite support."""
 
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """The elements that one client draws in one replicate."""
 
     @property
-    def words(self) -> int: ...
+    def words(self) -> int:
+        """The 64-bit words that one client needs for one block of replicates."""
 
     def sample(self, words: np.ndarray, clients: range, replicates: int) -> np.ndarray:
         """Turn words [clients, words] into values [clients, *shape, replicates]."""
@@ -66,6 +64,7 @@ class SignMean:
 
     @property
     def words(self) -> int:
+        """One word an element for single signs (a bit a replicate), else one a replicate."""
         return prod(self.shape) * (1 if self.batch == 1 else BLOCK)
 
     def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
@@ -96,10 +95,12 @@ class Indices:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """One sample number for each place in the minibatch."""
         return (self.batch,)
 
     @property
     def words(self) -> int:
+        """One word a sample number and replicate."""
         return self.batch * BLOCK
 
     def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
@@ -123,10 +124,12 @@ class Subset:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """One element: the whole mask."""
         return ()
 
     @property
     def words(self) -> int:
+        """One word a client and replicate."""
         return self.clients * BLOCK
 
     def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
@@ -169,7 +172,7 @@ class Words:
 
     def __init__(self, *names: str) -> None:
         self._names = names
-        self._generators: dict[str, tuple[np.random.Philox, dict]] = {}  # type: ignore[type-arg]
+        self._generators: dict[str, tuple[np.random.Philox, Any]] = {}
 
     def draw(self, law: Law, name: str, *, block: int, step: int, clients: range) -> np.ndarray:
         """Return the words of ``clients``, [clients, law.words], at one step of one block."""
@@ -181,7 +184,7 @@ class Words:
         words = generator.random_raw(len(clients) * lanes * 4)
         return words.reshape(len(clients), lanes * 4)[:, : law.words]
 
-    def _generator(self, name: str) -> tuple[np.random.Philox, dict]:  # type: ignore[type-arg]
+    def _generator(self, name: str) -> tuple[np.random.Philox, Any]:
         if name not in self._generators:
             digest = hashlib.blake2b("\0".join((*self._names, name)).encode(), digest_size=16)
             generator = np.random.Philox(key=int.from_bytes(digest.digest(), "little"))

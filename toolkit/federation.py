@@ -13,6 +13,7 @@ from toolkit.algorithm import Algorithm
 from toolkit.draws import BLOCK, Words
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext
+from toolkit.errors import DriftproofError
 from toolkit.kernels.registry import Fused, fused_for
 from toolkit.measure import Recorder, View
 from toolkit.problem import Problem
@@ -68,14 +69,22 @@ def run(
     *,
     rounds: int,
     left: Callable[[View], Any] | None = None,
+    watch: Callable[[int, Any], None] = lambda s, state: None,
     kernels: bool = True,
 ) -> Outcome:
     """Run ``rounds`` rounds of ``algorithm`` on ``problem`` in the context ``ctx``.
 
     Args:
         left: a claim's measure (None: none is taken).
+        watch: called with the number and the state of each round as it starts, and at the end.
         kernels: whether a fused kernel may replace repeated steps where no measure looks inside.
     """
+    if algorithm.needs != problem.offers:
+        raise DriftproofError(
+            f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
+            f"a problem with {algorithm.needs} oracles",
+            "driftproof list problems shows the others; KLDRO has a form for either kind",
+        )
     tau = algorithm.local_steps
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
@@ -95,14 +104,19 @@ def run(
     bad_step = None
     for s in range(rounds):
         ctx.t = s * tau
+        watch(s, state)
         view = View(ctx, problem, state, state, round=s)
         if recorder is not None and recorder.axes == ("round",):
             recorder.take(view)
         state, reached = _round(problem, algorithm, ctx, oracles, view, recorder, fused)
         reach = max(reach, reached)
         if not _finite(state):
-            bad_step = _first_bad_step(algorithm, ctx, oracles, view)
+            bad_step = (s + 1) * tau - 1
+            if ctx.replayable:
+                bad_step = _first_bad_step(algorithm, ctx, oracles, view)
             break
+    else:
+        watch(rounds, state)
     values = recorder.result() if recorder is not None else np.empty((0, ctx.replicates))
     trace = recorder.trace if recorder is not None else []
     return Outcome(

@@ -1,4 +1,4 @@
-"""The ledger: finished units of work and judged rows, in one SQLite file that survives interruption.
+"""The ledger: finished units of work and judged rows, in one file that survives interruption.
 
 Every unit is committed when it is done (WAL journal), so a run that was killed continues where it
 was; a unit's key names everything its result depends on, so a stale one is never used.
@@ -78,9 +78,9 @@ class Ledger:
     def unit(self, key: str) -> tuple[bytes, float] | None:
         """Return a finished unit and its seconds, or None."""
         with self._guard():
-            return self._db.execute(
-                "SELECT blob, seconds FROM units WHERE key = ?", (key,)
-            ).fetchone()
+            query = "SELECT blob, seconds FROM units WHERE key = ?"
+            found: tuple[bytes, float] | None = self._db.execute(query, (key,)).fetchone()
+            return found
 
     def keep(self, key: str, blob: bytes, seconds: float) -> None:
         """Commit a finished unit."""

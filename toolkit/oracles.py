@@ -7,7 +7,7 @@ for what all share. A noise argument of None means the expectation over the nois
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -21,6 +21,7 @@ Values: TypeAlias = Float[Tensor, " replicates"]
 Pullback: TypeAlias = Callable[[Tensor], Tensor]
 
 
+@runtime_checkable
 class Plain(Protocol):
     """A stochastic gradient field: all that FedAvg needs."""
 
@@ -35,6 +36,7 @@ class Plain(Protocol):
         """Return each client's minibatch gradient at its own x."""
 
 
+@runtime_checkable
 class Composition(Plain, Protocol):
     """Oracles of a composition: the map applied first is *inner*, the scalar one last is *outer*.
 

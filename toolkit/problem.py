@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -49,6 +49,16 @@ class Problem(Parameters, ABC):
     notation: ClassVar[Mapping[str, str]] = {}
     clients: int
     dim: int
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return the members that tests run: few, and every feature of the family."""
+        return [cls()]
+
+    @property
+    def offers(self) -> str:
+        """Which oracles it has: "plain" (a gradient field) or "composition"."""
+        return "plain"
 
     @property
     def radius(self) -> float | None:

@@ -40,7 +40,7 @@ def log_wealth(x: Sample, mean: float) -> float:
 
 def exceeds(x: Sample, mean: float, alpha: float) -> bool:
     """Say whether μ > mean is established at level alpha."""
-    return log_wealth(x, mean) >= -np.log(alpha)
+    return bool(log_wealth(x, mean) >= -np.log(alpha))
 
 
 def lower_bound(x: Sample, alpha: float) -> float:

@@ -1,8 +1,8 @@
 """Judges bounds by running the algorithm: exactly where the noise can be enumerated, else sampled.
 
 The work (``measure_exactly``, ``measure_block``) knows nothing of right sides; the verdict
-(``judge``) is a pure function of what was measured. Hence every form and sibling of a claim is judged
-on the same run, and a verdict does not depend on how the work was spread or interrupted.
+(``judge``) is a pure function of what was measured. Hence every form and sibling of a claim is
+judged on the same run, and a verdict does not depend on how the work was spread or interrupted.
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ class Measured:
     def pack(self) -> bytes:
         """Return the unit as bytes, exactly (numpy's own format, without pickling)."""
         buffer = io.BytesIO()
-        np.savez(buffer, **{name: np.asarray(value) for name, value in vars(self).items()})
+        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(self).items()}
+        np.savez(buffer, **arrays)
         return buffer.getvalue()
 
     @classmethod

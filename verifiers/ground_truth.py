@@ -1,12 +1,12 @@
-r"""Judges identities by certified optima: both sides of weak duality, evaluated by our own arithmetic.
+r"""Judges identities by certified optima: both sides of weak duality, in our own arithmetic.
 
 For the inner maximum of (4) at losses f, any r in the simplex gives a lower bound, and any λ gives,
 by maximising each coordinate of the Lagrangian over r_i ≥ 0 on its own,
 
     max over Δ of Σ r_i f_i − γ Σ r_i log(n r_i)  ≤  λ + (γ/n) Σ exp((f_i − λ)/γ − 1).
 
-cvxpy finds r and λ; the two bounds are computed from them, so a wrong answer of the solver widens the
-enclosure and cannot pass for the truth.
+cvxpy finds r and λ; the two bounds are computed from them, so a wrong answer of the solver widens
+the enclosure and cannot pass for the truth.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Jobs: what it takes to judge a claim, as generators that ask for units of work.
 
-A job yields lists of Items, is sent what they gave, and returns its rows. It never computes anything
-itself that takes long, so any number of jobs share one pool of workers, and what a job decides
+A job yields lists of Items, is sent what they gave, and returns its rows. It computes nothing that
+takes long itself, so any number of jobs share one pool of workers, and what a job decides
 depends only on the items' results, in their order.
 """
 

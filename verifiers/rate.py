@@ -1,4 +1,4 @@
-r"""Judges rates: derived from a supported bound, refuted by a floor in closed form, shown on a grid.
+r"""Judges rates: derived from a supported bound, refuted by a floor, shown on a grid of T.
 
 A rate statement is a schedule (step size, minibatch … as functions of T) and an order. It is
 
@@ -108,8 +108,9 @@ def judge_schedule(
     if empty:
         name = empty[0]
         reason = (
-            f"{name} = {plain(schedule.letters[name])} is below 1 for every T > 1, and a minibatch has at "
-            f"least one sample; the bound of {rate.source} would grow like T^({_worst(growth, rate)})"
+            f"{name} = {plain(schedule.letters[name])} is below 1 for every T > 1, and a minibatch "
+            f"has at least one sample; the bound of {rate.source} would grow like "
+            f"T^({_worst(growth, rate)})"
         )
         return _row(claim, form, Verdict.INAPPLICABLE, None, reason, empty_hypothesis=True)
     for floor in rate.floors:
@@ -118,7 +119,8 @@ def judge_schedule(
             continue
         ratio = (value / schedule.order).subs(rate.special)
         if sympy.limit(ratio, t, sympy.oo) == sympy.oo:
-            reason = f"{floor.instance}: left ≥ {plain(sympy.simplify(value.subs(rate.special)))} for large T"
+            least = plain(sympy.simplify(value.subs(rate.special)))
+            reason = f"{floor.instance}: left ≥ {least} for large T"
             return _row(claim, form, Verdict.REFUTED, Evidence.SYMBOLIC, reason)
     allowed = exponents(schedule.order, t)
     missing = [
@@ -127,7 +129,8 @@ def judge_schedule(
     ]  # fmt: skip
     if missing:
         power, factor = missing[0]
-        reason = f"the bound of {rate.source} has a term ({plain(factor)})·T^({plain(power)}), not in the order"
+        term = f"({plain(factor)})·T^({plain(power)})"
+        reason = f"the bound of {rate.source} has a term {term}, which is not of the order"
         return _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
     proof = [
         [
@@ -147,7 +150,8 @@ def judge_slope(
     claim: Claim, form: Form, cases: Sequence[Case], measured: Sequence[Measured]
 ) -> Row:
     """Return the empirical row: the slope of the left side over a geometric grid of T."""
-    from scipy.stats import linregress, t as student
+    from scipy.stats import linregress
+    from scipy.stats import t as student
 
     rate: Rate = claim.rate
     horizons = np.array([_steps(case) for case in cases], dtype=float)

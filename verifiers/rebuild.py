@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolkit.report.experiment import write_experiment
 from toolkit.report.files import write_report
 from verifiers.jobs import row_from
 
@@ -13,8 +14,6 @@ from verifiers.jobs import row_from
 def rebuild(folder: Path, head: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:
     """Write the page, the results and the plots of a verification or an experiment again."""
     if head.get("what") == "experiment":
-        from verifiers.experiment import write_experiment
-
         write_experiment(folder, head)
     else:
         write_report(folder, head, [row_from(row) for row in rows])

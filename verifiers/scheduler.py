@@ -28,18 +28,15 @@ Result = tuple[bytes, float]
 
 
 class Unit(Protocol):
-    """A unit of work; it travels to a worker by pickle.
-
-    Attributes:
-        name: everything but the code that its result depends on.
-        path: a user's own file that its code is in, if any.
-    """
+    """A unit of work; it travels to a worker by pickle."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Everything but the code that its result depends on."""
 
     @property
-    def path(self) -> Path | None: ...
+    def path(self) -> Path | None:
+        """A user's own file that its code is in, if any."""
 
     def work(self) -> bytes:
         """Do it."""
@@ -69,22 +66,30 @@ class Units:
 
 
 def run_jobs(
-    jobs: Sequence[Job], units: Units, *, workers: int, done: Callable[[int], None]
+    jobs: Sequence[Job],
+    units: Units,
+    *,
+    workers: int,
+    done: Callable[[int], None] = lambda number: None,
+    each: Callable[[str], None] = lambda unit: None,
 ) -> list[Any]:
     """Run every job to its end and return what each returned, in the jobs' order.
 
     Args:
         workers: processes (1: everything in this one, job after job).
         done: called with the number of each job that ended.
+        each: called with the name of each unit that was done.
     """
     if workers == 1:
         one_thread()
-        return [_drive(job, units, number, done) for number, job in enumerate(jobs)]
+        return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
     with _pool(workers) as pool:
-        return _Spread(jobs, units, pool, done).run()
+        return _Spread(jobs, units, pool, done, each).run()
 
 
-def _drive(job: Job, units: Units, number: int, done: Callable[[int], None]) -> Any:
+def _drive(
+    job: Job, units: Units, number: int, done: Callable[[int], None], each: Callable[[str], None]
+) -> Any:
     results: list[Result] | None = None
     while True:
         try:
@@ -92,7 +97,10 @@ def _drive(job: Job, units: Units, number: int, done: Callable[[int], None]) -> 
         except StopIteration as stop:
             done(number)
             return stop.value
-        results = [units.held(item) or units.keep(item, perform(item)) for item in wanted]
+        results = []
+        for item in wanted:
+            results.append(units.held(item) or units.keep(item, perform(item)))
+            each(item.name)
 
 
 class _Spread:
@@ -104,8 +112,10 @@ class _Spread:
         units: Units,
         pool: ProcessPoolExecutor,
         done: Callable[[int], None],
+        each: Callable[[str], None],
     ) -> None:
-        self._jobs, self._units, self._pool, self._done = jobs, units, pool, done
+        self._jobs, self._units, self._pool = jobs, units, pool
+        self._done, self._each = done, each
         self._made: list[Any] = [None for _ in jobs]
         self._slots: dict[int, list[Result | None]] = {}
         self._pending: dict[Future[Result], tuple[int, int, Unit]] = {}
@@ -117,6 +127,7 @@ class _Spread:
             for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
                 number, place, item = self._pending.pop(future)
                 self._slots[number][place] = self._units.keep(item, future.result())
+                self._each(item.name)
                 self._advance(number)
         return self._made
 

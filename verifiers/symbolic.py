@@ -1,4 +1,4 @@
-"""Judges identities and inequalities by algebra: a proof is a list of steps, each decided by sympy."""
+"""Judges identities by algebra: a proof is a list of steps, each decided by sympy."""
 
 from __future__ import annotations
 

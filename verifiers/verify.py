@@ -52,7 +52,7 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
     known = leaves("claim")
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
-        if pattern.endswith(".py") or os.path.sep in pattern and Path(pattern).exists():
+        if pattern.endswith(".py") or (os.path.sep in pattern and Path(pattern).exists()):
             found = {leaf.name: leaf for leaf in leaves_in(Path(pattern).resolve(), "claim")}
             if not found:
                 raise DriftproofError(
@@ -146,7 +146,7 @@ def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
             leaf.name if leaf.module else f"{leaf.path.name} ({leaf.name})" for leaf in chosen
         ],
         "claims": {leaf.name: described(leaf) for leaf in chosen},
-        "environment": environment(settings),
+        "environment": environment(settings.device, settings.workers),
     }
 
 
@@ -174,7 +174,7 @@ def described(leaf: Leaf) -> dict[str, Any]:
     }
 
 
-def environment(settings: Settings) -> dict[str, Any]:
+def environment(device: str, workers: int) -> dict[str, Any]:
     """Return the versions and the machine that a run depends on."""
     packages = {}
     for name in ("driftproof", "numpy", "torch", "cvxpy", "clarabel", "sympy", "numba"):
@@ -185,8 +185,8 @@ def environment(settings: Settings) -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "device": settings.device,
-        "workers": settings.workers,
+        "device": device,
+        "workers": workers,
         **packages,
     }
 

@@ -11,7 +11,8 @@ is lost by not turning them),
   of O; an odd client out has b = 0 and no O. Hence O cancels from F: clients may curve much more
   than their average.
 
-**Noise**, signs ±1: f^i(w; ξ) = f^i(w) + v ξ_1 e + a ξ_2 sin(e·w) e; g^i(y; ζ) = g^i(y) + σ_3 ζ e·y.
+**Noise**, signs ±1: f^i(w; ξ) = f^i(w) + v ξ_1 e + a ξ_2 sin(e·w) e and
+g^i(y; ζ) = g^i(y) + σ_3 ζ e·y.
 
 **Constants** (all proven on R^d; H' and O' bounded by their slopes, Lipschitz by their curvatures):
 
@@ -34,13 +35,10 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from synthetic.huber import huber_gradient, huber_value
+from synthetic.bounded_oracles import BoundedOracles
 from synthetic.pairs import pair_signs
-from toolkit.composition import CompositionProblem, NoPlainPart
-from toolkit.draws import Law, SignMean
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from toolkit.composition import CompositionProblem
 from toolkit.problem import Solution, problem
 
 
@@ -92,6 +90,19 @@ class BoundedComposition(CompositionProblem):
         )  # fmt: skip
         self.require("inner_heterogeneity", "in [0, 1)", 0 <= self.inner_heterogeneity < 1)
 
+    @classmethod
+    def examples(cls) -> list[BoundedComposition]:
+        """Return members with each feature: curvature, heterogeneity, opposition, noise."""
+        return [
+            cls(clients=1),
+            cls(clients=3, dim=3, inner_dim=2, heterogeneity=1.0, inner_heterogeneity=0.5),
+            cls(
+                clients=2, dim=2, inner_dim=3, inner_curvature=0.7, inner_value_noise=0.1,
+                inner_gradient_noise=0.2, outer_gradient_noise=0.3, heterogeneity=0.5,
+            ),
+            cls(clients=2, opposition_slope=1.0, opposition_curvature=3.0, opposition_centre=1.5),
+        ]  # fmt: skip
+
     @cached_property
     def scales(self) -> np.ndarray:
         """s_i of each client, [clients]; clients 2j and 2j + 1 are a pair."""
@@ -141,86 +152,6 @@ class BoundedComposition(CompositionProblem):
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> _Oracles:
+    ) -> BoundedOracles:
         """Return the oracles of some clients."""
-        return _Oracles(self, dtype, device, clients or range(self.clients))
-
-
-class _Oracles(NoPlainPart):
-    """The oracles in one dtype; tensors are [clients, …, replicates]."""
-
-    def __init__(
-        self, of: BoundedComposition, dtype: torch.dtype, device: str, clients: range
-    ) -> None:
-        def column(values: np.ndarray) -> Tensor:
-            return torch.tensor(values[list(clients)], dtype=dtype, device=device)[:, None, None]
-
-        self._of = of
-        self.clients = len(clients)
-        self.client_weights = column(np.full(of.clients, 1.0 / of.clients))
-        self._scale, self._sign = column(of.scales), column(of.signs)
-        self._rank = min(of.dim, of.inner_dim)
-        self._share = 0.5 if of.inner_curvature else 0.0  # c
-        self._rate = 2.0 * of.inner_curvature / of.inner_slope  # k
-        self._first = torch.zeros((1, of.inner_dim, 1), dtype=dtype, device=device)
-        self._first[0, 0, 0] = 1.0
-
-    def inner_law(self, batch: int) -> Law | None:
-        """Two signs: of the value and of the gradient."""
-        noisy = self._of.inner_value_noise or self._of.inner_gradient_noise
-        return SignMean(batch, (2,)) if noisy else None
-
-    def outer_law(self, batch: int) -> Law | None:
-        """One sign."""
-        return SignMean(batch, (1,)) if self._of.outer_gradient_noise else None
-
-    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
-        """Return f^i_B(x) and v ↦ ∇f^i_B(x)ᵀv."""
-        u = x[:, : self._rank]
-        value, slope = (1 - self._share) * u, torch.full_like(u, 1 - self._share)
-        if self._share:
-            value = value + self._share / self._rate * torch.sin(self._rate * u)
-            slope = slope + self._share * torch.cos(self._rate * u)
-        value, slope = self._scale * value, self._scale * slope
-        if xi is not None:
-            of, at = self._of, x[:, :1]
-            bent = of.inner_gradient_noise * xi[:, 1:]
-            moved = of.inner_value_noise * xi[:, :1] + bent * torch.sin(at)
-            value = torch.cat([value[:, :1] + moved, value[:, 1:]], 1)
-            slope = torch.cat([slope[:, :1] + bent * torch.cos(at), slope[:, 1:]], 1)
-
-        def pullback(v: Tensor) -> Tensor:
-            return _padded(v[:, : self._rank] * slope, self._of.dim)
-
-        return _padded(value, self._of.inner_dim), pullback
-
-    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return ∇g^i_B̃(y)."""
-        of = self._of
-        target = self._sign * of.heterogeneity * self._first
-        grad = huber_gradient(y - target, of.outer_slope, of.outer_curvature)
-        if of.opposition_slope:
-            away = y - of.opposition_centre * self._first
-            opposed = huber_gradient(away, of.opposition_slope, of.opposition_curvature)
-            grad = grad + self._sign * opposed
-        if zeta is not None:
-            grad = grad + of.outer_gradient_noise * zeta * self._first
-        return grad
-
-    def outer_value(self, y: InnerVectors) -> Tensor:
-        """Return g^i(y), [clients, replicates]."""
-        of = self._of
-        target = self._sign * of.heterogeneity * self._first
-        value = huber_value(y - target, of.outer_slope, of.outer_curvature)
-        if of.opposition_slope:
-            away = y - of.opposition_centre * self._first
-            opposed = huber_value(away, of.opposition_slope, of.opposition_curvature)
-            value = value + self._sign[..., 0] * opposed
-        return value
-
-
-def _padded(x: Tensor, rows: int) -> Tensor:
-    """Append zero rows: the embedding of the first coordinates."""
-    if x.shape[1] == rows:
-        return x
-    return torch.nn.functional.pad(x, (0, 0, 0, rows - x.shape[1]))
+        return BoundedOracles(self, dtype, device, clients or range(self.clients))

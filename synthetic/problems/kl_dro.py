@@ -20,8 +20,9 @@ loss, which is bounded everywhere, on R^d), scores are at most RB and f^i lies i
 * exp: gradient ≤ e^{M/γ}/γ and Lipschitz constant e^{M/γ}/γ² on the range [m, M] of f^i;
 * F of (6): e^{M/γ}(L_f/γ + G_f²/γ²);  Φ of (5): L_f + G_f²/γ;  the average: L_f.
 
-**Optimum.** For the logistic loss: (5) by cvxpy's exponential cone, enclosed by the Frank–Wolfe gap;
-exp(·/γ) is monotone, so (6) has the same minimiser. The sigmoid loss is not convex: only m is known.
+**Optimum.** For the logistic loss: (5) by cvxpy's exponential cone, enclosed by the Frank–Wolfe
+gap; exp(·/γ) is monotone, so (6) has the same minimiser. The sigmoid loss is not convex: only m is
+known.
 """
 
 from __future__ import annotations
@@ -34,11 +35,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.dro_oracles import DROOracles, robust_weights, saddle_value
+from synthetic.dro_oracles import DROOracles, DROProblem, robust_weights, saddle_value
 from synthetic.linear_model import LinearModel
 from synthetic.losses import LOSSES
 from synthetic.optimum import frank_wolfe_gap, minimise_on_ball
-from toolkit.composition import CompositionProblem
 from toolkit.problem import Solution, problem
 
 
@@ -47,7 +47,7 @@ from toolkit.problem import Solution, problem
     source="000/001, problems (4), (5) and (6)",
     statement=r"\min_w\max_{r\in\Delta}\sum_i r_i f^i(w) - \gamma\sum_i r_i\log(n r_i)",
 )
-class KLDRO(CompositionProblem):
+class KLDRO(DROProblem):
     """Robust logistic (or sigmoid-loss) regression over clients.
 
     Args:
@@ -89,15 +89,21 @@ class KLDRO(CompositionProblem):
             "temperature", "above loss/700, or exp overflows", top / self.temperature < 700
         )
 
+    @classmethod
+    def examples(cls) -> list[KLDRO]:
+        """Return a member for each form and loss."""
+        return [
+            cls(clients=2, samples=3, ball=2.0),
+            cls(clients=3, samples=4, form="log"),
+            cls(clients=2, samples=3, form="average", temperature=0.3),
+            cls(clients=2, samples=3, loss="sigmoid", temperature=0.5),
+            cls(clients=2, samples=3, loss="sigmoid", form="average"),
+        ]
+
     @property
     def radius(self) -> float | None:
         """The ball, for the logistic loss."""
         return self.ball if self.loss == "logistic" else None
-
-    @property
-    def inside(self) -> bool:
-        """Form (5) averages inside the logarithm."""
-        return self.form == "log"
 
     @cached_property
     def data(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -180,9 +186,11 @@ class KLDRO(CompositionProblem):
         """Return the oracles of some clients."""
         chosen = clients or range(self.clients)
         features, labels = ([part[k] for k in chosen] for part in self.data)
-        model = LinearModel(features, labels, LOSSES[self.loss], dtype=dtype, device=device)
-        total = self.clients * self.samples
-        return DROOracles(model, form=self.form, temperature=self.temperature, total=total)
+        sizes = [self.samples] * self.clients
+        model = LinearModel(
+            features, labels, LOSSES[self.loss], sizes=sizes, dtype=dtype, device=device
+        )
+        return DROOracles(model, form=self.form, temperature=self.temperature)
 
     def losses(self, w: Tensor) -> Tensor:
         """Return f^i(w), [clients, replicates], for w of shape [dim, replicates]."""

@@ -43,7 +43,7 @@ class QuadraticMinimax(Problem):
     Args:
         clients: n.
         dim: d; x and y are both in R^d.
-        smallest, largest: the extreme singular values of Ā.
+        smallest, largest: the extreme singular values of Ā (in one dimension, ``largest`` alone).
         regulariser: λ.
         heterogeneity: h.
         gradient_noise: σ, the standard deviation of a sample of the field.
@@ -70,6 +70,15 @@ class QuadraticMinimax(Problem):
         modulus = self.smallest**2 + self.regulariser
         self.require("regulariser", "above 0 if smallest is 0", modulus > 0)
 
+    @classmethod
+    def examples(cls) -> list[QuadraticMinimax]:
+        """Return members with equal and with different clients, noiseless and noisy."""
+        return [
+            cls(clients=1, dim=1),
+            cls(clients=3, dim=3, heterogeneity=0.3, gradient_noise=0.2),
+            cls(clients=2, dim=2, smallest=0.0, regulariser=0.5, gradient_noise=0.1),
+        ]
+
     @cached_property
     def signs(self) -> np.ndarray:
         """+1 and −1 within a pair, 0 for an odd client out, [clients]."""
@@ -78,6 +87,8 @@ class QuadraticMinimax(Problem):
     @cached_property
     def spectrum(self) -> np.ndarray:
         """s, the singular values of Ā, [dim]."""
+        if self.dim == 1:
+            return np.array([self.largest])
         return np.linspace(self.smallest, self.largest, self.dim)
 
     @cached_property
@@ -91,7 +102,8 @@ class QuadraticMinimax(Problem):
         """A_i, [clients, dim, dim]."""
         u, v = self.bases
         scales = self.spectrum + self.heterogeneity * self.signs[:, None]
-        return np.einsum("ij,kj,lj->kil", u, scales, v)
+        made: np.ndarray = np.einsum("ij,kj,lj->kil", u, scales, v)
+        return made
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -99,7 +111,8 @@ class QuadraticMinimax(Problem):
         u, _ = self.bases
         mean = u @ np.full(self.dim, 1.0 / np.sqrt(self.dim))
         shift = u @ np.cos(np.arange(self.dim))
-        return mean + self.heterogeneity * self.signs[:, None] * shift
+        made: np.ndarray = mean + self.heterogeneity * self.signs[:, None] * shift
+        return made
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
@@ -108,7 +121,7 @@ class QuadraticMinimax(Problem):
         spread = np.hypot(lam**2 - 1, 2 * s * (1 - lam))
         return {
             "objective_smoothness": self.largest**2 + lam,
-            "strong_convexity": self.smallest**2 + lam,
+            "strong_convexity": float(self.spectrum.min()) ** 2 + lam,
             "strong_concavity": 1.0,
             "field_smoothness": float(np.sqrt((lam**2 + 1 + 2 * s**2 + spread) / 2)),
             "plain_gradient_noise": self.gradient_noise,

@@ -57,6 +57,11 @@ class StuckEstimator(CompositionProblem):
         self.positive("outer_slope", "inner_value_noise")
         self.non_negative("distance")
 
+    @classmethod
+    def examples(cls) -> list[StuckEstimator]:
+        """Return the trap, and a start beside it."""
+        return [cls(), cls(clients=2, outer_slope=2.0, inner_value_noise=0.5, distance=0.2)]
+
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """The constants as derived above."""

@@ -49,6 +49,7 @@ class ComFedL(Algorithm):
     branch: str = "general"
     samples: str = "shared"
 
+    needs = "composition"
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "b1": "outer_batch",
         "n": "clients", "m": "cohort_size", "S": "rounds", "T": "steps",
@@ -65,6 +66,15 @@ class ComFedL(Algorithm):
         self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
         self.one_of("branch", ("general", "special"))
         self.one_of("samples", ("shared", "independent"))
+
+    @classmethod
+    def examples(cls) -> list[ComFedL]:
+        """Return a member for each branch, kind of sampling and participation."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, branch="special", batch=2),
+            cls(local_steps=2, step_size=0.05, samples="independent", participation=0.5),
+        ]
 
     def cohort_size(self, clients: int) -> int:
         """Return m, at least one client."""
@@ -84,6 +94,7 @@ class ComFedL(Algorithm):
         outer_law = oracles.outer_law(self.outer_batch) if self.branch == "general" else None
         u = pullback(oracles.outer_grad(y, ctx.draw(outer_law, "zeta")))
         w = state.w - self.step_size * u
+        ctx.mark("y", y)
         ctx.mark("u", u)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps == 0:

@@ -52,6 +52,15 @@ class FedAvg(Algorithm):
         self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
         self.one_of("weighting", ("uniform", "samples"))
 
+    @classmethod
+    def examples(cls) -> list[FedAvg]:
+        """Return a member for each weighting and participation."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, weighting="samples", batch=2),
+            cls(local_steps=2, step_size=0.05, participation=0.5),
+        ]
+
     def cohort_size(self, clients: int) -> int:
         """Return m, at least one client."""
         return max(1, round(self.participation * clients))

@@ -48,6 +48,7 @@ class FedDRO(Algorithm):
     batch: int = 1
     first_step: str = "given"
 
+    needs = "composition"
     iterate = "x"
     notation = {
         "I": "local_steps", "eta": "step_size", "beta": "momentum", "b": "batch", "K": "clients",
@@ -62,6 +63,14 @@ class FedDRO(Algorithm):
         self.positive("step_size")
         self.require("momentum", "in (0, 1]", 0 < self.momentum <= 1)
         self.one_of("first_step", ("given", "computed"))
+
+    @classmethod
+    def examples(cls) -> list[FedDRO]:
+        """Return a member for each reading of the first step."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, first_step="computed"),
+        ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """x^{-1} = x⁰ = x̄⁰, and a first minibatch of g at x⁰."""

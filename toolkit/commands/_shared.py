@@ -43,8 +43,13 @@ workers = click.option(
 
 
 def verifiers(module: str) -> Any:
-    """Import a module of the package that judges (by name: toolkit imports none of its siblings)."""
+    """Import a module that judges, by name: toolkit imports none of its siblings."""
     return importlib.import_module(f"verifiers.{module}" if module else "verifiers")
+
+
+def toolkit(module: str) -> Any:
+    """Import a module of this package when a command needs it."""
+    return importlib.import_module(f"toolkit.{module}")
 
 
 def print_json(value: Any) -> None:
@@ -100,7 +105,6 @@ def _plain(what: str) -> tuple[Callable[[int], None], Callable[[str], None]]:
 
     def started(total: int) -> None:
         state["total"] = total
-        click.echo(f"{what}: {total} jobs", err=True)
 
     def ended(name: str) -> None:
         state["done"] += 1

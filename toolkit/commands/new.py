@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from toolkit.discover import Leaf, leaves, unknown_name
-from toolkit.errors import DriftproofError
+from toolkit.discover import Leaf, leaves
+from toolkit.errors import DriftproofError, unknown_name
 
 CHOICES = ("claim", "problem", "algorithm")
 

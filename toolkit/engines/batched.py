@@ -21,6 +21,9 @@ class BatchedContext:
         local: the clients held here (all of them, except on the wire).
     """
 
+    replayable = True
+    """Whether a round may be repeated step by step to find where it went wrong."""
+
     def __init__(
         self,
         words: Words,
@@ -93,7 +96,7 @@ class BatchedContext:
         self, mask: Tensor | None, xs: tuple[Tensor, ...], weights: Tensor | None
     ) -> list[Tensor]:
         """Return the weighted means over clients, [1, dim, replicates] each."""
-        share = _combine(mask, weights)
+        share = combined(mask, weights)
         if share is None:
             return [x.mean(0, keepdim=True) for x in xs]
         total = share.sum(0, keepdim=True)
@@ -119,7 +122,8 @@ class _Cohort:
         return self._ctx.average_over(self._mask, xs, weights)
 
 
-def _combine(mask: Tensor | None, weights: Tensor | None) -> Tensor | None:
+def combined(mask: Tensor | None, weights: Tensor | None) -> Tensor | None:
+    """Return each client's unnormalised share in an average (None: all alike)."""
     if mask is None:
         return weights
     return mask if weights is None else mask * weights

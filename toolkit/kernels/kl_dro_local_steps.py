@@ -20,7 +20,8 @@ from toolkit.kernels.registry import fused
 
 
 def _accepts(algorithm: Any, problem: Any) -> bool:
-    return algorithm.samples == "shared" and problem.form == "exp" and problem.loss == "logistic"
+    served = (algorithm.samples, problem.form, problem.loss)
+    return served == ("shared", "exp", "logistic")
 
 
 @fused(
@@ -49,7 +50,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     return type(state)(moved), float(np.sqrt(norms.max()))
 
 
-@numba.njit(parallel=True, cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})  # type: ignore[untyped-decorator]
+@numba.njit(parallel=True, cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def _local_steps(
     rows: np.ndarray,
     labels: np.ndarray,

@@ -73,10 +73,8 @@ def _distances(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how far each certified enclosure reaches from the right side, in ascending order."""
     reach = sorted(
         max(abs(low - value), abs(high - value), 1e-17) / max(1.0, abs(value))
-        for row in rows
-        for low, high, value in zip(
-            row.series["low"], row.series["high"], row.series["bound"], strict=True
-        )
+        for series in (row.series or {} for row in rows)
+        for low, high, value in zip(series["low"], series["high"], series["bound"], strict=True)
     )
     margin = rows[0].margin
     return {"x": list(range(1, len(reach) + 1)), "mean": reach, "bound": [margin] * len(reach)}
@@ -100,7 +98,6 @@ def _figure(name: str, row: Row) -> Figure:
 
 def draw(figure: Figure, folder: Path) -> None:
     """Write a plot as SVG and PDF."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
     made = Canvas(figsize=(6.4, 3.8), layout="constrained")
@@ -125,7 +122,13 @@ def draw(figure: Figure, folder: Path) -> None:
     axes.set_title(figure.title, fontsize=10)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    # fixed salt and no dates, so that the same data give the same files
+    save(made, folder / figure.name)
+
+
+def save(canvas: Any, path: Path) -> None:
+    """Write a figure as SVG and PDF, the same bytes for the same data."""
+    import matplotlib as mpl
+
     with mpl.rc_context({"svg.hashsalt": "driftproof", "svg.fonttype": "none"}):
-        made.savefig(folder / f"{figure.name}.svg", metadata={"Date": None})
-        made.savefig(folder / f"{figure.name}.pdf", metadata={"CreationDate": None})
+        canvas.savefig(path.with_name(path.name + ".svg"), metadata={"Date": None})
+        canvas.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})

@@ -24,13 +24,13 @@ def mathml(latex: str, *, block: bool = False) -> str:
 
     try:
         made: str = convert(latex, display="block" if block else "inline")
-    except Exception:  # noqa: BLE001 - the converter raises many kinds; the source is still readable
+    except Exception:  # noqa: BLE001 - it raises many kinds, and the source can still be read
         return f"<code>{escape(latex)}</code>"
     return made
 
 
 def font_face(pages: Iterable[str]) -> str:
-    """Return an @font-face rule with the glyphs that the MathML in some HTML needs, as a data URL."""
+    """Return an @font-face rule, a data URL, with the glyphs that the MathML in some HTML needs."""
     from fontTools import subset
 
     elements = "".join("".join(re.findall(r"<math.*?</math>", page, re.S)) for page in pages)

@@ -11,9 +11,8 @@ from typing import Any
 
 from toolkit.constants import LATEX
 from toolkit.report.figures import Figure, headline
-from toolkit.report.mathml import FONT, font_face, mathml
+from toolkit.report.mathml import font_face, mathml
 from toolkit.verdict import Row, Verdict, overall
-
 
 GREEK = re.compile(r"^(alpha|beta|gamma|eta|lambda|sigma|tau)(?=_|$)")
 
@@ -97,31 +96,31 @@ def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
 
 
 def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
-    """Return the page."""
-    import jinja2
-
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {
-        "number": number,
-        "inline": _inline,
-        "block": _block,
-        "slug": _slug,
-        "letter": _letter,
-    }
-    template = environment.from_string(asset("page.html.j2"))
+    """Return the page of a verification."""
     claims = grouped(rows)
-    counts = {verdict: 0 for verdict in Verdict}
+    counts = dict.fromkeys(Verdict, 0)
     for groups in claims.values():
         for group in groups:
             counts[group.verdict] += 1
-    page = template.render(
-        head=head,
-        claims=claims,
-        counts=counts,
-        figures={name: [_drawn(f) for f in made] for name, made in figures(rows).items()},
+    drawn = {name: [_drawn(f) for f in made] for name, made in figures(rows).items()}
+    return document("page.html.j2", head=head, claims=claims, counts=counts, figures=drawn)
+
+
+def document(template: str, **facts: Any) -> str:
+    """Return one self-contained HTML file: styles, scripts and the glyphs it needs are in it."""
+    import jinja2
+
+    loader = jinja2.FunctionLoader(asset)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=loader
+    )
+    environment.filters |= {
+        "number": number, "inline": _inline, "block": _block, "slug": _slug, "letter": _letter,
+    }  # fmt: skip
+    page = environment.get_template(template).render(
         style=_safe(asset("uPlot.min.css") + asset("page.css")),
         scripts=_safe(asset("uPlot.iife.min.js") + asset("page.js")),
-        font=FONT,
+        **facts,
     )
     return page.replace("/*font*/", font_face([page]), 1)
 

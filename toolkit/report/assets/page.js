@@ -1,6 +1,6 @@
 "use strict";
-(() => {
-  const body = document.querySelector("#summary tbody");
+const tools = summary => {
+  const body = summary.tBodies[0];
   const rows = [...body.rows];
   const filter = document.getElementById("filter");
   const ticks = [...document.querySelectorAll("input[data-verdict]")];
@@ -19,10 +19,10 @@
   filter.addEventListener("input", show);
   ticks.forEach(t => t.addEventListener("change", show));
 
-  document.querySelectorAll("#summary thead th").forEach((head, column) => {
+  summary.querySelectorAll("thead th").forEach((head, column) => {
     head.querySelector("button").addEventListener("click", () => {
       const up = head.getAttribute("aria-sort") !== "ascending";
-      document.querySelectorAll("#summary thead th").forEach(h => h.setAttribute("aria-sort", "none"));
+      summary.querySelectorAll("thead th").forEach(h => h.setAttribute("aria-sort", "none"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const value = row => {
         const cell = row.cells[column];
@@ -35,32 +35,54 @@
       rows.slice().sort(order).forEach(row => body.append(row));
     });
   });
+};
+
+(() => {
+  const summary = document.getElementById("summary");
+  if (summary) tools(summary);
 
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const colour = dark
-    ? {ink: "#9da7b3", grid: "#30363d", mean: "#58a6ff", band: "#58a6ff33", bound: "#ff7b72", fit: "#79c0ff", reference: "#8b949e"}
-    : {ink: "#57606a", grid: "#d0d7de", mean: "#1f6feb", band: "#1f6feb22", bound: "#cf222e", fit: "#0550ae", reference: "#6e7781"};
+    ? {ink: "#9da7b3", grid: "#30363d", mean: "#58a6ff", band: "#58a6ff33", bound: "#ff7b72", fit: "#79c0ff", reference: "#8b949e", methods: ["#58a6ff", "#f0883e", "#3fb950", "#ff7b72", "#bc8cff"]}
+    : {ink: "#57606a", grid: "#d0d7de", mean: "#1f6feb", band: "#1f6feb22", bound: "#cf222e", fit: "#0550ae", reference: "#6e7781", methods: ["#1f6feb", "#bc4c00", "#1a7f37", "#cf222e", "#8250df"]};
+  const onto = (x, from, values) => {
+    const at = new Map(from.map((v, i) => [v, values[i]]));
+    return x.map(v => at.has(v) ? at.get(v) : null);
+  };
   const format = value => value == null ? "–" : String(Number(value.toPrecision(4)));
 
   const draw = place => {
     const data = JSON.parse(document.querySelector(`script[data-plot="${place.id}"]`).textContent);
-    const s = data.series;
     const usable = v => data.log.includes("y") ? v.map(y => y > 0 ? y : null) : v;
+    const s = data.series || data.curves[0];
     const columns = [s.x], series = [{label: data.x, value: (u, v) => format(v)}], bands = [];
     const add = (key, options) => {
       if (!s[key]) return;
       columns.push(usable(s[key]));
       series.push({value: (u, v) => format(v), points: {show: s.x.length < 12}, ...options});
     };
-    if (s.low) {
-      add("high", {label: data.labels.band + ", high", stroke: colour.band, width: 1, points: {show: false}});
-      add("low", {label: "low", stroke: colour.band, width: 1, points: {show: false}});
-      bands.push({series: [1, 2], fill: colour.band});
+    if (data.curves) {
+      data.curves.forEach((curve, k) => {
+        const stroke = colour.methods[k % colour.methods.length], first = columns.length;
+        for (const key of ["high", "low", "mean"]) {
+          columns.push(onto(s.x, curve.x, usable(curve[key])));
+          series.push({label: key === "mean" ? curve.label : `${curve.label}, ${key}`,
+            stroke: key === "mean" ? stroke : stroke + "44", width: key === "mean" ? 2 : .5,
+            value: (u, v) => format(v), points: {show: false}, spanGaps: true, class: key === "mean" ? "" : "quiet"});
+        }
+        bands.push({series: [first, first + 1], fill: stroke + "22"});
+      });
+    } else {
+      if (s.low) {
+        add("high", {label: data.labels.band + ", high", stroke: colour.band, width: 1, points: {show: false}});
+        add("low", {label: "low", stroke: colour.band, width: 1, points: {show: false}});
+        bands.push({series: [1, 2], fill: colour.band});
+      }
+      add("mean", {label: data.labels.mean, stroke: colour.mean, width: 2});
+      add("bound", {label: data.labels.bound, stroke: colour.bound, width: 2});
+      add("fit", {label: data.labels.fit, stroke: colour.fit, width: 1, dash: [6, 4], points: {show: false}});
+      add("reference", {label: data.labels.reference, stroke: colour.reference, width: 1, dash: [2, 3], points: {show: false}});
     }
-    add("mean", {label: data.labels.mean, stroke: colour.mean, width: 2});
-    add("bound", {label: data.labels.bound, stroke: colour.bound, width: 2});
-    add("fit", {label: data.labels.fit, stroke: colour.fit, width: 1, dash: [6, 4], points: {show: false}});
-    add("reference", {label: data.labels.reference, stroke: colour.reference, width: 1, dash: [2, 3], points: {show: false}});
     const axis = {stroke: colour.ink, grid: {stroke: colour.grid, width: 1}, ticks: {stroke: colour.grid}};
     const size = () => ({width: place.clientWidth, height: Math.min(340, Math.max(260, place.clientWidth * .5))});
     const scale = axis => data.log.includes(axis) ? {distr: 3} : {};

@@ -2,8 +2,8 @@
 
 The norm of a Jacobian is the spectral norm (001's notation); the variance of a Jacobian is taken in
 the Frobenius norm, in which the variance of a minibatch mean is σ²/b (in the spectral norm it need
-not be). σ > 0 is read as σ ≥ 0: a noiseless problem satisfies Assumption 3 with every σ > 0, and the
-right sides are continuous at σ = 0.
+not be). σ > 0 is read as σ ≥ 0: a noiseless problem satisfies Assumption 3 with every σ > 0, and
+the right sides are continuous at σ = 0.
 """
 
 import sympy

@@ -11,7 +11,6 @@ r"""Lemma 2: client drift.
 from synthetic.problems import BoundedComposition
 from toolkit import claim, each, grid, sq
 from toolkit.algorithms import ComFedL
-
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
 

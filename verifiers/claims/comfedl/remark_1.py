@@ -1,8 +1,8 @@
 r"""Remark 1: ComFedL's rate.
 
 **Statement.** With η = 1/T^{α1}, 0 < α1 ≤ 1, b = 1/T^{α2}, b1 = 1/T^{α3}, α2, α3 > 0:
-(1/S) Σ E‖∇F(w̄_s)‖² ≤ O(1/T^{1−α1} + τ/T^{α1} + 1/T^{0.5α2} + 1/T^{0.5α3}); for α1 = ½, α2 = α3 = 1 and
-τ = O(1) this is O(1/√T).
+(1/S) Σ E‖∇F(w̄_s)‖² ≤ O(1/T^{1−α1} + τ/T^{α1} + 1/T^{0.5α2} + 1/T^{0.5α3}); for α1 = ½,
+α2 = α3 = 1 and τ = O(1) this is O(1/√T).
 
 **Kind.** Rate.
 
@@ -11,10 +11,10 @@ With b = T^{α2}, b1 = T^{α3} (rounded up) every term of Theorem 1's corrected 
 order. The price is not in the print: T steps then cost T^{1+α2} inner samples a client, so the rate
 in samples is O(N^{-1/4}) at α2 = 1. Theorem 1 asks for b = b1, hence α2 = α3; its proof does not.
 
-**Floors.** (i) One client, no noise, F' = G beyond the knee δ of a Huber function, start D > δ: each
-step moves by ηG, so the gradient is G in the first (D − δ)/(τηG) rounds: left ≥ G(D − δ)/(Tη), which
-at η = T^{-1/2} is of order T^{-1/2}: the rate is attained and no better one holds. (ii) The stuck
-estimator with b = 1: left = G² for every T: the minibatch has to grow.
+**Floors.** (i) One client, no noise, F' = G beyond the knee δ of a Huber function, start D > δ:
+each step moves by ηG, so the gradient is G in the first (D − δ)/(τηG) rounds: left ≥ G(D − δ)/(Tη),
+which at η = T^{-1/2} is of order T^{-1/2}: the rate is attained and no better one holds. (ii) The
+stuck estimator with b = 1: left = G² for every T: the minibatch has to grow.
 """
 
 from sympy import Rational, Symbol, symbols
@@ -47,9 +47,10 @@ def instance(steps):
     kind="rate",
     source="000 and 001, Remark 1",
     assumes=[A1, A2, A3, A4],
-    statement=r"\eta=\frac1{T^{\alpha_1}},\; b=\frac1{T^{\alpha_2}},\; b_1=\frac1{T^{\alpha_3}}:\quad"
-    r"\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le O\Big(\frac1{T^{1-\alpha_1}} + "
-    r"\frac\tau{T^{\alpha_1}} + \frac1{T^{0.5\alpha_2}} + \frac1{T^{0.5\alpha_3}}\Big)",
+    statement=r"\eta=\frac1{T^{\alpha_1}},\; b=\frac1{T^{\alpha_2}},\; b_1=\frac1{T^{\alpha_3}}:"
+    r"\quad\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
+    r"O\Big(\frac1{T^{1-\alpha_1}} + \frac\tau{T^{\alpha_1}} + \frac1{T^{0.5\alpha_2}} + "
+    r"\frac1{T^{0.5\alpha_3}}\Big)",
 )
 class ConvergenceRate:
     cases = [instance(steps) for steps in (64, 128, 256, 512, 1024, 2048, 4096)]
@@ -64,9 +65,9 @@ class ConvergenceRate:
     right = Schedule({"eta": T**-a1, "b": T**-a2, "b1": T**-a3}, ORDER, counts=("b", "b1"))
     corrected = Schedule({"eta": T**-a1, "b": T**a2, "b1": T**a3}, ORDER, counts=("b", "b1"))
     correction = (
-        "Put η = T^{-α1}, b ≥ T^{α2}, b1 ≥ T^{α3} into the corrected bound of Theorem 1: the first term "
-        "is (F(w̄_0) − F*)T^{α1−1}; drift and smoothness are constants times τT^{-α1}; the noise terms "
-        "are constants times T^{-α2/2} and T^{-α3/2}."
+        "Put η = T^{-α1}, b ≥ T^{α2}, b1 ≥ T^{α3} into the corrected bound of Theorem 1: the first "
+        "term is (F(w̄_0) − F*)T^{α1−1}; drift and smoothness are constants times τT^{-α1}; the "
+        "noise terms are constants times T^{-α2/2} and T^{-α3/2}."
     )
     rate = Rate(
         horizon=T,
@@ -87,6 +88,6 @@ class ConvergenceRate:
         ("one sample is enough", Schedule({"eta": T**-a1, "b": 1, "b1": 1}, T ** Rational(-1, 2))),
     ]
     explain = (
-        "A minibatch of 1/T samples does not exist, so the remark as printed speaks of nothing. With "
-        "b = T it follows from the corrected Theorem 1, and T^(-1/2) is attained."
+        "A minibatch of 1/T samples does not exist, so the remark as printed speaks of nothing. "
+        "With b = T it follows from the corrected Theorem 1, and T^(-1/2) is attained."
     )

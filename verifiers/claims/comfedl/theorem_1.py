@@ -6,15 +6,15 @@ r"""Theorem 1: convergence of ComFedL on the general problem (1).
 
 **Kind.** Bound.
 
-**Finding.** Between "η" and "√5 G_fσ/√b1" a plus sign is missing; the last display of the paper's own
-proof (000 (34), 001 (29)) has it. Read as the product that is printed, the statement is false: for
-σ → 0 no term with H is left, so client drift, which keeps two clients with opposite curvature at a
-point that is not stationary, is not paid for.
+**Finding.** Between "η" and "√5 G_fσ/√b1" a plus sign is missing; the last display of the paper's
+own proof (000 (34), 001 (29)) has it. Read as the product that is printed, the statement is false:
+for σ → 0 no term with H is left, so client drift, which keeps two clients with opposite curvature
+at a point that is not stationary, is not paid for.
 
-**Counterexample** (2 clients, scalar, τ = 2, no noise): f(w) = w, g^± = h ± o with h' = clip(Lw, ±½),
+**Counterexample** (2 clients, scalar, τ = 2, no noise): f(w) = w, g^± = h ± o, h' = clip(Lw, ±½),
 o' = clip(3(w − a), ±1), η = ½. At w_0 beyond h's and o's knees the client of g⁺ steps down by ¾ and
 then up by ¼, that of g⁻ twice up by ¼: the average stays, while ∇F(w_0) = ½. With L = 0.04 and 26
-rounds the left side is 0.25 and the right side 0.2471; as S → ∞ and L → 0 it tends to 0.
+rounds the left side is 0.25 and the right side 0.2471; as S → ∞ and L → 0 the latter tends to 0.
 """
 
 from sympy import sqrt
@@ -84,10 +84,10 @@ def opposed(curvature, rounds):
     kind="bound",
     source="000, Theorem 1 (12) and Theorem 3 (31); 001, Theorem 1 (26)",
     assumes=[A1, A2, A3, A4, EQUAL_BATCHES],
-    statement=r"\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le \frac{F(\bar w_0)-F^*}"
-    r"{T\eta} + G_fG_g\Big(\sqrt5H\tau G_gG_f\eta\frac{\sqrt5G_f\sigma}{\sqrt{b_1}} + \frac{\sqrt5G_g"
-    r"\sigma}{\sqrt b} + \frac{\sqrt5L_gG_f\sigma}{\sqrt b}\Big) + L\tau\eta G_g^2G_f^2"
-    r" + \frac{L\eta}2G_f^2G_g^2",
+    statement=r"\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
+    r"\frac{F(\bar w_0)-F^*}{T\eta} + G_fG_g\Big(\sqrt5H\tau G_gG_f\eta\frac{\sqrt5G_f\sigma}"
+    r"{\sqrt{b_1}} + \frac{\sqrt5G_g\sigma}{\sqrt b} + \frac{\sqrt5L_gG_f\sigma}{\sqrt b}\Big)"
+    r" + L\tau\eta G_g^2G_f^2 + \frac{L\eta}2G_f^2G_g^2",
 )
 class Convergence:
     cases = [
@@ -110,7 +110,10 @@ class Convergence:
             rounds=100,
         ),
         *grid(StuckEstimator(), ComFedL(local_steps=2, step_size=0.01), rounds=100),
-        *grid(KLDRO(ball=1.5), ComFedL(local_steps=5, step_size=0.001, batch=4, outer_batch=4), rounds=20),
+        *grid(
+            KLDRO(ball=1.5),
+            ComFedL(local_steps=5, step_size=0.001, batch=4, outer_batch=4), rounds=20,
+        ),
     ]  # fmt: skip
 
     def left(view):
@@ -123,12 +126,12 @@ class Convergence:
     readings = {"the product that is printed": product, "a plus sign is missing": plus}
     corrected = sharpened
     correction = (
-        r"The paper's proof bounds one step by η E‖∇F(w̄_s)‖² ≤ E F(w̄_{s,t}) − E F(w̄_{s,t+1}) + η G_fG_g "
-        r"√(E‖ū_{s,t} − U_{s,0}‖²) + ηL G_fG_g √(E‖w̄_{s,t} − w̄_s‖²) + (Lη²/2)G_f²G_g². Lemma 3 with t in "
-        r"place of τ (its proof gives that) and √(x + y) ≤ √x + √y turn the second term into "
-        r"√5 H tηG_gG_f plus three noise terms: a sum, hence the missing plus. Averaging over "
-        r"t = 0 … τ − 1 puts (τ − 1)/2 where the paper puts τ, here and in the third term, whose sum "
-        r"with the last is (Lτη/2)G_f²G_g²."
+        "The paper's proof bounds one step by η E‖∇F(w̄_s)‖² ≤ E F(w̄_{s,t}) − E F(w̄_{s,t+1}) + η "
+        "G_fG_g √(E‖ū_{s,t} − U_{s,0}‖²) + ηL G_fG_g √(E‖w̄_{s,t} − w̄_s‖²) + (Lη²/2)G_f²G_g². Lemma "
+        "3 with t in place of τ (its proof gives that) and √(x + y) ≤ √x + √y turn the second term "
+        "into √5 H tηG_gG_f plus three noise terms: a sum, hence the missing plus. Averaging over "
+        "t = 0 … τ − 1 puts (τ − 1)/2 where the paper puts τ, here and in the third term, whose "
+        "sum with the last is (Lτη/2)G_f²G_g²."
     )
     false_siblings = [
         ("without the drift term", lambda c: sharpened(c, drift=0)),

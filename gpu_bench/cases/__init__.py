@@ -1,0 +1,1 @@
+"""Every file in this folder is one workload."""

@@ -1,0 +1,50 @@
+"""The bare flag --benchmark, shapes checked at run time, and one thread a process."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from jaxtyping import install_import_hook
+
+# Shapes in annotations are checked while tests run; numba cannot compile a wrapped function.
+install_import_hook(
+    ["synthetic", "toolkit.algorithms", "toolkit.composition", "toolkit.statistics"],
+    "beartype.beartype",
+)
+os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+
+settings.register_profile(
+    "driftproof",
+    deadline=None,  # wall-clock limits belong in benchmarks
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("driftproof")
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--benchmark", action="store_true", help="Run the benchmarks, and only them.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--benchmark"):
+        config.option.benchmark_only = True
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if collection_path == BENCHMARKS:
+        wanted = config.getoption("--benchmark") or config.getoption("benchmark_only", False)
+        named = any(Path(arg).resolve().is_relative_to(BENCHMARKS) for arg in config.args)
+        return None if wanted or named else True
+    return None
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)

@@ -1,0 +1,127 @@
+"""Law: one text, three engines. Batched, enumerated and wire runs agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from tests.leaves import pairs
+from toolkit import average, sq
+from toolkit.algorithms import ComFedL, FedAvg, FedDRO
+from toolkit.draws import BLOCK
+from toolkit.engines.enumerated import TooManyAtoms
+from toolkit.engines.wire import run_on_wire
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.statistics import interval
+
+NOISY = BoundedComposition(
+    clients=2, heterogeneity=0.5, inner_value_noise=0.3, outer_gradient_noise=0.2
+)
+ON_THE_WIRE = [
+    (ComFedL(local_steps=3, participation=0.5, batch=2), BoundedComposition(
+        clients=4, dim=3, inner_dim=2, inner_curvature=0.3, inner_gradient_noise=0.2)),
+    (FedDRO(local_steps=2, momentum=0.3), BoundedComposition(clients=3, inner_value_noise=0.1)),
+    (FedAvg(local_steps=2, weighting="samples", batch=3), KLDRO(form="average", clients=3)),
+    (FedAvg(local_steps=2), QuadraticMinimax(clients=2, dim=3, gradient_noise=0.1)),
+]  # fmt: skip
+
+
+def gradient_norm(view):
+    return average("round", sq(view.gradient(view.round_start("w"))))
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), ON_THE_WIRE)
+def test_two_gloo_processes_equal_the_batched_engine(algorithm, problem):
+    names, rounds, replicates = ("wire",), 3, 5
+    iterates, counted = run_on_wire(
+        problem, algorithm, names, rounds=rounds, processes=2, replicates=replicates
+    )
+    kept = []
+    ctx = sampled_context(problem, names, replicates=replicates)
+    run(
+        problem, algorithm, ctx, rounds=rounds, kernels=False,
+        watch=lambda s, state: kept.append(getattr(state, algorithm.iterate)[0].clone()),
+    )  # fmt: skip
+    assert iterates.shape == (rounds + 1, len(problem.start()), replicates)
+    # the two sum over clients in different orders: a few units in the last place a step
+    np.testing.assert_allclose(iterates, torch.stack(kept).numpy(), rtol=1e-13, atol=1e-14)
+    assert counted == ctx.rounds
+
+
+def test_a_client_process_that_fails_is_reported():
+    broken = KLDRO(form="log", clients=2)
+    with pytest.raises(DriftproofError, match="client processes"):
+        run_on_wire(broken, FedDRO(batch=2), ("wire",), rounds=1, processes=2)
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        ComFedL(local_steps=1, step_size=0.5),
+        ComFedL(local_steps=1, step_size=0.5, participation=0.5),
+        ComFedL(local_steps=1, step_size=0.5, samples="independent", branch="special"),
+        ComFedL(local_steps=1, step_size=0.5, branch="special", batch=3),
+    ],
+)
+def test_batched_equals_enumerated_in_expectation(algorithm):
+    """The exact expectation lies in the interval of many sampled replicates."""
+    exact = run_exactly(NOISY, algorithm, rounds=2, left=gradient_norm, limit=2**14)
+    assert exact.values.shape[1] > 1
+    assert exact.weights.sum() == pytest.approx(1.0, abs=1e-12)
+    expectation = float(exact.values[0] @ exact.weights)
+    blocks = [
+        run(NOISY, algorithm, sampled_context(NOISY, ("e",), block=b), rounds=2, left=gradient_norm)
+        for b in range(40)
+    ]
+    sample = np.concatenate([block.values[0] for block in blocks])
+    assert len(sample) == 40 * BLOCK
+    top = float(exact.values.max())
+    low, high = interval(sample, top, 1e-4)
+    assert low <= expectation <= high
+    assert high - low < 0.2 * top  # the interval says something
+
+
+def test_enumeration_gives_up_beyond_its_limit():
+    with pytest.raises(TooManyAtoms):
+        run_exactly(NOISY, ComFedL(local_steps=5), rounds=5, left=gradient_norm, limit=64)
+
+
+def test_enumeration_weighs_atoms_by_their_probabilities():
+    """A minibatch of three signs has four atoms, and the mean estimator is unbiased."""
+    problem = BoundedComposition(clients=1, inner_value_noise=0.3, outer_curvature=0.1)
+    algorithm = ComFedL(local_steps=1, batch=3, branch="special")
+    made = run_exactly(
+        problem, algorithm, rounds=1, limit=100,
+        left=lambda view: average("round", view.round_start("w").sum(0)),
+    )  # fmt: skip
+    assert made.values.shape[1] == 4  # the mean of three signs
+    final = made.state.w[0, 0].numpy() @ made.weights
+    noiseless = problem.start()[0] - 0.1 * float(
+        problem.gradient(torch.from_numpy(problem.start())[:, None])
+    )
+    assert final == pytest.approx(noiseless, abs=1e-14)
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), pairs())
+def test_every_pair_runs_and_counts_its_rounds(algorithm, problem):
+    ctx = sampled_context(problem, ("pairs",), replicates=4)
+    made = run(problem, algorithm, ctx, rounds=2)
+    assert made.bad_step is None
+    per_round = 1 if algorithm.leaf_name != "feddro" else algorithm.local_steps + 1
+    assert made.rounds == 2 * per_round
+    assert made.reals > 0
+
+
+def test_feddro_shares_its_embedding_every_step_and_its_model_every_i():
+    problem = BoundedComposition(clients=2, dim=3, inner_dim=2)
+    made = run(problem, FedDRO(local_steps=4), sampled_context(problem, ("i",)), rounds=5)
+    assert made.rounds == 20 + 5
+    assert made.reals == 20 * 2 + 5 * 3
+
+
+def test_an_algorithm_refuses_a_problem_without_its_oracles():
+    with pytest.raises(DriftproofError, match="offers composition"):
+        run(NOISY, FedAvg(), sampled_context(NOISY, ("x",)), rounds=1)

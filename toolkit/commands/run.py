@@ -1,0 +1,71 @@
+"""``driftproof run``: repeat an experiment of a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolkit.commands import _shared as shared
+from toolkit.discover import find
+
+
+@click.command()
+@click.argument("experiment")
+@click.option(
+    "--profile", type=click.Choice(["smoke", "quick", "paper"]), default="quick", show_default=True
+)
+@click.option(
+    "--engine", type=click.Choice(["batched", "wire"]), default="batched", show_default=True,
+    help="wire: one process a client, over gloo.",
+)  # fmt: skip
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Folder of the full data set."
+)  # fmt: skip
+@shared.out
+@shared.seed
+@shared.workers
+@shared.resume
+@shared.as_json
+@click.pass_context
+def command(
+    ctx: click.Context,
+    experiment: str,
+    profile: str,
+    engine: str,
+    data: Path | None,
+    out: Path,
+    seed: int,
+    workers: int,
+    resume: bool,
+    as_json: bool,
+) -> int:
+    """Run EXPERIMENT and judge the paper's sentences about it."""
+    leaf = find("experiment", experiment)
+    runner = shared.verifiers("experiment")
+    if data is not None:
+        data = data.resolve()
+        shared.toolkit("datasets").images(data)  # a bad folder is told before anything is run
+    plan = runner.Plan(
+        profile=profile, seed=seed, data=data, engine=engine, workers=workers, resume=resume
+    )
+    with shared.progress("run", quiet=ctx.obj["quiet"]) as (started, ended):
+        head = runner.conduct(leaf.load(), plan, out, started=started, ended=ended)
+    if as_json:
+        shared.print_json({key: value for key, value in head.items() if key != "panels"})
+    else:
+        summary(head, out)
+    return 0
+
+
+def summary(head: dict[str, Any], out: Path) -> None:
+    """Print what a reader wants first."""
+    shared.table(
+        ["sentence", "setting", "verdict", "why"],
+        [(s["text"], s["setting"], s["verdict"], s["why"]) for s in head["sentences"]],
+        title=f"{head['experiment']} ({head['source']})",
+    )
+    for finding in head["findings"]:
+        click.echo(f"finding: {finding}")
+    click.echo(f"page: {out / 'index.html'}")

@@ -1,0 +1,70 @@
+"""The page and the plots of an experiment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolkit.report.figures import save
+from toolkit.report.files import cannot_write, replace_file
+from toolkit.report.page import document
+
+COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5")
+
+
+def write_experiment(out: Path, head: Mapping[str, Any]) -> None:
+    """Write ``experiment.json``, ``index.html`` and ``plots/`` to a folder."""
+    try:
+        text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False)
+        replace_file(out / "experiment.json", text)
+        replace_file(
+            out / "index.html", document("experiment.html.j2", head=head, panels=_drawn(head))
+        )
+        folder = out / "plots"
+        folder.mkdir(exist_ok=True)
+        for panel in head["panels"]:
+            draw(panel, file_name(head, panel), folder)
+    except OSError as error:
+        raise cannot_write(error, out) from error
+
+
+def file_name(head: Mapping[str, Any], panel: Mapping[str, Any]) -> str:
+    """Return a panel's file name without ending."""
+    return f"{head['experiment']}-{panel['name']}".replace("/", "-")
+
+
+def draw(panel: Mapping[str, Any], name: str, folder: Path) -> None:
+    """Write a panel as SVG and PDF."""
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(6.4, 3.8), layout="constrained")
+    axes = made.add_subplot()
+    for colour, curve in zip(COLOURS, panel["curves"], strict=False):
+        axes.plot(curve["x"], curve["mean"], color=colour, label=curve["label"])
+        axes.fill_between(curve["x"], curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
+    if panel["log"] == "y":
+        axes.set_yscale("log")
+    axes.set_xlabel(panel["x_label"])
+    axes.set_ylabel(panel["y_label"])
+    axes.set_title(panel["title"], fontsize=10)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    save(made, folder / name)
+
+
+def _drawn(head: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": file_name(head, panel),
+            "title": panel["title"],
+            "data": {
+                "x": panel["x_label"],
+                "y": panel["y_label"],
+                "log": panel["log"],
+                "curves": panel["curves"],
+            },
+        }
+        for panel in head["panels"]
+    ]
