@@ -9,9 +9,18 @@ import pytest
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
-# Shapes in annotations are checked while tests run; numba cannot compile a wrapped function.
+# Shapes in annotations are checked while tests run. Not in leaves: their fields take lists (sweeps)
+# too; nor in kernels: numba cannot compile a wrapped function.
 install_import_hook(
-    ["synthetic", "toolkit.algorithms", "toolkit.composition", "toolkit.statistics"],
+    [
+        "synthetic.bounded_oracles",
+        "synthetic.dro_oracles",
+        "synthetic.huber",
+        "synthetic.linear_model",
+        "synthetic.losses",
+        "toolkit.composition",
+        "toolkit.statistics",
+    ],
     "beartype.beartype",
 )
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")

@@ -32,8 +32,7 @@ def log_wealth(x: Sample, mean: float) -> float:
     """
     if mean <= 0:  # μ ≤ 0 and x ≥ 0 mean x = 0 almost surely
         return float(np.inf) if np.any(x > 0) else 0.0
-    with np.errstate(over="ignore"):
-        gains = np.log1p(BETS[:, None] * (x / mean - 1.0)).sum(1)
+    gains = _log_gains(x, mean)
     top = gains.max()
     return float(top + np.log(np.mean(np.exp(gains - top))))
 
@@ -62,7 +61,15 @@ def interval(x: Sample, largest: float, alpha: float) -> tuple[float, float]:
 
 def replicates_needed(x: Sample, mean: float, alpha: float) -> int | None:
     """Return about how many replicates would establish μ > mean (None: no sign of it yet)."""
-    growth = log_wealth(x, mean) + np.log(len(BETS))
-    if growth <= 0:
+    if mean <= 0:
         return None
-    return int(np.ceil(len(x) * (np.log(len(BETS)) - np.log(alpha)) / growth))
+    best = float(_log_gains(x, mean).max()) / len(x)
+    if best <= 0:
+        return None
+    return int(np.ceil((np.log(len(BETS)) - np.log(alpha)) / best))
+
+
+def _log_gains(x: Sample, mean: float) -> Float[np.ndarray, " bets"]:
+    """Return the log of each bet's own wealth."""
+    gains: np.ndarray = np.log1p(BETS[:, None] * (x / mean - 1.0)).sum(1)
+    return gains

@@ -1,0 +1,116 @@
+"""Law: every declared constant, mean and variance of every problem holds, and resists an attack."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import torch
+
+from synthetic.attack import attack
+from synthetic.attack_scores import Scores, outcomes
+from synthetic.problems import BoundedComposition, QuadraticMinimax, StuckEstimator
+from tests.leaves import problems
+from toolkit.constants import ROLES
+
+ROUNDING = 1e-6  # of difference quotients
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_no_constant_is_exceeded(problem):
+    for role in problem.constants:
+        assert role in ROLES, f"{role} has no meaning in toolkit.constants"
+        assert hasattr(Scores, role), f"{role} has no attack in synthetic.attack_scores"
+        assert attack(problem, role) <= 1 + ROUNDING, role
+
+
+ATTAINED = [
+    (BoundedComposition(inner_gradient_noise=0.2, outer_gradient_noise=0.3), {
+        "inner_gradient_bound", "outer_gradient_bound", "outer_smoothness",
+        "inner_gradient_noise", "inner_value_noise", "outer_gradient_noise",
+        "objective_smoothness"}),
+    (StuckEstimator(), {
+        "outer_gradient_bound", "outer_smoothness", "objective_smoothness", "inner_value_noise"}),
+    (QuadraticMinimax(clients=2, dim=3, heterogeneity=0.4), {
+        "objective_smoothness", "strong_convexity", "strong_concavity", "field_smoothness"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("problem", "roles"), ATTAINED)
+def test_constants_that_are_called_attained_are(problem, roles):
+    for role in roles:
+        assert attack(problem, role) > 0.99, role
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_a_constant_that_is_too_small_is_found_out(problem):
+    """Negative control: halve what the attack found to be nearly attained, and it must object."""
+    for role in problem.constants:
+        closeness = attack(problem, role)
+        if closeness < 0.6 or problem.constants[role] == 0:
+            continue
+        wrong = dict(problem.constants)
+        wrong[role] *= 2 if role.startswith("strong_") else 0.5
+        shrunk = type(problem)(**problem.values())
+        object.__setattr__(shrunk, "__class__", _with_constants(type(problem), wrong))
+        assert attack(shrunk, role) > 1 + ROUNDING, role
+
+
+def _with_constants(cls, constants):
+    return type(cls.__name__, (cls,), {"constants": property(lambda self: constants)})
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_noise_is_centred(problem):
+    """Every oracle's mean over all outcomes of its noise is the oracle without noise."""
+    oracles = problem.oracles(torch.float64)
+    generator = torch.Generator().manual_seed(1)
+    size = len(problem.start())
+    x = torch.randn(problem.clients, size, 3, generator=generator, dtype=torch.float64)
+    checked = [("plain_law", oracles.plain_grad)]
+    if problem.offers == "composition":
+        y, _ = oracles.inner(x, None)
+        v = torch.randn(y.shape, generator=generator, dtype=torch.float64)
+        checked += [
+            ("inner_law", lambda at, xi: oracles.inner(at, xi)[0]),
+            ("inner_law", lambda at, xi: oracles.inner(at, xi)[1](v)),
+            ("outer_law", lambda at, zeta: oracles.outer_grad(y, zeta)),
+        ]
+    for law, oracle in checked:
+        total, mass = 0.0, 0.0
+        for draw, chance in outcomes(getattr(oracles, law)(1), problem.clients, 3):
+            total = total + chance[:, None, None] * oracle(x, draw)
+            mass = mass + chance
+        torch.testing.assert_close(mass, torch.ones_like(mass), rtol=1e-12, atol=0)
+        torch.testing.assert_close(total, oracle(x, None), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("problem", problems())
+@pytest.mark.parametrize("law", ["inner_law", "outer_law", "plain_law"])
+def test_a_minibatch_divides_the_variance_by_its_size(problem, law):
+    oracles = problem.oracles(torch.float64)
+    if not hasattr(oracles, law) or getattr(problem, "form", "") == "log":
+        return  # whole batches only
+    one, four = getattr(oracles, law)(1), getattr(oracles, law)(4)
+    assert (one is None) == (four is None)
+    if one is None or not hasattr(one, "batch") or hasattr(one, "samples"):
+        return  # sample numbers: the mean over the drawn rows is tested with the oracles
+    (v1, p1), (v4, p4) = one.support(0), four.support(0)
+    assert (v4**2 * p4).sum() == pytest.approx((v1**2 * p1).sum() / 4)
+
+
+def test_declared_constants_follow_the_parameters():
+    base = BoundedComposition(inner_curvature=0.5, inner_gradient_noise=0.1)
+    for field, role in (
+        ("outer_curvature", "outer_smoothness"),
+        ("outer_slope", "outer_gradient_bound"),
+        ("inner_curvature", "inner_smoothness"),
+        ("inner_slope", "inner_gradient_bound"),
+        ("inner_gradient_noise", "inner_gradient_noise"),
+    ):
+        sizes = []
+        for factor in (1e-4, 1.0, 1e4):
+            moved = dataclasses.replace(base, **{field: getattr(base, field) * factor})
+            sizes.append(moved.constants[role])
+            assert attack(moved, role) <= 1 + ROUNDING
+        assert sizes[0] < sizes[1] < sizes[2]

@@ -1,0 +1,148 @@
+"""Laws of a run: cohorts, measures, marks, divergence, and the region where constants hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from toolkit import average, each, sq
+from toolkit.algorithms import ComFedL, FedAvg
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
+
+PROBLEM = BoundedComposition(clients=4, dim=2, heterogeneity=1.0)
+
+
+def measured(left, algorithm=None, problem=PROBLEM, rounds=3, **changes):
+    algorithm = algorithm or ComFedL(local_steps=2)
+    ctx = sampled_context(problem, ("f",), replicates=4)
+    return run(problem, algorithm, ctx, rounds=rounds, left=left, **changes)
+
+
+def test_moments_are_those_that_the_axes_name():
+    seen = []
+
+    def left(view):
+        seen.append((view.round, view.local_step))
+        return each("round", "local_step", sq(view.mean("w")))
+
+    made = measured(left)
+    assert seen == [(0, 0)] + [(s, j) for s in range(3) for j in (1, 2)]
+    assert made.values.shape == (6, 4)
+    assert made.how == ("each", "round", "local_step")
+    assert measured(lambda view: each("round", sq(view.mean("w")))).values.shape == (3, 4)
+    assert measured(lambda view: average("step", sq(view.mean("w")))).values.shape == (1, 4)
+
+
+def test_an_average_is_the_mean_of_its_moments():
+    def of(reduction):
+        return lambda view: reduction("round", sq(view.gradient(view.round_start("w"))))
+
+    moments, mean = measured(of(each), rounds=7), measured(of(average), rounds=7)
+    np.testing.assert_allclose(mean.values[0], moments.values.mean(0), rtol=1e-14)
+    at, trace = mean.trace
+    assert at.tolist() == list(range(1, 8))
+    np.testing.assert_allclose(trace[-1], mean.values[0], rtol=1e-14)
+    np.testing.assert_allclose(trace[2], moments.values[:3].mean(0), rtol=1e-14)
+
+
+def test_long_traces_are_thinned_but_keep_their_ends():
+    made = measured(
+        lambda view: average("round", sq(view.round_start("w"))), ComFedL(), rounds=2000
+    )
+    at, trace = made.trace
+    assert len(at) <= 96
+    assert at[0] == 1
+    assert at[-1] == 2000
+    np.testing.assert_allclose(trace[-1], made.values[0])
+
+
+def test_the_mean_is_over_the_cohort_and_drift_starts_at_zero():
+    """With a cohort of half the clients, two routes to w̄_{s+1}: the view's mean and the state."""
+    problem = BoundedComposition(clients=4, heterogeneity=2.0, inner_value_noise=0.3)
+    means, states = [], []
+
+    def left(view):
+        means.append(view.mean("w").clone())
+        states.append(view.round_start("w").clone())
+        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+
+    ctx = sampled_context(problem, ("c",), replicates=16)
+    made = run(problem, ComFedL(local_steps=2, participation=0.5), ctx, rounds=4, left=left)
+    assert ctx.mask is not None
+    assert set(ctx.mask.sum(0).flatten().tolist()) == {2.0}
+    # the mean at the end of round s is the start of round s + 1
+    torch.testing.assert_close(means[2], states[3])
+    torch.testing.assert_close(means[-1], made.state.w[0])
+    assert np.all(made.values > 0)
+
+
+def test_inner_quantities_are_marked():
+    made = measured(lambda view: each("round", "local_step", sq(view.mean(
+        "u" if view.local_step else "w"))))  # fmt: skip
+    assert np.all(made.values[0] <= 1 + 1e-12)  # ‖u‖ ≤ G_f G_g = 1
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (lambda view: each("rounds", sq(view.mean("w"))), "axes"),
+        (lambda view: sq(view.mean("w")), "each(…) or average(…)"),
+        (lambda view: average("round", view.mean("w")), "one number for each of 4 replicates"),
+        (lambda view: average("round", sq(view.mean("v"))), "unknown quantity 'v'"),
+    ],
+)
+def test_a_measure_that_is_none_is_told_what_to_be(left, said):
+    with pytest.raises(DriftproofError) as caught:
+        measured(left)
+    assert said in str(caught.value)
+
+
+def test_the_first_step_that_is_not_finite_is_found():
+    """Gradient descent-ascent with η above 2/λ_max diverges geometrically."""
+    problem = QuadraticMinimax(clients=2, largest=2.0)
+    algorithm = FedAvg(local_steps=3, step_size=40.0)
+    made = run(problem, algorithm, sampled_context(problem, ("d",), replicates=1), rounds=400)
+    assert made.bad_step is not None
+    again = [
+        run(problem, FedAvg(local_steps=1, step_size=40.0),
+            sampled_context(problem, ("d",), replicates=1), rounds=steps).bad_step
+        for steps in (made.bad_step, made.bad_step + 1)
+    ]  # fmt: skip
+    assert again == [None, made.bad_step]  # two identical clients, so averaging changes nothing
+
+
+def test_the_reach_of_every_iterate_is_recorded():
+    problem = KLDRO(clients=2, heterogeneity=3.0, ball=1.0, temperature=0.5)
+    algorithm = ComFedL(local_steps=4, step_size=0.5, samples="independent")
+    ctx = sampled_context(problem, ("r",))
+    norms = []
+
+    def left(view):
+        norms.append(float(view.client("w").norm(dim=1).max()))
+        return each("round", "local_step", sq(view.mean("w")))
+
+    made = run(problem, algorithm, ctx, rounds=3, left=left)
+    assert made.reach == pytest.approx(max(norms), rel=1e-12)
+    assert made.reach > problem.radius
+
+
+def test_parameters_out_of_range_are_told_with_their_values():
+    for build, said in (
+        (lambda: BoundedComposition(outer_slope=-1.0), "outer_slope = -1.0"),
+        (lambda: BoundedComposition(inner_slope=float("nan")), "inner_slope = nan"),
+        (lambda: BoundedComposition(distance=float("inf")), "distance = inf"),
+        (lambda: BoundedComposition(clients=0), "clients = 0"),
+        (lambda: BoundedComposition(clients=2.5), "clients = 2.5"),
+        (lambda: ComFedL(step_size=-0.1), "step_size = -0.1"),
+        (lambda: ComFedL(branch="other"), "branch = 'other'"),
+        (lambda: KLDRO(temperature=1e-6), "temperature = 1e-06"),
+        (lambda: QuadraticMinimax(smallest=2.0, largest=1.0), "smallest = 2.0"),
+    ):
+        with pytest.raises(DriftproofError) as caught:
+            build()
+        assert said in str(caught.value)
+        assert "wanted" in str(caught.value)
+        assert "remedy" in str(caught.value)

@@ -1,0 +1,129 @@
+"""Law: gradients are gradients, and every certified optimum is one, by a second route."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from synthetic.optimum import minimise_on_ball
+from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from synthetic.smooth_optimum import minimise_smooth_on_ball
+from tests.leaves import problems
+from toolkit.errors import DriftproofError
+
+
+def value(problem, x):
+    return float(problem.objective(torch.from_numpy(np.asarray(x))[:, None]))
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_the_gradient_is_the_derivative_of_the_objective(problem):
+    random = torch.Generator().manual_seed(0)
+    x = torch.randn(problem.dim, 5, generator=random, dtype=torch.float64, requires_grad=True)
+    (by_autograd,) = torch.autograd.grad(problem.objective(x).sum(), x)
+    torch.testing.assert_close(problem.gradient(x.detach()), by_autograd, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_nothing_lies_below_the_certified_optimum(problem):
+    solution = problem.solution
+    assert solution.low <= solution.high
+    if solution.minimiser is not None:
+        assert value(problem, solution.minimiser) == pytest.approx(solution.high, abs=1e-12)
+    random = np.random.default_rng(0)
+    for scale in (1e-3, 1.0, 30.0):
+        for _ in range(20):
+            x = random.standard_normal(problem.dim) * scale
+            if problem.radius is not None:
+                x *= min(1.0, problem.radius / np.linalg.norm(x))
+            assert value(problem, x) >= solution.low - 1e-12
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        BoundedComposition(clients=4, dim=2, inner_dim=2, heterogeneity=1.5),
+        BoundedComposition(clients=3, dim=2, inner_dim=3, heterogeneity=0.5, inner_curvature=0.4),
+        QuadraticMinimax(clients=3, dim=3, heterogeneity=0.3),
+    ],
+)
+def test_closed_forms_agree_with_a_numerical_minimum(problem):
+    found = min(
+        minimize(lambda x: value(problem, x), start, method="Nelder-Mead",
+                 options={"xatol": 1e-10, "fatol": 1e-14, "maxiter": 20_000}).fun
+        for start in (np.full(problem.dim, 0.3), np.linspace(-1, 1, problem.dim))
+    )  # fmt: skip
+    assert found == pytest.approx(problem.solution.high, abs=1e-8)
+    assert found >= problem.solution.low - 1e-12
+
+
+def test_the_saddle_point_of_the_quadratic_minimax_family_by_cvxpy():
+    import cvxpy as cp
+
+    problem = QuadraticMinimax(clients=4, dim=4, heterogeneity=0.3)
+    a, b = problem.matrices.mean(0), problem.offsets.mean(0)
+    x = cp.Variable(problem.dim)
+    objective = 0.5 * cp.sum_squares(b - a @ x) + 0.5 * problem.regulariser * cp.sum_squares(x)
+    cp.Problem(cp.Minimize(objective)).solve(solver=cp.CLARABEL)
+    assert objective.value == pytest.approx(problem.solution.high, abs=1e-8)
+    np.testing.assert_allclose(x.value, problem.solution.minimiser, atol=1e-6)
+    spectrum = np.linalg.svd(a, compute_uv=False)
+    np.testing.assert_allclose(np.sort(spectrum), problem.spectrum, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["exp", "log", "average"])
+def test_the_robust_optimum_by_cone_and_by_descent(form):
+    """cvxpy's exponential cone and scipy's L-BFGS, each with its own certificate."""
+    problem = KLDRO(form=form, clients=3, dim=4, ball=3.0)
+    solution = problem.solution
+
+    def value_and_gradient(w):
+        at = torch.from_numpy(w)[:, None]
+        return float(problem.objective(at)), problem.gradient(at)[:, 0].numpy()
+
+    point, certificate = minimise_smooth_on_ball(value_and_gradient, problem.start(), problem.ball)
+    assert certificate["frank_wolfe_gap"] < 1e-6
+    assert value(problem, point) == pytest.approx(solution.high, abs=1e-7)
+    np.testing.assert_allclose(point, solution.minimiser, atol=1e-3)
+    assert solution.high - solution.low < 1e-6
+    for key in ("status", "gap", "primal_residual", "dual_residual", "frank_wolfe_gap"):
+        assert key in solution.certificate
+
+
+def test_exp_and_log_forms_have_one_minimiser():
+    one, two = KLDRO(form="exp", ball=3.0), KLDRO(form="log", ball=3.0)
+    np.testing.assert_allclose(one.solution.minimiser, two.solution.minimiser, atol=1e-9)
+    assert one.temperature * np.log(one.solution.high) == pytest.approx(two.solution.high)
+
+
+def test_a_multiclass_loss_is_solved_too():
+    random = np.random.default_rng(3)
+    features = [random.standard_normal((6, 3)) for _ in range(2)]
+    labels = [random.integers(0, 3, 6) for _ in range(2)]
+    point, certificate = minimise_on_ball(features, labels, outputs=3, radius=2.0, temperature=0.5)
+    assert point.shape == (9,)
+    assert certificate["status"] == "optimal"
+
+
+def test_a_solver_that_fails_raises():
+    nothing = [np.full((2, 2), np.nan)]
+    with pytest.raises((DriftproofError, ValueError)):
+        minimise_on_ball(nothing, [np.ones(2)], outputs=1, radius=1.0, temperature=1.0)
+
+
+def test_the_saddle_value_and_the_robust_weights_of_form_4():
+    problem = KLDRO(form="exp", clients=4)
+    w = torch.from_numpy(np.linspace(-1, 1, problem.dim))[:, None]
+    best = problem.robust_weights(w)
+    assert float(best.sum()) == pytest.approx(1.0)
+    top = float(problem.saddle_value(w, best))
+    closed = problem.temperature * float(
+        torch.logsumexp(problem.losses(w) / problem.temperature, 0) - np.log(problem.clients)
+    )
+    assert top == pytest.approx(closed, abs=1e-13)
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        r = torch.from_numpy(random.dirichlet(np.ones(problem.clients)))[:, None]
+        assert float(problem.saddle_value(w, r)) <= top + 1e-13

@@ -1,0 +1,89 @@
+"""Law: the betting test errs at most as often as promised, also when it may stop at any time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, norm
+
+from toolkit.statistics import exceeds, interval, log_wealth, lower_bound, replicates_needed
+
+ALPHA, LENGTH, TRIALS = 0.05, 512, 1000
+PEEKS = range(16, LENGTH + 1, 16)
+
+
+def trials(mean, seed):
+    """Bernoulli and Beta samples with a given mean, both at the boundary of H0: μ ≤ mean."""
+    random = np.random.default_rng(seed)
+    coin = (random.random((TRIALS // 2, LENGTH)) < mean).astype(float)
+    beta = random.beta(5 * mean, 5 * (1 - mean), (TRIALS // 2, LENGTH))
+    return np.concatenate([coin, beta])
+
+
+def peeking_z_test(x, mean, alpha):
+    """The usual test, wrongly applied after every batch."""
+    spread = max(x.std(ddof=1), 1e-12)
+    return (x.mean() - mean) / (spread / np.sqrt(len(x))) >= norm.ppf(1 - alpha)
+
+
+def errors(test, mean, seed):
+    return sum(any(test(x[:n], mean, ALPHA) for n in PEEKS) for x in trials(mean, seed))
+
+
+@pytest.mark.parametrize("mean", [0.05, 0.5, 0.9])
+def test_true_means_are_rejected_at_most_as_often_as_promised(mean):
+    """At the boundary, under optional stopping: no more errors than alpha, up to 1 in 10⁴."""
+    most = binom.ppf(1 - 1e-4, TRIALS, ALPHA)
+    assert errors(exceeds, mean, seed=7) <= most
+
+
+def test_a_peeking_z_test_fails_the_same_check():
+    most = binom.ppf(1 - 1e-4, TRIALS, ALPHA)
+    assert errors(peeking_z_test, 0.5, seed=7) > most
+
+
+def test_a_clear_margin_is_found():
+    random = np.random.default_rng(1)
+    found = [exceeds((random.random(256) < 0.5).astype(float), 0.3, 1e-5) for _ in range(50)]
+    assert np.mean(found) > 0.8
+
+
+@given(
+    x=st.lists(st.floats(0, 1), min_size=2, max_size=40),
+    means=st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)),
+)
+def test_wealth_falls_as_the_mean_to_beat_rises(x, means):
+    low, high = sorted(means)
+    sample = np.array(x)
+    assert log_wealth(sample, low) >= log_wealth(sample, high) - 1e-9
+
+
+@given(x=st.lists(st.floats(0, 1), min_size=5, max_size=60), alpha=st.sampled_from([0.05, 1e-5]))
+def test_the_interval_is_the_test_turned_over(x, alpha):
+    sample = np.array(x)
+    low, high = interval(sample, 1.0, alpha)
+    assert 0 <= low <= high <= 1
+    assert low <= sample.mean() + 1e-9
+    assert high >= sample.mean() - 1e-9
+    if low > 0:
+        assert exceeds(sample, low * 0.999, alpha)
+        assert not exceeds(sample, min(1.0, low * 1.001 + 1e-9), alpha)
+
+
+def test_a_bound_shrinks_with_the_sample():
+    random = np.random.default_rng(0)
+    x = random.random(4096) * 0.2
+    widths = [np.diff(interval(x[:n], 1.0, 1e-5))[0] for n in (64, 512, 4096)]
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_how_many_replicates_it_would_take():
+    x = np.full(64, 0.31)
+    wanted = replicates_needed(x, 0.3, 1e-5)
+    assert wanted is not None
+    assert wanted > 64
+    assert exceeds(np.full(2 * wanted, 0.31), 0.3, 1e-5)
+    assert replicates_needed(np.full(64, 0.29), 0.3, 1e-5) is None
+    assert lower_bound(np.zeros(10), 1e-5) == 0.0
