@@ -50,10 +50,19 @@ def cli(ctx: click.Context, debug: bool, quiet: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line; foreseeable mistakes are told without a traceback."""
-    debug = "--debug" in sys.argv
+    """Run the command line; foreseeable mistakes are told without a traceback.
+
+    ``--debug`` and ``--quiet`` may stand before or after the command.
+    """
+    words = sys.argv[1:]
+    everywhere = [word for word in ("--debug", "--quiet") if word in words]
+    debug = "--debug" in everywhere
     try:
-        status = cli.main(standalone_mode=False)
+        status = cli.main(
+            [*everywhere, *(word for word in words if word not in everywhere)],
+            prog_name="driftproof",
+            standalone_mode=False,
+        )
     except DriftproofError as error:
         if debug:
             raise

@@ -97,9 +97,14 @@ class View:
         raise unknown_name("quantity", name, {*self.state._fields, *self.ctx.marks})
 
     def mean(self, name: str) -> Tensor:
-        """Return the mean over the round's cohort, [dim, replicates]."""
+        """Return the mean over the round's cohort, [dim, replicates].
+
+        A field of the state is taken from the state, after any average, so that a server that
+        averages wrongly is seen; anything else is what the algorithm marked.
+        """
         mask = self.ctx.mask if self.local_step else None
-        return self.ctx.means(mask, (self.client(name),), None)[0][0]
+        held = getattr(self.state, name) if name in self.state._fields else self.client(name)
+        return self.ctx.means(mask, (held,), None)[0][0]
 
     def round_start(self, name: str) -> Tensor:
         """Return the mean over clients at the start of this round, [dim, replicates]."""

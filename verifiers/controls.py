@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from toolkit.report.page import grouped
-from toolkit.verdict import Verdict
+from toolkit.verdict import Row, Verdict
 from verifiers import record
-from verifiers.jobs import Source
 from verifiers.verify import Settings, judge, select
 
 
@@ -37,18 +36,11 @@ def check(
 ) -> list[Check]:
     """Judge the false siblings of the selected claims beside their own forms."""
     settings = Settings(seed=seed, workers=workers, siblings=True)
-    return checks_of(select(patterns), settings, started=started, ended=ended)
+    return checked(judge(select(patterns), settings, started=started, ended=ended))
 
 
-def checks_of(
-    sources: Sequence[Source],
-    settings: Settings,
-    *,
-    started: Callable[[int], None] = lambda total: None,
-    ended: Callable[[str], None] = lambda claim: None,
-) -> list[Check]:
-    """Return the controls of some claims."""
-    rows = judge(sources, settings, started=started, ended=ended)
+def checked(rows: Sequence[Row]) -> list[Check]:
+    """Return the controls that some rows, with siblings among them, come to."""
     held, made = record.read(), []
     for claim, groups in grouped(rows).items():
         for group in groups:

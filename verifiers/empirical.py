@@ -141,8 +141,10 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
 def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     means = sides.measured.values @ sides.measured.weights
     error = rounding(means, sides.measured.shadow, sides.high)
-    worst = int(np.argmax(means)) if len(means) else 0
-    refuted = np.flatnonzero(means - error > sides.high)
+    known = np.isfinite(means) & np.isfinite(error)
+    least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
+    worst = int(np.argmax(least)) if len(means) else 0
+    refuted = np.flatnonzero(least > sides.high)
     complete = sides.measured.bad_step < 0 and bool(np.all(np.isfinite(error)))
     facts: dict[str, Any] = {
         "comparisons": len(means),
@@ -153,7 +155,8 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
         facts |= {"rhs": sides.high, "margin": slack, "vacuous": sides.vacuous}
     if len(refuted):
-        return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, _gone(sides), **facts)
+        reason = _exceeds(float(means[worst]), sides.high, _gone(sides))
+        return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)
     if not complete:
         reason = (
             _gone(sides) or "rounding errors could not be bounded (see the single-precision run)"
@@ -191,7 +194,8 @@ def _sampled(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     # support needs every comparison, so each may be tested at the full level
     refuting = ALPHA / max(1, len(means))
     if any(exceeds(x, share_high, refuting) for x in scaled if share_high < 1):
-        return _row(claim, case, form, Verdict.REFUTED, Evidence.SEQUENTIAL, _gone(sides), **facts)
+        reason = _exceeds(facts["lhs"]["low"], sides.high, _gone(sides))
+        return _row(claim, case, form, Verdict.REFUTED, Evidence.SEQUENTIAL, reason, **facts)
     if sides.measured.bad_step >= 0 or not finite.all():
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, _gone(sides), **facts)
     below = [_below(x, share_low) for x in scaled]
@@ -217,6 +221,11 @@ def _how_many(x: np.ndarray, low: float, high: float) -> str:
     return (
         f"{n} replicates did not decide, and show no margin yet (mean/right {x.mean() / high:.3g})"
     )
+
+
+def _exceeds(left: float, right: float, also: str) -> str:
+    told = f"with every assumption met, left ≥ {left:.6g} exceeds right = {right:.6g}"
+    return f"{told}; {also}" if also else told
 
 
 def _gone(sides: Sides) -> str:

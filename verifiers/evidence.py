@@ -96,9 +96,11 @@ def rounding(exact: np.ndarray, shadow: np.ndarray, right: float) -> np.ndarray:
     is in doubt and the whole distance counts. A few units in the last place are added for the sums.
     """
     scale = np.maximum(np.abs(exact), abs(right))
-    if shadow.shape != exact.shape:
-        return np.full_like(exact, np.inf)
-    distance = np.abs(exact - shadow)
+    beside = np.full_like(exact, np.inf)  # where the single run ended earlier, nothing is known
+    common = min(len(shadow), len(exact))
+    beside[:common] = shadow[:common]
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(exact - beside)
     linear = np.where(distance <= 0.01 * scale, distance * 2.0**-23, distance)
     bound: np.ndarray = np.where(np.isfinite(linear), linear, np.inf) + 1e-14 * scale
     return bound

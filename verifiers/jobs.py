@@ -143,7 +143,9 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
         return _finished(claim, case, rows, measured, seconds)
     blocks: list[Measured] = []
     undecided, decided = list(forms), dict[int, Row]()
-    while undecided and len(blocks) < budget:
+    # a false sibling has to be refuted on some case, not decided on each: it adds no work
+    own = [form for form in forms if form.form != "sibling"]
+    while any(form in undecided for form in own) and len(blocks) < budget:
         chunk = range(len(blocks), min(budget, max(1, 2 * len(blocks))))
         for blob, took in (yield [replace(at, task="block", block=b) for b in chunk]):
             blocks.append(Measured.unpack(blob))

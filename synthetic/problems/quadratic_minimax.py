@@ -149,12 +149,14 @@ class QuadraticMinimax(Problem):
         return _Oracles(self, dtype, device, clients or range(self.clients))
 
     def objective(self, x: Tensor) -> Tensor:
-        """Return Φ(x), [replicates]."""
+        """Return Φ(x), [replicates]; of z = (x, y), only x counts."""
+        x = x[: self.dim]
         a, b = self._means(x)
         return 0.5 * ((b - a @ x) ** 2).sum(0) + 0.5 * self.regulariser * (x**2).sum(0)
 
     def gradient(self, x: Tensor) -> Tensor:
-        """Return ∇Φ(x), [dim, replicates]."""
+        """Return ∇Φ(x), [dim, replicates]; of z = (x, y), only x counts."""
+        x = x[: self.dim]
         a, b = self._means(x)
         return a.T @ (a @ x - b) + self.regulariser * x
 

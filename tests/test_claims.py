@@ -1,0 +1,256 @@
+"""Laws over every claim: its verdicts are those on record, and its false relatives are refused."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from synthetic.problems import BoundedComposition
+from tests.leaves import claims
+from toolkit import Assumption, average, claim, each, grid, sq
+from toolkit.algorithms import ComFedL
+from toolkit.claims import KINDS, Case
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
+from toolkit.report.page import grouped
+from toolkit.verdict import Verdict, overall
+from verifiers import assert_claim, record
+from verifiers.controls import checked
+from verifiers.empirical import measure_block
+from verifiers.verify import Settings, judge
+
+
+@pytest.mark.parametrize("made", claims())
+def test_a_claim_says_what_it_is(made):
+    assert made.kind in KINDS
+    assert made.source
+    assert made.statement
+    assert made.cases
+    assert len([form for form in made.forms if form.form == "sibling"]) >= 2
+    for form in made.forms:
+        assert form.form != "corrected" or len(form.note) > 40
+    keys = [case.key for case in made.cases_for("full")]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("made", claims())
+def test_verdicts_are_those_on_record_and_siblings_are_refused(made):
+    """The quick profile, with siblings: one test, because it is one run."""
+    rows = judge([made], Settings(siblings=True))
+    for group in grouped(rows)[made.name]:
+        if group.form == "sibling":
+            assert group.verdict is Verdict.REFUTED, group.reading
+        elif group.verdict is Verdict.SUPPORTED:
+            assert any(not row.vacuous for row in group.rows)
+    own = [row for row in rows if row.form != "sibling"]
+    for row in own:
+        assert row.expected is not None, f"not on record: {row.claim} {row.case['label']}"
+        assert row.verdict == row.expected, row.case["label"]
+    assert record.as_expected(own)
+    assert all(check.good for check in checked(rows))
+
+
+@pytest.mark.parametrize("made", claims())
+def test_a_verdict_holds_with_another_seed(made):
+    for row in judge([made], Settings(profile="smoke", seed=12345)):
+        assert row.expected is None or row.verdict == row.expected
+
+
+def test_metadata_are_literals_that_need_no_import():
+    for leaf in leaves("claim").values():
+        loaded = leaf.load()
+        assert leaf.name == loaded.name
+        assert leaf.metadata["statement"] == loaded.statement
+        assert leaf.metadata["source"] == loaded.source
+
+
+# A broken algorithm: the server forgets one client in its average and so moves further.
+class _Overshooting(ComFedL):
+    def step(self, ctx, oracles, state):
+        made = super().step(ctx, oracles, state)
+        return made._replace(w=state.w + 2.0 * (made.w - state.w))
+
+
+@pytest.mark.parametrize("name", ["comfedl/lemma-2"])
+def test_a_broken_algorithm_is_refused(name):
+    made = leaves("claim")[name].load()
+    broken = [
+        Case(case.problem, _Overshooting(**case.algorithm.values()), case.rounds)
+        for case in made.cases
+    ]
+    rows = judge([dataclasses.replace(made, cases=tuple(broken))], Settings())
+    assert overall(rows) is Verdict.REFUTED
+    noisy = [row for row in rows if row.case["inner_value_noise"]]
+    assert noisy  # sampled replicates beyond the proven range are not taken for evidence
+    exact = [row for row in rows if not row.case["inner_value_noise"]]
+    assert all(row.verdict is Verdict.REFUTED for row in exact)
+
+
+def drift(view):
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+
+
+FAR = BoundedComposition(clients=2, distance=50.0)
+
+
+def make(**body):
+    """Return a claim about the drift, with parts replaced."""
+    parts = {
+        "cases": grid(FAR, ComFedL(local_steps=3), rounds=2),
+        "left": drift,
+        "right": lambda c: (c.tau * c.eta * c.G_g * c.G_f) ** 2,
+    }
+    assumes = body.pop("assumes", ())
+    decorate = claim(name="own/drift", kind="bound", source="–", statement="x", assumes=assumes)
+    return decorate(type("Own", (), parts | body))
+
+
+def only(made):
+    (row,) = judge([made], Settings())
+    return row
+
+
+def test_equality_counts_as_support_and_is_said():
+    row = only(make())
+    assert row.verdict is Verdict.SUPPORTED
+    assert row.attained
+    assert row.evidence == "exact"
+    assert row.ratio == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_bound_that_is_a_millionth_too_small_is_refuted():
+    row = only(make(right=lambda c: (1 - 1e-6) * (c.tau * c.eta * c.G_g * c.G_f) ** 2))
+    assert row.verdict is Verdict.REFUTED
+    assert "exceeds" in row.reason
+
+
+def test_a_vacuous_bound_is_said_to_be_and_does_not_make_a_claim():
+    made = make(
+        right=lambda c: 3 * (c.tau * c.eta * c.G_g * c.G_f) ** 2,
+        range=lambda c: (c.tau * c.eta * c.G_g * c.G_f) ** 2,
+    )
+    row = only(made)
+    assert row.verdict is Verdict.SUPPORTED
+    assert row.vacuous
+    assert overall([row]) is Verdict.INCONCLUSIVE
+    assert not record.as_expected([row])
+
+
+def test_a_condition_that_a_step_size_breaks_is_quoted_with_numbers():
+    small = Assumption("step size", r"\eta \le 1/(20L)", relation=lambda c: c.eta <= 1 / (20 * c.L))
+    row = only(make(assumes=[small]))
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "eta <= 1/(20*L)" in row.reason
+    assert "0.1 and 0.05" in row.reason
+
+
+def test_a_constant_that_a_problem_has_not_proven_is_named():
+    row = only(make(assumes=[Assumption("A", "x", ("strong_convexity",))]))
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "strong_convexity" in row.reason
+
+
+def test_iterates_that_leave_the_region_of_the_constants_make_a_case_inapplicable():
+    from synthetic.problems import KLDRO
+
+    problem = KLDRO(clients=2, heterogeneity=3.0, ball=0.5)
+    made = make(
+        cases=grid(problem, ComFedL(local_steps=4, step_size=0.5), rounds=3),
+        range=lambda c: (c.tau * c.eta * c.G_g * c.G_f) ** 2,
+    )
+    row = only(made)
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "proven for norms up to 0.5" in row.reason
+
+
+def test_divergence_is_a_verdict_with_the_first_bad_step():
+    from synthetic.problems import QuadraticMinimax
+    from toolkit.algorithms import FedAvg
+
+    cases = grid(QuadraticMinimax(largest=2.0), FedAvg(step_size=40.0), rounds=300)
+    grows = only(make(cases=cases, right=lambda c: c.eta**2))
+    assert grows.verdict is Verdict.REFUTED
+    assert "no longer finite after step t =" in grows.reason
+    open_ = only(make(cases=cases, right=lambda c: c.eta**2 * 10**400))
+    assert open_.verdict is Verdict.INCONCLUSIVE
+    assert "no longer finite after step t =" in open_.reason
+
+
+def test_sampled_cases_need_a_range_and_are_decided_with_one():
+    noisy = BoundedComposition(clients=4, inner_value_noise=0.3, outer_gradient_noise=0.3)
+    cases = grid(noisy, ComFedL(local_steps=5), rounds=3)
+    without = only(make(cases=cases))
+    assert without.verdict is Verdict.INCONCLUSIVE
+    assert "range(c)" in without.reason
+    top = make().forms[0].right
+    with_range = only(make(cases=cases, range=top))
+    assert with_range.verdict is Verdict.SUPPORTED
+    assert with_range.evidence == "sequential"
+    assert with_range.alpha == 1e-5
+    tiny = only(make(cases=cases, range=top, right=lambda c: 1e-3 * top(c)))
+    assert tiny.verdict is Verdict.REFUTED
+    assert tiny.evidence == "sequential"
+
+
+def test_a_margin_too_small_for_the_budget_is_inconclusive_and_says_how_many_it_takes():
+    noisy = BoundedComposition(clients=2, inner_value_noise=0.3, outer_gradient_noise=0.3)
+    cases = grid(noisy, ComFedL(local_steps=5), rounds=1)
+
+    def left(view):
+        return average("step", sq(view.mean("w") - view.round_start("w")))
+
+    def top(c):
+        return (c.tau * c.eta * c.G_g * c.G_f) ** 2
+
+    made = make(cases=cases, left=left, range=top)
+    blocks = [measure_block(made, cases[0], seed=0, block=b) for b in range(256)]
+    mean = float(np.mean([block.values for block in blocks]))
+    near = only(make(cases=cases, left=left, range=top, right=lambda c: 1.005 * mean))
+    assert near.verdict is Verdict.INCONCLUSIVE
+    assert "replicates did not decide" in near.reason
+    assert near.replicates == 16 * 64
+
+
+def test_a_replicate_beyond_its_proven_range_is_no_evidence():
+    noisy = BoundedComposition(clients=4, inner_value_noise=0.3, outer_gradient_noise=0.3)
+    row = only(
+        make(
+            cases=grid(noisy, ComFedL(local_steps=5), rounds=3),
+            range=lambda c: 1e-6 * (c.tau * c.eta) ** 2,
+            right=lambda c: (c.tau * c.eta) ** 2 * 1e-7,
+        )
+    )
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "a constant or the algorithm is wrong" in row.reason
+
+
+def test_assert_claim_passes_and_fails_with_a_table():
+    assert_claim(make(range=make().forms[0].right))
+    with pytest.raises(
+        AssertionError, match=r"own/drift does not hold[\s\S]*REFUTED.*left"
+    ) as told:
+        assert_claim(make(right=lambda c: 0.5 * (c.tau * c.eta * c.G_g * c.G_f) ** 2))
+    assert "ComFedL(local_steps=3)" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"rigth": 1}, "unknown attribute"),
+        ({"corrected": lambda c: 1}, "without a derivation"),
+        ({"right": lambda c: c.G_h}, "unknown letter 'G_h'"),
+    ],
+)
+def test_a_claim_that_is_written_wrongly_is_told_how(body, said):
+    with pytest.raises(DriftproofError) as caught:
+        only(make(**body))
+    assert said in str(caught.value)
+
+
+def test_a_claim_of_an_unknown_kind_or_without_a_right_side_is_refused():
+    with pytest.raises(DriftproofError, match="unknown kind of claim"):
+        claim(name="x", kind="bond", source="", statement="")
+    with pytest.raises(DriftproofError, match="no right side"):
+        claim(name="x", kind="bound", source="", statement="")(type("C", (), {}))
