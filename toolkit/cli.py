@@ -66,7 +66,8 @@ def main() -> None:
     except DriftproofError as error:
         if debug:
             raise
-        click.echo(f"driftproof: {error}".replace("got:   ", "", 1), err=True)
+        told = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
+        click.echo(told, err=True)
         sys.exit(error.exit_code)
     except click.exceptions.Abort:
         sys.exit(130)

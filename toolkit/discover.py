@@ -136,8 +136,9 @@ def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None)
             if call.func.id not in decorators:
                 continue
             metadata = {word.arg: _literal(word.value) for word in call.keywords if word.arg}
+            literal = {word.arg for word in call.keywords if isinstance(word.value, ast.Constant)}
             name = metadata.get("name")
-            if not isinstance(name, str):
+            if "name" not in literal or not isinstance(name, str):
                 raise DriftproofError(
                     f"{path}:{call.lineno}: @{call.func.id} has no literal name",
                     'name="paper/statement" written out in the call',

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.report.figures import save
-from toolkit.report.files import cannot_write, replace_file
+from toolkit.report.files import write_all
 from toolkit.report.page import document
 
 COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5")
@@ -16,18 +16,12 @@ COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5")
 
 def write_experiment(out: Path, head: Mapping[str, Any]) -> None:
     """Write ``experiment.json``, ``index.html`` and ``plots/`` to a folder."""
-    try:
-        text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False)
-        replace_file(out / "experiment.json", text)
-        replace_file(
-            out / "index.html", document("experiment.html.j2", head=head, panels=_drawn(head))
-        )
-        folder = out / "plots"
-        folder.mkdir(exist_ok=True)
-        for panel in head["panels"]:
-            draw(panel, file_name(head, panel), folder)
-    except OSError as error:
-        raise cannot_write(error, out) from error
+    texts = {
+        "experiment.json": json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False),
+        "index.html": document("experiment.html.j2", head=head, panels=_drawn(head)),
+    }
+    panels = head["panels"]
+    write_all(out, texts, lambda at: [draw(panel, file_name(head, panel), at) for panel in panels])
 
 
 def file_name(head: Mapping[str, Any], panel: Mapping[str, Any]) -> str:

@@ -1,10 +1,11 @@
-"""Writes a report's files, each all or nothing."""
+"""Writes a report's files, all or nothing."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +20,35 @@ PUBLIC = ("schema", "profile", "seed", "union_bound", "environment")
 def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> None:
     """Write ``results.json``, ``index.html`` and ``plots/`` to a folder."""
     results = {name: head[name] for name in PUBLIC} | {"results": [row.public() for row in rows]}
+    texts = {
+        "results.json": json.dumps(results, indent=1, allow_nan=False),
+        "index.html": render(head, rows),
+    }
+    drawn = [figure for made in figures(rows).values() for figure in made]
+    write_all(out, texts, lambda folder: [draw(figure, folder) for figure in drawn])
+
+
+def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], object]) -> None:
+    """Write text files and plots so that, short of room, the old ones stay as they were.
+
+    Args:
+        texts: file name → content.
+        plots: writes plots into the folder it is given.
+    """
+    part = out / ".part"
     try:
-        replace_file(out / "results.json", json.dumps(results, indent=1, allow_nan=False))
-        replace_file(out / "index.html", render(head, rows))
-        folder = out / "plots"
-        folder.mkdir(exist_ok=True)
-        for made in figures(rows).values():
-            for figure in made:
-                draw(figure, folder)
+        shutil.rmtree(part, ignore_errors=True)
+        (part / "plots").mkdir(parents=True)
+        for name, text in texts.items():
+            (part / name).write_text(text, encoding="utf-8")
+        plots(part / "plots")
+        (out / "plots").mkdir(exist_ok=True)
+        for path in sorted(part.rglob("*.*")):
+            os.replace(path, out / path.relative_to(part))
     except OSError as error:
         raise cannot_write(error, out) from error
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a text file so that either the old or the whole new one is there."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
     finally:
-        part.unlink(missing_ok=True)
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def cannot_write(error: OSError, out: Path) -> DriftproofError:

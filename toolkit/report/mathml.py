@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from html import escape, unescape
-from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 
 FONT = "STIX Two Math"
 
@@ -37,7 +38,12 @@ def font_face(pages: Iterable[str]) -> str:
     text = set(unescape(re.sub(r"<[^>]*>", "", elements)))
     options = subset.Options()
     options.flavor, options.layout_features, options.hinting = "woff2", ["ssty"], False
-    with files("ziamath").joinpath("fonts", "STIXTwoMath-Regular.ttf").open("rb") as source:
+    # ziamath carries the font; only its folder is wanted, so it is not imported
+    spec = find_spec("ziamath")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    path = Path(spec.submodule_search_locations[0], "fonts", "STIXTwoMath-Regular.ttf")
+    with path.open("rb") as source:
         font = subset.load_font(source, options)
         cutter = subset.Subsetter(options)
         cutter.populate(text="".join(text | {italic(c) for c in text} | set("()[]{}|‖√−+=")))

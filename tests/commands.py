@@ -1,0 +1,26 @@
+"""Running the command line, as a user does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DRIFTPROOF = [sys.executable, "-c", "from toolkit.cli import main; main()"]
+
+
+def driftproof(*words: str, cwd: Path | None = None, **more: Any) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [*DRIFTPROOF, *words], capture_output=True, text=True, cwd=cwd, timeout=600, **more
+    )
+
+
+def results(folder: Path) -> dict[str, Any]:
+    """Return results.json without what is outside any promise of reproducibility."""
+    made = json.loads((folder / "results.json").read_text())
+    made.pop("environment")
+    for row in made["results"]:
+        row.pop("seconds")
+    return made

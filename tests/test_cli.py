@@ -1,0 +1,245 @@
+"""The command line: what it prints, what it exits with, and what it says to mistakes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.commands import driftproof
+from toolkit.discover import KINDS, leaves
+from toolkit.report.page import asset
+
+SMOKE = ("--profile", "smoke", "--workers", "1")
+SCHEMA = json.loads(asset("results.schema.json"))
+
+
+def test_list_names_every_leaf_and_imports_none(tmp_path):
+    made = driftproof("list", "--json")
+    assert made.returncode == 0
+    listed = {(row["kind"], row["name"]) for row in json.loads(made.stdout)}
+    assert listed == {(kind, name) for kind in KINDS for name in leaves(kind)}
+    loud = driftproof("list")
+    for _, name in listed:
+        assert name in loud.stdout
+    one = driftproof("list", "claims")
+    assert "comfedl/lemma-2" in one.stdout
+    assert "kl-dro" not in one.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("import toolkit",),
+        (
+            "from toolkit.discover import leaves",
+            "[leaf for kind in ('claim', 'algorithm') for leaf in leaves(kind).values()]",
+        ),
+    ],
+)
+def test_importing_and_listing_cost_nothing_heavy(words):
+    """Which modules were loaded is what the limit on the import's time rests on."""
+    import subprocess
+
+    code = "; ".join(words) + "; import sys; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    for heavy in ("torch", "sympy", "cvxpy", "scipy", "matplotlib", "numba", "sklearn"):
+        assert heavy not in loaded
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_show_tells_of_every_leaf(kind):
+    for name, leaf in leaves(kind).items():
+        made = driftproof("show", name)
+        assert made.returncode == 0, made.stderr
+        assert name in made.stdout
+        assert str(leaf.path) in made.stdout
+
+
+def test_show_gives_constants_and_verdicts_on_record():
+    shown = json.loads(driftproof("show", "comfedl/theorem-1", "--json").stdout)
+    assert ["printed: the product that is printed", "REFUTED", 2] in shown["verdicts_on_record"]
+    assert shown["assumptions"]
+    problem = driftproof("show", "bounded-composition").stdout
+    assert "objective_smoothness = " in problem
+
+
+def test_verify_prints_json_that_the_schema_allows(tmp_path):
+    made = driftproof("verify", *SMOKE, "--json", "--out", str(tmp_path))
+    assert made.returncode == 0, made.stderr
+    printed = json.loads(made.stdout)
+    jsonschema.validate(printed, SCHEMA)
+    assert printed == json.loads((tmp_path / "results.json").read_text())
+    assert printed["union_bound"] <= 0.01
+    claims = {row["claim"] for row in printed["results"]}
+    assert claims == set(leaves("claim"))
+    assert {"index.html", "ledger.sqlite", "results.json", "plots"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
+
+
+def test_verify_takes_names_globs_and_files(tmp_path):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    made = driftproof(
+        "verify", "comfedl/lemma-[12]", "drift.py", *SMOKE, "--json", "--quiet", cwd=tmp_path
+    )
+    assert made.returncode == 0, made.stderr
+    assert made.stderr == ""
+    claims = {row["claim"] for row in json.loads(made.stdout)["results"]}
+    assert claims == {"comfedl/lemma-1", "comfedl/lemma-2", "mine/drift"}
+
+
+@pytest.mark.parametrize("kind", ["claim", "problem", "algorithm"])
+def test_new_writes_a_file_that_works(kind, tmp_path):
+    made = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    path = tmp_path / "first_try.py"
+    assert 'name="mine/first-try"' in path.read_text()
+    again = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
+    assert again.returncode == 2
+    assert "exists" in again.stderr
+    if kind == "claim":
+        body = path.read_text().split('"""')[-1]
+        assert len([line for line in body.splitlines() if line.strip()]) <= 60
+        assert driftproof("verify", path.name, *SMOKE, cwd=tmp_path).returncode == 0
+
+
+def test_a_claim_that_is_refuted_exits_with_1_and_one_that_cannot_run_with_2(tmp_path):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    text = (tmp_path / "drift.py").read_text()
+    false = text.replace("return c.tau**2 *", "return 0.9 * c.tau**2 *")
+    assert false != text
+    (tmp_path / "false.py").write_text(false)
+    made = driftproof("verify", "false.py", *SMOKE, cwd=tmp_path)
+    assert made.returncode == 1
+    assert "REFUTED" in made.stdout
+
+
+MISTAKES = [
+    (("verify", "comfedl/lema-2"), "did you mean comfedl/lemma-2"),
+    (("verify", "nothing/*"), "unknown claim"),
+    (("show", "lemma"), "unknown name"),
+    (("run", "comfedl/imbalance"), "did you mean comfedl/imbalanced"),
+    (("list", "claim5"), "did you mean claims"),
+    (("new", "theorem", "x"), "unknown kind"),
+    (("new", "claim", "No Good"), "lower-case"),
+    (("verfy",), "did you mean verify"),
+    (("verify", "--profile", "quik"), "quik"),
+    (("verify", "--workers", "0"), "workers"),
+    (("verify", "gone.py"), "gone.py"),
+    (("report", "nowhere"), "no ledger"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), MISTAKES)
+def test_mistakes_are_told_without_a_traceback(words, said, tmp_path):
+    made = driftproof(*words, cwd=tmp_path)
+    assert made.returncode == 2
+    assert said in made.stderr
+    assert "Traceback" not in made.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+CLAIM = """
+@claim(name='a/b', kind='bound', source='', statement='')
+class A:
+    right = 1
+"""
+FILES = {
+    "no_python.py": ("this is (not python\n", "no_python.py:1"),
+    "binary.py": ("\x00\x01", "binary.py"),
+    "raises.py": ("x = 1\ny = x / 0\n" + CLAIM, "raises.py:2: ZeroDivisionError"),
+    "empty.py": ("x = 1\n", "has no claim"),
+    "import_error.py": (
+        "import nowhere_to_be_found\n" + CLAIM,
+        "import_error.py:1: ModuleNotFoundError",
+    ),
+    "negative.py": (
+        "from synthetic.problems import BoundedComposition\n"
+        "from toolkit import claim\n"
+        "PROBLEM = BoundedComposition(outer_slope=-2.0)\n" + CLAIM,
+        "outer_slope = -2.0",
+    ),
+    "dynamic_name.py": (
+        "from toolkit import claim\nN = 'a'\n"
+        "@claim(name=N, kind='bound', source='', statement='')\nclass A:\n    right = 1\n",
+        "has no literal name",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_that_are_no_claims_are_told_where(name, tmp_path):
+    text, said = FILES[name]
+    (tmp_path / name).write_text(text)
+    made = driftproof("verify", name, cwd=tmp_path)
+    assert made.returncode == 2, made.stdout + made.stderr
+    assert said in made.stderr
+    assert "wanted:" in made.stderr
+    assert "Traceback" not in made.stderr
+    loud = driftproof("verify", name, "--debug", cwd=tmp_path)
+    assert "Traceback" in loud.stderr
+
+
+def test_an_error_inside_a_users_measure_is_told_at_its_line(tmp_path):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    path = tmp_path / "drift.py"
+    path.write_text(path.read_text().replace('view.round_start("w")', 'view.round_start("w") / []'))
+    line = next(k for k, text in enumerate(path.read_text().splitlines(), 1) if "/ []" in text)
+    for workers in ("1", "2"):
+        made = driftproof("verify", "drift.py", "--workers", workers, cwd=tmp_path)
+        assert made.returncode == 2
+        assert f"drift.py:{line}: TypeError" in made.stderr
+        assert "Traceback" not in made.stderr
+
+
+def test_a_device_that_is_missing_exits_with_3(tmp_path):
+    made = driftproof("verify", "comfedl/lemma-2", *SMOKE, "--device", "cuda:7", cwd=tmp_path)
+    assert made.returncode == 3
+    assert "cuda:7" in made.stderr
+
+
+def test_data_that_are_missing_exit_with_3(tmp_path):
+    made = driftproof("run", "comfedl/imbalanced", "--data", str(tmp_path), cwd=tmp_path)
+    assert made.returncode == 3
+    assert "train-images-idx3-ubyte" in made.stderr
+
+
+def test_controls_and_errata():
+    controls = driftproof("controls", "comfedl/lemma-1", "--json", "--quiet", "--workers", "1")
+    assert controls.returncode == 0, controls.stderr
+    checks = json.loads(controls.stdout)
+    assert {c["verdict"] for c in checks if c["control"].startswith("false")} == {"REFUTED"}
+    errata = json.loads(driftproof("errata", "--json").stdout)
+    assert {e["claim"]: e["verdict"] for e in errata} == {
+        "comfedl/theorem-1": "REFUTED",
+        "comfedl/remark-1": "INAPPLICABLE",
+    }
+
+
+def test_version_and_help():
+    from toolkit import __version__
+
+    assert __version__ in driftproof("--version").stdout
+    shown = driftproof("--help").stdout
+    for path in (Path(__file__).parents[1] / "toolkit" / "commands").glob("[a-z]*.py"):
+        assert path.stem.removesuffix("_") in shown
+
+
+def test_record_writes_only_what_was_asked(tmp_path, monkeypatch):
+    from toolkit.verdict import Evidence, Row, Verdict
+    from verifiers import record
+
+    monkeypatch.setattr(record, "path", lambda: tmp_path / "record.json")
+    row = Row("a/b", "printed", "", "", "bound", {"key": "k"}, Verdict.REFUTED, Evidence.EXACT, "")
+    assert record.expected([row])[0].expected is None
+    assert not record.as_expected([row])
+    record.write([row])
+    (known,) = record.expected([row])
+    assert known.expected == "REFUTED"
+    assert record.as_expected([known])

@@ -1,0 +1,182 @@
+"""The page: complete, self-contained, escaped, and drawn from the same numbers as the files."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from toolkit.report.figures import headline
+from toolkit.report.files import write_report
+from toolkit.report.mathml import mathml
+from toolkit.report.page import render
+from toolkit.verdict import Evidence, Row, Verdict, overall
+from verifiers.verify import Settings, header, judge, select, verify
+
+HOSTILE = '"><script>alert(1)</script>\\frac{</math>'
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    head, rows = verify(select([]), Settings(profile="smoke"), folder)
+    return folder, head, rows, (folder / "index.html").read_text(encoding="utf-8")
+
+
+class Tags(HTMLParser):
+    """Collects tags and attributes, and checks that elements are closed in order."""
+
+    VOID = {"meta", "link", "br", "input", "img", "hr", "mspace", "mprescripts", "none"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open, f"</{tag}> closes nothing"
+            assert self.open.pop() == tag
+
+
+def parse(page):
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    return tags.seen
+
+
+def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(report):
+    _, _, _, page = report
+    for tag, attributes in parse(page):
+        for key in ("src", "href", "data-src"):
+            target = attributes.get(key) or ""
+            assert not re.match(r"(https?:)?//", target), (tag, target)
+    assert not re.search(r"url\((?!data:)", page)
+    assert "@import" not in page
+    assert "fetch(" not in page
+
+
+def test_every_claim_form_assumption_and_command_stands_on_it(report):
+    _, head, rows, page = report
+    for claim, about in head["claims"].items():
+        assert f'id="{claim.replace("/", "-")}"' in page
+        assert about["command"] in page
+        for title, _ in about["assumes"]:
+            assert title in page
+    for row in rows:
+        assert row.reading in page
+    assert "It does not mean proved" in page
+    assert page.count("<math") > 20
+
+
+def test_each_plot_stands_on_the_page_with_its_files(report):
+    folder, _, rows, page = report
+    names = re.findall(r'data-plot="plot-([^"]+)"', page)
+    assert len(names) == len(set(names))
+    claims = {row.claim for row in rows}
+    assert {name.rsplit("-", 1)[0] for name in names} == {c.replace("/", "-") for c in claims}
+    for name in names:
+        assert (folder / "plots" / f"{name}.svg").stat().st_size > 1000
+        assert (folder / "plots" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+        assert f'href="plots/{name}.svg"' in page
+
+
+def test_the_plots_data_are_the_rows(report):
+    _, _, rows, page = report
+    embedded = {
+        name: json.loads(data)
+        for name, data in re.findall(
+            r'<script type="application/json" data-plot="plot-([^"]+)">(.*?)</script>', page, re.S
+        )
+    }
+    for claim in {row.claim for row in rows}:
+        for figure in headline([row for row in rows if row.claim == claim]):
+            shown = embedded[figure.name]["series"]
+            for key in shown:
+                assert shown[key] == list(figure.series[key])
+
+
+def test_hostile_names_are_escaped(tmp_path):
+    row = Row(
+        claim=HOSTILE, form="printed", edition=HOSTILE, reading=HOSTILE, kind="bound",
+        case={"key": "k", "label": HOSTILE}, verdict=Verdict.REFUTED, evidence=Evidence.EXACT,
+        reason=HOSTILE, instance={HOSTILE: 1.0}, lhs={"mean": 2.0, "low": 2.0, "high": 2.0},
+        rhs=1.0, series={"x": [1, 2], "mean": [1.0, 2.0], "bound": [1.0, 1.0]},
+    )  # fmt: skip
+    about = {
+        "kind": "bound", "source": HOSTILE, "statement": HOSTILE, "assumes": [[HOSTILE, HOSTILE]],
+        "forms": {f"printed: {HOSTILE}": HOSTILE}, "notes": {"printed": HOSTILE},
+        "explain": HOSTILE, "command": HOSTILE,
+    }  # fmt: skip
+    head = header([], Settings()) | {"claims": {HOSTILE: about}, "union_bound": 0.0}
+    page = render(head, [row])
+    assert "<script>alert" not in page
+    scripts = [tag for tag, _ in parse(page) if tag == "script"]
+    assert len(scripts) == 2  # the plot's data and the page's own
+
+
+def test_latex_that_is_none_is_shown_as_text():
+    made = mathml(r"\frac{1}{")
+    assert "<script" not in made
+    assert made.startswith(("<math", "<code"))
+
+
+def test_numbers_that_are_not_finite_are_null(tmp_path):
+    row = Row(
+        claim="a/b", form="printed", edition="", reading="", kind="bound",
+        case={"key": "k", "label": "l"}, verdict=Verdict.INCONCLUSIVE, evidence=None,
+        reason="diverged", lhs={"mean": float("inf"), "low": float("nan"), "high": None},
+        rhs=float("inf"),
+    )  # fmt: skip
+    public = row.public()
+    assert public["lhs"] == {"mean": None, "low": None, "high": None}
+    assert public["rhs"] is None
+    head = header([], Settings()) | {"claims": {}, "union_bound": 0.0}
+    head["claims"] = {"a/b": {"kind": "bound", "source": "", "statement": "x", "assumes": [],
+                              "forms": {}, "notes": {}, "explain": "", "command": "c"}}  # fmt: skip
+    write_report(tmp_path, head, [row])
+    json.loads((tmp_path / "results.json").read_text())
+
+
+def test_equal_rows_make_equal_pages():
+    (leaf,) = select(["comfedl/lemma-2"])
+    settings = Settings(profile="smoke")
+    head = header([leaf], settings) | {"union_bound": 0.0}
+    from dataclasses import replace
+
+    pages = {
+        render(head, [replace(r, seconds=0.0) for r in judge([leaf], settings)]) for _ in range(2)
+    }
+    assert len(pages) == 1
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "vacuous", "expected"),
+    [
+        ("SS", "..", Verdict.SUPPORTED),
+        ("SR", "..", Verdict.REFUTED),
+        ("SI", "..", Verdict.INCONCLUSIVE),
+        ("SN", "..", Verdict.SUPPORTED),
+        ("NN", "..", Verdict.INAPPLICABLE),
+        ("SS", "vv", Verdict.INCONCLUSIVE),
+        ("SS", "v.", Verdict.SUPPORTED),
+        ("RI", "v.", Verdict.REFUTED),
+    ],
+)
+def test_a_claims_verdict_follows_from_its_rows(verdicts, vacuous, expected):
+    names = {"S": "SUPPORTED", "R": "REFUTED", "I": "INCONCLUSIVE", "N": "INAPPLICABLE"}
+    rows = [
+        Row("a", "printed", "", "", "bound", {}, Verdict(names[v]), None, "", vacuous=w == "v")
+        for v, w in zip(verdicts, vacuous, strict=True)
+    ]
+    assert overall(rows) is expected

@@ -1,0 +1,105 @@
+"""Law: results are the same to the bit for any number of workers, and after a SIGKILL."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+from tests.commands import DRIFTPROOF, driftproof, results
+
+# sampled, exact and symbolic rows; several blocks
+SELECT = ("comfedl/lemma-2", "comfedl/remark-1", "--profile", "smoke")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("one")
+    made = driftproof("verify", *SELECT, "--workers", "1", "--out", str(folder))
+    assert made.returncode == 0, made.stderr
+    return results(folder)
+
+
+def units(folder):
+    try:
+        with sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True) as ledger:
+            return ledger.execute("SELECT count(*) FROM units").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_two_workers_give_the_same_bits_as_one(undisturbed, tmp_path):
+    assert driftproof("verify", *SELECT, "--workers", "2", "--out", str(tmp_path)).returncode == 0
+    assert results(tmp_path) == undisturbed
+
+
+def test_a_killed_run_goes_on_where_it_was_and_ends_the_same(undisturbed, tmp_path):
+    running = subprocess.Popen(
+        [*DRIFTPROOF, "verify", *SELECT, "--workers", "1", "--out", str(tmp_path)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    while units(tmp_path) < 1:
+        assert running.poll() is None, "it ended before it could be killed"
+        time.sleep(0.01)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    assert not (tmp_path / "results.json").exists()
+    before = units(tmp_path)
+    assert before >= 1
+    again = driftproof("verify", *SELECT, "--workers", "1", "--resume", "--out", str(tmp_path))
+    assert again.returncode == 0, again.stderr
+    assert results(tmp_path) == undisturbed
+    assert units(tmp_path) > before or before == _all_units(tmp_path)
+
+
+def _all_units(folder):
+    """What a second resumed run leaves: nothing is computed again."""
+    driftproof("verify", *SELECT, "--workers", "1", "--resume", "--out", str(folder))
+    return units(folder)
+
+
+def test_a_resumed_run_computes_nothing_twice(undisturbed, tmp_path):
+    from toolkit.ledger import Ledger
+    from verifiers.jobs import Item
+    from verifiers.scheduler import Units, run_jobs
+    from verifiers.verify import select
+
+    (leaf,) = select(["comfedl/lemma-2"])
+    item = Item(leaf, "exact", tier="smoke", case=leaf.load().cases[0].key)
+
+    def job():
+        ((blob, _),) = yield [item]
+        return blob
+
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        (first,) = run_jobs([job()], Units(ledger, resume=False), workers=1)
+        ledger.keep(_key(item), b"from the ledger", 1.0)
+        (second,) = run_jobs([job()], Units(ledger, resume=True), workers=1)
+    assert first != b"from the ledger"
+    assert second == b"from the ledger"
+
+
+def _key(item):
+    from verifiers.scheduler import unit_key
+
+    return unit_key(item)
+
+
+def test_a_unit_of_other_code_is_not_reused(tmp_path):
+    """The unit of a user's file is named by its content."""
+    from verifiers.jobs import Item
+    from verifiers.scheduler import unit_key
+    from verifiers.verify import select
+
+    keys = []
+    for text in ("", "# a change\n"):
+        path = tmp_path / f"own{len(keys)}.py"
+        source = select(["comfedl/lemma-2"])[0].path.read_text()
+        path.write_text(text + source.replace("comfedl/lemma-2", "own/drift"))
+        (leaf,) = select([str(path)])
+        keys.append(unit_key(Item(leaf, "exact")))
+    assert keys[0] != keys[1]

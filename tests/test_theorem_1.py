@@ -1,0 +1,129 @@
+"""The counterexample to Theorem 1 as printed, a second time in exact rational arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction as Q
+
+import numpy as np
+import pytest
+import sympy
+
+from toolkit.claims import Case
+from toolkit.constants import Letters
+from verifiers.claims.comfedl.theorem_1 import (
+    Convergence,
+    opposed,
+    plus,
+    product,
+    sharpened,
+)
+from verifiers.empirical import measure_exactly, right_side, roles_of
+
+ETA, TAU, SLOPE, OPPOSED, KAPPA = Q(1, 2), 2, Q(1, 2), Q(1), Q(3)
+
+
+def clip(x, most):
+    return max(-most, min(most, x))
+
+
+def both_sides(curvature: Q, rounds: int) -> tuple[Q, Q]:
+    """Return left and right of the printed bound (σ → 0), from the paper's text alone."""
+    start = SLOPE / curvature + Q(3, 4)
+    centre = start - Q(3, 8)
+
+    def average_slope(w):
+        return clip(curvature * w, SLOPE)
+
+    def opposition(w):
+        return clip(KAPPA * (w - centre), OPPOSED)
+
+    w, total = start, Q(0)
+    for _ in range(rounds):
+        total += average_slope(w) ** 2
+        ends = []
+        for sign in (1, -1):
+            x = w
+            for _ in range(TAU):
+                x -= ETA * (average_slope(x) + sign * opposition(x))
+            ends.append(x)
+        w = sum(ends) / 2
+    return total / rounds, printed_right(curvature, rounds)
+
+
+def printed_right(curvature: Q, rounds: int) -> Q:
+    g = SLOPE + OPPOSED  # G_f = 1
+    gap = SLOPE * (SLOPE / curvature + Q(3, 4)) - SLOPE**2 / (2 * curvature)
+    smooth = curvature * TAU * ETA * g**2 + curvature * ETA / 2 * g**2
+    return gap / (TAU * rounds * ETA) + smooth
+
+
+@pytest.mark.parametrize(("curvature", "rounds"), [(Q(1, 25), 26), (Q(1, 100), 1000)])
+def test_the_printed_bound_fails_exactly(curvature, rounds):
+    left, right = both_sides(curvature, rounds)
+    assert left == Q(1, 4)  # the iterates do not move at all
+    assert left > right
+    (case,) = opposed(float(curvature), rounds)
+    measured = measure_exactly(Convergence, case)
+    assert float(measured.values[0] @ measured.weights) == pytest.approx(float(left), abs=1e-14)
+    low, high = right_side(Convergence, case, product)
+    assert low == high == pytest.approx(float(right), rel=1e-12)
+
+
+def test_no_fewer_rounds_refute_within_the_family():
+    """Over all curvatures L: T > 2·gap/(¼ − 45L/16), and the gap is 1/(8L) + 3/8."""
+    curvature = sympy.Symbol("L", positive=True)
+    gap = sympy.Rational(1, 8) / curvature + sympy.Rational(3, 8)
+    steps = 2 * gap / (sympy.Rational(1, 4) - sympy.Rational(45, 16) * curvature)
+    stationary = sympy.solve(sympy.diff(steps, curvature), curvature)
+    least = min(float(steps.subs(curvature, at)) for at in stationary if 0 < at < 4 / 45)
+    assert 50 < least < 52  # T is even
+    assert not any(left > right for left, right in [both_sides(Q(n, 1000), 25) for n in
+                   range(10, 88, 2)])  # fmt: skip
+
+
+def test_the_printed_bound_fails_by_any_factor():
+    """The iterates return to where they were after each round, so the left side is ¼ for every S."""
+    curvature = Q(1, 10**6)
+    assert both_sides(curvature, 3)[0] == Q(1, 4)
+    assert Q(1, 4) > 10_000 * printed_right(curvature, 10**12)
+
+
+def test_letters_and_numbers_of_the_right_sides_agree():
+    """sympy at 30 digits against plain floats."""
+    (case,) = opposed(0.04, 26)
+    roles = roles_of(case)
+    v = {letter: roles[role] for letter, role in Convergence.notation(case).items()}
+    h = np.sqrt(v["G_g"] ** 2 * v["L_f"] ** 2 + v["G_f"] ** 4 * v["L_g"] ** 2)
+    sigma = max(v["sigma_1"], v["sigma_2"], v["sigma_3"])
+    g = v["G_f"] * v["G_g"]
+    noise = np.sqrt(5) * sigma * (
+        v["G_f"] / np.sqrt(v["b1"]) + (v["G_g"] + v["L_g"] * v["G_f"]) / np.sqrt(v["b"])
+    )  # fmt: skip
+    first = v["F_gap"] / (v["T"] * v["eta"])
+    drift = np.sqrt(5) * h * v["tau"] * g * v["eta"]
+    smooth = v["L"] * v["eta"] * g**2
+    expected = first + g * (drift + noise) + smooth * (v["tau"] + 0.5)
+    assert right_side(Convergence, case, plus)[0] == pytest.approx(expected, rel=1e-13)
+    sharp = first + g * (drift / v["tau"] * (v["tau"] - 1) / 2 + noise) + smooth * v["tau"] / 2
+    assert right_side(Convergence, case, sharpened)[0] == pytest.approx(sharp, rel=1e-13)
+
+
+def test_the_sharpened_form_is_never_above_the_one_with_the_plus():
+    letters = Letters(Convergence.notation(Convergence.cases[0]))
+    difference = sympy.simplify(plus(letters) - sharpened(letters))
+    tau = sympy.Symbol("tau", positive=True)
+    # linear in τ with non-negative coefficients for τ ≥ 1
+    polynomial = sympy.Poly(sympy.expand(difference), tau)
+    assert polynomial.degree() == 1
+    for coefficient in polynomial.all_coeffs():
+        assert coefficient.is_nonnegative
+
+
+@pytest.mark.parametrize("local_steps", [2, 3, 5])
+def test_the_corrected_form_holds_where_the_printed_one_fails(local_steps):
+    (case,) = opposed(0.01, 500)
+    algorithm = type(case.algorithm)(**case.algorithm.values() | {"local_steps": local_steps})
+    measured = measure_exactly(Convergence, Case(case.problem, algorithm, 500))
+    left = float(measured.values[0] @ measured.weights)
+    moved = Case(case.problem, algorithm, 500)
+    assert left <= right_side(Convergence, moved, sharpened)[0]
