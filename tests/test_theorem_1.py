@@ -82,7 +82,7 @@ def test_no_fewer_rounds_refute_within_the_family():
 
 
 def test_the_printed_bound_fails_by_any_factor():
-    """The iterates return to where they were after each round, so the left side is ¼ for every S."""
+    """The iterates are where they were after each round: the left side is ¼ for every S."""
     curvature = Q(1, 10**6)
     assert both_sides(curvature, 3)[0] == Q(1, 4)
     assert Q(1, 4) > 10_000 * printed_right(curvature, 10**12)

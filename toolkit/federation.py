@@ -16,6 +16,7 @@ from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
 from toolkit.kernels.registry import Fused, fused_for
 from toolkit.measure import Recorder, View
+from toolkit.memory import keep_freed_memory
 from toolkit.problem import Problem
 
 
@@ -85,6 +86,7 @@ def run(
             f"a problem with {algorithm.needs} oracles",
             "driftproof list problems shows the others; KLDRO has a form for either kind",
         )
+    keep_freed_memory()
     tau = algorithm.local_steps
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))

@@ -53,7 +53,15 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
         if pattern.endswith(".py") or (os.path.sep in pattern and Path(pattern).exists()):
-            found = {leaf.name: leaf for leaf in leaves_in(Path(pattern).resolve(), "claim")}
+            found = {}
+            for leaf in leaves_in(Path(pattern).resolve(), "claim"):
+                if leaf.name in found:
+                    raise DriftproofError(
+                        f"{pattern} has two claims called {leaf.name!r}",
+                        "a name of its own for each claim",
+                        "rename one of them",
+                    )
+                found[leaf.name] = leaf
             if not found:
                 raise DriftproofError(
                     f"{pattern} has no claim",

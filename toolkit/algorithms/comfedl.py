@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
@@ -93,7 +94,7 @@ class ComFedL(Algorithm):
             _, pullback = oracles.inner(state.w, ctx.draw(inner_law, "xi-jacobian"))
         outer_law = oracles.outer_law(self.outer_batch) if self.branch == "general" else None
         u = pullback(oracles.outer_grad(y, ctx.draw(outer_law, "zeta")))
-        w = state.w - self.step_size * u
+        w = torch.sub(state.w, u, alpha=self.step_size)  # one pass over memory, not two
         ctx.mark("y", y)
         ctx.mark("u", u)
         ctx.mark("w", w)

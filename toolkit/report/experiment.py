@@ -20,8 +20,12 @@ def write_experiment(out: Path, head: Mapping[str, Any]) -> None:
         "experiment.json": json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False),
         "index.html": document("experiment.html.j2", head=head, panels=_drawn(head)),
     }
-    panels = head["panels"]
-    write_all(out, texts, lambda at: [draw(panel, file_name(head, panel), at) for panel in panels])
+
+    def plots(folder: Path) -> None:
+        for panel in head["panels"]:
+            draw(panel, file_name(head, panel), folder)
+
+    write_all(out, texts, plots)
 
 
 def file_name(head: Mapping[str, Any], panel: Mapping[str, Any]) -> str:

@@ -24,11 +24,16 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
         "results.json": json.dumps(results, indent=1, allow_nan=False),
         "index.html": render(head, rows),
     }
-    drawn = [figure for made in figures(rows).values() for figure in made]
-    write_all(out, texts, lambda folder: [draw(figure, folder) for figure in drawn])
+
+    def plots(folder: Path) -> None:
+        for made in figures(rows).values():
+            for figure in made:
+                draw(figure, folder)
+
+    write_all(out, texts, plots)
 
 
-def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], object]) -> None:
+def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]) -> None:
     """Write text files and plots so that, short of room, the old ones stay as they were.
 
     Args:

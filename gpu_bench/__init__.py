@@ -1,0 +1,1 @@
+"""How fast: workloads, each with a plain numpy loop to be measured against."""

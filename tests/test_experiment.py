@@ -1,0 +1,172 @@
+"""The experiment on real data: digits, IDX files, both engines, and sentences judged by seeds."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from tests.commands import driftproof
+from toolkit.datasets.digits import digits
+from toolkit.discover import leaves
+from verifiers.experiment import judged_by_seeds
+from verifiers.experiments.comfedl._imbalanced_problem import Imbalanced
+from verifiers.experiments.comfedl._imbalanced_runs import OneRun
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    made = driftproof(
+        "run", "comfedl/imbalanced", "--profile", "smoke", "--workers", "1", "--out", str(folder)
+    )
+    assert made.returncode == 0, made.stderr
+    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())
+
+
+def test_the_papers_sentences_are_judged(smoke):
+    folder, printed, head = smoke
+    verdicts = {s["verdict"] for s in head["sentences"]}
+    assert verdicts <= {"reproduced", "not reproduced", "undecided"}
+    assert len(head["sentences"]) == 13
+    for sentence in head["sentences"]:
+        assert sentence["why"]
+        assert sentence["text"].split(",")[0].split(" (")[0][:20] in printed.replace("\n", " ")
+    page = (folder / "index.html").read_text()
+    assert "Findings" in page
+    for panel in head["panels"]:
+        name = f"comfedl-imbalanced-{panel['name']}"
+        assert (folder / "plots" / f"{name}.svg").exists()
+        assert (folder / "plots" / f"{name}.pdf").exists()
+        assert f'data-plot="plot-{name}"' in page
+
+
+def test_the_printed_step_overflows_and_it_is_said_where(smoke):
+    _, _, head = smoke
+    for gamma, sentence in zip((0.2, 0.5), head["sentences"][:2], strict=True):
+        assert f"γ = {gamma:g}, η = 0.01" in sentence["setting"]
+        assert sentence["verdict"] == "not reproduced"
+        assert "in round 0, local step" in sentence["why"]
+
+
+def test_an_overflow_is_where_exp_overflows():
+    """Two routes: the finding, and the step by hand up to there."""
+    run_ = OneRun("comfedl", 0.2, 0.01, 0, 0, 5, None, "batched", (200, 60))
+    found = json.loads(run_.work())["overflow"]
+    assert found["exponent"] > np.log(np.finfo(float).max)
+    quiet = OneRun("comfedl", 0.5, 0.001, 0, 0, 5, None, "batched", (200, 60))
+    assert json.loads(quiet.work())["overflow"] is None
+
+
+def test_the_objective_ends_above_its_certified_optimum(smoke):
+    _, _, head = smoke
+    optimum = head["numbers"]["optimum"]
+    assert 0 <= optimum["high"] - optimum["low"] < 1e-6
+    assert optimum["certificate"]["status"] == "optimal"
+    (panel,) = (p for p in head["panels"] if p["name"] == "suboptimality")
+    for curve in panel["curves"]:
+        assert min(curve["mean"]) > -1e-6
+        assert curve["mean"][-1] < curve["mean"][0]
+
+
+def test_both_routes_to_the_optimum_agree():
+    from synthetic.smooth_optimum import minimise_smooth_on_ball
+
+    problem = Imbalanced(clients=3, large=30, small=10, validation=10, form="log")
+    point, certificate = minimise_smooth_on_ball(
+        problem.value_and_gradient, problem.start(), problem.ball
+    )
+    assert certificate["frank_wolfe_gap"] < 1e-5
+    assert problem.value_and_gradient(point)[0] == pytest.approx(problem.solution.high, abs=1e-5)
+    assert problem.solution.certificate["solver"] == "CLARABEL"
+
+
+def test_clients_have_their_own_images():
+    problem = Imbalanced(large=200, validation=60)
+    features, labels, validation, _ = problem.parts
+    assert [len(part) for part in labels] == [200] + [20] * 9
+    assert {len(part) for part in validation} == {60}
+    rows = np.concatenate([*features, *validation])
+    held = digits().pixels
+    # digits repeat no image, so that a row stands for one image
+    assert len(np.unique(held, axis=0)) == len(held)
+    assert len(np.unique(rows, axis=0)) == len(rows)
+    again = Imbalanced(large=200, validation=60, partition=1).parts[0][0]
+    assert not np.array_equal(features[0], again)
+
+
+def test_the_wire_engine_gives_the_same_curves():
+    made = [
+        json.loads(OneRun("comfedl", 1.0, 0.01, 0, 0, 2, None, engine, (60, 20)).work())
+        for engine in ("batched", "wire")
+    ]
+    assert made[0]["rounds"] == made[1]["rounds"]
+    np.testing.assert_allclose(made[0]["objective"], made[1]["objective"], rtol=1e-12)
+    assert made[0]["validation average"] == made[1]["validation average"]
+
+
+def test_a_folder_of_idx_files_is_run(tmp_path):
+    """MNIST's format with other images: digits enlarged, as many as the smoke size needs."""
+    held = digits()
+    pixels = np.kron(held.pixels.reshape(-1, 8, 8), np.ones((1, 2, 2)))
+    pixels, labels = (pixels * 255).astype(np.uint8).repeat(2, 0), held.labels.repeat(2)
+    for name, array in (("train-images-idx3-ubyte", pixels), ("train-labels-idx1-ubyte", labels)):
+        header = struct.pack(">HBB", 0, 8, array.ndim) + struct.pack(
+            f">{array.ndim}I", *array.shape
+        )
+        data = header + array.astype(np.uint8).tobytes()
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
+    made = OneRun("fedavg", 0.5, 0.01, 0, 0, 3, tmp_path, "batched", (1000, 200)).work()
+    accuracies = json.loads(made)["validation average"]
+    assert accuracies[-1] > accuracies[0]
+
+
+def test_a_run_is_resumed(smoke, tmp_path):
+    folder, _, head = smoke
+    words = (
+        "run",
+        "comfedl/imbalanced",
+        "--profile",
+        "smoke",
+        "--workers",
+        "1",
+        "--json",
+        "--quiet",
+    )
+    made = driftproof(*words, "--resume", "--out", str(folder))
+    assert made.returncode == 0, made.stderr
+    again = json.loads(made.stdout)
+    assert again["sentences"] == head["sentences"]
+    assert again["findings"] == head["findings"]
+
+
+def test_a_report_of_an_experiment_is_rebuilt(smoke):
+    folder, _, _ = smoke
+    page = (folder / "index.html").read_bytes()
+    (folder / "index.html").unlink()
+    made = driftproof("report", str(folder))
+    assert made.returncode == 0, made.stderr
+    assert (folder / "index.html").read_bytes() == page
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "verdict"),
+    [
+        (np.arange(8) + 1.0, np.zeros(8), "reproduced"),
+        (np.zeros(8), np.arange(8) + 1.0, "not reproduced"),
+        (np.array([1, -1, 1, -1, 1, -1, 1, -1.5]), np.zeros(8), "undecided"),
+        (np.ones(8), np.ones(8), "undecided"),
+        (np.array([1.0, 2.0]), np.zeros(2), "undecided"),
+    ],
+)
+def test_a_sentence_is_judged_by_a_paired_test(better, worse, verdict):
+    assert judged_by_seeds("s", "x", better, worse, comparisons=10).verdict == verdict
+
+
+def test_every_experiment_is_named_and_sourced():
+    for leaf in leaves("experiment").values():
+        assert leaf.metadata["source"]
+        assert leaf.metadata["statement"]

@@ -1,0 +1,85 @@
+"""Laws of the source: small files, literal metadata, imports one way, nothing of one machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from toolkit.discover import KINDS, leaves
+from toolkit.errors import DriftproofError
+from verifiers.verify import select
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [p for d in ("toolkit", "synthetic", "verifiers", "gpu_bench") for p in
+           sorted((ROOT / d).rglob("*.py"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_leaves_are_small_and_say_what_they_are(kind):
+    found = leaves(kind)
+    assert found
+    for leaf in found.values():
+        assert leaf.lines <= 225, f"{leaf.path} has {leaf.lines} lines"
+        assert leaf.summary
+
+
+def test_no_file_is_a_stub_or_silences_an_error():
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        assert "NotImplementedError" not in text, path
+        assert not re.search(r"\b(TODO|FIXME|XXX)\b", text), path
+        assert not re.search(r"except[^\n]*:\s*\n\s*pass\b", text), path
+        assert "pickle.load" not in text, path
+        assert "allow_pickle=True" not in text, path
+
+
+def test_nothing_of_one_machine_is_in_the_project():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        names = [str(p.relative_to(ROOT)) for p in SOURCES]  # not a checkout
+    else:
+        names = listed.stdout.split()
+    for name in names:
+        path = ROOT / name
+        if path.suffix in (".js", ".pdf", ".png", ".svg") or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"/(home|Users)/\w+|(?<![\w/.])/root/|(?<![\w/.])/work/", text), name
+
+
+def test_a_name_is_given_once(tmp_path):
+    text = "from toolkit import claim\n" + "\n".join(
+        f"@claim(name='a/b', kind='bound', source='', statement='')\nclass C{k}:\n    right = 1"
+        for k in range(2)
+    )
+    (tmp_path / "twice.py").write_text(text)
+    with pytest.raises(DriftproofError, match="two claims called 'a/b'"):
+        select([str(tmp_path / "twice.py")])
+
+
+def test_another_package_contributes_leaves_by_an_entry_point(tmp_path, monkeypatch):
+    package = tmp_path / "theirs"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    source = leaves("claim")["comfedl/lemma-2"].path.read_text()
+    (package / "drift.py").write_text(source.replace("comfedl/lemma-2", "theirs/drift"))
+    info = tmp_path / "theirs-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[driftproof]\nclaims = theirs\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    leaves.cache_clear()
+    try:
+        leaf = leaves("claim")["theirs/drift"]
+        assert leaf.load().name == "theirs/drift"
+    finally:
+        leaves.cache_clear()
+
+
+def test_metadata_of_every_kernel_names_its_pair():
+    for leaf in leaves("kernel").values():
+        assert leaf.metadata["algorithm"] in leaves("algorithm")
+        assert leaf.metadata["problem"] in leaves("problem")

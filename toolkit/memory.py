@@ -1,0 +1,25 @@
+"""Keeps freed memory for the next step, which needs blocks of the same sizes."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+LARGEST_BLOCK = 32 << 20  # glibc accepts no larger threshold
+KEPT = (1 << 31) - 1
+
+
+@cache
+def keep_freed_memory() -> bool:
+    """Tell glibc not to hand large freed blocks back to the system; say whether it took it.
+
+    Otherwise each step of a large simulation faults its tensors' pages in anew: the cost of zeroing
+    them exceeds that of the arithmetic (docs/performance.md has figures). Elsewhere than on glibc
+    nothing is done.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):
+        return False
+    return bool(mallopt(M_MMAP_THRESHOLD, LARGEST_BLOCK) and mallopt(M_TRIM_THRESHOLD, KEPT))
