@@ -6,6 +6,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from synthetic.problems import BoundedComposition
 from tests.leaves import claims
@@ -118,6 +120,33 @@ def test_equality_counts_as_support_and_is_said():
     assert row.attained
     assert row.evidence == "exact"
     assert row.ratio == pytest.approx(1.0, abs=1e-12)
+
+
+@given(
+    distance=st.floats(50, 1e4),
+    step_size=st.floats(1e-3, 1.0),
+    local_steps=st.integers(1, 9),
+    slope=st.floats(0.1, 3.0),
+)
+@settings(max_examples=60)
+def test_rounding_never_refutes_an_equality(distance, step_size, local_steps, slope):
+    """Left and right are equal in exact arithmetic, whatever these numbers are."""
+    problem = BoundedComposition(clients=2, distance=distance, inner_slope=slope)
+    case = Case(problem, ComFedL(step_size=step_size, local_steps=local_steps), 1)
+    assume(step_size * local_steps * slope < distance - 2 / slope)  # stays on the linear piece
+    assume(step_size * slope > 1e-5 * distance)  # else single precision cannot see a step
+    row = only(make(cases=[case]))
+    assert row.verdict is Verdict.SUPPORTED
+    assert row.attained
+    assert row.margin < 1e-6 * row.rhs  # and the stated error is small
+
+
+def test_a_difference_that_rounding_hides_is_not_called_equality():
+    """Steps of 10⁻⁷ at a distance of 10⁴: single precision does not move at all."""
+    problem = BoundedComposition(clients=2, distance=1e4)
+    row = only(make(cases=grid(problem, ComFedL(step_size=1e-7), rounds=1)))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "too much to tell" in row.reason
 
 
 def test_a_bound_that_is_a_millionth_too_small_is_refuted():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from toolkit.algorithm import Algorithm
 from toolkit.draws import BLOCK, Words
@@ -72,6 +73,7 @@ def run(
     left: Callable[[View], Any] | None = None,
     watch: Callable[[int, Any], None] = lambda s, state: None,
     kernels: bool = True,
+    jitter: int | None = None,
 ) -> Outcome:
     """Run ``rounds`` rounds of ``algorithm`` on ``problem`` in the context ``ctx``.
 
@@ -79,6 +81,8 @@ def run(
         left: a claim's measure (None: none is taken).
         watch: called with the number and the state of each round as it starts, and at the end.
         kernels: whether a fused kernel may replace repeated steps where no measure looks inside.
+        jitter: seed of random changes of the state, about a unit in the last place after each
+            step (Monte Carlo arithmetic); None: none.
     """
     if algorithm.needs != problem.offers:
         raise DriftproofError(
@@ -87,9 +91,11 @@ def run(
             "driftproof list problems shows the others; KLDRO has a form for either kind",
         )
     keep_freed_memory()
+    shake = _Jitter(jitter) if jitter is not None else None
     tau = algorithm.local_steps
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
+    state = shake(state) if shake is not None else state
     view = View(ctx, problem, state, state)
     recorder = None
     if left is not None:
@@ -110,7 +116,7 @@ def run(
         view = View(ctx, problem, state, state, round=s)
         if recorder is not None and recorder.axes == ("round",):
             recorder.take(view)
-        state, reached = _round(problem, algorithm, ctx, oracles, view, recorder, fused)
+        state, reached = _round(problem, algorithm, ctx, oracles, view, recorder, fused, shake)
         reach = max(reach, reached)
         if not _finite(state):
             bad_step = (s + 1) * tau - 1
@@ -145,6 +151,7 @@ def _round(
     view: View,
     recorder: Recorder | None,
     fused: Fused | None,
+    shake: _Jitter | None,
 ) -> tuple[Any, float]:
     """Run one round from ``view``; return the state after it and the largest norm met."""
     state, tau, reach = view.state, algorithm.local_steps, 0.0
@@ -156,10 +163,25 @@ def _round(
         if axes == ("step",) and recorder is not None:
             recorder.take(View(ctx, problem, state, view.start, view.round, 0))
         state = algorithm.step(ctx, oracles, state)
+        state = shake(state) if shake is not None else state
         reach = max(reach, _reach(problem, algorithm, state), _marked(problem, algorithm, ctx))
         if axes == ("round", "local_step") and recorder is not None:
             recorder.take(View(ctx, problem, state, view.start, view.round, j + 1))
     return state, reach
+
+
+class _Jitter:
+    """Random rounding: each entry of a state moves by about a unit in its last place."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = torch.Generator().manual_seed(seed)
+
+    def __call__(self, state: Any) -> Any:
+        return type(state)(*(self._moved(x) for x in state))
+
+    def _moved(self, x: Tensor) -> Tensor:
+        signs = torch.randint(0, 2, x.shape, generator=self._random).to(x) * 2 - 1
+        return x * (1 + torch.finfo(x.dtype).eps * signs)
 
 
 def _reach(problem: Problem, algorithm: Algorithm, state: Any) -> float:
@@ -204,6 +226,7 @@ def run_exactly(
     limit: int,
     dtype: torch.dtype = torch.float64,
     device: str = "cpu",
+    jitter: int | None = None,
 ) -> Outcome:
     """Run every atom of the noise at once (one, if the case is deterministic).
 
@@ -211,9 +234,8 @@ def run_exactly(
         TooManyAtoms: the noise has more than ``limit`` atoms.
     """
     counting = EnumeratedContext(problem.clients, limit=limit, dtype=dtype, device=device)
-    single = run(problem, algorithm, counting, rounds=rounds, left=left, kernels=False)
+    common: dict[str, Any] = {"rounds": rounds, "left": left, "kernels": False, "jitter": jitter}
+    single = run(problem, algorithm, counting, **common)
     if counting.found == 1:
         return single
-    return run(
-        problem, algorithm, counting.enumerate(dtype), rounds=rounds, left=left, kernels=False
-    )
+    return run(problem, algorithm, counting.enumerate(dtype), **common)

@@ -17,35 +17,40 @@ from toolkit.claims import Case, Claim, Form
 from toolkit.constants import Letters, evaluate
 from toolkit.draws import BLOCK
 from toolkit.engines.enumerated import TooManyAtoms
-from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.evidence import Measured, instance, rounding
+from verifiers.evidence import Measured, instance, rounding, shadows
 
 ALPHA = 1e-5
 ATOMS = 4096
+SHADOWS = 4
+"""Single-precision runs that measure the rounding error of an exact one."""
+BLUR = 1e-6
+"""Relative rounding error up to which sides that agree within it count as equal."""
 SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
 
 def measure_exactly(claim: Claim, case: Case, device: str = "cpu") -> Measured:
-    """Run every atom of a case's noise, and once more in single precision."""
-    assert case.algorithm is not None
-    assert case.rounds is not None
-    assert claim.left is not None
-    outcomes = []
-    for dtype in (torch.float64, torch.float32):
-        try:
-            outcomes.append(
-                run_exactly(
-                    case.problem, case.algorithm, rounds=case.rounds, left=claim.left,
-                    limit=ATOMS, dtype=dtype, device=device,
-                )
-            )  # fmt: skip
-        except TooManyAtoms:
-            return Measured("too many atoms")
-    double, single = outcomes
-    return Measured.of("exact", double, single.values @ single.weights)
+    """Run every atom of a case's noise, and again in single precision with random rounding."""
+    algorithm, rounds, left = case.algorithm, case.rounds, claim.left
+    assert algorithm is not None
+    assert rounds is not None
+    assert left is not None
+
+    def once(dtype: torch.dtype, jitter: int | None) -> Outcome:
+        return run_exactly(
+            case.problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype,
+            device=device, jitter=jitter,
+        )  # fmt: skip
+
+    try:
+        double = once(torch.float64, None)
+    except TooManyAtoms:
+        return Measured("too many atoms")
+    singles = [once(torch.float32, seed) for seed in range(SHADOWS)]
+    return Measured.of("exact", double, shadows(double, singles))
 
 
 def measure_block(claim: Claim, case: Case, seed: int, block: int, device: str = "cpu") -> Measured:
@@ -162,8 +167,13 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
             _gone(sides) or "rounding errors could not be bounded (see the single-precision run)"
         )
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
-    attained = bool(np.any(means + error >= sides.low))
-    facts["attained"] = attained
+    equal = means + error >= sides.low
+    if np.any(error[equal] > BLUR * np.maximum(np.abs(means[equal]), abs(sides.high))):
+        reason = (
+            f"the sides lie within rounding errors of ±{error[equal].max():.3g}: too much to tell"
+        )
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
+    facts["attained"] = bool(np.any(equal))
     return _row(claim, case, form, Verdict.SUPPORTED, Evidence.EXACT, "", **facts)
 
 

@@ -21,7 +21,8 @@ class Measured:
         how: "average/round" and the like: how moments became comparisons.
         values: [comparisons, replicates].
         weights: [replicates], summing to 1.
-        shadow: the means in single precision, [comparisons] (exact only).
+        shadow: the means of runs in single precision with random rounding, [runs, comparisons]
+            (exact only).
         at, trace: moments [points] and the measure there [points, replicates].
         bad_step: first step with an iterate that is not finite (-1: none).
         reach: the largest norm of an iterate.
@@ -31,7 +32,7 @@ class Measured:
     how: str = ""
     values: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
-    shadow: np.ndarray = field(default_factory=lambda: np.empty(0))
+    shadow: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     at: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     trace: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     bad_step: int = -1
@@ -45,7 +46,7 @@ class Measured:
             how="/".join(outcome.how),
             values=outcome.values,
             weights=outcome.weights,
-            shadow=np.empty(0) if shadow is None else shadow,
+            shadow=np.empty((0, 0)) if shadow is None else shadow,
             at=outcome.trace[0],
             trace=outcome.trace[1],
             bad_step=-1 if outcome.bad_step is None else outcome.bad_step,
@@ -90,20 +91,37 @@ def joined(blocks: Sequence[Measured]) -> Measured:
 def rounding(exact: np.ndarray, shadow: np.ndarray, right: float) -> np.ndarray:
     """Bound the rounding error of means computed in double precision, [comparisons].
 
-    The same run in single precision makes rounding errors 2²⁹ times as large, along the same path;
-    its distance from the double run, divided by 2²³ (64 times less than that), bounds the error of
-    the double run as long as errors grow linearly. Where the two runs differ by more than 1 %, that
-    is in doubt and the whole distance counts. A few units in the last place are added for the sums.
+    Monte Carlo arithmetic: the case was run again in single precision, whose rounding errors are
+    2²⁹ times as large along the same path, several times, with every state moved at random by a
+    unit in its last place after each step (one run alone may hit the exact value by luck). The
+    largest distance of these runs from the double run, divided by 2²³ (64 times less than 2²⁹),
+    bounds the error of the double run as long as errors grow linearly. Where a run differs by more
+    than 10 %, that is in doubt and the whole distance counts. A few units in the last place are
+    added for the sums.
+
+    Args:
+        exact: the double run's means, [comparisons].
+        shadow: the single runs' means, [runs, comparisons]; nan where a run ended earlier.
+        right: the right side.
     """
     scale = np.maximum(np.abs(exact), abs(right))
-    beside = np.full_like(exact, np.inf)  # where the single run ended earlier, nothing is known
-    common = min(len(shadow), len(exact))
-    beside[:common] = shadow[:common]
+    if shadow.shape[1:] != exact.shape:
+        return np.full_like(exact, np.inf)
     with np.errstate(invalid="ignore"):
-        distance = np.abs(exact - beside)
-    linear = np.where(distance <= 0.01 * scale, distance * 2.0**-23, distance)
+        distance = np.abs(exact - shadow).max(0, initial=0.0)
+    linear = np.where(distance <= 0.1 * scale, distance * 2.0**-23, distance)
     bound: np.ndarray = np.where(np.isfinite(linear), linear, np.inf) + 1e-14 * scale
     return bound
+
+
+def shadows(exact: Outcome, runs: Sequence[Outcome]) -> np.ndarray:
+    """Return the single runs' means, [runs, comparisons]; nan where one ended earlier."""
+    made = np.full((len(runs), len(exact.values)), np.nan)
+    for row, single in zip(made, runs, strict=True):
+        means = single.values @ single.weights
+        common = min(len(row), len(means))
+        row[:common] = means[:common]
+    return made
 
 
 def instance(roles: Mapping[str, float], notation: Mapping[str, str]) -> dict[str, float]:

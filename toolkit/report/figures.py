@@ -59,7 +59,10 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
         return []
     slug = rows[0].claim.replace("/", "-")
     if drawn[0].kind == "identity":
-        return [_figure(f"{slug}-1", replace(drawn[0], series=_distances(drawn)))]
+        series = _distances(drawn)
+        label = f"{len(series['x'])} comparisons on {len(drawn)} cases"
+        merged = replace(drawn[0], series=series, case={"label": label}, instance={})
+        return [_figure(f"{slug}-1", merged)]
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
     held = [row for row in drawn if row.verdict is Verdict.SUPPORTED]

@@ -68,7 +68,7 @@ const tools = summary => {
           columns.push(onto(s.x, curve.x, usable(curve[key])));
           series.push({label: key === "mean" ? curve.label : `${curve.label}, ${key}`,
             stroke: key === "mean" ? stroke : stroke + "44", width: key === "mean" ? 2 : .5,
-            value: (u, v) => format(v), points: {show: false}, spanGaps: true, class: key === "mean" ? "" : "quiet"});
+            value: (u, v) => format(v), points: {show: false}, spanGaps: true, class: key === "mean" ? "loud" : "quiet"});
         }
         bands.push({series: [first, first + 1], fill: stroke + "22"});
       });
@@ -83,7 +83,13 @@ const tools = summary => {
       add("fit", {label: data.labels.fit, stroke: colour.fit, width: 1, dash: [6, 4], points: {show: false}});
       add("reference", {label: data.labels.reference, stroke: colour.reference, width: 1, dash: [2, 3], points: {show: false}});
     }
-    const axis = {stroke: colour.ink, grid: {stroke: colour.grid, width: 1}, ticks: {stroke: colour.grid}};
+    // over many decades, lines at powers of ten only
+    const whole = v => v != null && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
+    const filter = (u, splits, at) => {
+      const wide = at && data.log.includes("y") && splits.filter(whole).length > 5;
+      return wide ? splits.map(v => whole(v) ? v : null) : splits;
+    };
+    const axis = {stroke: colour.ink, grid: {stroke: colour.grid, width: 1, filter}, ticks: {stroke: colour.grid, filter}};
     const size = () => ({width: place.clientWidth, height: Math.min(340, Math.max(260, place.clientWidth * .5))});
     const scale = axis => data.log.includes(axis) ? {distr: 3} : {};
     const ticks = (u, splits) => splits.map(v => v == null ? "" : format(v));

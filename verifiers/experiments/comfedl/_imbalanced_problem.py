@@ -49,7 +49,7 @@ class Imbalanced(DROProblem):
     form: str = "exp"
     temperature: float = 0.5
     partition: int = 0
-    ball: float = 10.0
+    ball: float = 30.0
 
     leaf_name = "imbalanced-images"
 

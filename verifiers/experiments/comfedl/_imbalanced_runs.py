@@ -102,6 +102,7 @@ class OneRun:
         problem = self.problem("log")
         at = sorted(set(np.linspace(0, len(kept) - 1, min(len(kept), 101)).astype(int).tolist()))
         made: dict[str, Any] = {"rounds": at, **{metric: [] for metric in METRICS}, "objective": []}
+        made["largest_norm"] = max(float(np.linalg.norm(w)) for w in kept)
         for s in at:
             for part in ("training", "validation"):
                 shares = problem.accuracy(kept[s], validation=part == "validation")

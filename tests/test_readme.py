@@ -1,0 +1,92 @@
+"""The README does what it says: its table is on record, its files run, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands import driftproof
+from toolkit.verdict import Verdict
+from verifiers import record
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.S)
+PYTHON = [text for language, text in BLOCKS if language == "python"]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def overall_on_record():
+    """Return (claim, form) → verdict, as a table would show it."""
+    made = {}
+    for claim, forms in record.read().items():
+        for form, cases in forms.items():
+            verdicts = set(cases.values())
+            (verdict,) = verdicts if len(verdicts) == 1 else {Verdict.REFUTED} & verdicts
+            made[claim, form] = str(verdict)
+    return made
+
+
+def test_the_table_is_what_is_on_record():
+    table = next(text for language, text in BLOCKS if not language and "comfedl/lemma-1" in text)
+    shown = {}
+    for line in table.splitlines()[2:]:
+        claim, form, verdict, *_ = re.split(r"\s{2,}", line.strip())
+        shown[claim, form] = verdict
+    assert shown == overall_on_record()
+
+
+def write(folder, text=PYTHON[0]):
+    (folder / "mine.py").write_text(text, encoding="utf-8")
+
+
+def test_the_claim_of_ones_own_is_refuted_as_shown(tmp_path):
+    write(tmp_path)
+    assert len([line for line in PYTHON[0].splitlines() if line.strip()]) <= 30
+    made = driftproof("verify", "mine.py", cwd=tmp_path)
+    assert made.returncode == 1
+    assert "left ≥ 0.25 exceeds right = 0.05" in made.stdout
+    assert "left ≥ 0.25 exceeds right = 0.05" in README
+
+
+def test_and_with_the_square_it_is_supported_and_attained(tmp_path):
+    write(tmp_path, PYTHON[0].replace("c.tau *", "c.tau**2 *"))
+    made = driftproof("verify", "mine.py", cwd=tmp_path)
+    assert made.returncode == 0
+    assert "SUPPORTED" in made.stdout
+    assert "attained" in made.stdout
+
+
+@pytest.mark.parametrize(("squared", "status"), [(True, 0), (False, 1)])
+def test_the_test_of_ones_own_passes_and_fails(tmp_path, squared, status):
+    write(tmp_path, PYTHON[0].replace("c.tau *", "c.tau**2 *") if squared else PYTHON[0])
+    (tmp_path / "test_mine.py").write_text(PYTHON[1], encoding="utf-8")
+    made = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert made.returncode == status, made.stdout
+    assert squared or "REFUTED" in made.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_and_pictures_are_there(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if not target.startswith("https://"):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_commands_and_files_that_are_named_exist(page):
+    text = page.read_text(encoding="utf-8")
+    commands = {p.stem.removesuffix("_") for p in (ROOT / "toolkit/commands").glob("[a-z]*.py")}
+    for word in re.findall(r"driftproof (\w+)", text):
+        assert word in commands, word
+    for name in re.findall(r"`((?:toolkit|synthetic|verifiers|gpu_bench|tests)/[\w./-]+)`", text):
+        assert (ROOT / name).exists(), name
+    for target in re.findall(r"make (\w+)", text):
+        assert f"\n{target}:" in (ROOT / "Makefile").read_text()
