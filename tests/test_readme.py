@@ -84,9 +84,9 @@ def test_links_and_pictures_are_there(page):
 def test_commands_and_files_that_are_named_exist(page):
     text = page.read_text(encoding="utf-8")
     commands = {p.stem.removesuffix("_") for p in (ROOT / "toolkit/commands").glob("[a-z]*.py")}
-    for word in re.findall(r"driftproof (\w+)", text):
+    for word in re.findall(r"(?:^|`|bin/)driftproof (\w+)", text, re.M):
         assert word in commands, word
     for name in re.findall(r"`((?:toolkit|synthetic|verifiers|gpu_bench|tests)/[\w./-]+)`", text):
         assert (ROOT / name).exists(), name
-    for target in re.findall(r"make (\w+)", text):
+    for target in re.findall(r"(?:^|`)make (\w+)", text, re.M):
         assert f"\n{target}:" in (ROOT / "Makefile").read_text()

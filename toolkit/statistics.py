@@ -27,7 +27,7 @@ def log_wealth(x: Sample, mean: float) -> float:
     """Return log W_n(mean) against H0: μ ≤ mean, for x in [0, 1].
 
     >>> ones = np.ones(64)
-    >>> log_wealth(ones, 0.5) > np.log(1e5) > log_wealth(ones[:4], 0.5)
+    >>> bool(log_wealth(ones, 0.5) > np.log(1e5) > log_wealth(ones[:4], 0.5))
     True
     """
     if mean <= 0:  # μ ≤ 0 and x ≥ 0 mean x = 0 almost surely
