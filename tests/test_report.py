@@ -71,7 +71,7 @@ def test_every_claim_form_assumption_and_command_stands_on_it(report):
     for claim, about in head["claims"].items():
         assert f'id="{claim.replace("/", "-")}"' in page
         assert about["command"] in page
-        for title, _ in about["assumes"]:
+        for title, _, _ in about["assumes"]:
             assert title in page
     for row in rows:
         assert row.reading in page
@@ -114,7 +114,7 @@ def test_hostile_names_are_escaped(tmp_path):
         rhs=1.0, series={"x": [1, 2], "mean": [1.0, 2.0], "bound": [1.0, 1.0]},
     )  # fmt: skip
     about = {
-        "kind": "bound", "source": HOSTILE, "statement": HOSTILE, "assumes": [[HOSTILE, HOSTILE]],
+        "kind": "bound", "source": HOSTILE, "statement": HOSTILE, "assumes": [[HOSTILE, HOSTILE, [HOSTILE]]],
         "forms": {f"printed: {HOSTILE}": HOSTILE}, "notes": {"printed": HOSTILE},
         "explain": HOSTILE, "command": HOSTILE,
     }  # fmt: skip

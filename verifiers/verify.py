@@ -163,18 +163,22 @@ def described(leaf: Leaf) -> dict[str, Any]:
     from toolkit.constants import Letters, latex
 
     claim: Claim = leaf.load()
+    notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
         if form.form == "sibling" or claim.left is None or claim.rate is not None:
             continue
-        right = form.right(Letters(claim.notation(claim.cases[0])))
+        right = form.right(Letters(notation))
         key = f"{form.form}: {form.reading}" if form.reading else form.form
         forms[key] = latex(right)
     return {
         "kind": claim.kind,
         "source": claim.source,
         "statement": claim.statement,
-        "assumes": [[a.name, a.statement] for a in claim.assumes],
+        "assumes": [
+            [a.name, a.statement, [x for x, role in notation.items() if role in a.roles]]
+            for a in claim.assumes
+        ],
         "forms": forms,
         "notes": {form.form: form.note for form in claim.forms if form.note},
         "explain": claim.explain,

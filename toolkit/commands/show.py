@@ -29,7 +29,7 @@ def command(name: str, as_json: bool) -> None:
     for head in ("source", "statement", "parameters", "notation", "constants", "cases", "file"):
         if shown.get(head):
             click.echo(f"{head}: {_text(shown[head])}")
-    for title, text in shown.get("assumptions", []):
+    for title, text, _ in shown.get("assumptions", []):
         click.echo(f"{title}: {text}")
     for key, right in shown.get("right_sides", {}).items():
         click.echo(f"right side, {key}: {right}")
