@@ -35,6 +35,8 @@ class BoundedOracles(NoPlainPart):
         self._rate = 2.0 * of.inner_curvature / of.inner_slope  # k
         self._first = torch.zeros((1, of.inner_dim, 1), dtype=dtype, device=device)
         self._first[0, 0, 0] = 1.0
+        self._target = self._sign * of.heterogeneity * self._first
+        self._centre = of.opposition_centre * self._first
 
     def inner_law(self, batch: int) -> Law | None:
         """One sign for each noise that there is: of the value, of the gradient."""
@@ -68,11 +70,9 @@ class BoundedOracles(NoPlainPart):
     def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
         """Return ∇g^i_B̃(y)."""
         of = self._of
-        target = self._sign * of.heterogeneity * self._first
-        grad = huber_gradient(y - target, of.outer_slope, of.outer_curvature)
+        grad = huber_gradient(y - self._target, of.outer_slope, of.outer_curvature)
         if of.opposition_slope:
-            away = y - of.opposition_centre * self._first
-            opposed = huber_gradient(away, of.opposition_slope, of.opposition_curvature)
+            opposed = huber_gradient(y - self._centre, of.opposition_slope, of.opposition_curvature)
             grad = grad + self._sign * opposed
         if zeta is not None:
             grad = grad + of.outer_gradient_noise * zeta * self._first
@@ -81,11 +81,9 @@ class BoundedOracles(NoPlainPart):
     def outer_value(self, y: InnerVectors) -> Tensor:
         """Return g^i(y), [clients, replicates]."""
         of = self._of
-        target = self._sign * of.heterogeneity * self._first
-        value = huber_value(y - target, of.outer_slope, of.outer_curvature)
+        value = huber_value(y - self._target, of.outer_slope, of.outer_curvature)
         if of.opposition_slope:
-            away = y - of.opposition_centre * self._first
-            opposed = huber_value(away, of.opposition_slope, of.opposition_curvature)
+            opposed = huber_value(y - self._centre, of.opposition_slope, of.opposition_curvature)
             value = value + self._sign[..., 0] * opposed
         return value
 

@@ -21,6 +21,7 @@ from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.evidence import Measured, instance, rounding, shadows
+from verifiers.rows import described, row_of
 
 ALPHA = 1e-5
 ATOMS = 4096
@@ -253,16 +254,7 @@ def _row(
     **facts: Any,
 ) -> Row:
     roles = roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
-    return Row(
-        claim=claim.name,
-        form=form.form,
-        edition=form.edition,
-        reading=form.reading,
-        kind=claim.kind,
-        case={"key": case.key, "label": str(case), **case.parameters()},
-        verdict=verdict,
-        evidence=evidence,
-        reason=reason,
-        instance=instance(roles, claim.notation(case)),
-        **facts,
+    letters = instance(roles, claim.notation(case))
+    return row_of(
+        claim, form, described(case), verdict, evidence, reason, instance=letters, **facts
     )

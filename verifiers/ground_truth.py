@@ -22,6 +22,7 @@ from toolkit.claims import Case, Claim, Form
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.empirical import roles_of
 from verifiers.evidence import instance
+from verifiers.rows import described, row_of
 
 MARGIN = 1e-6
 """Relative width within which two sides of an identity count as equal."""
@@ -102,16 +103,7 @@ def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison
             "what": [c.what for c in order],
         },
     }
-    return Row(
-        claim=claim.name,
-        form=form.form,
-        edition=form.edition,
-        reading=form.reading,
-        kind=claim.kind,
-        case={"key": case.key, "label": str(case), **case.parameters()},
-        verdict=verdict,
-        evidence=None if verdict is Verdict.INCONCLUSIVE else Evidence.EXACT,
-        reason=reason,
-        instance=instance(roles_of(case), claim.notation(case)),
-        **facts,
-    )
+    return row_of(
+        claim, form, described(case), verdict, Evidence.EXACT, reason,
+        instance=instance(roles_of(case), claim.notation(case)), **facts,
+    )  # fmt: skip

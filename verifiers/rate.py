@@ -23,6 +23,7 @@ from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.empirical import ALPHA, right_side
 from verifiers.evidence import Measured
 from verifiers.plotted import band
+from verifiers.rows import row_of
 
 MARGIN = 0.1
 """How far the fitted slope may lie from the order's exponent."""
@@ -180,7 +181,7 @@ def judge_slope(
             f"slope {slope:.3f} ± {half:.3f}, last local slope {local[-1]:.3f}: longer horizons"
         )
     return _row(
-        claim, form, verdict, Evidence.ASYMPTOTIC if verdict is Verdict.SUPPORTED else None, reason,
+        claim, form, verdict, Evidence.ASYMPTOTIC, reason,
         case={"key": "slope", "label": f"slope over T = {horizons[0]:g} … {horizons[-1]:g}, "
               f"{cases[0].problem}, {type(cases[0].algorithm).__name__}", "local_slopes": local},
         lhs={"mean": slope, "low": slope - half, "high": slope + half}, rhs=rate.exponent,
@@ -233,15 +234,5 @@ def _worst(growth: Mapping[Any, Any], rate: Rate) -> Any:
 def _row(
     claim: Claim, form: Form, verdict: Verdict, evidence: Evidence | None, reason: str, **facts: Any
 ) -> Row:
-    facts.setdefault("case", {"key": "schedule", "label": "schedule, for all T"})
-    return Row(
-        claim=claim.name,
-        form=form.form,
-        edition=form.edition,
-        reading=form.reading,
-        kind=claim.kind,
-        verdict=verdict,
-        evidence=evidence,
-        reason=reason,
-        **facts,
-    )
+    case = facts.pop("case", {"key": "schedule", "label": "schedule, for all T"})
+    return row_of(claim, form, case, verdict, evidence, reason, **facts)

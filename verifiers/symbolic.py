@@ -8,6 +8,7 @@ from typing import Any
 
 from toolkit.claims import Claim, Form
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.rows import row_of
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,8 @@ def judge(claim: Claim, form: Form, steps: Sequence[Step]) -> Row:
         verdict, reason = Verdict.INCONCLUSIVE, f"not decided: {open_[0].says}"
     else:
         verdict, reason = Verdict.SUPPORTED, ""
-    return Row(
-        claim=claim.name,
-        form=form.form,
-        edition=form.edition,
-        reading=form.reading,
-        kind=claim.kind,
-        case={"key": "proof", "label": "proof, for all values"},
-        verdict=verdict,
-        evidence=None if verdict is Verdict.INCONCLUSIVE else Evidence.SYMBOLIC,
-        reason=reason,
-        comparisons=len(steps),
+    return row_of(
+        claim, form, {"key": "proof", "label": "proof, for all values"}, verdict,
+        Evidence.SYMBOLIC, reason, comparisons=len(steps),
         series={"proof": [[step.says, step.holds, step.why] for step in steps]},
-    )
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""Rows of results, made from a claim's form and a case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolkit.claims import Case, Claim, Form
+from toolkit.verdict import Evidence, Row, Verdict
+
+
+def row_of(
+    claim: Claim,
+    form: Form,
+    case: Mapping[str, Any],
+    verdict: Verdict,
+    evidence: Evidence | None,
+    reason: str = "",
+    **facts: Any,
+) -> Row:
+    """Return a row of one form; what was not decided has no evidence."""
+    return Row(
+        claim=claim.name,
+        form=form.form,
+        edition=form.edition,
+        reading=form.reading,
+        kind=claim.kind,
+        case=case,
+        verdict=verdict,
+        evidence=evidence if verdict in (Verdict.SUPPORTED, Verdict.REFUTED) else None,
+        reason=reason,
+        **facts,
+    )
+
+
+def described(case: Case) -> dict[str, Any]:
+    """Return a case as a row holds it: a key, a label, and every parameter."""
+    return {"key": case.key, "label": str(case), **case.parameters()}
