@@ -114,10 +114,15 @@ def test_hostile_names_are_escaped(tmp_path):
         rhs=1.0, series={"x": [1, 2], "mean": [1.0, 2.0], "bound": [1.0, 1.0]},
     )  # fmt: skip
     about = {
-        "kind": "bound", "source": HOSTILE, "statement": HOSTILE, "assumes": [[HOSTILE, HOSTILE, [HOSTILE]]],
-        "forms": {f"printed: {HOSTILE}": HOSTILE}, "notes": {"printed": HOSTILE},
-        "explain": HOSTILE, "command": HOSTILE,
-    }  # fmt: skip
+        "kind": "bound",
+        "source": HOSTILE,
+        "statement": HOSTILE,
+        "assumes": [[HOSTILE, HOSTILE, [HOSTILE]]],
+        "forms": {f"printed: {HOSTILE}": HOSTILE},
+        "notes": {"printed": HOSTILE},
+        "explain": HOSTILE,
+        "command": HOSTILE,
+    }
     head = header([], Settings()) | {"claims": {HOSTILE: about}, "union_bound": 0.0}
     page = render(head, [row])
     assert "<script>alert" not in page
