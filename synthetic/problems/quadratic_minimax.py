@@ -175,14 +175,9 @@ class _Oracles:
         chosen = list(clients)
         self._of = of
         self.clients = len(chosen)
-        a = torch.from_numpy(of.matrices[chosen]).to(device, dtype)
-        b = torch.from_numpy(of.offsets[chosen]).to(device, dtype)[..., None]
-        unit = torch.eye(of.dim, dtype=dtype, device=device).expand_as(a)
-        # one product with the block matrix takes fewer passes over memory than two with A and Aᵀ
-        above, below = torch.cat([of.regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
-        self._matrix = torch.cat([above, below], 1)
-        self._offset = torch.cat([torch.zeros_like(b), -b], 1)
-        self.client_weights = torch.full_like(b[:, :1], 1.0 / of.clients)
+        self._a = torch.from_numpy(of.matrices[chosen]).to(device, dtype)
+        self._b = torch.from_numpy(of.offsets[chosen]).to(device, dtype)[..., None]
+        self.client_weights = torch.full_like(self._b[:, :1], 1.0 / of.clients)
 
     def plain_law(self, batch: int) -> Law | None:
         """Two signs, one for x and one for y."""
@@ -190,9 +185,15 @@ class _Oracles:
 
     def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
-        field = torch.baddbmm(self._offset.expand_as(x), self._matrix, x)
+        of = self._of
+        field = torch.empty_like(x)
+        x, y = x[:, : of.dim], x[:, of.dim :]
+        # written in place: a pass over memory costs as much here as the products
+        down, up = field[:, : of.dim], field[:, of.dim :]
+        torch.baddbmm(x, self._a.mT, y, beta=of.regulariser, alpha=-1.0, out=down)
+        torch.baddbmm(y, self._a, x, out=up).sub_(self._b)
         if xi is not None:
-            field[:, :: self._of.dim] += self._of.gradient_noise / 2**0.5 * xi
+            field[:, :: of.dim] += self._of.gradient_noise / 2**0.5 * xi
         return field
 
 
