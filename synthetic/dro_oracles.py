@@ -20,8 +20,8 @@ class DROProblem(CompositionProblem):
 
     @property
     def offers(self) -> str:
-        """The average is a plain gradient field, the robust forms are compositions."""
-        return "plain" if self.form == "average" else "composition"
+        """The average has plain losses, the robust forms are compositions."""
+        return "losses" if self.form == "average" else "composition"
 
     @property
     def inside(self) -> bool:
@@ -96,9 +96,13 @@ class DROOracles:
 
     def plain_value(self, x: ClientVectors) -> Tensor:
         """Return f^i in form "average", else 0."""
+        return self.plain_loss(x, None)
+
+    def plain_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
+        """Return f^i_B in form "average", else 0."""
         if self.form != "average":
             return x.new_zeros((x.shape[0], x.shape[2]))
-        value: Tensor = self.model(x, None)[0]
+        value: Tensor = self.model(x, xi)[0]
         return value[:, 0]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from toolkit.algorithm import Algorithm
 from toolkit.discover import leaves
+from toolkit.oracles import OFFERS
 from toolkit.problem import Problem
 
 
@@ -39,7 +40,7 @@ def pairs() -> list[Any]:
 
 def fits(algorithm: Algorithm, problem: Problem) -> bool:
     """Whole batches only in the one form that has no unbiased minibatch."""
-    if algorithm.needs != problem.offers:
+    if algorithm.needs not in OFFERS[problem.offers]:
         return False
     return getattr(problem, "form", "") != "log" or getattr(algorithm, "batch", 1) == 1
 

@@ -9,7 +9,7 @@ import torch
 from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
 from tests.leaves import pairs
 from toolkit import average, sq
-from toolkit.algorithms import ComFedL, FedAvg, FedDRO
+from toolkit.algorithms import DRFL, ComFedL, FedAvg, FedDRO, QFedAvg
 from toolkit.draws import BLOCK
 from toolkit.engines.enumerated import TooManyAtoms
 from toolkit.engines.wire import run_on_wire
@@ -26,6 +26,8 @@ ON_THE_WIRE = [
     (FedDRO(local_steps=2, momentum=0.3), BoundedComposition(clients=3, inner_value_noise=0.1)),
     (FedAvg(local_steps=2, weighting="samples", batch=3), KLDRO(form="average", clients=3)),
     (FedAvg(local_steps=2), QuadraticMinimax(clients=2, dim=3, gradient_noise=0.1)),
+    (QFedAvg(local_steps=2, participation=0.5), KLDRO(form="average", clients=4)),
+    (DRFL(local_steps=2, weight_step=0.5, cohort=2), KLDRO(form="average", clients=3)),
 ]  # fmt: skip
 
 
@@ -110,7 +112,8 @@ def test_every_pair_runs_and_counts_its_rounds(algorithm, problem):
     ctx = sampled_context(problem, ("pairs",), replicates=4)
     made = run(problem, algorithm, ctx, rounds=2)
     assert made.bad_step is None
-    per_round = 1 if algorithm.leaf_name != "feddro" else algorithm.local_steps + 1
+    # FedDRO shares its embedding every step; DRFL's server asks for losses after the average
+    per_round = {"feddro": algorithm.local_steps + 1, "drfl": 2}.get(algorithm.leaf_name, 1)
     assert made.rounds == 2 * per_round
     assert made.reals > 0
 

@@ -29,7 +29,8 @@ def test_moments_are_those_that_the_axes_name():
         return each("round", "local_step", sq(view.mean("w")))
 
     made = measured(left)
-    assert seen == [(0, 0)] + [(s, j) for s in range(3) for j in (1, 2)]
+    # the first look is at a trial step, to learn the measure's axes
+    assert seen == [(0, 1)] + [(s, j) for s in range(3) for j in (1, 2)]
     assert made.values.shape == (6, 4)
     assert made.how == ("each", "round", "local_step")
     assert measured(lambda view: each("round", sq(view.mean("w")))).values.shape == (3, 4)
@@ -146,3 +147,43 @@ def test_parameters_out_of_range_are_told_with_their_values():
         assert said in str(caught.value)
         assert "wanted" in str(caught.value)
         assert "remedy" in str(caught.value)
+
+
+def test_the_moment_before_a_step_is_the_one_after_the_last():
+    """Mid-round, the axes "step" and "local_step" see the same means over the same cohort."""
+    problem = BoundedComposition(clients=4, heterogeneity=2.0, inner_value_noise=0.3)
+    algorithm = ComFedL(local_steps=3, participation=0.5)
+
+    def of(*axes):
+        ctx = sampled_context(problem, ("axes",), replicates=8)
+        return run(
+            problem, algorithm, ctx, rounds=2,
+            left=lambda view: each(*axes, sq(view.mean("w") - view.round_start("w"))),
+        ).values  # fmt: skip
+
+    before, after = of("step"), of("round", "local_step")
+    for step in range(6):
+        if step % 3:
+            np.testing.assert_array_equal(before[step], after[step - 1])
+
+
+def test_two_cohorts_of_one_step_are_drawn_apart():
+    ctx = sampled_context(PROBLEM, ("two",))
+    one, same = ctx.cohort(2, since=0), ctx.cohort(2, since=0)
+    other = ctx.cohort(2, since=0, name="other")
+    larger = ctx.cohort(3, since=0)
+    values = torch.randn(4, 1, 64, dtype=torch.float64)
+    torch.testing.assert_close(one.average(values)[0], same.average(values)[0])
+    assert not torch.equal(one.average(values)[0], other.average(values)[0])
+    assert set(ctx.mask.sum(0).flatten().tolist()) == {3.0}
+    assert not torch.equal(one.average(values)[0], larger.average(values)[0])
+
+
+def test_a_measure_that_overflows_ends_the_run_and_keeps_what_was_measured():
+    problem = QuadraticMinimax(clients=2, largest=2.0)
+    left = lambda view: average("round", sq(view.round_start("w")) ** 8)  # noqa: E731
+    made = measured(left, FedAvg(step_size=40.0), problem, rounds=100)
+    assert made.bad_step is not None
+    assert np.all(np.isfinite(made.values))
+    assert np.all(np.isfinite(made.trace[1]))
+    assert made.values.min() > 0

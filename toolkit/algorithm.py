@@ -57,11 +57,25 @@ class Context(Collective, Protocol):
     def clients(self) -> int:
         """K, the number of clients of the whole federation."""
 
-    def cohort(self, size: int, since: int) -> Collective:
-        """Return the collective of ``size`` clients sampled uniformly at step ``since``."""
+    def cohort(self, size: int, since: int, name: str = "cohort") -> Collective:
+        """Return the collective of ``size`` clients sampled uniformly at step ``since``.
+
+        Cohorts of different names are drawn independently; ``view.mean`` is over the one called
+        "cohort".
+        """
 
     def draw(self, law: Law | None, name: str) -> Tensor | None:
         """Draw [clients, *law.shape, replicates], keyed by client, step and name."""
+
+    def server_draw(self, law: Law, name: str, since: int) -> Tensor:
+        """Draw what the server draws at step ``since``, the same for all clients.
+
+        Returns:
+            [*law.shape, replicates]; for a Subset its mask, [clients, replicates].
+        """
+
+    def own(self, values: Tensor) -> Tensor:
+        """Return the rows of [all clients, …] that belong to the clients held here."""
 
     def everywhere(self, x: Tensor) -> Tensor:
         """Return the shared [dim] as every client holds it, [clients, dim, replicates]."""
@@ -80,7 +94,7 @@ class Algorithm(Parameters, ABC):
     leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
     needs: ClassVar[str] = "plain"
-    """Which oracles it asks: "plain" (a gradient field) or "composition"."""
+    """Which oracles it asks: "plain" (a gradient field), "losses" or "composition"."""
     iterate: ClassVar[str] = "w"
     local_steps: int
 

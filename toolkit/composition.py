@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from toolkit.draws import Law
@@ -48,15 +50,26 @@ class CompositionProblem(Problem):
 
     def gradient(self, x: SharedVector) -> SharedVector:
         """Return the objective's gradient at x, exactly."""
+        return self.client_gradients(x).mean(0)
+
+    def client_gradients(self, x: SharedVector) -> ClientVectors:
+        """Return each client's share of the gradient at x, exactly; their mean is the gradient."""
         oracles, every = self._at(x)
         y, pullback = oracles.inner(every, None)
         if self.inside:
             y = y.mean(0, keepdim=True).expand_as(y)
-        return (oracles.plain_grad(every, None) + pullback(oracles.outer_grad(y, None))).mean(0)
+        return oracles.plain_grad(every, None) + pullback(oracles.outer_grad(y, None))
+
+    @cached_property
+    def _held(self) -> dict[tuple[torch.dtype, str], Composition]:
+        """Oracles by dtype and device: a measure asks for a gradient at every moment."""
+        return {}
 
     def _at(self, x: SharedVector) -> tuple[Composition, ClientVectors]:
-        oracles: Composition = self.oracles(x.dtype, str(x.device))
-        return oracles, on_every_client(x, oracles.clients)
+        key = (x.dtype, str(x.device))
+        if key not in self._held:
+            self._held[key] = self.oracles(*key)
+        return self._held[key], on_every_client(x, self.clients)
 
 
 class NoPlainPart:

@@ -115,6 +115,35 @@ class Indices:
         return ((half * counts) >> np.uint64(32)).astype(np.int64)
 
 
+class TooManyAtoms(Exception):  # noqa: N818 - a signal between engine and judge, never shown
+    """The noise has more atoms than the limit; its expectation has to be sampled."""
+
+
+@dataclass(frozen=True)
+class Uniforms:
+    """``count`` independent numbers, uniform on the multiples of 2⁻⁵³ in [0, 1); too many atoms."""
+
+    count: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One element a number."""
+        return (self.count,)
+
+    @property
+    def words(self) -> int:
+        """One word a number and replicate."""
+        return self.count * BLOCK
+
+    def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
+        """Raise: 2⁵³ atoms cannot be enumerated."""
+        raise TooManyAtoms
+
+    def sample(self, words: np.ndarray, clients: range, replicates: int) -> np.ndarray:
+        """Keep the upper 53 bits."""
+        return _uniform(words).reshape(len(clients), self.count, BLOCK)[..., :replicates]
+
+
 @dataclass(frozen=True)
 class Subset:
     """A uniform subset of ``size`` of the ``clients``, as a mask [clients]; drawn by the server."""

@@ -18,6 +18,7 @@ from toolkit.errors import DriftproofError
 from toolkit.kernels.registry import Fused, fused_for
 from toolkit.measure import Recorder, View
 from toolkit.memory import keep_freed_memory
+from toolkit.oracles import OFFERS
 from toolkit.problem import Problem
 
 
@@ -84,7 +85,7 @@ def run(
         jitter: seed of random changes of the state, about a unit in the last place after each
             step (Monte Carlo arithmetic); None: none.
     """
-    if algorithm.needs != problem.offers:
+    if algorithm.needs not in OFFERS[problem.offers]:
         raise DriftproofError(
             f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
             f"a problem with {algorithm.needs} oracles",
@@ -105,7 +106,7 @@ def run(
             ("step",): rounds * tau,
         }
         recorder = Recorder(left, moments)
-        recorder.open(view)
+        recorder.open(_trial(view, algorithm, oracles))
     watched = recorder is not None and recorder.axes != ("round",)
     fused = None if watched or not kernels else fused_for(algorithm, problem, ctx)
     reach = _reach(problem, algorithm, state)
@@ -116,12 +117,18 @@ def run(
         view = View(ctx, problem, state, state, round=s)
         if recorder is not None and recorder.axes == ("round",):
             recorder.take(view)
+        if recorder is not None and recorder.lost:
+            bad_step = max(0, s * tau - 1)
+            break
         state, reached = _round(problem, algorithm, ctx, oracles, view, recorder, fused, shake)
         reach = max(reach, reached)
         if not _finite(state):
             bad_step = (s + 1) * tau - 1
             if ctx.replayable:
                 bad_step = _first_bad_step(algorithm, ctx, oracles, view)
+            break
+        if recorder is not None and recorder.lost:
+            bad_step = (s + 1) * tau - 1
             break
     else:
         watch(rounds, state)
@@ -143,6 +150,15 @@ def run(
     )
 
 
+def _trial(view: View, algorithm: Algorithm, oracles: Any) -> View:
+    """Return the view after one step that does not count: a measure may look at its marks."""
+    ctx = view.ctx
+    counted = ctx.rounds, ctx.reals
+    state = algorithm.step(ctx, oracles, view.state)
+    ctx.rounds, ctx.reals = counted
+    return View(ctx, view.problem, state, view.start, local_step=1)
+
+
 def _round(
     problem: Problem,
     algorithm: Algorithm,
@@ -161,7 +177,7 @@ def _round(
     for j in range(tau):
         ctx.t = first + j
         if axes == ("step",) and recorder is not None:
-            recorder.take(View(ctx, problem, state, view.start, view.round, 0))
+            recorder.take(View(ctx, problem, state, view.start, view.round, j))
         state = algorithm.step(ctx, oracles, state)
         state = shake(state) if shake is not None else state
         reach = max(reach, _reach(problem, algorithm, state), _marked(problem, algorithm, ctx))

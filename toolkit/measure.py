@@ -7,7 +7,7 @@ at which moments it is called:
 ==========================  ======================================================
 ``"round"``                 at the start of each round, s = 0 … S − 1
 ``"round", "local_step"``   after each local step, j = 1 … τ of every round
-``"step"``                  before each step, t = 0 … T − 1
+``"step"``                  before each step, t = 0 … T − 1; marks are those of step t − 1
 ==========================  ======================================================
 """
 
@@ -32,7 +32,7 @@ TRACE_POINTS = 96
 
 @dataclass(frozen=True)
 class Reduction:
-    """A value now, [replicates], and how moments are reduced: "each", "average" or "final"."""
+    """A value now, [replicates], and how moments are reduced: "each" or "average"."""
 
     how: str
     axes: tuple[str, ...]
@@ -102,9 +102,13 @@ class View:
         A field of the state is taken from the state, after any average, so that a server that
         averages wrongly is seen; anything else is what the algorithm marked.
         """
-        mask = self.ctx.mask if self.local_step else None
         held = getattr(self.state, name) if name in self.state._fields else self.client(name)
-        return self.ctx.means(mask, (held,), None)[0][0]
+        return self.cohort_mean(held)
+
+    def cohort_mean(self, values: Tensor) -> Tensor:
+        """Return the mean of [clients, dim, replicates] over the round's cohort."""
+        mask = self.ctx.mask if self.local_step else None
+        return self.ctx.means(mask, (values,), None)[0][0]
 
     def round_start(self, name: str) -> Tensor:
         """Return the mean over clients at the start of this round, [dim, replicates]."""
@@ -114,6 +118,10 @@ class View:
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇F(x), exactly, for x of shape [dim, replicates]."""
         return self.problem.gradient(x)
+
+    def client_gradients(self, x: Tensor) -> Tensor:
+        """Return each ∇F^i(x), exactly, [clients, dim, replicates]; their mean is ∇F(x)."""
+        return self.problem.client_gradients(x)
 
     def objective(self, x: Tensor) -> Tensor:
         """Return F(x), exactly, for x of shape [dim, replicates]: [replicates]."""
@@ -135,10 +143,12 @@ class Recorder:
     count: int = 0
     values: list[np.ndarray] = field(default_factory=list)
     trace: list[tuple[int, np.ndarray]] = field(default_factory=list)
+    lost: bool = False
+    """Whether the measure was not finite at some moment; nothing after it is taken."""
     _keep: frozenset[int] = frozenset()
 
     def open(self, view: View) -> None:
-        """Call the measure once, before the first step, to learn its axes."""
+        """Call the measure once, on a trial step, to learn its axes."""
         reduction = self.left(view)
         if not isinstance(reduction, Reduction):
             raise DriftproofError(
@@ -175,6 +185,9 @@ class Recorder:
     def take(self, view: View) -> None:
         """Take the measure at this moment."""
         value = self.left(view).value.double().cpu().numpy()
+        if self.lost or not np.all(np.isfinite(value)):
+            self.lost = True
+            return
         self.count += 1
         assert self.reduction is not None
         if self.reduction.how == "each":

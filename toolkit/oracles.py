@@ -18,6 +18,8 @@ ClientVectors: TypeAlias = Float[Tensor, "clients dim replicates"]
 InnerVectors: TypeAlias = Float[Tensor, "clients inner_dim replicates"]
 SharedVector: TypeAlias = Float[Tensor, "dim replicates"]
 Values: TypeAlias = Float[Tensor, " replicates"]
+OFFERS = {"plain": {"plain"}, "losses": {"losses", "plain"}, "composition": {"composition"}}
+"""What a problem offers → the needs of algorithms that it meets."""
 Pullback: TypeAlias = Callable[[Tensor], Tensor]
 
 
@@ -34,6 +36,19 @@ class Plain(Protocol):
 
     def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return each client's minibatch gradient at its own x."""
+
+
+@runtime_checkable
+class Losses(Plain, Protocol):
+    """A gradient field that is the gradient of losses which are not negative."""
+
+    def plain_value(self, x: ClientVectors) -> Float[Tensor, "clients replicates"]:
+        """Return each client's expected loss at its own x."""
+
+    def plain_loss(
+        self, x: ClientVectors, xi: Tensor | None
+    ) -> Float[Tensor, "clients replicates"]:
+        """Return each client's minibatch loss at its own x."""
 
 
 @runtime_checkable

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 
 import numpy as np
 
+from toolkit.errors import DriftproofError
 from toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Problem(Parameters, ABC):
 
     @property
     def offers(self) -> str:
-        """Which oracles it has: "plain" (a gradient field) or "composition"."""
+        """Which oracles it has: "plain" (a gradient field), "losses" or "composition"."""
         return "plain"
 
     @property
@@ -85,6 +86,14 @@ class Problem(Parameters, ABC):
     @abstractmethod
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇F at x of shape [dim, replicates]: the same shape."""
+
+    def client_gradients(self, x: Tensor) -> Tensor:
+        """Return each client's ∇F^i at x, [clients, dim, replicates], for x [dim, replicates]."""
+        raise DriftproofError(
+            f"{self.leaf_name} has no gradient of F for each client",
+            "a composition, client by client",
+            "measure view.gradient(x), the gradient of F",
+        )
 
     @property
     @abstractmethod

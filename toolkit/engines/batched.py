@@ -39,7 +39,6 @@ class BatchedContext:
         self.rounds = 0
         self.reals = 0
         self.marks: dict[str, Tensor] = {}
-        self.mask: Tensor | None = None
         self.clients = clients
         self.replicates = replicates
         self.local = range(clients) if local is None else local
@@ -47,7 +46,7 @@ class BatchedContext:
         self.device = device
         self._words = words
         self._block = block
-        self._cohort_since = -1
+        self._cohorts: dict[str, tuple[tuple[int, ...], Tensor | None]] = {}
 
     @property
     def weights(self) -> Tensor:
@@ -65,20 +64,33 @@ class BatchedContext:
             return None
         return self._tensor(self._sample(law, name, self.t, self.local))
 
+    def server_draw(self, law: Law, name: str, since: int) -> Tensor:
+        """Draw [*shape, replicates] at step ``since``; every process draws the same."""
+        return self._tensor(self._sample(law, name, since, range(1))[0])
+
+    def own(self, values: Tensor) -> Tensor:
+        """Return the rows of the clients held here."""
+        return values[self.local.start : self.local.stop]
+
     def mark(self, name: str, value: Tensor) -> None:
         """Show a claim an inner quantity of this step."""
         self.marks[name] = value
 
-    def cohort(self, size: int, since: int) -> Collective:
+    def cohort(self, size: int, since: int, name: str = "cohort") -> Collective:
         """Return the collective of ``size`` clients drawn by the server at step ``since``."""
-        if size == self.clients:
-            self.mask = None
-        elif since != self._cohort_since or self.mask is None:
-            drawn = self._sample(Subset(self.clients, size), "cohort", since, range(1))[0]
-            mask = self._tensor(drawn)[:, None, :]
-            self.mask = mask[self.local.start : self.local.stop]
-            self._cohort_since = since
-        return _Cohort(self, self.mask)
+        key = (size, since)
+        if self._cohorts.get(name, ((), None))[0] != key:
+            mask = None
+            if size < self.clients:
+                drawn = self.server_draw(Subset(self.clients, size), name, since)
+                mask = self.own(drawn[:, None])
+            self._cohorts[name] = key, mask
+        return _Cohort(self, self._cohorts[name][1])
+
+    @property
+    def mask(self) -> Tensor | None:
+        """The clients of the latest "cohort", [clients, 1, replicates] (None: all)."""
+        return self._cohorts.get("cohort", ((), None))[1]
 
     def average(self, *xs: Tensor, weights: Tensor | None = None) -> tuple[Tensor, ...]:
         """Average over all clients in one counted round."""

@@ -8,14 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.draws import Law, Words, elements
+from toolkit.draws import Law, TooManyAtoms, Words, elements
 from toolkit.engines.batched import BatchedContext
 
 Key = tuple[str, int, int, tuple[int, ...]]
-
-
-class TooManyAtoms(Exception):  # noqa: N818 - a signal between engine and judge, never shown
-    """The noise has more atoms than the limit; its expectation has to be sampled."""
 
 
 class EnumeratedContext(BatchedContext):

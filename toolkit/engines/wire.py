@@ -62,7 +62,7 @@ def run_on_wire(
 
     Args:
         names: what keys the draws; with the names of a batched run, the noise is the same.
-        processes: how many; one a client, or fewer.
+        processes: how many; one a client, or fewer (more than clients are not started).
         replicates, block: as in the batched engine.
 
     Returns:
@@ -72,6 +72,7 @@ def run_on_wire(
     Raises:
         DriftproofError: a process failed, or did not answer in time.
     """
+    processes = min(processes, problem.clients)
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         shares = np.array_split(np.arange(problem.clients), processes)
@@ -91,7 +92,7 @@ def run_on_wire(
             raise DriftproofError(
                 f"client processes {failed} failed",
                 f"{processes} processes that reach each other on the loopback device",
-                "use --engine batched; --debug shows what they printed",
+                "read what they printed above, or use --engine batched",
             )
         with np.load(Path(folder) / "out.npz") as held:
             return held["iterates"], int(held["rounds"])

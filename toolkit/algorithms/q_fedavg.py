@@ -1,0 +1,95 @@
+r"""q-FedAvg: clients with larger losses weigh more in the average."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Losses
+
+
+class State(NamedTuple):
+    """Each client's model and the round's common start, [clients, dim, replicates]."""
+
+    w: Tensor
+    anchor: Tensor
+
+
+@algorithm(
+    name="q-fedavg",
+    source="Li, Sanjabi, Beirami & Smith 2020 (Fair Resource Allocation), Algorithm 2",
+    statement=r"\Delta_k = F_k(w)^q \tfrac1\eta(w - \bar w_k),\quad h_k = q F_k(w)^{q-1}"
+    r"\|\tfrac1\eta(w-\bar w_k)\|^2 + \tfrac1\eta F_k(w)^q,\quad "
+    r"w^{+} = w - \frac{\sum_k\Delta_k}{\sum_k h_k}",
+)
+class QFedAvg(Algorithm):
+    r"""Local SGD, then a step with weights F_k^q and an estimated Lipschitz constant.
+
+    000 and 001 compare with it (and attribute it to Liu et al. 2019). The Lipschitz constant of the
+    local problem is taken as 1/η, as its authors do. With q = 0 it is FedAvg with equal weights.
+
+    Args:
+        local_steps: E, local steps a round.
+        step_size: η.
+        batch: samples a step; the losses F_k are over all of a client's samples.
+        fairness: q.
+        participation: share of clients sampled (uniformly) each round.
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    batch: int = 1
+    fairness: float = 0.2
+    participation: float = 1.0
+
+    needs = "losses"
+    notation = {
+        "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
+        "q": "fairness", "S": "rounds", "T": "steps",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch")
+        self.positive("step_size")
+        self.non_negative("fairness")
+        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+
+    @classmethod
+    def examples(cls) -> list[QFedAvg]:
+        """Return members with and without sampling of clients."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, fairness=2.0, participation=0.5, batch=2),
+        ]
+
+    def cohort_size(self, clients: int) -> int:
+        """Return how many clients take part, at least one."""
+        return max(1, round(self.participation * clients))
+
+    def init(self, ctx: Context, oracles: Losses, start: Tensor) -> State:
+        """Every client starts at the same point."""
+        w = ctx.everywhere(start)
+        return State(w, w)
+
+    def step(self, ctx: Context, oracles: Losses, state: State) -> State:
+        """One local step; the last of a round is followed by the weighted one."""
+        cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
+        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
+        w = torch.sub(state.w, oracles.plain_grad(state.w, xi), alpha=self.step_size)
+        ctx.mark("w", w)
+        if (ctx.t + 1) % self.local_steps:
+            return State(w, state.anchor)
+        loss = oracles.plain_value(state.anchor)[:, None]
+        moved = (state.anchor - w) / self.step_size
+        share = loss**self.fairness
+        spread = (moved * moved).sum(1, keepdim=True)
+        # q F^{q−1}: at q = 0 the term is 0 whatever F is
+        curvature = self.fairness * loss ** (self.fairness - 1) if self.fairness else 0.0
+        weight = curvature * spread + share / self.step_size
+        push, total = cohort.average(share * moved, weight)
+        w = state.anchor - push / total
+        return State(w, w)
