@@ -19,6 +19,18 @@ SMALLEST, LARGEST = 1e-8, 1e2
 """Between which multipliers the one with ‖w‖ = B is sought."""
 
 
+def minimise_smooth(function: Function, start: np.ndarray) -> np.ndarray:
+    """Return L-BFGS's minimiser of a smooth function on all of R^d; certify it yourself."""
+    from scipy.optimize import minimize
+
+    return np.asarray(
+        minimize(
+            function, start, jac=True, method="L-BFGS-B",
+            options={"maxiter": 20_000, "maxfun": 40_000, "maxcor": 30, "ftol": 0, "gtol": 1e-8},
+        ).x
+    )  # fmt: skip
+
+
 def minimise_smooth_on_ball(
     function: Function, start: np.ndarray, radius: float
 ) -> tuple[np.ndarray, dict[str, Any]]:
@@ -29,7 +41,7 @@ def minimise_smooth_on_ball(
         start: where to begin.
         radius: B.
     """
-    from scipy.optimize import brentq, minimize
+    from scipy.optimize import brentq
 
     latest = {"point": start}
 
@@ -40,12 +52,8 @@ def minimise_smooth_on_ball(
             value, gradient = function(w)
             return value + 0.5 * multiplier * float(w @ w), gradient + multiplier * w
 
-        found = minimize(
-            lagrangian, latest["point"], jac=True, method="L-BFGS-B",
-            options={"maxiter": 20_000, "maxfun": 40_000, "maxcor": 30, "ftol": 0, "gtol": 1e-8},
-        )  # fmt: skip
-        latest["point"] = found.x
-        return float(np.linalg.norm(found.x) - radius)
+        latest["point"] = minimise_smooth(lagrangian, latest["point"])
+        return float(np.linalg.norm(latest["point"]) - radius)
 
     if excess(np.log(SMALLEST)) > 0:
         brentq(excess, np.log(LARGEST), np.log(SMALLEST), xtol=1e-6)

@@ -1,0 +1,214 @@
+r"""Model-agnostic meta-learning on quadratic tasks, plain and robust.
+
+**Objective.** Task i: f_i(w) = ½ (w − c_i)ᵀA_i(w − c_i) + e_i. One step of size η = adaptation:
+
+* "average", (7): F(w) = (1/n) Σ f_i(w − η∇f_i(w));
+* "exp", (10): F(w) = (1/n) Σ exp(f_i(w − η∇f_i(w))/γ).
+
+As a composition: inner w ↦ w − ηA_i(w − c_i), with the symmetric Jacobian I − ηA_i; outer f_i, or
+exp(f_i/γ). Client i's spectrum runs from ``smallest`` to ``largest``, its eigenvectors are turned
+by its own reflection; c_i = ±heterogeneity·e plus e; e_i alternates between 0 and ``offset``.
+
+**Noise**, signs ±1: the inner gradient is ∇f_i(w) + s ξ e, the outer one ∇f_i(y) + s ζ e (times
+exp(f_i(y)/γ)/γ in the robust form).
+
+**Constants**, for ‖w‖ ≤ B = ball. With q = max |1 − ηλ| over the spectrum, ρ = q(B + max‖c_i‖) + ηs
+(the most that ‖y − c_i‖ can be) and M = largest ρ²/2 + offset (the most that f_i can be):
+
+* G_f = q, L_f = 0, σ_1 = 0, σ_2 = ηs (all exact: the Jacobian is constant);
+* average: G_g = largest·ρ + s, L_g = largest, σ_3 = s; L = λmax of (1/n) Σ M_i, M_i =
+  (I − ηA_i)A_i(I − ηA_i), exact;
+* exp: with T = e^{M/γ}/γ, G_g = T(largest·ρ + s), L_g = T(largest + largest·ρ(largest·ρ + s)/γ),
+  σ_3 = T s; L = T(λ + (q·largest·ρ)²/γ) with λ = max λmax(M_i), as ∇² exp(q_i/γ) =
+  (e^{q_i/γ}/γ)(M_i + ∇q_i∇q_iᵀ/γ).
+
+**Optimum** on R^d. Average: Σ M_i (w − c_i) = 0, in closed form. Exp: V = γ log F is μ-strongly
+convex, μ = min λmin(M_i), so V(w) − min V ≤ ‖∇V(w)‖²/(2μ) at the solver's point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from synthetic.maml_oracles import MAMLOracles
+from synthetic.pairs import pair_signs
+from synthetic.smooth_optimum import minimise_smooth
+from toolkit.composition import CompositionProblem
+from toolkit.problem import Solution, problem
+
+
+@problem(
+    name="maml",
+    source="000/001, problems (7) and (10)",
+    statement=r"F(w) = \frac1n\sum_{i=1}^n g\big(f_i(w - \eta\nabla f_i(w))\big)",
+)
+class MAML(CompositionProblem):
+    """Quadratic tasks after one gradient step, averaged or KL-robust.
+
+    Args:
+        clients: n, the number of tasks.
+        dim: d.
+        form: "average" (7) or "exp" (10).
+        adaptation: η of the inner step.
+        temperature: γ of the robust form.
+        smallest, largest: ends of every task's spectrum.
+        heterogeneity: the tasks' minimisers lie this far apart.
+        offset: e_i of every second task.
+        gradient_noise: s.
+        ball: B.
+    """
+
+    clients: int = 2
+    dim: int = 2
+    form: str = "average"
+    adaptation: float = 0.3
+    temperature: float = 2.0
+    smallest: float = 0.5
+    largest: float = 1.0
+    heterogeneity: float = 0.5
+    offset: float = 0.0
+    gradient_noise: float = 0.0
+    ball: float = 3.0
+
+    notation = {"gamma": "temperature", "n": "clients", "alpha": "adaptation"}
+    outer_everywhere = False
+
+    def validate(self) -> None:
+        """Refuse what has no constants or no minimiser."""
+        self.whole("clients", "dim")
+        self.positive("adaptation", "temperature", "smallest", "largest", "ball")
+        self.non_negative("heterogeneity", "offset", "gradient_noise")
+        self.one_of("form", ("average", "exp"))
+        self.require("smallest", f"at most largest = {self.largest}", self.smallest <= self.largest)
+        singular = np.any(np.isclose(self.adaptation * self.spectrum, 1.0))
+        self.require("adaptation", "not 1/λ for a curvature λ", not singular)
+        high = self.largest * self.reach**2 / 2 + self.offset
+        self.require(
+            "temperature", "above loss/700, or exp overflows", high / self.temperature < 700
+        )
+
+    @classmethod
+    def examples(cls) -> list[MAML]:
+        """Return both forms, with noise and without."""
+        return [
+            cls(),
+            cls(clients=3, dim=3, gradient_noise=0.2),
+            cls(form="exp", offset=0.5),
+            cls(clients=3, dim=2, form="exp", gradient_noise=0.2, adaptation=1.5),
+        ]
+
+    @property
+    def radius(self) -> float:
+        """The ball."""
+        return self.ball
+
+    @cached_property
+    def spectrum(self) -> np.ndarray:
+        """Every task's eigenvalues, [dim]."""
+        return np.linspace(self.largest, self.smallest, self.dim)
+
+    @cached_property
+    def curvatures(self) -> np.ndarray:
+        """A_i, [clients, dim, dim]."""
+        made = []
+        for client in range(self.clients):
+            normal = np.cos(np.arange(1, self.dim + 1) * (client + 1.0))
+            turn = np.eye(self.dim) - 2 * np.outer(normal, normal) / (normal @ normal)
+            made.append(turn @ np.diag(self.spectrum) @ turn)
+        return np.stack(made)
+
+    @cached_property
+    def centres(self) -> np.ndarray:
+        """c_i, [clients, dim]."""
+        made = np.zeros((self.clients, self.dim))
+        made[:, 0] = 1.0 + self.heterogeneity * pair_signs(self.clients)
+        return made
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """e_i, [clients]."""
+        return self.offset * (np.arange(self.clients) % 2)
+
+    @cached_property
+    def reach(self) -> float:
+        """ρ, the most that ‖y − c_i‖ can be."""
+        far = self.ball + float(np.abs(self.centres[:, 0]).max())
+        return self._shrink * far + self.adaptation * self.gradient_noise
+
+    @property
+    def _shrink(self) -> float:
+        return float(np.abs(1 - self.adaptation * self.spectrum).max())
+
+    @cached_property
+    def adapted(self) -> np.ndarray:
+        """M_i = (I − ηA_i)A_i(I − ηA_i), [clients, dim, dim]."""
+        turned = np.eye(self.dim) - self.adaptation * self.curvatures
+        made: np.ndarray = turned @ self.curvatures @ turned
+        return made
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        q, s, steep = self._shrink, self.gradient_noise, self.largest * self.reach
+        made = {
+            "inner_gradient_bound": q,
+            "inner_smoothness": 0.0,
+            "inner_gradient_noise": 0.0,
+            "inner_value_noise": self.adaptation * s,
+        }
+        if self.form == "average":
+            smooth = float(np.linalg.eigvalsh(self.adapted.mean(0)).max())
+            outer = (steep + s, self.largest, s, smooth)
+        else:
+            high = self.largest * self.reach**2 / 2 + self.offset
+            top = math.exp(high / self.temperature) / self.temperature
+            bend = self.largest + steep * (steep + s) / self.temperature
+            each = float(np.linalg.eigvalsh(self.adapted).max())
+            smooth = top * (each + (q * steep) ** 2 / self.temperature)
+            outer = (top * (steep + s), top * bend, top * s, smooth)
+        names = ("outer_gradient_bound", "outer_smoothness", "outer_gradient_noise")
+        return made | dict(zip((*names, "objective_smoothness"), outer, strict=True))
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The optimum on R^d, in closed form or certified by strong convexity."""
+        pull = np.einsum("kij,kj->i", self.adapted, self.centres)
+        point = np.linalg.solve(self.adapted.sum(0), pull)
+        if self.form == "average":
+            value = float(self.objective(torch.from_numpy(point)[:, None]))
+            return Solution(value, value, point, {"method": "closed form", "gap": 0.0})
+        gamma = self.temperature
+
+        def robust(w: np.ndarray) -> tuple[float, np.ndarray]:
+            at = torch.from_numpy(w)[:, None]
+            value = float(self.objective(at))
+            return gamma * math.log(value), gamma * self.gradient(at)[:, 0].numpy() / value
+
+        point = minimise_smooth(robust, point)
+        value, gradient = robust(point)
+        modulus = float(np.linalg.eigvalsh(self.adapted).min())
+        gap = float(gradient @ gradient) / (2 * modulus)
+        high = math.exp(value / gamma)
+        told = {"method": "scipy, L-BFGS", "gap": gap, "strong_convexity": modulus}
+        return Solution(math.exp((value - gap) / gamma), high, point, told)
+
+    def start(self) -> np.ndarray:
+        """Return 0."""
+        return np.zeros(self.dim)
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> MAMLOracles:
+        """Return the oracles of some clients."""
+        return MAMLOracles(self, dtype, device, clients or range(self.clients))
+
+    def losses(self, w: Tensor) -> Tensor:
+        """Return f_i(w − η∇f_i(w)), [clients, replicates], for w of shape [dim, replicates]."""
+        oracles = self.oracles(w.dtype, str(w.device))
+        return oracles.task_value(oracles.inner(w.expand(self.clients, *w.shape), None)[0])

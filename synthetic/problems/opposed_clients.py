@@ -1,0 +1,158 @@
+r"""Scalar clients whose curvatures cancel in the average: F is far smoother than any client.
+
+**Objective.** Inner f^±(w) = h(w) ± o(w), the outer function g(y) = y common to all clients and
+without noise (the special problem of 000). h is the Huber function with derivative
+clip(curvature·w, ±slope), o the one with derivative clip(opposition_curvature·(w − a), ±
+opposition_slope), a = opposition_centre. Clients come in pairs; an odd one out has h alone, so
+F = (1/n) Σ f^i = h exactly.
+
+At a point beyond both knees the client of h + o steps back and forth over a while that of h − o
+does not: local steps drift apart although F is as smooth as ``curvature``.
+
+**Noise**, a sign ±1: f^i(w; ξ) = f^i(w) + v ξ w (v = gradient_noise), so that value and derivative
+are noisy together; its variance is bounded for |w| ≤ B = ball only, where there is noise.
+
+**Constants**: G_f = slope + opposition_slope + v, L_f = curvature + opposition_curvature, G_g = 1,
+L_g = 0, L = curvature, σ_1 = v, σ_2 = vB, σ_3 = 0; on all of R without noise.
+
+**Optimum.** inf F = 0 at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from synthetic.huber import huber_gradient, huber_value
+from synthetic.pairs import pair_signs
+from toolkit.composition import CompositionProblem, NoPlainPart
+from toolkit.draws import Law, SignMean
+from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from toolkit.problem import Solution, problem
+
+
+@problem(
+    name="opposed-clients",
+    source="000/001, problem (1); a construction of driftproof's",
+    statement=r"F(w) = \frac1n\sum_{i=1}^n g(f^i(w)),\quad f^\pm = h \pm o,\; g(y) = y",
+)
+class OpposedClients(CompositionProblem):
+    """Inner maps with opposite curvature, and a linear outer function.
+
+    Args:
+        clients: n.
+        dim: 1.
+        slope, curvature: of h.
+        opposition_slope, opposition_curvature, opposition_centre: of o, and a.
+        gradient_noise: v.
+        ball: B, within which the noise's constants hold.
+        distance: the start.
+    """
+
+    clients: int = 2
+    dim: int = 1
+    slope: float = 0.5
+    curvature: float = 0.04
+    opposition_slope: float = 1.0
+    opposition_curvature: float = 3.0
+    opposition_centre: float = 12.875
+    gradient_noise: float = 0.0
+    ball: float = 20.0
+    distance: float = 13.25
+
+    def validate(self) -> None:
+        """Refuse constants that are not finite and of the right sign."""
+        self.whole("clients")
+        self.require("dim", "1", self.dim == 1)
+        self.positive("slope", "curvature", "opposition_slope", "opposition_curvature", "ball")
+        self.non_negative("opposition_centre", "gradient_noise", "distance")
+
+    @classmethod
+    def examples(cls) -> list[OpposedClients]:
+        """Return a pair, three clients, and noise."""
+        return [
+            cls(curvature=0.5, opposition_centre=1.0, distance=1.5),
+            cls(clients=3, curvature=1.0, opposition_centre=0.5, distance=2.0),
+            cls(curvature=0.5, opposition_centre=1.0, distance=1.5, gradient_noise=0.2, ball=4.0),
+        ]
+
+    @property
+    def radius(self) -> float | None:
+        """The ball, if there is noise."""
+        return self.ball if self.gradient_noise else None
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        opposed = self.clients > 1
+        return {
+            "inner_gradient_bound": self.slope
+            + opposed * self.opposition_slope
+            + self.gradient_noise,
+            "inner_smoothness": self.curvature + opposed * self.opposition_curvature,
+            "outer_gradient_bound": 1.0,
+            "outer_smoothness": 0.0,
+            "objective_smoothness": self.curvature,
+            "inner_gradient_noise": self.gradient_noise,
+            "inner_value_noise": self.gradient_noise * self.ball,
+            "outer_gradient_noise": 0.0,
+        }
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Inf F = 0 at 0, in closed form."""
+        return Solution(0.0, 0.0, np.zeros(1), {"method": "closed form", "gap": 0.0})
+
+    def start(self) -> np.ndarray:
+        """Return the start."""
+        return np.array([self.distance])
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> _Oracles:
+        """Return the oracles of some clients."""
+        return _Oracles(self, dtype, device, clients or range(self.clients))
+
+
+class _Oracles(NoPlainPart):
+    """The oracles in one dtype; tensors are [clients, 1, replicates]."""
+
+    def __init__(self, of: OpposedClients, dtype: torch.dtype, device: str, clients: range) -> None:
+        self._of = of
+        self.clients = len(clients)
+        signs = pair_signs(of.clients)[list(clients)]
+        self._sign = torch.tensor(signs, dtype=dtype, device=device)[:, None, None]
+        self.client_weights = torch.full_like(self._sign, 1.0 / of.clients)
+
+    def inner_law(self, batch: int) -> Law | None:
+        """One sign, if there is noise."""
+        return SignMean(batch, (1,)) if self._of.gradient_noise else None
+
+    def outer_law(self, batch: int) -> Law | None:
+        """The outer function has no noise."""
+        return None
+
+    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return f^i_B(x) and v ↦ (f^i_B)'(x)·v."""
+        of = self._of
+        beside = x - of.opposition_centre
+        bent = of.opposition_slope, of.opposition_curvature
+        opposed = self._sign * huber_value(beside, *bent)[:, None]
+        value = huber_value(x, of.slope, of.curvature)[:, None] + opposed
+        turned = self._sign * huber_gradient(beside, *bent)
+        slope = huber_gradient(x, of.slope, of.curvature) + turned
+        if xi is not None:
+            value, slope = value + of.gradient_noise * xi * x, slope + of.gradient_noise * xi
+        return value, lambda v: slope * v
+
+    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
+        """Return 1."""
+        return torch.ones_like(y)
+
+    def outer_value(self, y: InnerVectors) -> Tensor:
+        """Return y."""
+        return y[:, 0]
