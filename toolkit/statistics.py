@@ -30,11 +30,26 @@ def log_wealth(x: Sample, mean: float) -> float:
     >>> bool(log_wealth(ones, 0.5) > np.log(1e5) > log_wealth(ones[:4], 0.5))
     True
     """
-    if mean <= 0:  # μ ≤ 0 and x ≥ 0 mean x = 0 almost surely
+    if mean < 0:  # x ≥ 0
+        return float(np.inf) if len(x) else 0.0
+    if mean == 0:  # μ ≤ 0 and x ≥ 0 mean x = 0 almost surely
         return float(np.inf) if np.any(x > 0) else 0.0
     gains = _log_gains(x, mean)
     top = gains.max()
     return float(top + np.log(np.mean(np.exp(gains - top))))
+
+
+def log_wealth_path(x: Sample, mean: float) -> Sample:
+    """Return log W_1(mean), …, log W_n(mean), for a mean above 0: what a peeker would see.
+
+    >>> path = log_wealth_path(np.ones(64), 0.5)
+    >>> bool(np.isclose(path[-1], log_wealth(np.ones(64), 0.5)))
+    True
+    """
+    gains = np.cumsum(np.log1p(BETS[:, None] * (x / mean - 1.0)), 1)
+    top = gains.max(0)
+    path: np.ndarray = top + np.log(np.mean(np.exp(gains - top), 0))
+    return path
 
 
 def exceeds(x: Sample, mean: float, alpha: float) -> bool:

@@ -15,8 +15,8 @@ import torch
 
 from toolkit.claims import Case, Claim, Form
 from toolkit.constants import Letters, evaluate
-from toolkit.draws import BLOCK
-from toolkit.engines.enumerated import TooManyAtoms
+from toolkit.draws import BLOCK, TooManyAtoms
+from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
@@ -29,6 +29,10 @@ SHADOWS = 4
 """Single-precision runs that measure the rounding error of an exact one."""
 BLUR = 1e-6
 """Relative rounding error up to which sides that agree within it count as equal."""
+MOST = 16_384
+"""Replicates that the largest profile takes (``verifiers.jobs.BUDGETS``)."""
+WIDE = 1e-2
+"""Right side over range below which the range, not the margin, is what costs replicates."""
 SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
@@ -65,20 +69,61 @@ def measure_block(claim: Claim, case: Case, seed: int, block: int, device: str =
     )
 
 
+def numbers_of(case: Case) -> dict[str, float]:
+    """Return the numeric parameters of a case's problem and algorithm by name.
+
+    Raises:
+        DriftproofError: both have a parameter of one name with different values.
+    """
+    made: dict[str, float] = {}
+    for part in (case.problem, case.algorithm):
+        for name, value in part.values().items() if part is not None else ():
+            if not isinstance(value, int | float):
+                continue
+            if made.get(name, value) != value:
+                raise DriftproofError(
+                    f"{name} is {made[name]} of {case.problem} and {value} of {case.algorithm}",
+                    "one meaning for each name",
+                    f"rename the field {name} of the algorithm",
+                )
+            made[name] = value
+    return made
+
+
 def roles_of(
     case: Case, *, rounds: int | None = None, gap: float | None = None
 ) -> dict[str, float]:
     """Return every role's number on a case (with another horizon, to draw a bound's curve)."""
-    made: dict[str, Any] = {**case.problem.values(), **case.problem.constants}
+    made: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
     if case.algorithm is not None:
-        made |= case.algorithm.values()
         made["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
         horizon = case.rounds if rounds is None else rounds
         if horizon is not None:
             made["rounds"] = horizon
             made["steps"] = horizon * case.algorithm.local_steps
     made["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
-    return {key: value for key, value in made.items() if isinstance(value, int | float)}
+    return made
+
+
+def range_of(claim: Claim, case: Case) -> tuple[float, float] | None:
+    """Return what one replicate's left side can be: (0, range(c)), or both ends if it gives two."""
+    if claim.range is None:
+        return None
+    stated = claim.range(Letters(claim.notation(case)))
+    if isinstance(stated, tuple):
+        low, high = (right_side(claim, case, lambda c, end=end: end) for end in stated)
+        return low[0], high[1]
+    return 0.0, right_side(claim, case, claim.range)[1]
+
+
+def lacking_constants(claim: Claim, case: Case, right: Any) -> list[str]:
+    """Return the roles that a right side uses and the case has no number for."""
+    import sympy
+
+    notation = claim.notation(case)
+    expression = sympy.sympify(right(Letters(notation)))
+    roles = {notation[symbol.name] for symbol in expression.free_symbols}
+    return sorted(roles - set(roles_of(case)))
 
 
 def right_side(claim: Claim, case: Case, right: Any) -> tuple[float, float]:
@@ -104,6 +149,10 @@ def unmet(claim: Claim, case: Case) -> str | None:
         if assumption.relation is None:
             continue
         relation = assumption.relation(Letters(notation))
+        if relation in (True, sympy.true):
+            continue
+        if not hasattr(relation, "lhs"):
+            return f"{assumption.name} is {relation} here"
         roles = roles_of(case)
         left, right = (evaluate(side, notation, roles) for side in (relation.lhs, relation.rhs))
         if not bool(relation.func(sympy.Float(left), sympy.Float(right))):
@@ -119,12 +168,18 @@ class Sides:
     measured: Measured
     low: float
     high: float
-    range: float | None
+    range: tuple[float, float] | None
 
     @property
     def vacuous(self) -> bool:
         """Whether the right side exceeds what the left can be without any dynamics."""
-        return self.range is not None and self.low > self.range * (1 + 1e-12)
+        return self.range is not None and self.low > self.range[1] * (1 + 1e-12)
+
+    @property
+    def partial_is_lower_bound(self) -> bool:
+        """Whether an average that counts missing moments as zero is a lower bound: no negatives."""
+        values = self.measured.values
+        return not (self.range is not None and self.range[0] < 0) and not np.any(values < 0)
 
 
 def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
@@ -136,9 +191,12 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
     if radius is not None and measured.reach > radius:
         reason = f"an iterate reached norm {measured.reach:.3g}; proven for norms up to {radius:g}"
         return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
+    lacking = lacking_constants(claim, case, form.right)
+    if lacking:
+        reason = f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
+        return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
     low, high = right_side(claim, case, form.right)
-    top = None if claim.range is None else right_side(claim, case, claim.range)[1]
-    sides = Sides(measured, low, high, top)
+    sides = Sides(measured, low, high, range_of(claim, case))
     if measured.kind == "exact":
         return _exact(claim, case, form, sides)
     return _sampled(claim, case, form, sides)
@@ -160,7 +218,7 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         mean, slack = float(means[worst]), float(error[worst])
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
         facts |= {"rhs": sides.high, "margin": slack, "vacuous": sides.vacuous}
-    if len(refuted):
+    if len(refuted) and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
         reason = _exceeds(float(means[worst]), sides.high, _gone(sides))
         return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)
     if not complete:
@@ -186,52 +244,76 @@ def _sampled(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         reason = "the noise has to be sampled, and the claim gives no range(c) for its left side"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     finite = np.isfinite(values).all(1)
-    scaled = np.clip(values[finite] / sides.range, 0.0, None)
-    if scaled.size and scaled.max() > 1 + SLACK:
+    bottom, width = sides.range[0], sides.range[1] - sides.range[0]
+    scaled = (values[finite] - bottom) / width
+    if scaled.size and not -SLACK <= scaled.min() <= scaled.max() <= 1 + SLACK:
+        odd = scaled.max() if scaled.max() > 1 + SLACK else scaled.min()
         reason = (
-            f"a replicate measured {scaled.max() * sides.range:.6g}, but the assumptions allow "
-            f"{sides.range:.6g} at most: a constant or the algorithm is wrong"
+            f"a replicate measured {bottom + odd * width:.6g}, but range(c) is from {bottom:.6g} "
+            f"to {sides.range[1]:.6g}: a constant, the range or the algorithm is wrong"
         )
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
-    scaled = np.minimum(scaled, 1.0)
+    scaled = np.clip(scaled, 0.0, 1.0)
     means = scaled.mean(1)
     worst = int(np.argmax(means)) if len(means) else 0
     if len(means):
-        ends = interval(scaled[worst] * sides.range, sides.range, ALPHA)
-        mean = float(means[worst] * sides.range)
-        facts["lhs"] = {"mean": mean, "low": ends[0], "high": ends[1]}
-    share_low, share_high = sides.low / sides.range, sides.high / sides.range
-    # one false comparison among many true ones refutes, so that side pays for all of them;
-    # support needs every comparison, so each may be tested at the full level
-    refuting = ALPHA / max(1, len(means))
-    if any(exceeds(x, share_high, refuting) for x in scaled if share_high < 1):
+        ends = interval(scaled[worst], 1.0, ALPHA)
+        shown = [bottom + width * float(end) for end in (means[worst], *ends)]
+        facts["lhs"] = dict(zip(("mean", "low", "high"), shown, strict=True))
+    share_low, share_high = (sides.low - bottom) / width, (sides.high - bottom) / width
+    decided = decide(scaled, share_low, share_high, ALPHA)
+    partial = sides.measured.bad_step >= 0
+    if decided is Verdict.REFUTED and not (partial and not sides.partial_is_lower_bound):
         reason = _exceeds(facts["lhs"]["low"], sides.high, _gone(sides))
         return _row(claim, case, form, Verdict.REFUTED, Evidence.SEQUENTIAL, reason, **facts)
     if sides.measured.bad_step >= 0 or not finite.all():
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, _gone(sides), **facts)
-    below = [_below(x, share_low) for x in scaled]
-    if all(below):
+    if decided is Verdict.SUPPORTED:
         return _row(claim, case, form, Verdict.SUPPORTED, Evidence.SEQUENTIAL, "", **facts)
-    undecided = scaled[below.index(False)]
-    reason = _how_many(undecided, share_low, share_high)
+    undecided = next(x for x in scaled if not _below(x, share_low, ALPHA))
+    reason = what_to_change(undecided, share_low, share_high)
     return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
 
 
-def _below(x: np.ndarray, mean: float) -> bool:
+def decide(scaled: np.ndarray, low: float, high: float, alpha: float) -> Verdict:
+    """Return the verdict on comparisons [comparisons, replicates] in [0, 1].
+
+    One false comparison among many true ones refutes, so that side pays for all of them; support
+    needs every comparison, so each may be tested at the full level. Either error has probability
+    at most alpha, whenever one looks (``verifiers.calibration`` simulates it).
+
+    Args:
+        low, high: an enclosure of the right side, in units of the range.
+    """
+    refuting = alpha / max(1, len(scaled))
+    if high < 1 and any(exceeds(x, high, refuting) for x in scaled):
+        return Verdict.REFUTED
+    if all(_below(x, low, alpha) for x in scaled):
+        return Verdict.SUPPORTED
+    return Verdict.INCONCLUSIVE
+
+
+def _below(x: np.ndarray, mean: float, alpha: float) -> bool:
     """Say whether μ < mean is established for x in [0, 1] (trivially, if mean > 1)."""
     room = np.where(1.0 - x > SLACK, 1.0 - x, 0.0)
-    return mean > 1 or exceeds(room, 1.0 - mean, ALPHA)
+    return mean > 1 or exceeds(room, 1.0 - mean, alpha)
 
 
-def _how_many(x: np.ndarray, low: float, high: float) -> str:
-    n = len(x)
+def what_to_change(x: np.ndarray, low: float, high: float) -> str:
+    """Say which of replicates, range or margin keeps a case from being decided."""
+    n, margin = len(x), x.mean() / high - 1
     wanted = [replicates_needed(1 - x, 1 - low, ALPHA), replicates_needed(x, high, ALPHA)]
     sizes = [size for size in wanted if size is not None]
-    if sizes:
-        return f"{n} replicates did not decide; about {min(sizes)} would"
-    return (
-        f"{n} replicates did not decide, and show no margin yet (mean/right {x.mean() / high:.3g})"
-    )
+    told = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
+    told += "above the right side" if margin > 0 else "below the right side"
+    if not sizes or min(sizes) > MOST:
+        if high < WIDE:
+            return (
+                f"{told}, which is {1 / high:.3g} times smaller than range(c): sharpen the range, "
+                "what the assumptions allow one replicate"
+            )
+        return f"{told}: too small a margin to be seen by sampling; choose a case farther from it"
+    return f"{told}; about {min(sizes)} replicates would (--profile full takes {MOST})"
 
 
 def _exceeds(left: float, right: float, also: str) -> str:
@@ -241,7 +323,7 @@ def _exceeds(left: float, right: float, also: str) -> str:
 
 def _gone(sides: Sides) -> str:
     step = sides.measured.bad_step
-    return "" if step < 0 else f"an iterate is no longer finite after step t = {step}"
+    return "" if step < 0 else f"an iterate or the measure is not finite after step t = {step}"
 
 
 def _row(
