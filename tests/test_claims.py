@@ -29,7 +29,7 @@ def test_a_claim_says_what_it_is(made):
     assert made.kind in KINDS
     assert made.source
     assert made.statement
-    assert made.cases
+    assert made.cases or made.prove
     assert len([form for form in made.forms if form.form == "sibling"]) >= 2
     for form in made.forms:
         assert form.form != "corrected" or len(form.note) > 40
@@ -50,6 +50,9 @@ def test_verdicts_are_those_on_record_and_siblings_are_refused(made):
     for row in own:
         assert row.expected is not None, f"not on record: {row.claim} {row.case['label']}"
         assert row.verdict == row.expected, row.case["label"]
+    held = record.read()[made.name]
+    recorded = {(form, key) for form, cases in held.items() for key in cases}
+    assert recorded == {(record.form_key(row), row.case["key"]) for row in own}
     assert record.as_expected(own)
     assert all(check.good for check in checked(rows))
 
@@ -84,9 +87,9 @@ def test_a_broken_algorithm_is_refused(name):
     ]
     rows = judge([dataclasses.replace(made, cases=tuple(broken))], Settings())
     assert overall(rows) is Verdict.REFUTED
-    noisy = [row for row in rows if row.case["inner_value_noise"]]
+    noisy = [row for row in rows if row.case["problem"]["inner_value_noise"]]
     assert noisy  # sampled replicates beyond the proven range are not taken for evidence
-    exact = [row for row in rows if not row.case["inner_value_noise"]]
+    exact = [row for row in rows if not row.case["problem"]["inner_value_noise"]]
     assert all(row.verdict is Verdict.REFUTED for row in exact)
 
 
@@ -283,3 +286,117 @@ def test_a_claim_of_an_unknown_kind_or_without_a_right_side_is_refused():
         claim(name="x", kind="bond", source="", statement="")
     with pytest.raises(DriftproofError, match="no right side"):
         claim(name="x", kind="bound", source="", statement="")(type("C", (), {}))
+
+
+@pytest.mark.parametrize("made", claims())
+def test_a_cases_key_changes_with_every_parameter(made):
+    from toolkit.errors import DriftproofError
+
+    for case in made.cases[:1]:
+        for part in ("problem", "algorithm"):
+            held = getattr(case, part)
+            for name, value in held.values().items() if held is not None else ():
+                if isinstance(value, str | bool):
+                    continue
+                try:
+                    moved = dataclasses.replace(held, **{name: value * 2 + 1})
+                except DriftproofError:
+                    continue  # not a member of the family
+                assert dataclasses.replace(case, **{part: moved}).key != case.key, name
+
+
+def test_parameters_of_problem_and_algorithm_do_not_hide_each_other():
+    """KLDRO and ComFedL both have a field called samples."""
+    from synthetic.problems import KLDRO
+
+    few, many = (Case(KLDRO(samples=n), ComFedL(), 2) for n in (10, 20))
+    assert few.key != many.key
+    assert few.parameters()["problem"]["samples"] == 10
+    assert few.parameters()["algorithm"]["samples"] == "shared"
+
+
+def test_a_family_may_gain_a_parameter_without_losing_its_record():
+    case = Case(BoundedComposition(clients=3), ComFedL(), 2)
+    same = Case(BoundedComposition(clients=3, dim=1), ComFedL(step_size=0.1), 2)
+    assert case.key == same.key
+
+
+def test_the_union_bound_over_every_claim_keeps_the_contract():
+    """At most 0.01, if every case that could be sampled is."""
+    from verifiers.empirical import ALPHA
+
+    rows = 0
+    for leaf in leaves("claim").values():
+        made = leaf.load()
+        own = [form for form in made.forms if form.form != "sibling"]
+        rows += len(own) * len(made.cases_for("full")) if made.left is not None else 0
+    assert rows * ALPHA <= 0.01
+
+
+def signed(view):
+    """E of this is 0, and half of its replicates are negative."""
+    return average("round", "local_step", view.mean("w")[0] - view.round_start("w")[0])
+
+
+def test_a_left_side_that_can_be_negative_needs_both_ends_of_its_range():
+    problem = BoundedComposition(clients=1, distance=0.0, outer_gradient_noise=0.9)
+    cases = grid(problem, ComFedL(local_steps=1), rounds=40)
+    wide = make(
+        cases=cases, left=signed, right=lambda c: c.eta / 4, range=lambda c: (-2 * c.eta, 2 * c.eta)
+    )
+    assert only(wide).verdict is Verdict.SUPPORTED
+    row = only(make(cases=cases, left=signed, right=lambda c: c.eta / 4, range=lambda c: 2 * c.eta))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "range(c) is from 0" in row.reason
+    below = make(
+        cases=cases, left=signed, right=lambda c: -c.eta / 4,
+        range=lambda c: (-2 * c.eta, 2 * c.eta),
+    )  # fmt: skip
+    assert only(below).verdict is Verdict.REFUTED
+
+
+def test_a_right_side_without_a_number_is_told():
+    quiet = "real number on each case"
+    for right in (lambda c: c.eta / c.sigma_1, lambda c: (c.eta - 5) ** 0.5):
+        with pytest.raises(DriftproofError, match=quiet):
+            only(make(right=right))
+    row = only(
+        make(
+            cases=grid(BoundedComposition(distance=50.0), ComFedL(local_steps=3), rounds=2),
+            assumes=[Assumption("A", "x", relation=lambda c: c.eta > 0)],
+        )
+    )
+    assert row.verdict is Verdict.SUPPORTED
+
+
+def test_a_constant_that_the_right_side_needs_and_nobody_proved_is_named():
+    from synthetic.problems import QuadraticMinimax
+    from toolkit.algorithms import FedAvg
+
+    class Own(FedAvg):
+        notation = FedAvg.notation | {"G": "plain_gradient_bound"}
+
+    cases = [Case(QuadraticMinimax(), Own(), 2)]
+    row = only(make(cases=cases, right=lambda c: c.G))
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "plain_gradient_bound" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: grid(FAR, ComFedL()), "rounds = None"),
+        (lambda: Case(FAR, ComFedL(), -2), "rounds = -2"),
+        (lambda: Case(FAR, ComFedL(step_size=[0.1, 0.2]), 2), "a list for step_size"),
+        (lambda: Case(ComFedL(), FAR, 2), "Case with ComFedL"),
+        (lambda: make(cases=[FAR]), "hold BoundedComposition"),
+        (lambda: claim(name="x", kind="existence", source="", statement="")(
+            type("C", (), {"right": 1})), "kind existence"),
+        (lambda: Settings(profile="fast"), "unknown profile 'fast'"),
+    ],
+)  # fmt: skip
+def test_a_case_that_is_written_wrongly_is_told_how(build, said):
+    with pytest.raises(DriftproofError) as caught:
+        build()
+    assert said in str(caught.value)
+    assert "remedy" in str(caught.value)

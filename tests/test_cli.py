@@ -12,6 +12,7 @@ import pytest
 from tests.commands import driftproof
 from toolkit.discover import KINDS, leaves
 from toolkit.report.page import asset
+from verifiers import record
 
 SMOKE = ("--profile", "smoke", "--workers", "1")
 SCHEMA = json.loads(asset("results.schema.json"))
@@ -216,10 +217,16 @@ def test_controls_and_errata():
     checks = json.loads(controls.stdout)
     assert {c["verdict"] for c in checks if c["control"].startswith("false")} == {"REFUTED"}
     errata = json.loads(driftproof("errata", "--json").stdout)
-    assert {e["claim"]: e["verdict"] for e in errata} == {
-        "comfedl/theorem-1": "REFUTED",
-        "comfedl/remark-1": "INAPPLICABLE",
+    found = {e["claim"]: e["verdict"] for e in errata}
+    assert found["comfedl/theorem-1"] == "REFUTED"
+    assert found["comfedl/remark-1"] == "INAPPLICABLE"
+    on_record = {
+        claim
+        for claim, forms in record.read().items()
+        for form, cases in forms.items()
+        if form.startswith("printed") and {"REFUTED", "INAPPLICABLE"} & set(cases.values())
     }
+    assert set(found) == on_record
 
 
 def test_version_and_help():
@@ -232,14 +239,74 @@ def test_version_and_help():
 
 
 def test_record_writes_only_what_was_asked(tmp_path, monkeypatch):
+    from dataclasses import replace
+
+    from toolkit.errors import DriftproofError
     from toolkit.verdict import Evidence, Row, Verdict
-    from verifiers import record
 
     monkeypatch.setattr(record, "path", lambda: tmp_path / "record.json")
-    row = Row("a/b", "printed", "", "", "bound", {"key": "k"}, Verdict.REFUTED, Evidence.EXACT, "")
+    name = "comfedl/lemma-2"
+    row = Row(name, "printed", "", "", "bound", {"key": "k"}, Verdict.REFUTED, Evidence.EXACT, "")
     assert record.expected([row])[0].expected is None
     assert not record.as_expected([row])
-    record.write([row])
+    with pytest.raises(DriftproofError, match="a file of your own"):
+        record.write([replace(row, claim="mine/own")], "quick")
+    gone = replace(row, case={"key": "gone"})
+    record.write([row, gone], "quick")
+    record.write([replace(row, case={"key": "another"})], "full")
+    assert set(record.read()[name]["printed"]) == {"k", "gone", "another"}
+    record.write([row], "quick")
+    assert set(record.read()[name]["printed"]) == {"k"}
     (known,) = record.expected([row])
     assert known.expected == "REFUTED"
     assert record.as_expected([known])
+
+
+BROKEN = {
+    "return c.tau**2 * c.eta**2 * c.G_g**2 * c.G_f**2": [
+        "return 1 / 0", "return c.eta / c.sigma_1", "return 'no number at all'"
+    ],
+    "    def left(view):": ["    left = 3\n\n    def lost(view):"],
+}  # fmt: skip
+
+
+def test_mistakes_in_a_claims_file_are_told_without_a_traceback(tmp_path):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    text = (tmp_path / "drift.py").read_text()
+    for old, replacements in BROKEN.items():
+        assert old in text
+        for new in replacements:
+            (tmp_path / "drift.py").write_text(text.replace(old, new))
+            made = driftproof("verify", "drift.py", *SMOKE, cwd=tmp_path)
+            assert made.returncode == 2, (new, made.stdout, made.stderr)
+            assert "wanted" in made.stderr
+            assert "Traceback" not in made.stderr
+
+
+def test_a_claims_file_may_import_what_lies_beside_it_and_resume_sees_it_change(tmp_path):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    path = tmp_path / "drift.py"
+    right = "return c.tau**2 * c.eta**2 * c.G_g**2 * c.G_f**2"
+    text = "from beside import FACTOR\n" + path.read_text().replace(
+        'view.mean("w") -', 'FACTOR * view.mean("w") - FACTOR *'
+    )
+    assert right in text
+    path.write_text(text)
+    for factor, verdict in ((1.0, 0), (2.0, 1), (1.0, 0)):
+        (tmp_path / "beside.py").write_text(f"FACTOR = {factor}\n")
+        made = driftproof("verify", "drift.py", *SMOKE, "--resume", cwd=tmp_path)
+        assert made.returncode == verdict, made.stdout + made.stderr
+
+
+def test_a_defect_is_told_with_a_status_of_its_own(monkeypatch, capsys):
+    from toolkit import cli
+
+    def broken(*words, **options):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(cli.cli, "main", broken)
+    monkeypatch.setattr(sys, "argv", ["driftproof", "list"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == cli.INTERNAL
+    assert "internal error, ZeroDivisionError" in capsys.readouterr().err

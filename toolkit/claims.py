@@ -44,19 +44,49 @@ class Case:
     algorithm: Algorithm | None = None
     rounds: int | None = None
 
+    def __post_init__(self) -> None:
+        for part, wanted, name in (
+            (self.problem, Problem, "a problem"), (self.algorithm, Algorithm, "an algorithm"),
+        ):  # fmt: skip
+            if part is not None and not isinstance(part, wanted):
+                raise DriftproofError(
+                    f"Case with {part!r}", name, "write Case(BoundedComposition(), ComFedL(), 20)"
+                )
+            if part is not None and part.swept():
+                raise DriftproofError(
+                    f"{type(part).__name__} with a list for {', '.join(part.swept())}",
+                    "one value in a Case",
+                    "write cases = grid(…), which makes a case of each value",
+                )
+        if self.algorithm is not None and not _whole(self.rounds):
+            raise DriftproofError(
+                f"rounds = {self.rounds!r} of a case with {type(self.algorithm).__name__}",
+                "a whole number of rounds, 1 or more",
+                "write grid(…, rounds=20)",
+            )
+
     def parameters(self) -> dict[str, Any]:
         """Return everything that defines the case, as JSON would hold it."""
-        made: dict[str, Any] = {"problem": self.problem.leaf_name, **self.problem.values()}
+        made: dict[str, Any] = {
+            "problem": {"name": self.problem.leaf_name, **self.problem.values()}
+        }
         if self.algorithm is not None:
-            made |= {"algorithm": self.algorithm.leaf_name, **self.algorithm.values()}
+            made["algorithm"] = {"name": self.algorithm.leaf_name, **self.algorithm.values()}
         if self.rounds is not None:
             made["rounds"] = self.rounds
         return made
 
     @property
     def key(self) -> str:
-        """A short name that is the same wherever and whenever the case is built."""
-        text = json.dumps(self.parameters(), sort_keys=True, default=str)
+        """A short name that is the same wherever and whenever the case is built.
+
+        Made of the parameters that differ from their defaults, so that a family may gain a
+        parameter without becoming another one.
+        """
+        parts: list[Any] = [self.problem.leaf_name, self.problem.changed(), self.rounds]
+        if self.algorithm is not None:
+            parts += [self.algorithm.leaf_name, self.algorithm.changed()]
+        text = json.dumps(parts, sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
     def __str__(self) -> str:
@@ -88,13 +118,17 @@ def grid(
     ]
 
 
+def _whole(rounds: Any) -> bool:
+    return isinstance(rounds, int) and not isinstance(rounds, bool) and rounds >= 1
+
+
 @dataclass(frozen=True)
 class Form:
     """One right side to judge: printed or corrected, in one edition and reading.
 
     Attributes:
         form: "printed", "corrected", or "sibling" (a false relative that must be refused).
-        edition: the documents that print it so.
+        edition: the documents that print it so (the claim's source, if they do not differ).
         reading: how the print is read, where it can be read in more than one way.
         right: from letters to a sympy expression.
         note: the derivation of a corrected form.
@@ -107,6 +141,8 @@ class Form:
     note: str = ""
 
 
+UNJUDGED = ("existence", "complexity")
+"""Kinds of the vocabulary that nothing judges yet."""
 _KNOWN = (
     "cases", "full", "left", "right", "range", "readings", "corrected", "correction", "editions",
     "false_siblings", "prove", "compare", "rate", "explain",
@@ -189,6 +225,20 @@ def claim(
         for key in body:
             if key not in _KNOWN:
                 raise unknown_name(f"attribute of claim {name}", key, _KNOWN)
+        if kind in UNJUDGED:
+            raise DriftproofError(
+                f"claim {name} of kind {kind}",
+                "a kind that can be judged: identity, bound, rate or symbolic",
+                "state it as a bound on its construction",
+            )
+        cases = (*body.get("cases", ()), *body.get("full", ()))
+        if not all(isinstance(case, Case) for case in cases):
+            odd = next(case for case in cases if not isinstance(case, Case))
+            raise DriftproofError(
+                f"cases of claim {name} hold {odd!r}",
+                "Case(…), or what grid(…) returns",
+                "write cases = grid(problem, algorithm, rounds=20)",
+            )
         if not any(key in body for key in ("right", "readings", "corrected", "rate")):
             raise DriftproofError(
                 f"claim {name} has no right side",
@@ -203,7 +253,7 @@ def claim(
             assumes=tuple(assumes),
             cases=tuple(body.get("cases", ())),
             full=tuple(body.get("full", ())),
-            forms=tuple(_forms(name, body)),
+            forms=tuple(_forms(name, source, body)),
             left=body.get("left"),
             range=body.get("range"),
             prove=body.get("prove"),
@@ -215,8 +265,8 @@ def claim(
     return decorate
 
 
-def _forms(name: str, body: Mapping[str, Any]) -> list[Form]:
-    edition = body.get("editions", "")
+def _forms(name: str, source: str, body: Mapping[str, Any]) -> list[Form]:
+    edition = body.get("editions", source)
     made = [Form("printed", edition, "", body["right"])] if "right" in body else []
     for reading, right in cast(Mapping[str, Right], body.get("readings", {})).items():
         made.append(Form("printed", edition, reading, right))

@@ -12,6 +12,8 @@ import click
 from toolkit import __version__
 from toolkit.errors import DriftproofError, unknown_name
 
+INTERNAL = 70
+"""Exit status of a defect of driftproof's own (EX_SOFTWARE), which is no verdict."""
 COMMANDS = Path(__file__).parent / "commands"
 
 
@@ -69,14 +71,21 @@ def main() -> None:
         told = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
         click.echo(told, err=True)
         sys.exit(error.exit_code)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except KeyboardInterrupt:
-        click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
-        sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
+    except Exception as error:
+        if debug:
+            raise
+        click.echo(
+            f"driftproof: internal error, {type(error).__name__}: {error}\n"
+            "    remedy: --debug shows the traceback; please report it with the command",
+            err=True,
+        )
+        sys.exit(INTERNAL)
     sys.exit(status if isinstance(status, int) else 0)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolkit.errors import unknown_name
+from toolkit.errors import DriftproofError, unknown_name
 
 ROLES: Mapping[str, str] = {
     "inner_gradient_bound": "sup over x and samples of the inner Jacobian's spectral norm",
@@ -80,7 +80,15 @@ def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, f
     expression = sympy.sympify(expression)
     values = {symbol: roles[notation[symbol.name]] for symbol in expression.free_symbols}
     exact = {symbol: sympy.Rational(value) for symbol, value in values.items()}
-    return float(sympy.N(expression.subs(exact), 30))
+    made = sympy.N(expression.subs(exact), 30)
+    if made.is_real is False or made.has(sympy.zoo, sympy.nan) or not made.is_number:
+        given = ", ".join(f"{symbol} = {value:g}" for symbol, value in values.items())
+        raise DriftproofError(
+            f"{expression} is {made} at {given or 'every case'}",
+            "a real number on each case",
+            "leave out the cases where it is none, or mend the formula",
+        )
+    return float(made)
 
 
 def latex(expression: Any) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -104,7 +105,7 @@ def leaves(kind: str) -> Mapping[str, Leaf]:
                         "rename one of them",
                     )
                 found[leaf.name] = leaf
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
 
 
 def find(kind: str, name: str) -> Leaf:
@@ -121,6 +122,11 @@ def find_symbol(kind: str, symbol: str) -> Any:
         if leaf.symbol == symbol:
             return leaf.load()
     raise AttributeError(symbol)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Order names as a reader would: equation-7 before equation-10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None) -> Iterator[Leaf]:
@@ -184,6 +190,9 @@ def import_path(path: Path) -> ModuleType:
         raise DriftproofError(f"{path} is no Python file", "a file ending in .py", "rename it")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:  # what lies beside the file may be imported, as in a script
+        sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
     except DriftproofError:
@@ -195,15 +204,15 @@ def import_path(path: Path) -> ModuleType:
 
 def located(error: Exception, path: Path) -> DriftproofError:
     """Return what a user's file raised as an error that names its own line."""
-    trace, line = error.__traceback__, 1
+    trace, line = error.__traceback__, None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == str(path):
             line = trace.tb_lineno
         trace = trace.tb_next
     return DriftproofError(
-        f"{path}:{line}: {type(error).__name__}: {error}",
+        f"{path}{f':{line}' if line else ''}: {type(error).__name__}: {error}",
         "a file that runs",
-        "mend that line; --debug shows the whole traceback",
+        "mend it; --debug shows the whole traceback",
     )
 
 

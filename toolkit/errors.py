@@ -37,9 +37,18 @@ class MissingError(DriftproofError):
     exit_code = 3
 
 
+LISTED = ("claim", "problem", "algorithm", "experiment", "kernel")
+FEW = 24
+"""So many names may stand in a message."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> DriftproofError:
     """Return the error for a name that does not exist, with the nearest ones offered."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
-    offer = f"did you mean {' or '.join(near)}?" if near else f"driftproof list {kind}"
-    return DriftproofError(f"unknown {kind} {name!r}", f"one of {len(names)} known names", offer)
+    if near:
+        offer = f"did you mean {' or '.join(near)}?"
+    else:
+        offer = f"driftproof list {kind}s" if kind in LISTED else "take one of them"
+    few = ", ".join(names) if len(names) <= FEW else f"one of {len(names)} known names"
+    return DriftproofError(f"unknown {kind} {name!r}", few, offer)

@@ -8,7 +8,8 @@ depends only on the items' results, in their order.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -72,13 +73,8 @@ class Item:
     def work(self) -> bytes:
         """Do the unit."""
         claim: Claim = self.claim.load() if isinstance(self.claim, Leaf) else self.claim
-        try:
+        with blaming(self.claim):
             return self._result(claim)
-        except Exception as error:
-            # only what a user's own file raised is put in terms of that file
-            if isinstance(error, DriftproofError) or not _is_users(self.claim):
-                raise
-            raise located(error, self.claim.path) from error
 
     def _result(self, claim: Claim) -> bytes:
         form = claim.forms[self.form]
@@ -93,6 +89,22 @@ class Item:
         if self.task == "exact":
             return empirical.measure_exactly(claim, case, self.device).pack()
         return empirical.measure_block(claim, case, self.seed, self.block, self.device).pack()
+
+
+@contextmanager
+def blaming(source: Source) -> Iterator[None]:
+    """Put what a user's own file raises in terms of that file."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, DriftproofError) or not _is_users(source):
+            raise
+        raise located(error, source.path) from error
+
+
+def _guarded(job: Job, source: Source) -> Job:
+    with blaming(source):
+        return (yield from job)
 
 
 def _is_users(source: Source) -> TypeGuard[Leaf]:
@@ -122,7 +134,7 @@ def jobs_for(
         for number, case in enumerate(cases):
             at = replace(base, number=number, case=case.key)
             made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
-    return made
+    return [_guarded(job, source) for job in made]
 
 
 def _rows_of(item: Item) -> Job:

@@ -23,7 +23,14 @@ def measured_curve(case: Case, measured: Measured) -> dict[str, Any]:
     if measured.kind == "sampled" and np.all(np.isfinite(measured.trace)):
         low, high = band(measured.trace)
         curve |= {"low": low.tolist(), "high": high.tolist()}
-    return curve
+    return {key: _finite(value) for key, value in curve.items()}
+
+
+def _finite(values: Any) -> Any:
+    """JSON has no infinity: what is not finite is not drawn."""
+    if not isinstance(values, list):
+        return values
+    return [value if np.isfinite(value) else None for value in values]
 
 
 def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -52,4 +59,4 @@ def bound_curve(claim: Claim, case: Case, row: Row, curve: dict[str, Any]) -> di
     for steps in curve["x"]:
         roles = roles_of(case, rounds=steps // tau)
         bounds.append(float(compiled(*(roles[notation[letter.name]] for letter in letters))))
-    return {"bound": bounds}
+    return {"bound": _finite(bounds)}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from toolkit.discover import package_folder
+from toolkit.discover import leaves, package_folder
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Row, Verdict
 
@@ -50,9 +50,24 @@ def expected(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def write(rows: Sequence[Row]) -> None:
-    """Put the rows' verdicts on record; what was not run keeps its own."""
+def write(rows: Sequence[Row], profile: str) -> None:
+    """Put the rows' verdicts on record; what was not run keeps its own.
+
+    With the quick profile, a claim's whole record is made anew, so that no verdict of a case that
+    is gone stays.
+    """
+    own = leaves("claim")
+    strange = sorted({row.claim for row in rows} - set(own))
+    if strange:
+        raise DriftproofError(
+            f"--record with {', '.join(strange)}, of a file of your own",
+            "claims of driftproof",
+            "keep your verdicts with your file: assert_claim in a test of yours",
+        )
     held = read()
+    if profile == "quick":
+        for name in {row.claim for row in rows}:
+            held.pop(name, None)
     for row in rows:
         held.setdefault(row.claim, {}).setdefault(form_key(row), {})[row.case["key"]] = row.verdict
     text = json.dumps(held, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -67,17 +82,23 @@ def write(rows: Sequence[Row]) -> None:
 def as_expected(rows: Sequence[Row]) -> bool:
     """Say whether every verdict is the one on record, or good on its own where none is.
 
-    A claim without a record is good if it has a SUPPORTED verdict that is not vacuous and no
-    REFUTED; of a claim with a record, cases that are new to it must not be REFUTED unless their
-    form is on record as REFUTED.
+    A form without a record (none of its rows has one) is good if it has a SUPPORTED verdict that is
+    not vacuous and no REFUTED; of a form with a record, cases that are new to it must not be
+    REFUTED unless the form is on record as REFUTED.
     """
     if any(row.expected is not None and row.verdict != row.expected for row in rows):
         return False
-    held = read()
+    forms: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        known = held.get(row.claim, {}).get(form_key(row), {}).values()
-        if row.verdict is Verdict.REFUTED and row.expected is None and Verdict.REFUTED not in known:
+        forms.setdefault((row.claim, form_key(row)), []).append(row)
+    held = read()
+    for (claim, form), members in forms.items():
+        known = set(held.get(claim, {}).get(form, {}).values())
+        verdicts = {row.verdict for row in members}
+        if all(row.expected is None for row in members):
+            solid = any(r.verdict is Verdict.SUPPORTED and not r.vacuous for r in members)
+            if not solid or Verdict.REFUTED in verdicts:
+                return False
+        elif Verdict.REFUTED in verdicts and Verdict.REFUTED not in known:
             return False
-    fresh = {row.claim for row in rows} - set(held)
-    solid = {row.claim for row in rows if row.verdict is Verdict.SUPPORTED and not row.vacuous}
-    return fresh <= solid
+    return True

@@ -10,12 +10,15 @@ import hashlib
 import multiprocessing
 import os
 import signal
+import sys
+import sysconfig
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -186,6 +189,13 @@ def one_thread() -> None:
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"
+
+
 def unit_key(item: Unit) -> str:
     """Return the name of a unit: what it computes, and the code that computes it."""
     return hashlib.blake2b(f"{item.name}\0{_code(item.path)}".encode(), digest_size=16).hexdigest()
@@ -193,10 +203,24 @@ def unit_key(item: Unit) -> str:
 
 @cache
 def _code(path: Path | None) -> str:
-    """Return a digest of driftproof's own sources and of a user's file."""
+    """Return a digest of what a unit's result rests on.
+
+    Driftproof's own sources, the versions of the libraries that compute, and for a user's file
+    also every module outside the installed packages that is loaded by now: what the file imports.
+    """
     digest = hashlib.blake2b(digest_size=16)
     packages = ("toolkit", "synthetic", "verifiers")
     files = [file for name in packages for file in package_folder(name).rglob("*.py")]
-    for file in sorted(files) + ([path] if path is not None else []):
+    own = sorted(files)
+    if path is not None:
+        installed = tuple({*sysconfig.get_paths().values(), sys.base_prefix, sys.prefix})
+        found = {getattr(module, "__file__", None) for module in sys.modules.values()}
+        outside = (Path(name) for name in found if name and not name.startswith(installed))
+        # some modules made by a library say that they come from a file that is not there
+        loaded = {file for file in outside if file.is_absolute() and file.suffix == ".py"}
+        own += sorted({path, *(file for file in loaded if file.exists())} - set(own))
+    for name in ("numpy", "torch", "cvxpy", "sympy", "numba"):
+        digest.update(_version(name).encode())
+    for file in own:
         digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -18,8 +18,9 @@ from toolkit.ledger import Ledger
 from toolkit.report.files import PUBLIC, write_report
 from toolkit.verdict import Row
 from verifiers import record
+from verifiers.citations import cited
 from verifiers.empirical import ALPHA
-from verifiers.jobs import Job, Source, jobs_for
+from verifiers.jobs import BUDGETS, Job, Source, blaming, jobs_for
 from verifiers.scheduler import Units, run_jobs
 
 PROFILES = ("smoke", "quick", "full")
@@ -45,6 +46,10 @@ class Settings:
     device: str = "cpu"
     siblings: bool = False
     resume: bool = False
+
+    def __post_init__(self) -> None:
+        if self.profile not in BUDGETS:
+            raise unknown_name("profile", self.profile, BUDGETS)
 
 
 def select(patterns: Sequence[str]) -> list[Leaf]:
@@ -153,9 +158,14 @@ def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
         "selection": [
             leaf.name if leaf.module else f"{leaf.path.name} ({leaf.name})" for leaf in chosen
         ],
-        "claims": {leaf.name: described(leaf) for leaf in chosen},
+        "claims": {leaf.name: _told(leaf) for leaf in chosen},
         "environment": environment(settings.device, settings.workers),
     }
+
+
+def _told(leaf: Leaf) -> dict[str, Any]:
+    with blaming(leaf):
+        return described(leaf)
 
 
 def described(leaf: Leaf) -> dict[str, Any]:
@@ -182,8 +192,17 @@ def described(leaf: Leaf) -> dict[str, Any]:
         "forms": forms,
         "notes": {form.form: form.note for form in claim.forms if form.note},
         "explain": claim.explain,
-        "command": f"driftproof verify {leaf.name if leaf.module else leaf.path.name}",
+        "papers": cited(leaf.path, claim.source),
+        "command": f"driftproof verify {leaf.name if leaf.module else _shown(leaf.path)}",
     }
+
+
+def _shown(path: Path) -> str:
+    """Return a path as it can be typed from here."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
 
 
 def environment(device: str, workers: int) -> dict[str, Any]:

@@ -37,11 +37,16 @@ def command(kind: str, name: str) -> None:
     click.echo(f"wrote {path}")
     if kind == "claim":
         click.echo(f"now: driftproof verify {path}")
+    else:
+        symbol = shortest(kind).symbol
+        click.echo(f"now: in a claim beside it, from {path.stem} import {symbol}")
 
 
 def shortest(kind: str) -> Leaf:
-    """Return the shortest leaf of a kind: the example to copy."""
-    return min(leaves(kind).values(), key=lambda leaf: (leaf.lines, leaf.name))
+    """Return the shortest leaf of a kind (of claims, the shortest bound): the example to copy."""
+    found = leaves(kind).values()
+    usual = [leaf for leaf in found if leaf.metadata.get("kind", "bound") == "bound"]
+    return min(usual, key=lambda leaf: (leaf.lines, leaf.name))
 
 
 def renamed(leaf: Leaf, name: str) -> str:
