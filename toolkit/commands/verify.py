@@ -48,7 +48,7 @@ def command(
     with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended):
         head, rows = judging.verify(chosen, settings, out, started=started, ended=ended)
     if record:
-        records.write(rows)
+        records.write(rows, profile)
         rows = records.expected(rows)
     if as_json:
         shared.print_json(judging.public(head, rows))
@@ -64,23 +64,19 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
     lines = []
     for claim, groups in grouped(rows).items():
         for group in groups:
-            form = f"{group.form}: {group.reading}" if group.reading else group.form
             flags = [
                 "attained" if group.attained else "",
                 "no instance can meet it" if group.empty else "",
                 "not as on record" if group.changed else "",
             ]
-            lines.append(
-                (
-                    claim, form, str(group.verdict), group.evidence or "–", str(len(group.rows)),
-                    group.tightness, ", ".join(filter(None, flags)),
-                )
-            )  # fmt: skip
-    shared.table(["claim", "form", "verdict", "evidence", "cases", "left/right", ""], lines)
+            cells = [claim, group.title, str(group.verdict), group.evidence or "–"]
+            cells += [str(len(group.rows)), group.tightness, ", ".join(filter(None, flags))]
+            lines.append(cells)
+    shared.table(["claim", "form", "verdict", "evidence", "cases", "tightness", ""], lines)
     for claim, groups in grouped(rows).items():
         for group in groups:
             if group.reason:
-                click.echo(f"{claim}, {group.form}: {group.reason}")
+                click.echo(f"{claim}, {group.title}: {group.reason}")
     click.echo(
         "SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: "
         f"at most {head['union_bound']:.2g}."

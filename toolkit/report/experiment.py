@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from toolkit.report.figures import save
+from toolkit.report.figures import canvas, finish, save
 from toolkit.report.files import write_all
 from toolkit.report.page import document
 
-COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5")
+COLOURS = tuple(f"C{k}" for k in range(10))
 
 
 def write_experiment(out: Path, head: Mapping[str, Any]) -> None:
@@ -35,20 +36,11 @@ def file_name(head: Mapping[str, Any], panel: Mapping[str, Any]) -> str:
 
 def draw(panel: Mapping[str, Any], name: str, folder: Path) -> None:
     """Write a panel as SVG and PDF."""
-    from matplotlib.figure import Figure
-
-    made = Figure(figsize=(6.4, 3.8), layout="constrained")
-    axes = made.add_subplot()
-    for colour, curve in zip(COLOURS, panel["curves"], strict=False):
+    made, axes = canvas()
+    for colour, curve in zip(cycle(COLOURS), panel["curves"], strict=False):
         axes.plot(curve["x"], curve["mean"], color=colour, label=curve["label"])
         axes.fill_between(curve["x"], curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
-    if panel["log"] == "y":
-        axes.set_yscale("log")
-    axes.set_xlabel(panel["x_label"])
-    axes.set_ylabel(panel["y_label"])
-    axes.set_title(panel["title"], fontsize=10)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])
     save(made, folder / name)
 
 

@@ -52,17 +52,17 @@ class Figure:
 def headline(rows: Sequence[Row]) -> list[Figure]:
     """Return the plots of one claim: its smallest and strongest refutation, its tightest support.
 
-    An identity has one plot of all its comparisons.
+    Each form of an identity has one plot of all its comparisons.
     """
     drawn = [row for row in rows if row.series and row.series.get("x")]
     if not drawn:
         return []
     slug = rows[0].claim.replace("/", "-")
     if drawn[0].kind == "identity":
-        series = _distances(drawn)
-        label = f"{len(series['x'])} comparisons on {len(drawn)} cases"
-        merged = replace(drawn[0], series=series, case={"label": label}, instance={})
-        return [_figure(f"{slug}-1", merged)]
+        forms: dict[tuple[str, str], list[Row]] = {}
+        for row in drawn:
+            forms.setdefault((row.form, row.reading), []).append(row)
+        return [_figure(f"{slug}-{k}", _merged(same)) for k, same in enumerate(forms.values(), 1)]
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
     held = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
@@ -70,6 +70,14 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
     tightest = sorted(solid, key=lambda row: -(row.ratio or 0.0))
     chosen = (refuted[:1] + strongest[:1] + tightest[:1]) or drawn[:1]
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
+
+
+def _merged(rows: Sequence[Row]) -> Row:
+    """Return one row that stands for all comparisons of one form."""
+    series = _distances(rows)
+    label = f"{len(series['x'])} comparisons on {len(rows)} cases"
+    shown = next((row for row in rows if row.verdict is Verdict.REFUTED), rows[0])
+    return replace(shown, series=series, case={"label": label}, instance={})
 
 
 def _distances(rows: Sequence[Row]) -> dict[str, Any]:
@@ -90,7 +98,7 @@ def _figure(name: str, row: Row) -> Figure:
     if row.kind == "rate":
         return Figure(name, row, title, "T, local steps", "left side", "xy")
     if row.kind == "identity":
-        title = f"{row.claim}: certified distance between the two sides"
+        title = f"{title}, certified distance between the two sides"
         return Figure(
             name, row, title, "comparison, in order of distance", "relative distance", "y"
         )
@@ -101,10 +109,7 @@ def _figure(name: str, row: Row) -> Figure:
 
 def draw(figure: Figure, folder: Path) -> None:
     """Write a plot as SVG and PDF."""
-    from matplotlib.figure import Figure as Canvas
-
-    made = Canvas(figsize=(6.4, 3.8), layout="constrained")
-    axes = made.add_subplot()
+    made, axes = canvas()
     s, x = figure.series, figure.series["x"]
     point = "o" if len(x) < 12 else ""
     if "low" in s:
@@ -116,16 +121,37 @@ def draw(figure: Figure, folder: Path) -> None:
     for key, colour, style in (("bound", "C3", "-"), ("fit", "C0", "--"), ("reference", "C7", ":")):
         if key in s:
             axes.plot(x, s[key], color=colour, ls=style, label=figure.labels[key])
-    if "x" in figure.log:
-        axes.set_xscale("log")
-    if "y" in figure.log:
-        axes.set_yscale("log")
-    axes.set_xlabel(figure.x_label)
-    axes.set_ylabel(figure.y_label)
-    axes.set_title(figure.title, fontsize=10)
+    finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
+    save(made, folder / figure.name)
+
+
+def canvas() -> tuple[Any, Any]:
+    """Return an empty figure of the reports' size, and its axes.
+
+    Margins are fixed: matplotlib's layout engines draw everything several times to find them.
+    """
+    from matplotlib.figure import Figure as Canvas
+
+    made = Canvas(figsize=(6.4, 3.8))
+    made.subplots_adjust(left=0.14, right=0.97, bottom=0.14, top=0.91)
+    return made, made.add_subplot()
+
+
+def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> None:
+    """Label a plot; on a logarithmic axis of several decades only powers of ten have numbers."""
+    from matplotlib.ticker import NullFormatter
+
+    for name, axis, limits in (("x", axes.xaxis, axes.get_xlim), ("y", axes.yaxis, axes.get_ylim)):
+        if name in log:
+            getattr(axes, f"set_{name}scale")("log")
+            low, high = limits()
+            if low > 0 and high > 30 * low:
+                axis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.set_title(title, fontsize=10, wrap=True)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
-    save(made, folder / figure.name)
 
 
 def save(canvas: Any, path: Path) -> None:

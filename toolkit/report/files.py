@@ -56,6 +56,14 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
         shutil.rmtree(part, ignore_errors=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write one file, or say why not."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise cannot_write(error, path.parent) from error
+
+
 def cannot_write(error: OSError, out: Path) -> DriftproofError:
     """Return what to do where a folder cannot be written to."""
     return DriftproofError(

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolkit.constants import LATEX
 from toolkit.report.figures import Figure, headline
+from toolkit.report.latex_table import latex_table
 from toolkit.report.mathml import font_face, mathml
 from toolkit.verdict import Row, Verdict, overall
 
@@ -55,6 +56,11 @@ class Group:
         return number(self.tightest, 3)
 
     @property
+    def title(self) -> str:
+        """Form and reading, as tables name them."""
+        return f"{self.form}: {self.reading}" if self.reading else self.form
+
+    @property
     def attained(self) -> bool:
         """Whether equality was met on some case."""
         return any(row.attained for row in self.rows)
@@ -72,17 +78,21 @@ class Group:
     @property
     def reason(self) -> str:
         """Why, in the words of the row that decided."""
+        if self.verdict is Verdict.INCONCLUSIVE and all(
+            row.verdict is Verdict.SUPPORTED for row in self.rows
+        ):
+            return "supported, but vacuous on every case that was run; a larger profile has others"
         return next((row.reason for row in self.rows if row.verdict is self.verdict), "")
 
 
 def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:
     """Return each claim's forms with their rows, in the order of the rows."""
-    held: dict[tuple[str, str, str], list[Row]] = {}
+    held: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
-        held.setdefault((row.claim, row.form, row.reading), []).append(row)
+        held.setdefault((row.claim, row.form, row.reading, row.edition), []).append(row)
     made: dict[str, list[Group]] = {}
-    for (claim, form, reading), members in held.items():
-        group = Group(claim, form, reading, members[0].edition, members)
+    for (claim, form, reading, edition), members in held.items():
+        group = Group(claim, form, reading, edition, members)
         made.setdefault(claim, []).append(group)
     return made
 
@@ -103,7 +113,14 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
         for group in groups:
             counts[group.verdict] += 1
     drawn = {name: [_drawn(f) for f in made] for name, made in figures(rows).items()}
-    return document("page.html.j2", head=head, claims=claims, counts=counts, figures=drawn)
+    table = latex_table(
+        (name, group.title, str(group.verdict), group.evidence or "–", group.tightness)
+        for name, groups in claims.items()
+        for group in groups
+    )
+    return document(
+        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, table=table
+    )
 
 
 def document(template: str, **facts: Any) -> str:
@@ -114,6 +131,7 @@ def document(template: str, **facts: Any) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "sort_keys": True}
     environment.filters |= {
         "number": number, "inline": _inline, "block": _block, "slug": _slug, "letter": _letter,
     }  # fmt: skip

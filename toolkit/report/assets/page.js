@@ -15,6 +15,7 @@ const tools = summary => {
       shown += !row.hidden;
     }
     document.getElementById("none").hidden = shown > 0;
+    document.getElementById("shown").textContent = `${shown} of ${rows.length} rows shown`;
   };
   filter.addEventListener("input", show);
   ticks.forEach(t => t.addEventListener("change", show));
@@ -43,8 +44,8 @@ const tools = summary => {
 
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const colour = dark
-    ? {ink: "#9da7b3", grid: "#30363d", mean: "#58a6ff", band: "#58a6ff33", bound: "#ff7b72", fit: "#79c0ff", reference: "#8b949e", methods: ["#58a6ff", "#f0883e", "#3fb950", "#ff7b72", "#bc8cff"]}
-    : {ink: "#57606a", grid: "#d0d7de", mean: "#1f6feb", band: "#1f6feb22", bound: "#cf222e", fit: "#0550ae", reference: "#6e7781", methods: ["#1f6feb", "#bc4c00", "#1a7f37", "#cf222e", "#8250df"]};
+    ? {ink: "#9da7b3", grid: "#30363d", mean: "#58a6ff", band: "#58a6ff33", bound: "#ff7b72", fit: "#79c0ff", reference: "#8b949e", methods: ["#58a6ff", "#f0883e", "#3fb950", "#ff7b72", "#bc8cff", "#76e3ea", "#e3b341", "#ff9bce"]}
+    : {ink: "#57606a", grid: "#d0d7de", mean: "#1f6feb", band: "#1f6feb22", bound: "#cf222e", fit: "#0550ae", reference: "#6e7781", methods: ["#1f6feb", "#bc4c00", "#1a7f37", "#cf222e", "#8250df", "#1b7c83", "#7d4e00", "#bf3989"]};
   const onto = (x, from, values) => {
     const at = new Map(from.map((v, i) => [v, values[i]]));
     return x.map(v => at.has(v) ? at.get(v) : null);
@@ -109,5 +110,12 @@ const tools = summary => {
     draw(entry.target);
   }), {rootMargin: "200px"});
   places.forEach(place => watch.observe(place));
-  addEventListener("beforeprint", () => places.filter(p => !p.dataset.drawn).forEach(draw));
+  // paper has no folds: open them for printing, and close those again
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    places.filter(p => !p.dataset.drawn).forEach(draw);
+    folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach(d => { d.open = true; });
+  });
+  addEventListener("afterprint", () => folded.forEach(d => { d.open = false; }));
 })();
