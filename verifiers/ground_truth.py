@@ -44,21 +44,29 @@ class Comparison:
     x: float = 0.0
 
 
-def maximum_over_simplex(losses: np.ndarray, temperature: float) -> tuple[float, float]:
-    """Return an enclosure of max over r in Δ of Σ r_i f_i − γ Σ r_i log(n r_i), by cvxpy."""
+def maximum_over_simplex(
+    losses: np.ndarray, temperature: float, mass: float = 1.0
+) -> tuple[float, float]:
+    """Return an enclosure of max over r ≥ 0 with Σ r_i = mass, by cvxpy's exponential cone.
+
+    The maximand is Σ r_i f_i − γ Σ r_i log(n r_i); a mass of 0 leaves r = 0 alone.
+    """
     import cvxpy as cp
+
+    if mass == 0:
+        return 0.0, 0.0
 
     n = len(losses)
     r = cp.Variable(n)
-    total = cp.sum(r) == 1
+    total = cp.sum(r) == mass
     entropy = cp.sum(cp.entr(r)) - np.log(n) * cp.sum(r)
     solve(cp.Maximize(losses @ r + temperature * entropy), [total])
     found = np.clip(np.asarray(r.value), 0.0, None)
-    found = found / found.sum()
+    found = mass * found / found.sum()
     used = found[found > 0]
     low = found @ losses - temperature * np.sum(used * np.log(n * used))
     bounds = [
-        shift + temperature / n * np.sum(np.exp((losses - shift) / temperature - 1.0))
+        mass * shift + temperature / n * np.sum(np.exp((losses - shift) / temperature - 1.0))
         for shift in (float(total.dual_value), -float(total.dual_value))  # whichever sign it has
     ]
     return float(low), float(min(bounds))
@@ -80,7 +88,8 @@ def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison
         verdict = Verdict.REFUTED
         c = shown = outside[0]
         reason = (
-            f"{c.what}: {c.value:.10g} lies outside the certified [{c.low:.10g}, {c.high:.10g}]"
+            f"{c.what}: the right side, {c.value:.10g}, lies outside the certified left side "
+            f"[{c.low:.10g}, {c.high:.10g}]"
         )
     elif gaps[worst] > MARGIN:
         verdict, reason = Verdict.INCONCLUSIVE, f"{shown.what}: the certificate is too wide"

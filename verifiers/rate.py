@@ -23,6 +23,7 @@ from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.empirical import ALPHA, right_side
 from verifiers.evidence import Measured
 from verifiers.plotted import band
+from verifiers.price import demands, price
 from verifiers.rows import row_of
 
 MARGIN = 0.1
@@ -141,10 +142,35 @@ def judge_schedule(
         ]
         for e, c in growth.items()
     ]
+    proof += _terms(schedule, rate)
     return _row(
         claim, form, Verdict.SUPPORTED, Evidence.SYMBOLIC, "", comparisons=len(growth),
         series={"proof": proof},
     )  # fmt: skip
+
+
+def _terms(schedule: Schedule, rate: Rate) -> list[list[Any]]:
+    """Say which exponents give the special rate, and what it costs in samples."""
+    import sympy
+
+    target = sympy.nsimplify(rate.exponent)
+    wanted = demands(schedule.order, rate.horizon, target)
+    said = r",\; ".join(sympy.latex(condition) for condition in wanted.values())
+    samples, in_samples = price(
+        schedule.letters, schedule.counts, rate.horizon, rate.special, target
+    )
+    return [
+        [
+            rf"O(T^{{{sympy.latex(target)}}}) \iff {said}",
+            True,
+            "every exponent of the order, solved for; τ is a constant",
+        ],
+        [
+            rf"N = O(T^{{{samples}}}) \text{{ samples a client: }} O(N^{{{in_samples}}})",
+            True,
+            "T steps of the largest minibatch; rounds are T/τ",
+        ],
+    ]
 
 
 def judge_slope(

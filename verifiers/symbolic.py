@@ -36,13 +36,53 @@ def vanishes(expression: Any, says: str) -> Step:
     expression = sympy.sympify(expression)
     if sympy.simplify(sympy.expand_log(expression, force=True)) == 0:
         return Step(says, True, "simplifies to 0")
-    symbols = sorted(expression.free_symbols, key=str)
-    point = {s: sympy.Rational(2 * k + 3, k + 2) for k, s in enumerate(symbols)}
+    point = _points(expression)[0]
     value = sympy.N(expression.subs(point), 50)
     if abs(value) > sympy.Float("1e-30"):
-        where = ", ".join(f"{s} = {v}" for s, v in point.items())
-        return Step(says, False, f"at {where} it is {sympy.N(value, 8)}, not 0")
-    return Step(says, None, "neither simplified to 0 nor found different from 0")
+        return Step(says, False, f"at {_where(point)} the sides differ by {sympy.N(value, 8)}")
+    return Step(says, None, "open: neither simplified to 0 nor found different from 0")
+
+
+def nonnegative(expression: Any, says: str) -> Step:
+    """Decide expression ≥ 0 for positive symbols: by the signs of its factors, or a witness."""
+    import sympy
+
+    expression = sympy.sympify(expression)
+    for form in (expression, sympy.simplify(expression), sympy.factor(expression)):
+        if form.is_nonnegative:
+            return Step(says, True, f"{form} is a sum or product of non-negative terms")
+    for point in _points(expression):
+        value = sympy.N(expression.subs(point), 50)
+        if value < -sympy.Float("1e-30"):
+            return Step(says, False, f"at {_where(point)} it is {sympy.N(value, 8)}, below 0")
+    return Step(says, None, "open: no sign was found, and no point where it is negative")
+
+
+def _step(steps: Sequence[Step], step: Step) -> str:
+    """Name a step in a sentence; the page typesets it."""
+    return f"step {steps.index(step) + 1} of {len(steps)} of the proof"
+
+
+def _points(expression: Any) -> list[dict[Any, Any]]:
+    """Return points of positive rationals (integers, for symbols that are) to try."""
+    import sympy
+
+    symbols = sorted(expression.free_symbols, key=str)
+    made = []
+    for scale in (sympy.Integer(1), sympy.Rational(1, 10), sympy.Integer(7)):
+        made.append(
+            {
+                s: sympy.Integer(k + 2)
+                if s.is_integer
+                else scale * sympy.Rational(2 * k + 3, k + 2)
+                for k, s in enumerate(symbols)
+            }
+        )
+    return made
+
+
+def _where(point: dict[Any, Any]) -> str:
+    return ", ".join(f"{s} = {v}" for s, v in point.items()) or "every point"
 
 
 def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says: str) -> Step:
@@ -61,9 +101,9 @@ def judge(claim: Claim, form: Form, steps: Sequence[Step]) -> Row:
     failed = [step for step in steps if step.holds is False]
     open_ = [step for step in steps if step.holds is None]
     if failed:
-        verdict, reason = Verdict.REFUTED, f"{failed[0].says}: {failed[0].why}"
+        verdict, reason = Verdict.REFUTED, f"{_step(steps, failed[0])} fails: {failed[0].why}"
     elif open_:
-        verdict, reason = Verdict.INCONCLUSIVE, f"not decided: {open_[0].says}"
+        verdict, reason = Verdict.INCONCLUSIVE, f"{_step(steps, open_[0])} is {open_[0].why}"
     else:
         verdict, reason = Verdict.SUPPORTED, ""
     return row_of(

@@ -6,6 +6,8 @@ not be). σ > 0 is read as σ ≥ 0: a noiseless problem satisfies Assumption 3 
 the right sides are continuous at σ = 0.
 """
 
+from functools import cache
+
 import sympy
 
 from toolkit import Assumption
@@ -37,4 +39,9 @@ EQUAL_BATCHES = Assumption(
 
 def sigma(c):
     """Return σ = max(σ_1, σ_2, σ_3)."""
-    return sympy.Max(c.sigma_1, c.sigma_2, c.sigma_3)
+    return _largest(c.sigma_1, c.sigma_2, c.sigma_3)
+
+
+@cache  # sympy takes milliseconds to order the arguments of a maximum
+def _largest(*letters):
+    return sympy.Max(*letters)

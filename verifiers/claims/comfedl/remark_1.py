@@ -29,6 +29,10 @@ from verifiers.rate import Floor, Rate, Schedule
 T, a1, a2, a3 = symbols("T alpha_1 alpha_2 alpha_3", positive=True)
 TAU = Symbol("tau", positive=True)
 ORDER = T ** (a1 - 1) + TAU * T**-a1 + T ** (-a2 / 2) + T ** (-a3 / 2)
+FLOORS = [
+    Floor("Huber slope, G = 1 and D − δ = 1", lambda at: 1 / (T * at["eta"])),
+    Floor("stuck estimator, G = 1", lambda at: 1 + 0 * T if at["b"] == 1 else None),
+]
 
 
 def instance(steps):
@@ -75,10 +79,7 @@ class ConvergenceRate:
         source="comfedl/theorem-1 (corrected)",
         special={a1: Rational(1, 2), a2: 1, a3: 1},
         exponent=-0.5,
-        floors=[
-            Floor("Huber slope, G = 1 and D − δ = 1", lambda at: 1 / (T * at["eta"])),
-            Floor("stuck estimator, G = 1", lambda at: 1 + 0 * T if at["b"] == 1 else None),
-        ],
+        floors=FLOORS,
     )
     false_siblings = [
         (

@@ -1,0 +1,61 @@
+r"""Robust MAML as a composition.
+
+**Statement.** By exactly maximising over p ∈ Δ_n, min_w (1/n) Σ exp(f_i(w − η∇f_i(w))/γ), (10), can
+be solved instead of min_w max_{p∈Δ_n} Σ p_i f_i(w − η∇f_i(w)) − γ Σ p_i log(n p_i), (9); with
+g^i(y) = exp(f_i(y)/γ) it is a special case of problem (1).
+
+**Kind.** Identity: the maximum over p is γ log of the objective of (10), which is increasing.
+
+**Source.** 000 and 001, (9) and (10).
+
+**Finding.** With Δ_n as printed in (8), Σ p_i = 0, the maximum is 0 for every w, and (9) has
+nothing to do with (10). On the standard simplex Lemma 1 gives the identity.
+"""
+
+import numpy as np
+import torch
+
+from synthetic.problems import MAML
+from toolkit import claim, grid
+from verifiers.ground_truth import Comparison, maximum_over_simplex
+
+
+@claim(
+    name="comfedl/equation-10",
+    kind="identity",
+    source="000 and 001, (9) and (10)",
+    statement=r"\max_{p\in\Delta_n}\sum_{i=1}^n p_i f_i(w-\eta\nabla f_i(w)) - "
+    r"\gamma\sum_{i=1}^n p_i\log(np_i) = \gamma\log\Big(\frac1n\sum_{i=1}^n"
+    r"\exp\big(f_i(w-\eta\nabla f_i(w))/\gamma\big)\Big)",
+)
+class RobustComposition:
+    cases = grid(
+        MAML(clients=[2, 5], form="exp", heterogeneity=1.0, offset=0.5, temperature=[2.0, 8.0])
+    )
+    editions = "000 and 001"
+    # (what Σ p_i is set to, the factor on 1/γ)
+    readings = {
+        "Δ_n as (8) prints it, Σ p_i = 0": (0.0, 1.0),
+        "Δ_n the standard simplex": (1.0, 1.0),
+    }
+    false_siblings = [("twice the temperature", (1.0, 0.5)), ("total 2", (2.0, 1.0))]
+
+    def compare(case, right):
+        mass, scale = right
+        problem, made = case.problem, []
+        gamma = problem.temperature / scale
+        for k, at in enumerate((np.zeros(problem.dim), problem.solution.minimiser)):
+            point = torch.from_numpy(at)[:, None]
+            losses = problem.losses(point)[:, 0].numpy()
+            value = float(gamma * np.log(np.mean(np.exp(losses / gamma))))
+            low, high = maximum_over_simplex(losses, problem.temperature, mass)
+            composed = problem.temperature * float(problem.objective(point).log())
+            where = f"w = {np.round(at, 3)}"
+            made.append(Comparison(where, low, high, value, float(k)))
+            made.append(Comparison(f"{where}, as (1)", composed, composed, value, k + 0.5))
+        return made
+
+    explain = (
+        "On the standard simplex, which both papers mean, (10) follows from Lemma 1; with the "
+        "misprint of (8) the maximum is 0."
+    )

@@ -1,0 +1,91 @@
+r"""Boundedness of exp on the range of the losses.
+
+**Statement.** "In the above problem (6), g(y), y ∈ 𝒴 is a monotonically increasing function, where
+𝒴 is the range of functions {f^i(w)}. Thus, g(y) is generally smooth and ‖∇g(y)‖ is bounded."
+
+**Kind.** Symbolic.
+
+**Source.** 000 and 001, after Assumption 4.
+
+**Finding.** The logistic loss of the experiments has the range (0, ∞) on R^d, on which no constant
+bounds exp(y/γ)/γ: Assumption 2 fails for (6) however the g of (6) is scaled. On a ball ‖w‖ ≤ B with
+features ‖a‖ ≤ R the range ends at M = log(1 + e^{RB}), and the constants are exp(M/γ)/γ and
+exp(M/γ)/γ². Nothing in Algorithm 1 keeps its iterates in a ball: with one separable client (one
+sample a = 1 labelled 1, from w = 0), each step goes outwards by η e^{f/γ}/(γ(1 + e^w)), at least
+η/(γ(1 + e^B)) within the ball, so every ball is left after finitely many steps.
+"""
+
+from sympy import Rational, exp, log, symbols
+
+from toolkit import claim
+from verifiers.symbolic import Step, convex_with_minimum, nonnegative
+
+gamma, top, constant, u = symbols("gamma M G u", positive=True)
+EVERYWHERE, BALL, STAYS = "all of R^d", "a ball", "a ball that is not left"
+
+
+def _steps(right):
+    bound, where = right
+    if where == EVERYWHERE:
+        # for any G: y = γ log(2Gγ + 2) > 0 is a value of the loss, and g'(y) = 2G + 2/γ
+        at = gamma * log(2 * bound * gamma + 2)
+        return [
+            nonnegative(
+                bound - (exp(at / gamma) / gamma).simplify(),
+                r"e^{y/\gamma}/\gamma \le G \text{ at } y = \gamma\log(2G\gamma+2)",
+            )
+        ]
+    steps = [
+        nonnegative(
+            (bound * gamma * exp(-top / gamma)).simplify() - 1,
+            r"G_g \ge e^{M/\gamma}/\gamma, \text{ the value at } y = M",
+        ),
+        convex_with_minimum(
+            exp(u) - 1 - u, u, 0, 0,
+            r"e^{(M-y)/\gamma} \ge 1 + (M-y)/\gamma \ge 1 \text{ for } y \le M",
+        ),
+    ]  # fmt: skip
+    return [*steps, _stays()] if where == STAYS else steps
+
+
+def _stays():
+    """Run Algorithm 1 on one client with one sample, in 50 digits, until it leaves the ball."""
+    ball, step_size, temperature = Rational(2), Rational(1, 10), 1
+    w, count = Rational(0), 0
+    while w <= ball and count < 1000:
+        loss = log(1 + exp(-w))
+        moved = w + step_size * exp(loss / temperature) / temperature / (1 + exp(w))
+        w, count = moved.n(50), count + 1
+    says = rf"\|w\| \le {ball} \text{{ at every step}}"
+    told = f"one client, one sample, η = {step_size}, γ = {temperature}: w = {w.n(6)}"
+    return Step(says, bool(w <= ball), f"{told} after {count} steps, in a ball of radius {ball}")
+
+
+@claim(
+    name="comfedl/equation-6-bounded",
+    kind="symbolic",
+    source="000 and 001, the paragraph after Assumption 4",
+    statement=r"\sup_{y\in\mathcal{Y}}\|\nabla g(y)\| \le G_g < \infty,\quad g(y)=\exp(y/\gamma),"
+    r"\quad \mathcal{Y} \text{ the range of } \{f^i(w)\}",
+)
+class Bounded:
+    readings = {
+        "losses on all of R^d": (constant, EVERYWHERE),
+        "losses on a ball, which Algorithm 1 does not leave": (exp(top / gamma) / gamma, STAYS),
+    }
+    corrected = (exp(top / gamma) / gamma, BALL)
+    correction = (
+        "exp(y/γ)/γ increases in y, so on 𝒴 = (0, M] its largest value is exp(M/γ)/γ, and that of "
+        "its derivative exp(M/γ)/γ². M = log(1 + e^{RB}) on ‖w‖ ≤ B. A run has to be checked for "
+        "leaving the ball: driftproof's runs are, and are INAPPLICABLE if they do."
+    )
+    false_siblings = [
+        ("half the constant", (exp(top / gamma) / (2 * gamma), BALL)),
+        ("the value at y = 0", (1 / gamma, BALL)),
+    ]
+
+    prove = _steps
+    explain = (
+        "The losses of the experiments are not bounded on R^d, and the derivative of exp grows "
+        "with them: Assumption 2 holds on a ball only, and Algorithm 1 has no projection onto one."
+    )

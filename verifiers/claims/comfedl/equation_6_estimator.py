@@ -1,0 +1,91 @@
+r"""What the estimator of Algorithm 1 estimates for (6).
+
+**Statement.** u = exp(f_B(w)/γ) ∇f_B(w)/γ (000, before Algorithm 1; line 10) is used as a
+stochastic gradient of (6), F(w) = exp(f(w)/γ).
+
+**Kind.** Symbolic: exact expectations over every minibatch.
+
+**Source.** 000, section 3 and Algorithm 1, line 10; 001, section 3.
+
+**Finding.** u is the gradient of exp(f_B/γ), so it estimates without bias the gradient of
+F_b(w) = E exp(f_B(w)/γ), which is not F. On the family f(w; ξ) = w²/2 − (c + sξ)w with ξ = ±1,
+in closed form for every b,
+
+    F_b(w) = exp(f(w)/γ) cosh(s w/(γ b))^b,
+
+whose minimiser solves w − c + s tanh(s w/(γ b)) = 0: w_b = c − c s²/(γ b) + O(b^{-2}), while (6) is
+minimised at c. A step size that tends to 0 leads to w_b; only b → ∞ leads to c.
+"""
+
+from sympy import Integer, Symbol, binomial, cosh, diff, exp, series, symbols, tanh
+
+from toolkit import claim
+from verifiers.symbolic import vanishes
+
+w, gamma, s, c, b = symbols("w gamma s c b", positive=True)
+
+
+def objective(value):
+    return exp(value / gamma)
+
+
+def loss(noise=0):
+    """Return f(w; ξ) for the mean ξ of a minibatch."""
+    return w**2 / 2 - (c + s * noise) * w
+
+
+def estimated(power=1):
+    """Return F_b (power 1), or a false relative of it."""
+    return lambda size: objective(loss()) * cosh(s * w / (gamma * size)) ** (size**power)
+
+
+@claim(
+    name="comfedl/equation-6-estimator",
+    kind="symbolic",
+    source="000, section 3 and Algorithm 1, line 10; 001, section 3",
+    statement=r"\mathbb{E}\Big[\tfrac1\gamma\exp\big(f_{\mathcal{B}}(w)/\gamma\big)"
+    r"\nabla f_{\mathcal{B}}(w)\Big] = \nabla F(w),\quad F(w) = \exp(f(w)/\gamma)",
+)
+class PlugIn:
+    readings = {"u is an unbiased gradient of (6)": lambda size: objective(loss())}
+    corrected = estimated()
+    correction = (
+        "u = ∇ exp(f_B/γ), so E u = ∇F_b with F_b = E exp(f_B/γ). With f_B = f − s w ξ̄ and ξ̄ the "
+        "mean of b signs, E exp(−s w ξ̄/γ) = cosh(s w/(γ b))^b. Setting the derivative of log F_b "
+        "to zero gives w − c + s tanh(s w/(γ b)) = 0, hence w_b = c − c s²/(γ b) + O(b^{-2})."
+    )
+    false_siblings = [
+        ("the bias of one sample at every b", lambda size: estimated()(Integer(1))),
+        ("without the power b", estimated(power=0)),
+    ]
+
+    def prove(right):
+        steps = [_expectation(right(Integer(size)), size) for size in (2, 1, 3, 4)]
+        stationary = w - c + s * tanh(s * w / (gamma * b))
+        steps.append(
+            vanishes(
+                gamma * diff(estimated()(b), w) / estimated()(b) - stationary,
+                r"\gamma (\log F_b)' = w - c + s\tanh(sw/(\gamma b))",
+            )
+        )
+        e = Symbol("e", positive=True)  # 1/b
+        near = (c - c * s**2 * e / gamma - c) + s * tanh(s * e * (c - c * s**2 * e / gamma) / gamma)
+        first = series(near, e, 0, 2).removeO()
+        says = r"w_b = c - \frac{c s^2}{\gamma b} + O(b^{-2})"
+        return [*steps, vanishes(first, says)]
+
+    explain = (
+        "The step follows the gradient of another function, E exp(f_B/γ), whose minimiser is off "
+        "by c·s²/(γb) to first order: the smaller γ, the larger the minibatch has to be."
+    )
+
+
+def _expectation(function, size):
+    """Compare E u, summed over every minibatch of ``size`` signs, with a function's gradient."""
+    mean = Integer(0)
+    for ups in range(size + 1):
+        value = loss(Integer(2 * ups - size) / size)
+        chance = Integer(binomial(size, ups)) / 2**size
+        mean += chance * objective(value) * diff(value, w) / gamma
+    expanded = (mean - diff(function, w)).rewrite(exp) / objective(loss())
+    return vanishes(expanded.expand(), rf"\mathbb{{E}}u = \nabla F_b \text{{ for }} b = {size}")

@@ -1,0 +1,64 @@
+r"""The simplex of the robust MAML problem.
+
+**Statement.** min_w max_{p∈Δ_n} Σ p_i f_i(w − η∇f_i(w)), with Δ_n = {p ∈ R^n_+ | Σ p_i = 0,
+p_i ≥ 0} "the standard simplex": the largest task loss is minimised.
+
+**Kind.** Identity: the maximum over Δ_n is the largest loss.
+
+**Source.** 000, (8) (DAMAML); 001, (8) (TR-MAML). Both editions print Σ p_i = 0.
+
+**Finding.** Σ p_i = 0 and p_i ≥ 0 leave p = 0 alone: the maximum is 0 for every w, and every w
+minimises it. With Σ p_i = 1 it is the largest loss.
+"""
+
+import numpy as np
+import torch
+
+from synthetic.optimum import solve
+from synthetic.problems import MAML
+from toolkit import claim, grid
+from verifiers.ground_truth import Comparison
+
+
+@claim(
+    name="comfedl/equation-8",
+    kind="identity",
+    source="000 and 001, (8)",
+    statement=r"\max_{p\in\Delta_n}\sum_{i=1}^n p_i f_i(w-\eta\nabla f_i(w)) = "
+    r"\max_i f_i(w-\eta\nabla f_i(w)),\quad \Delta_n = \Big\{p\in\mathbb{R}^n_+\,\Big|\,"
+    r"\sum_{i=1}^n p_i = 0,\, p_i\ge 0\Big\}",
+)
+class Simplex:
+    cases = grid(MAML(clients=[2, 5], heterogeneity=1.0, offset=0.5))
+    editions = "000 and 001"
+    right = 0.0
+    corrected = 1.0
+    correction = (
+        "A linear function on the simplex {p ≥ 0, Σ p_i = 1} has its maximum at a vertex, so the "
+        "maximum is the largest loss. p_i ≥ 0 and Σ p_i = 0 give p = 0 and the maximum 0."
+    )
+    false_siblings = [("total 2", 2.0), ("total 1/2", 0.5)]
+
+    def compare(case, right):
+        made = []
+        for k, at in enumerate((np.zeros(case.problem.dim), case.problem.solution.minimiser)):
+            losses = case.problem.losses(torch.from_numpy(at)[:, None])[:, 0].numpy()
+            low, high = _maximum(losses, right)
+            made.append(Comparison(f"w = {np.round(at, 3)}", low, high, float(losses.max()), k))
+        return made
+
+    explain = (
+        "Both editions print Σp_i = 0 for the standard simplex. Taken literally the maximum is 0 "
+        "whatever the model, and there is nothing to minimise."
+    )
+
+
+def _maximum(losses, total):
+    """Enclose max Σ p_i f_i over p ≥ 0, Σ p_i = total: a feasible p, and a dual bound."""
+    import cvxpy as cp
+
+    p = cp.Variable(len(losses))
+    solve(cp.Maximize(losses @ p), [p >= 0, cp.sum(p) == total])
+    found = np.clip(p.value, 0.0, None)
+    found = found * (total / found.sum()) if found.sum() > 0 else found
+    return float(found @ losses), total * float(losses.max())

@@ -1,0 +1,42 @@
+r"""The displays of Lemma 1's proof, as the preprint prints them.
+
+**Statement.** (18) ∂L/∂r_i = f^i − γ log(r_i n) − γ/n + λ, and (19)–(24) from it.
+
+**Kind.** Symbolic.
+
+**Source.** 000, (16)–(24).
+
+**Finding.** The derivative of r log(rn) is log(rn) + 1: the term is γ, not γ/n. The error moves the
+multiplier λ by γ − γ/n and cancels in r_i and in the value, so Lemma 1 is unharmed. The journal
+version prints γ.
+"""
+
+from toolkit import claim
+from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
+
+
+@claim(
+    name="comfedl/lemma-1-proof-v1",
+    kind="symbolic",
+    source="000, proof of Lemma 1, (16)–(24)",
+    statement=r"\frac{\partial L(w,r,\lambda)}{\partial r_i} = f^i(w) - \gamma\log(r_in) - "
+    r"\frac{\gamma}{n} + \lambda = 0,\quad r_i = \frac1n\exp\Big(\frac\lambda\gamma - "
+    r"\frac1n\Big)\exp(f^i(w)/\gamma)",
+)
+class Displays:
+    editions = "000"
+    right = gamma / n
+    corrected = gamma
+    correction = (
+        "d/dr [γ r log(rn)] = γ log(rn) + γ, so the term is γ, as the journal version prints; (20) "
+        "to (23) then have 1 in the place of 1/n, and (24) stays as it is."
+    )
+    false_siblings = [("without the term", 0 * gamma), ("n times the term", n * gamma)]
+
+    def prove(right):
+        return displays(right, first=18)
+
+    explain = (
+        "The first display has γ/n where the derivative gives γ. The multiplier is then wrong by "
+        "the same amount, the maximiser and the value are not: Lemma 1 holds."
+    )

@@ -1,0 +1,76 @@
+r"""Remark 2: ComFedL's rate on the special problem.
+
+**Statement.** With η = 1/T^{α1}, 0 < α1 ≤ 1, b = 1/T^{α2}, α2 > 0: (1/S) Σ E‖∇F(w̄_s)‖² ≤
+O(1/T^{1−α1} + τ/T^{α1} + 1/T^{0.5α2}); for α1 = ½, α2 = 1 and τ = O(1) this is O(1/√T).
+
+**Kind.** Rate.
+
+**Source.** 000, Remark 2; not in 001.
+
+**Finding.** As in Remark 1: b = 1/T^{α2} is less than one sample; b = T^{α2} gives the order from
+Theorem 2, and costs T^{1+α2} samples a client.
+"""
+
+from sympy import Rational
+
+from synthetic.problems import BoundedComposition
+from toolkit import Case, claim
+from toolkit.algorithms import ComFedL
+from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
+from verifiers.claims.comfedl.remark_1 import FLOORS, TAU, T, a1, a2
+from verifiers.claims.comfedl.theorem_2 import SpecialConvergence, bound
+from verifiers.rate import Rate, Schedule
+
+ORDER = T ** (a1 - 1) + TAU * T**-a1 + T ** (-a2 / 2)
+
+
+def instance(steps):
+    """Return the noisy instance that attains the rate: η = T^{-1/2}, b = T, τ = 2."""
+    return Case(
+        BoundedComposition(distance=3.0, inner_heterogeneity=0.5, inner_value_noise=0.2),
+        ComFedL(branch="special", local_steps=2, step_size=steps**-0.5, batch=steps),
+        rounds=steps // 2,
+    )
+
+
+@claim(
+    name="comfedl/remark-2",
+    kind="rate",
+    source="000, Remark 2",
+    assumes=[A1, A2, A3, A4],
+    statement=r"\eta=\frac1{T^{\alpha_1}},\; b=\frac1{T^{\alpha_2}}:"
+    r"\quad\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
+    r"O\Big(\frac1{T^{1-\alpha_1}} + \frac\tau{T^{\alpha_1}} + \frac1{T^{0.5\alpha_2}}\Big)",
+)
+class SpecialConvergenceRate:
+    cases = [instance(steps) for steps in (64, 128, 256, 512, 1024, 2048, 4096)]
+    full = [instance(steps) for steps in (8192, 16384, 32768)]
+    left = SpecialConvergence.left
+    range = SpecialConvergence.range
+    editions = "000"
+    right = Schedule({"eta": T**-a1, "b": T**-a2}, ORDER, counts=("b",))
+    corrected = Schedule({"eta": T**-a1, "b": T**a2}, ORDER, counts=("b",))
+    correction = (
+        "Put η = T^{-α1} and b ≥ T^{α2} into Theorem 2: the first term is (F(w̄_0) − F*)T^{α1−1}; "
+        "drift and smoothness are constants times τT^{-α1}; the noise terms are constants times "
+        "T^{-α2/2}."
+    )
+    rate = Rate(
+        horizon=T,
+        bound=bound,
+        source="comfedl/theorem-2",
+        special={a1: Rational(1, 2), a2: 1},
+        exponent=-0.5,
+        floors=FLOORS,
+    )
+    false_siblings = [
+        (
+            "a faster rate, T^{-3/4}",
+            Schedule({"eta": T**-a1, "b": T**a2}, T ** Rational(-3, 4)),
+        ),
+        ("one sample is enough", Schedule({"eta": T**-a1, "b": 1}, T ** Rational(-1, 2))),
+    ]
+    explain = (
+        "A minibatch of 1/T samples does not exist, so the remark as printed speaks of nothing. "
+        "With b = T it follows from Theorem 2, and T^(-1/2) is attained."
+    )

@@ -1,0 +1,78 @@
+r"""Theorem 2: convergence of ComFedL on the special problem: one common, noiseless outer function.
+
+**Statement**, 000 (13), (38), for η > 0, b > 0: (1/S) Σ_s E‖∇F(w̄_s)‖² ≤ (F(w̄_0) − F*)/(Tη)
++ G_fG_g(2HτηG_gG_f + 2G_gσ/√b + 2L_gG_fσ/√b) + LτηG_g²G_f² + (Lη/2)G_f²G_g².
+
+**Kind.** Bound.
+
+**Source.** 000, Theorem 2 and Theorem 4; not in 001. The plus sign that Theorem 1 lacks is there.
+"""
+
+from sympy import sqrt
+
+from synthetic.problems import KLDRO, BoundedComposition, OpposedClients, StuckEstimator
+from toolkit import average, claim, grid, sq
+from toolkit.algorithms import ComFedL
+from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, sigma
+from verifiers.claims.comfedl.theorem_1 import h, initial, smoothness
+
+
+def bound(c, drift=1, noise=1):
+    """Return the right side; the controls leave out the drift or the noise."""
+    moved = 2 * h(c) * c.tau * c.eta * c.G_g * c.G_f
+    noisy = 2 * (c.G_g + c.L_g * c.G_f) * sigma(c) / sqrt(c.b)
+    return initial(c) + c.G_f * c.G_g * (drift * moved + noise * noisy) + smoothness(c)
+
+
+@claim(
+    name="comfedl/theorem-2",
+    kind="bound",
+    source="000, Theorem 2 (13) and Theorem 4 (38)",
+    assumes=[A1, A2, A3, A4],
+    statement=r"\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
+    r"\frac{F(\bar w_0)-F^*}{T\eta} + G_fG_g\Big(2H\tau\eta G_gG_f + \frac{2G_g\sigma}{\sqrt b}"
+    r" + \frac{2L_gG_f\sigma}{\sqrt b}\Big) + L\tau\eta G_g^2G_f^2 + \frac{L\eta}2G_f^2G_g^2",
+)
+class SpecialConvergence:
+    cases = [
+        *grid(OpposedClients(), ComFedL(branch="special", local_steps=2, step_size=0.5), rounds=26),
+        *grid(
+            OpposedClients(), ComFedL(branch="special", local_steps=2, step_size=0.005), rounds=400
+        ),
+        *grid(
+            BoundedComposition(clients=[2, 5], dim=[1, 3], inner_heterogeneity=0.5),
+            ComFedL(branch="special", local_steps=[1, 5], step_size=0.02),
+            rounds=100,
+        ),
+        *grid(
+            BoundedComposition(
+                clients=4, dim=3, inner_dim=2, inner_curvature=0.5, inner_value_noise=0.02,
+                inner_gradient_noise=0.02, inner_heterogeneity=0.5,
+            ),
+            ComFedL(
+                branch="special", local_steps=5, step_size=0.01, batch=16,
+                participation=[1.0, 0.5], samples=["shared", "independent"],
+            ),
+            rounds=100,
+        ),
+        *grid(
+            StuckEstimator(), ComFedL(branch="special", local_steps=2, step_size=0.01), rounds=100
+        ),
+        *grid(
+            KLDRO(ball=1.5),
+            ComFedL(branch="special", local_steps=5, step_size=0.001, batch=4), rounds=20,
+        ),
+    ]  # fmt: skip
+
+    def left(view):
+        return average("round", sq(view.gradient(view.round_start("w"))))
+
+    def range(c):
+        return (c.G_f * c.G_g) ** 2
+
+    editions = "000 (13), (38)"
+    right = bound
+    false_siblings = [
+        ("without the drift term", lambda c: bound(c, drift=0)),
+        ("without the noise terms", lambda c: bound(c, noise=0)),
+    ]
