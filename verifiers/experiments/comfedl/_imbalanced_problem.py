@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from synthetic.dro_oracles import DROOracles, DROProblem
+from synthetic.dro_oracles import DROOracles, DROProblem, robust_weights
 from synthetic.linear_model import LinearModel
 from synthetic.losses import LOSSES
 from synthetic.optimum import frank_wolfe_gap, minimise_on_ball
@@ -116,6 +116,12 @@ class Imbalanced(DROProblem):
                 for part, label in zip(features, labels, strict=True)
             ]
         )
+
+    def robust_weights_at(self, w: np.ndarray) -> np.ndarray:
+        """Return the r that maximises (4) at the model w, [clients]."""
+        every = torch.from_numpy(w).expand(self.clients, 1, len(w)).mT
+        losses = self.oracles(torch.float64).model(every, None)[0][:, 0]
+        return robust_weights(losses, self.temperature)[:, 0].numpy()
 
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the objective and its gradient at one point."""

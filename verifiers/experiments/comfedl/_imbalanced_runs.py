@@ -1,8 +1,11 @@
-"""The units of comfedl/imbalanced: one method on one partition, and the certified optimum."""
+"""The units of comfedl/imbalanced…: one method on one partition, and the certified optimum."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -10,14 +13,26 @@ from typing import Any
 import numpy as np
 import torch
 
+from toolkit.algorithm import Algorithm
 from toolkit.algorithms.comfedl import ComFedL
+from toolkit.algorithms.drfl import DRFL
 from toolkit.algorithms.fedavg import FedAvg
+from toolkit.algorithms.q_fedavg import QFedAvg
 from toolkit.engines.wire import run_on_wire
+from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
-from verifiers.experiment import packed
+from verifiers.experiment import Plan, packed
 from verifiers.experiments.comfedl._imbalanced_problem import Imbalanced
+from verifiers.scheduler import Result
 
-TAU, BATCH = 5, 20
+TAU, BATCH, PRINTED = 5, 20, 0.01
+LABELS = {"comfedl": "ComFedL", "fedavg": "FedAvg", "q-fedavg": "q-FedAvg", "drfl": "DRFL"}
+METHODS: dict[str, Callable[..., Algorithm]] = {
+    "comfedl": partial(ComFedL, branch="special"),
+    "fedavg": partial(FedAvg, weighting="samples"),
+    "q-fedavg": partial(QFedAvg, fairness=0.2),
+    "drfl": partial(DRFL, weight_step=0.08),
+}
 METRICS = ("validation average", "validation worst", "training average", "training worst")
 
 
@@ -26,8 +41,9 @@ class OneRun:
     """A unit: one method on one partition.
 
     Attributes:
-        method: "comfedl" or "fedavg".
+        method: "comfedl", "fedavg", "q-fedavg" or "drfl".
         temperature: γ of the objective (5) that is reported, and of ComFedL's step.
+        local_steps: τ.
         sizes: training images of the large client, validation images of each client.
     """
 
@@ -40,6 +56,7 @@ class OneRun:
     data: Path | None
     engine: str
     sizes: tuple[int, int]
+    local_steps: int = TAU
 
     @property
     def name(self) -> str:
@@ -47,9 +64,19 @@ class OneRun:
         return "comfedl/imbalanced " + repr(self)
 
     @property
+    def label(self) -> str:
+        """What the run is called on a plot."""
+        gamma = f"γ = {self.temperature:g}, " if self.method == "comfedl" else ""
+        return f"{LABELS[self.method]}, {gamma}η = {self.step_size:g}"
+
+    @property
     def path(self) -> None:
         """No user's file."""
         return
+
+    def but(self, **changes: Any) -> OneRun:
+        """Return the run with some attributes changed."""
+        return replace(self, **changes)
 
     def problem(self, form: str) -> Imbalanced:
         """Return the problem in one form."""
@@ -62,16 +89,10 @@ class OneRun:
 
     def work(self) -> bytes:
         """Run, and measure each kept round's accuracies and the objective (5)."""
-        if self.method == "comfedl":
-            problem = self.problem("exp")
-            algorithm: Any = ComFedL(
-                local_steps=TAU, step_size=self.step_size, batch=BATCH, branch="special"
-            )
-        else:
-            problem = self.problem("average")
-            algorithm = FedAvg(
-                local_steps=TAU, step_size=self.step_size, batch=BATCH, weighting="samples"
-            )
+        problem = self.problem("exp" if self.method == "comfedl" else "average")
+        algorithm = METHODS[self.method](
+            local_steps=self.local_steps, step_size=self.step_size, batch=BATCH
+        )
         names = (str(self.seed), "comfedl/imbalanced", self.method, str(self.partition))
         kept: list[np.ndarray] = []
         overflow = None
@@ -89,8 +110,8 @@ class OneRun:
             if made.bad_step is not None and "y" in ctx.marks:
                 losses = torch.nan_to_num(ctx.marks["y"][:, 0, 0], nan=inf)
                 overflow = {
-                    "round": made.bad_step // TAU,
-                    "local_step": made.bad_step % TAU,
+                    "round": made.bad_step // self.local_steps,
+                    "local_step": made.bad_step % self.local_steps,
                     "client": int(losses.argmax()),
                     "exponent": float(losses.max()) / self.temperature,
                 }
@@ -102,6 +123,8 @@ class OneRun:
         problem = self.problem("log")
         at = sorted(set(np.linspace(0, len(kept) - 1, min(len(kept), 101)).astype(int).tolist()))
         made: dict[str, Any] = {"rounds": at, **{metric: [] for metric in METRICS}, "objective": []}
+        weights = problem.robust_weights_at(kept[-1])
+        made["distance of r from 1/n"] = float(np.abs(weights - 1 / problem.clients).sum() / 2)
         made["largest_norm"] = max(float(np.linalg.norm(w)) for w in kept)
         for s in at:
             for part in ("training", "validation"):
@@ -132,3 +155,46 @@ class Optimum:
         """Solve and certify."""
         found = self.run.problem("log").solution
         return packed({"low": found.low, "high": found.high, "certificate": found.certificate})
+
+
+def sizes_of(plan: Plan) -> tuple[int, int]:
+    """Return the large client's training images, and each client's validation images."""
+    if plan.data is not None:
+        return (1000, 200) if plan.profile == "smoke" else (5000, 1000)
+    return (200, 60) if plan.profile == "smoke" else (1000, 60)
+
+
+def over_seeds(run_: OneRun, seeds: int) -> list[OneRun]:
+    """Return the run on every partition."""
+    return [run_.but(partition=k) for k in range(seeds)]
+
+
+def loaded(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return units' results as data."""
+    return [json.loads(blob) for blob, _ in results]
+
+
+def largest_that_runs(
+    run_: OneRun, seeds: int
+) -> Generator[
+    Sequence[OneRun], list[Result], tuple[OneRun, list[dict[str, Any]], list[dict[str, Any]]]
+]:
+    """Run ComFedL at η = 0.01, 0.001, … until it runs on every seed.
+
+    Returns:
+        The run that does, its results, and where the printed η overflowed.
+    """
+    printed: list[dict[str, Any]] = []
+    for power in range(2, 40):
+        chosen = run_.but(step_size=10.0**-power)
+        results = loaded((yield over_seeds(chosen, seeds)))
+        failed = [result["overflow"] for result in results if result["overflow"]]
+        if power == 2:
+            printed = failed
+        if not failed:
+            return chosen, results, printed
+    raise DriftproofError(
+        f"{run_.label} overflows at every step size down to 1e-39",
+        "a temperature at which ComFedL's step is finite",
+        "choose a larger γ",
+    )

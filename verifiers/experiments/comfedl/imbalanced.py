@@ -1,21 +1,23 @@
 r"""Robust averaging on one large and nine small clients (000 figure 3, 001 figure 2).
 
 Printed: MNIST, logistic regression, ten workers of which one has 5,000 images and nine have 20;
-lr 0.01, τ = 5; ComFedL with γ = 0.5 (000) or 0.2 (001). Here: softmax regression on raw pixels and
-a constant, from w = 0; minibatches of 20 drawn with replacement (the text gives no size);
-validation images split evenly over clients (the text does not say how); on scikit-learn's digits
-the large client has 1,000.
+lr 0.01, τ = 5; ComFedL with γ = 0.5 (000) or 0.2 (001), DRFL with 0.08 for the weights, q-FedAvg
+with q = 0.2. Here: softmax regression on raw pixels and a constant, from w = 0; minibatches of 20
+drawn with replacement (the text gives no size); validation images split evenly over clients (the
+text does not say how); on scikit-learn's digits the large client has 1,000.
 
 ComFedL's printed step is η exp(f_B/γ)/γ·∇f_B. At w = 0, f = log 10, so the first step is
 η·10^{1/γ}/γ times a gradient: 5,000 gradients at γ = 0.2 and 2 at γ = 0.5, for η = 0.01. Where that
 overflows, the largest η = 10^{-k} that runs on every seed is taken, and FedAvg is run both at the
 printed rate and with ComFedL's own first step, so that "converges faster" does not merely compare
 step sizes. FedAvg weighs clients by their samples (001, section 5.1).
+
+Each sentence of the papers is tested at level 0.05, divided by the comparisons it makes.
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from math import log
 from typing import Any
 
@@ -27,140 +29,115 @@ from verifiers.experiment import (
     Plan,
     Sentence,
     Steps,
-    curve,
     experiment,
     judged_by_seeds,
 )
-from verifiers.experiments.comfedl._imbalanced_runs import BATCH, METRICS, TAU, OneRun, Optimum
+from verifiers.experiments.comfedl._imbalanced_panels import Results, panels, setting
+from verifiers.experiments.comfedl._imbalanced_runs import (
+    METRICS,
+    PRINTED,
+    OneRun,
+    Optimum,
+    largest_that_runs,
+    loaded,
+    over_seeds,
+    sizes_of,
+)
 
-PRINTED = 0.01
-SIZES = {"smoke": (2, 10), "quick": (8, 200), "paper": (20, 1000)}
+SIZES = {"smoke": (2, 10), "quick": (10, 200), "paper": (20, 1000)}
 """Profile: seeds and rounds."""
+GAMMAS = (0.5, 0.2)
 
 
 @experiment(
     name="comfedl/imbalanced",
     source="000 figure 3, 001 figure 2",
-    statement="ComFedL beats FedAvg in average and in worst accuracy, training and validation, and "
-    "converges faster; q-FedAvg and DRFL beat FedAvg",
+    statement="ComFedL beats FedAvg, q-FedAvg and DRFL in average and in worst accuracy, training "
+    "and validation, and converges faster; q-FedAvg and DRFL beat FedAvg",
 )
 def imbalanced(plan: Plan) -> Steps:
-    """Run ComFedL as printed and where it runs, and FedAvg at both rates; judge the sentences."""
+    """Run ComFedL as printed and where it runs, and the others; judge the sentences."""
     seeds, rounds = SIZES[plan.profile]
     base = OneRun(
-        "comfedl", 0.5, PRINTED, plan.seed, 0, rounds, plan.data, plan.engine, _sizes(plan)
+        "comfedl", 0.5, PRINTED, plan.seed, 0, rounds, plan.data, plan.engine, sizes_of(plan)
     )
-    overflows: dict[float, list[dict[str, Any]]] = {}
-    runs: dict[str, list[dict[str, Any]]] = {}
-    sizes: dict[float, float] = {}
-    for gamma in (0.2, 0.5):
-        for power in range(2, 10):
-            eta = 10.0**-power
-            units = [
-                _with(base, temperature=gamma, step_size=eta, partition=k) for k in range(seeds)
-            ]
-            results = [json.loads(blob) for blob, _ in (yield units)]
-            failed = [r["overflow"] for r in results if r["overflow"]]
-            if eta == PRINTED:
-                overflows[gamma] = failed
-            if not failed:
-                sizes[gamma] = eta
-                runs[_label(gamma, eta)] = results
-                break
-    first = sizes[0.5] * 10.0 ** (1 / 0.5) / 0.5
-    for eta in (PRINTED, first):
-        units = [_with(base, method="fedavg", step_size=eta, partition=k) for k in range(seeds)]
-        runs[_fedavg(eta)] = [json.loads(blob) for blob, _ in (yield units)]
+    runs: Results = {}
+    failed: dict[float, list[dict[str, Any]]] = {}
+    found: dict[float, OneRun] = {}
+    for gamma in GAMMAS:
+        chosen = base.but(temperature=gamma)
+        found[gamma], results, failed[gamma] = yield from largest_that_runs(chosen, seeds)
+        runs[found[gamma].label] = results
+    first = found[0.5].step_size * 10.0 ** (1 / 0.5) / 0.5
+    others = [base.but(method=name) for name in ("fedavg", "q-fedavg", "drfl")]
+    others.append(base.but(method="fedavg", step_size=first))
+    for other in others:
+        runs[other.label] = loaded((yield over_seeds(other, seeds)))
     ((blob, seconds),) = yield [Optimum(base)]
-    return _conclude(plan, runs, overflows, sizes, first, json.loads(blob) | {"seconds": seconds})
+    optimum = loaded([(blob, seconds)])[0] | {"seconds": seconds}
+    sentences = [_printed(gamma, failed[gamma], seeds) for gamma in sorted(GAMMAS)]
+    sentences += _against(runs, found[0.5].label, [other.label for other in others])
+    sentences += _baselines(runs, [other.label for other in others[:3]])
+    return Conclusion(
+        setting=setting(plan, seeds, rounds),
+        sentences=sentences,
+        findings=_findings(failed, found, optimum, runs),
+        panels=[*panels(runs), _suboptimality(runs, optimum)],
+        numbers={
+            "optimum": optimum,
+            "step_sizes": {str(gamma): run_.step_size for gamma, run_ in found.items()},
+        },
+    )
 
 
-def _sizes(plan: Plan) -> tuple[int, int]:
-    if plan.data is not None:
-        return (1000, 200) if plan.profile == "smoke" else (5000, 1000)
-    return (200, 60) if plan.profile == "smoke" else (1000, 60)
-
-
-def _with(run_: OneRun, **changes: Any) -> OneRun:
-    return OneRun(**{**vars(run_), **changes})
-
-
-def _label(gamma: float, eta: float) -> str:
-    return f"ComFedL, γ = {gamma:g}, η = {eta:g}"
-
-
-def _fedavg(eta: float) -> str:
-    return f"FedAvg, η = {eta:g}"
-
-
-def _conclude(
-    plan: Plan,
-    runs: dict[str, list[dict[str, Any]]],
-    overflows: dict[float, list[dict[str, Any]]],
-    sizes: dict[float, float],
-    first: float,
-    optimum: dict[str, Any],
-) -> Conclusion:
-    ours = _label(0.5, sizes[0.5])
-    pairs = {
-        f"{ours} against {_fedavg(PRINTED)} (its printed rate)": (ours, _fedavg(PRINTED)),
-        f"{ours} against {_fedavg(first)} (the same first step)": (ours, _fedavg(first)),
-    }
-    sentences = [_printed(gamma, overflows[gamma], len(runs[ours])) for gamma in (0.2, 0.5)]
-    for setting, (a, b) in pairs.items():
+def _against(runs: Results, ours: str, others: Sequence[str]) -> list[Sentence]:
+    """ComFedL against every other method: four accuracies each, and the speed."""
+    made = []
+    for other in others:
+        where = f"{ours} against {other}"
         for metric in METRICS:
             text = f"ComFedL has the better {metric.replace(' ', ' accuracy, ')}"
-            x, y = (np.array([r[metric][-1] for r in runs[m]]) for m in (a, b))
-            sentences.append(judged_by_seeds(text, setting, x, y, comparisons=10))
-        x, y = (np.array([np.mean(r["validation average"]) for r in runs[m]]) for m in (a, b))
+            x, y = (np.array([r[metric][-1] for r in runs[m]]) for m in (ours, other))
+            comparisons = len(METRICS) * len(others)
+            made.append(judged_by_seeds(text, where, x, y, comparisons=comparisons))
+        x, y = (
+            np.array([np.mean(r["validation average"]) for r in runs[m]]) for m in (ours, other)
+        )
         text = "ComFedL converges faster (mean validation accuracy over all rounds)"
-        sentences.append(judged_by_seeds(text, setting, x, y, comparisons=10))
-    sentences.append(
-        Sentence(
-            "q-FedAvg and DRFL outperform FedAvg",
-            "–",
-            "undecided",
-            "not among the methods run here",
-        )
-    )
-    panels = [
-        Panel(
-            metric.replace(" ", "-"), f"{metric} accuracy", "round", "accuracy",
-            [
-                curve(name, results[0]["rounds"], np.array([r[metric] for r in results]))
-                for name, results in runs.items()
-            ],
-        )
-        for metric in METRICS
-    ]  # fmt: skip
-    panels.append(_suboptimality(runs, optimum))
-    return Conclusion(
-        setting=_setting(plan),
-        sentences=sentences,
-        findings=_findings(overflows, sizes, optimum, _largest_norm(runs)),
-        panels=panels,
-        numbers={"optimum": optimum, "step_sizes": {str(g): eta for g, eta in sizes.items()}},
-    )
+        made.append(judged_by_seeds(text, where, x, y, comparisons=len(others)))
+    return made
+
+
+def _baselines(runs: Results, labels: Sequence[str]) -> list[Sentence]:
+    """q-FedAvg and DRFL against FedAvg, in both accuracies of figure 3."""
+    fedavg, *others = labels
+    made = []
+    for other in others:
+        for metric in METRICS[:2]:
+            text = f"{other.split(',')[0]} outperforms FedAvg in {metric} accuracy"
+            x, y = (np.array([r[metric][-1] for r in runs[m]]) for m in (other, fedavg))
+            made.append(judged_by_seeds(text, f"{other} against {fedavg}", x, y, comparisons=4))
+    return made
 
 
 def _printed(gamma: float, failed: list[dict[str, Any]], seeds: int) -> Sentence:
-    setting = f"as printed: γ = {gamma:g}, η = {PRINTED:g}"
-    text = "ComFedL beats FedAvg in every metric"
+    where = f"as printed: γ = {gamma:g}, η = {PRINTED:g}"
+    text = "ComFedL beats the other methods in every metric"
     if not failed:
-        return Sentence(text, setting, "undecided", "runs without overflow; compare the plots")
-    where = failed[0]
-    why = (
-        f"exp overflows on {len(failed)} of {seeds} seeds; on the first, in round {where['round']}"
-    )
-    if "exponent" in where:
+        return Sentence(text, where, "undecided", "runs without overflow; compare the plots")
+    at = failed[0]
+    why = f"exp overflows on {len(failed)} of {seeds} seeds; on the first, in round {at['round']}"
+    if "exponent" in at:
         why += (
-            f", local step {where['local_step']}, at client {where['client']}, where f/γ = "
-            f"{where['exponent']:.3g} (exp overflows above 709.8)"
+            f", local step {at['local_step']}, at client {at['client']}, where f/γ = "
+            f"{at['exponent']:.3g} (exp overflows above 709.8)"
         )
-    return Sentence(text, setting, "not reproduced", why)
+    return Sentence(text, where, "not reproduced", why)
 
 
-def _suboptimality(runs: dict[str, list[dict[str, Any]]], optimum: dict[str, Any]) -> Panel:
+def _suboptimality(runs: Results, optimum: dict[str, Any]) -> Panel:
+    from verifiers.experiment import curve
+
     curves = []
     for name, results in runs.items():
         if "γ = 0.2" in name:
@@ -174,28 +151,26 @@ def _suboptimality(runs: dict[str, list[dict[str, Any]]], optimum: dict[str, Any
     )  # fmt: skip
 
 
-def _largest_norm(runs: dict[str, list[dict[str, Any]]]) -> float:
-    return float(max(result["largest_norm"] for results in runs.values() for result in results))
-
-
 def _findings(
-    overflows: dict[float, list[dict[str, Any]]],
-    sizes: dict[float, float],
+    failed: dict[float, list[dict[str, Any]]],
+    found: dict[float, OneRun],
     optimum: dict[str, Any],
-    norm: float,
+    runs: Results,
 ) -> list[str]:
     made = []
-    for gamma, failed in overflows.items():
-        if not failed:
+    for gamma, overflows in failed.items():
+        if not overflows:
             continue
         factor = 10.0 ** (1 / gamma) / gamma
         made.append(
             f"With γ = {gamma:g} and η = {PRINTED:g} as printed, the first step is "
             f"{PRINTED * factor:.3g} gradients long (η·exp(log 10/γ)/γ), the losses grow, and "
-            f"exp(f/γ) overflows within round {max(f['round'] for f in failed)} on "
-            f"{len(failed)} seeds. The largest η = 10^-k that runs is {sizes[gamma]:g}."
+            f"exp(f/γ) overflows within round {max(f['round'] for f in overflows)} on "
+            f"{len(overflows)} seeds. The largest η = 10^-k that runs is "
+            f"{found[gamma].step_size:g}."
         )
     held = optimum["certificate"]
+    norm = max(result["largest_norm"] for results in runs.values() for result in results)
     made.append(
         f"Optimum of (5) on the first seed, ‖w‖ ≤ 30, by {held['method']}: between "
         f"{optimum['low']:.10g} and {optimum['high']:.10g} (Frank–Wolfe gap "
@@ -208,17 +183,3 @@ def _findings(
         "methods."
     )
     return made
-
-
-def _setting(plan: Plan) -> list[str]:
-    seeds, rounds = SIZES[plan.profile]
-    data = "scikit-learn digits" if plan.data is None else "MNIST"
-    large, validation = _sizes(plan)
-    return [
-        f"data: {data}; one client with {large:,} training images, nine with 20; softmax "
-        "regression from w = 0",
-        f"τ = {TAU}, minibatch {BATCH} (chosen here), {rounds} rounds, {seeds} seeds (partition "
-        "and minibatches)",
-        f"validation: {validation:,} other images a client (chosen here)",
-        "band: smallest and largest seed",
-    ]
