@@ -87,3 +87,32 @@ def test_how_many_replicates_it_would_take():
     assert exceeds(np.full(2 * wanted, 0.31), 0.3, 1e-5)
     assert replicates_needed(np.full(64, 0.29), 0.3, 1e-5) is None
     assert lower_bound(np.zeros(10), 1e-5) == 0.0
+
+
+@pytest.mark.parametrize("sampler", ["coin", "beta", "rare"])
+def test_verdicts_on_simulated_claims_err_no_more_often_than_promised(sampler):
+    """Over the three samplers 2,000 claims; docs/verdicts.md has a table of 36,000."""
+    from verifiers import calibration
+
+    rates = [
+        rate
+        for rate in calibration.wrong_refutations(calibration.betting, claims=111)
+        if rate.sampler == sampler
+    ]
+    assert sum(rate.claims for rate in rates) == 666
+    for rate in rates:
+        assert rate.wrong <= binom.ppf(1 - 1e-4, rate.claims, calibration.ALPHA), rate
+    peeked = [
+        rate.share
+        for rate in calibration.wrong_refutations(calibration.peeking, claims=111)
+        if rate.sampler == sampler and rate.distance == "at the boundary"
+    ]
+    assert max(peeked) > 2 * calibration.ALPHA
+
+
+def test_a_path_of_wealth_ends_where_the_test_does():
+    from toolkit.statistics import log_wealth_path
+
+    x = np.random.default_rng(3).random(200)
+    assert log_wealth_path(x, 0.4)[-1] == pytest.approx(log_wealth(x, 0.4))
+    assert log_wealth_path(x, 0.4)[49] == pytest.approx(log_wealth(x[:50], 0.4))

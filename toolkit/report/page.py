@@ -62,8 +62,8 @@ class Group:
 
     @property
     def attained(self) -> bool:
-        """Whether equality was met on some case."""
-        return any(row.attained for row in self.rows)
+        """Whether it is supported and equality was met on some case."""
+        return self.verdict is Verdict.SUPPORTED and any(row.attained for row in self.rows)
 
     @property
     def empty(self) -> bool:
