@@ -71,14 +71,17 @@ def test_show_gives_constants_and_verdicts_on_record():
 
 
 def test_verify_prints_json_that_the_schema_allows(tmp_path):
-    made = driftproof("verify", *SMOKE, "--json", "--out", str(tmp_path))
+    chosen = ("comfedl/lemma-[12]", "comfedl/lemma-1-proof-v1", "comfedl/remark-1")
+    made = driftproof("verify", *chosen, *SMOKE, "--json", "--out", str(tmp_path))
     assert made.returncode == 0, made.stderr
     printed = json.loads(made.stdout)
     jsonschema.validate(printed, SCHEMA)
     assert printed == json.loads((tmp_path / "results.json").read_text())
     assert printed["union_bound"] <= 0.01
     claims = {row["claim"] for row in printed["results"]}
-    assert claims == set(leaves("claim"))
+    assert claims == {
+        "comfedl/lemma-1", "comfedl/lemma-2", "comfedl/lemma-1-proof-v1", "comfedl/remark-1"
+    }  # fmt: skip
     assert {"index.html", "ledger.sqlite", "results.json", "plots"} <= {
         path.name for path in tmp_path.iterdir()
     }
@@ -310,3 +313,35 @@ def test_a_defect_is_told_with_a_status_of_its_own(monkeypatch, capsys):
         cli.main()
     assert ended.value.code == cli.INTERNAL
     assert "internal error, ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_two_files_with_one_claims_name_are_refused(tmp_path):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    (tmp_path / "again.py").write_text((tmp_path / "drift.py").read_text())
+    made = driftproof("verify", "drift.py", "again.py", *SMOKE, cwd=tmp_path)
+    assert made.returncode == 2
+    assert "both have a claim called 'mine/drift'" in made.stderr
+    taken = (tmp_path / "drift.py").read_text().replace("mine/drift", "comfedl/lemma-2")
+    (tmp_path / "taken.py").write_text(taken)
+    made = driftproof("verify", "taken.py", *SMOKE, cwd=tmp_path)
+    assert made.returncode == 2
+    assert "comfedl/lemma-2" in made.stderr
+
+
+def test_a_file_of_ones_own_cannot_be_recorded_and_has_a_folder_of_its_own(tmp_path):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    made = driftproof("verify", "drift.py", *SMOKE, "--record", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "assert_claim" in made.stderr
+    assert driftproof("verify", "drift.py", *SMOKE, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "report-drift" / "index.html").exists()
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_folder_that_another_run_writes_to_is_refused(tmp_path):
+    from toolkit.ledger import Ledger
+
+    with Ledger(tmp_path / "ledger.sqlite"):
+        made = driftproof("verify", "comfedl/lemma-2", *SMOKE, "--out", str(tmp_path))
+    assert made.returncode == 2
+    assert "another run is writing" in made.stderr

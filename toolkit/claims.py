@@ -239,6 +239,12 @@ def claim(
                 "Case(…), or what grid(…) returns",
                 "write cases = grid(problem, algorithm, rounds=20)",
             )
+        if not cases and "prove" not in body:
+            raise DriftproofError(
+                f"claim {name} has no cases",
+                "cases = grid(problem, algorithm, rounds=20), or steps of a proof in prove(right)",
+                "add cases to the class",
+            )
         if not any(key in body for key in ("right", "readings", "corrected", "rate")):
             raise DriftproofError(
                 f"claim {name} has no right side",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def main() -> None:
         )
     except DriftproofError as error:
         if debug:
-            raise
+            traceback.print_exc()
         told = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
         click.echo(told, err=True)
         sys.exit(error.exit_code)
@@ -79,9 +80,14 @@ def main() -> None:
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(0)
-    except Exception as error:
+    except OSError as error:
         if debug:
-            raise
+            traceback.print_exc()
+        click.echo(f"driftproof: {error}\n    remedy: free some space, or check the path", err=True)
+        sys.exit(2)
+    except Exception as error:  # noqa: BLE001 - a defect of ours, told as one
+        if debug:
+            traceback.print_exc()
         click.echo(
             f"driftproof: internal error, {type(error).__name__}: {error}\n"
             "    remedy: --debug shows the traceback; please report it with the command",

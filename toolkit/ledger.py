@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from toolkit.errors import DriftproofError
 
@@ -43,12 +43,13 @@ class Ledger:
             )
         with self._guard():
             path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(path) if create else None
             # autocommit: every statement below is its own transaction unless one is begun
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
             try:
                 self._open()
             except BaseException:
-                self._db.close()
+                self.close()
                 raise
 
     def _open(self) -> None:
@@ -56,6 +57,8 @@ class Ledger:
         if tables and "meta" not in tables:
             raise sqlite3.DatabaseError("a SQLite file, but not a ledger")
         found = self.meta("schema") if tables else None
+        if found is not None and not found.isdigit():
+            raise sqlite3.DatabaseError(f"version {found!r}")
         if found is not None and int(found) > SCHEMA:
             raise DriftproofError(
                 f"{self.path} was written by a newer driftproof (ledger version {found})",
@@ -128,11 +131,18 @@ class Ledger:
             rows = self._db.execute(
                 "SELECT row FROM rows WHERE run = ? ORDER BY position", found[:1]
             )
-            return json.loads(found[1]), [json.loads(row) for (row,) in rows]
+            try:
+                head, held = json.loads(found[1]), [json.loads(row) for (row,) in rows]
+                head["environment"]["python"]  # a head is a mapping with these
+            except (ValueError, TypeError, KeyError) as error:
+                raise sqlite3.DatabaseError(f"a row that is no JSON ({error})") from error
+            return head, held
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and let other runs write here."""
         self._db.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -168,3 +178,22 @@ class Ledger:
             "a ledger that driftproof wrote",
             "move it away (it was not changed) and run without --resume",
         )
+
+
+def _locked(path: Path) -> TextIO | None:
+    """Return a lock on a ledger's folder: two runs would overwrite each other's page."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return None
+    held = path.with_name(".lock").open("w")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        held.close()
+        raise DriftproofError(
+            f"another run is writing to {path.parent}",
+            "a folder for each run",
+            "wait for it to end, or name another --out",
+        ) from error
+    return held

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-ENTRY = re.compile(r"^% (\d{3}): (.+)\n(@\w+\{.*?^\})", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^% (\d{3}): ([^\n]+)\n(@\w+\{.*?^\})", re.MULTILINE | re.DOTALL)
 
 
 def cited(path: Path, source: str) -> list[tuple[str, str, str]]:

@@ -33,6 +33,8 @@ MOST = 16_384
 """Replicates that the largest profile takes (``verifiers.jobs.BUDGETS``)."""
 WIDE = 1e-2
 """Right side over range below which the range, not the margin, is what costs replicates."""
+DUST = 1e-12
+"""Rounding error, in units of range(c), up to which two sides that are 0 count as equal."""
 SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
@@ -227,7 +229,10 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         )
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     equal = means + error >= sides.low
-    if np.any(error[equal] > BLUR * np.maximum(np.abs(means[equal]), abs(sides.high))):
+    # both sides may be 0: then the error is small against what the left side could have been
+    floor = DUST * sides.range[1] if sides.range is not None else 0.0
+    scale = np.maximum(np.abs(means[equal]), abs(sides.high))
+    if np.any(error[equal] > np.maximum(BLUR * scale, floor)):
         reason = (
             f"the sides lie within rounding errors of ±{error[equal].max():.3g}: too much to tell"
         )

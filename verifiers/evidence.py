@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
+from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome
 
 
@@ -63,11 +65,18 @@ class Measured:
     @classmethod
     def unpack(cls, data: bytes) -> Self:
         """Return what ``pack`` was given."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as held:
-            made: dict[str, Any] = {name: held[name] for name in held.files}
-        for name, kind in (("kind", str), ("how", str), ("bad_step", int), ("reach", float)):
-            made[name] = kind(made[name])
-        return cls(**made)
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as held:
+                made: dict[str, Any] = {name: held[name] for name in held.files}
+            for name, kind in (("kind", str), ("how", str), ("bad_step", int), ("reach", float)):
+                made[name] = kind(made[name])
+            return cls(**made)
+        except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile) as error:
+            raise DriftproofError(
+                f"a finished unit in the ledger is damaged ({error})",
+                "what a run has written",
+                "run without --resume: the unit is then done again",
+            ) from error
 
 
 def joined(blocks: Sequence[Measured]) -> Measured:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toolkit.discover import leaves, package_folder
 from toolkit.errors import DriftproofError
-from toolkit.verdict import Row, Verdict
+from toolkit.verdict import Row, Verdict, overall
 
 Record = dict[str, dict[str, dict[str, str]]]
 """claim → form and reading → case key → verdict."""
@@ -82,9 +82,8 @@ def write(rows: Sequence[Row], profile: str) -> None:
 def as_expected(rows: Sequence[Row]) -> bool:
     """Say whether every verdict is the one on record, or good on its own where none is.
 
-    A form without a record (none of its rows has one) is good if it has a SUPPORTED verdict that is
-    not vacuous and no REFUTED; of a form with a record, cases that are new to it must not be
-    REFUTED unless the form is on record as REFUTED.
+    A form without a record (none of its rows has one) is good if its verdict is SUPPORTED; of a
+    form with a record, cases that are new to it must not be REFUTED unless it is on record so.
     """
     if any(row.expected is not None and row.verdict != row.expected for row in rows):
         return False
@@ -96,8 +95,7 @@ def as_expected(rows: Sequence[Row]) -> bool:
         known = set(held.get(claim, {}).get(form, {}).values())
         verdicts = {row.verdict for row in members}
         if all(row.expected is None for row in members):
-            solid = any(r.verdict is Verdict.SUPPORTED and not r.vacuous for r in members)
-            if not solid or Verdict.REFUTED in verdicts:
+            if overall(members) is not Verdict.SUPPORTED:
                 return False
         elif Verdict.REFUTED in verdicts and Verdict.REFUTED not in known:
             return False

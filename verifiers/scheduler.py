@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import sysconfig
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -178,7 +179,15 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the run
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     one_thread()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone, killed without a chance to say so."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 def one_thread() -> None:

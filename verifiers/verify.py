@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.claims import Claim
-from toolkit.discover import Leaf, leaves, leaves_in
+from toolkit.discover import Leaf, leaves, leaves_in, parse
 from toolkit.errors import DriftproofError, MissingError, unknown_name
 from toolkit.ledger import Ledger
 from toolkit.report.files import PUBLIC, write_report
@@ -67,6 +68,14 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
                         "rename one of them",
                     )
                 found[leaf.name] = leaf
+            for name, leaf in found.items():
+                other = chosen.get(name) or known.get(name)
+                if other is not None and other.path.resolve() != leaf.path:
+                    raise DriftproofError(
+                        f"{pattern} and {_shown(other.path)} both have a claim called {name!r}",
+                        "a name of its own for each claim",
+                        "rename yours",
+                    )
             if not found:
                 raise DriftproofError(
                     f"{pattern} has no claim",
@@ -159,8 +168,21 @@ def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
             leaf.name if leaf.module else f"{leaf.path.name} ({leaf.name})" for leaf in chosen
         ],
         "claims": {leaf.name: _told(leaf) for leaf in chosen},
+        "problems": _problems(chosen),
         "environment": environment(settings.device, settings.workers),
     }
+
+
+def _problems(chosen: Sequence[Leaf]) -> dict[str, Any]:
+    """Return the statement and the formulas of every problem that the claims run on."""
+    known, made = leaves("problem"), {}
+    for leaf in chosen:
+        with blaming(leaf):
+            names = {case.problem.leaf_name for case in leaf.load().cases_for("full")}
+        for name in names & set(known):
+            about = ast.get_docstring(parse(known[name].path)) or ""
+            made[name] = {"statement": known[name].metadata["statement"], "about": about}
+    return made
 
 
 def _told(leaf: Leaf) -> dict[str, Any]:

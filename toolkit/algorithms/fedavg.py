@@ -44,6 +44,8 @@ class FedAvg(Algorithm):
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
         "S": "rounds", "T": "steps", "L": "objective_smoothness", "F_gap": "initial_gap",
+        "mu": "strong_convexity", "G": "plain_gradient_bound", "sigma": "plain_gradient_noise",
+        "ell": "field_smoothness",
     }  # fmt: skip
 
     def validate(self) -> None:

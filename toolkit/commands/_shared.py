@@ -28,9 +28,9 @@ seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=Tr
 out = click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    default="report",
-    show_default=True,
-    help="Folder of the ledger, the page and the plots.",
+    default=None,
+    help="Folder of the ledger, the page and the plots  [default: report; report-NAME for an "
+    "experiment or a file of your own]",
 )
 resume = click.option("--resume", is_flag=True, help="Go on with what --out holds.")
 workers = click.option(
@@ -40,6 +40,13 @@ workers = click.option(
     show_default="all cores",
     help="Processes; verdicts are the same for any number.",
 )
+
+
+def folder(chosen: Path | None, name: str = "") -> Path:
+    """Return --out, or a default that does not overwrite another kind of report."""
+    if chosen is not None:
+        return chosen
+    return Path(f"report-{name.replace('/', '-')}" if name else "report")
 
 
 def verifiers(module: str) -> Any:

@@ -51,5 +51,5 @@ def shortest(kind: str) -> Leaf:
 
 def renamed(leaf: Leaf, name: str) -> str:
     """Return a leaf's file under another name."""
-    text = leaf.path.read_text(encoding="utf-8")
-    return text.replace(f'name="{leaf.name}"', f'name="{name}"', 1)
+    text = leaf.path.read_text(encoding="utf-8").replace(f'name="{leaf.name}"', f'name="{name}"', 1)
+    return f"# Started from driftproof's {leaf.name}: change what it says and does.\n{text}"

@@ -35,14 +35,18 @@ def command(
     profile: str,
     engine: str,
     data: Path | None,
-    out: Path,
+    out: Path | None,
     seed: int,
     workers: int,
     resume: bool,
     as_json: bool,
 ) -> int:
-    """Run EXPERIMENT and judge the paper's sentences about it."""
+    """Run EXPERIMENT and judge the paper's sentences about it.
+
+    Exit status 0 if it ran, whatever became of the sentences; 2 bad input; 3 a data set is missing.
+    """
     leaf = find("experiment", experiment)
+    out = shared.folder(out, leaf.name)
     runner = shared.verifiers("experiment")
     if data is not None:
         data = data.resolve()

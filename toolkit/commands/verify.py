@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from toolkit.commands import _shared as shared
+from toolkit.errors import DriftproofError
 
 
 @click.command()
@@ -31,17 +32,26 @@ def command(
     seed: int,
     workers: int,
     device: str,
-    out: Path,
+    out: Path | None,
     as_json: bool,
     resume: bool,
     record: bool,
 ) -> int:
     """Verify claims: SELECT is a name, a glob (comfedl/*) or a Python file of your own.
 
-    Exit status 0 if every verdict is the one on record (and good, where none is), 1 otherwise.
+    Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
+    bad usage or input, 3 something needed is missing, 130 interrupted.
     """
     judging, records = shared.verifiers("verify"), shared.verifiers("record")
     chosen = judging.select(select)
+    own = [leaf.path.stem for leaf in chosen if leaf.module is None]
+    out = shared.folder(out, "-".join(dict.fromkeys(own)))
+    if record and own:
+        raise DriftproofError(
+            f"--record with {', '.join(own)}, of your own",
+            "claims of driftproof",
+            "keep your verdicts with your file: assert_claim in a test of yours",
+        )
     settings = judging.Settings(
         profile=profile, seed=seed, workers=workers, device=device, resume=resume
     )
@@ -70,7 +80,7 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
                 "not as on record" if group.changed else "",
             ]
             cells = [claim, group.title, str(group.verdict), group.evidence or "–"]
-            cells += [str(len(group.rows)), group.tightness, ", ".join(filter(None, flags))]
+            cells += [group.cases, group.tightness, ", ".join(filter(None, flags))]
             lines.append(cells)
     shared.table(["claim", "form", "verdict", "evidence", "cases", "tightness", ""], lines)
     for claim, groups in grouped(rows).items():

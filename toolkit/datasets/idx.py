@@ -61,6 +61,10 @@ def mnist(folder: Path) -> Images:
             "as many labels as images",
             "take both files from one copy of the data set",
         )
+    if not len(labels):
+        raise DriftproofError(
+            f"{folder}: no images", "MNIST's 60,000", "take both files from a copy of the data set"
+        )
     if labels.max() > 9:
         at = int(np.argmax(labels > 9))
         raise _wrong(

@@ -22,9 +22,12 @@ def write_experiment(out: Path, head: Mapping[str, Any]) -> None:
         "index.html": document("experiment.html.j2", head=head, panels=_drawn(head)),
     }
 
+    labels = dict.fromkeys(c["label"] for panel in head["panels"] for c in panel["curves"])
+    colours = dict(zip(labels, cycle(COLOURS), strict=False))  # one for each method on all plots
+
     def plots(folder: Path) -> None:
         for panel in head["panels"]:
-            draw(panel, file_name(head, panel), folder)
+            draw(panel, file_name(head, panel), folder, colours)
 
     write_all(out, texts, plots)
 
@@ -34,10 +37,11 @@ def file_name(head: Mapping[str, Any], panel: Mapping[str, Any]) -> str:
     return f"{head['experiment']}-{panel['name']}".replace("/", "-")
 
 
-def draw(panel: Mapping[str, Any], name: str, folder: Path) -> None:
+def draw(panel: Mapping[str, Any], name: str, folder: Path, colours: Mapping[str, str]) -> None:
     """Write a panel as SVG and PDF."""
     made, axes = canvas()
-    for colour, curve in zip(cycle(COLOURS), panel["curves"], strict=False):
+    for curve in panel["curves"]:
+        colour = colours[curve["label"]]
         axes.plot(curve["x"], curve["mean"], color=colour, label=curve["label"])
         axes.fill_between(curve["x"], curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
     finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])

@@ -82,13 +82,24 @@ def _merged(rows: Sequence[Row]) -> Row:
 
 def _distances(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how far each certified enclosure reaches from the right side, in ascending order."""
-    reach = sorted(
-        max(abs(low - value), abs(high - value), 1e-17) / max(1.0, abs(value))
-        for series in (row.series or {} for row in rows)
-        for low, high, value in zip(series["low"], series["high"], series["bound"], strict=True)
-    )
+    reach = sorted(d for row in rows for d in _distances_of(row))
     margin = rows[0].margin
     return {"x": list(range(1, len(reach) + 1)), "mean": reach, "bound": [margin] * len(reach)}
+
+
+def distance(row: Row) -> float:
+    """Return the largest distance of an identity's two sides on one case (0 for a proof)."""
+    return max(_distances_of(row), default=0.0)
+
+
+def _distances_of(row: Row) -> list[float]:
+    series = row.series or {}
+    return [
+        max(abs(low - value), abs(high - value), 1e-17) / max(1.0, abs(value))
+        for low, high, value in zip(
+            series.get("low", ()), series.get("high", ()), series.get("bound", ()), strict=True
+        )
+    ]
 
 
 def _figure(name: str, row: Row) -> Figure:
@@ -103,7 +114,7 @@ def _figure(name: str, row: Row) -> Figure:
             name, row, title, "comparison, in order of distance", "relative distance", "y"
         )
     running = series.get("how") == "average/round"
-    y_label = "left side, up to round T/τ" if running else "left side"
+    y_label = "both sides after that many steps" if running else "both sides"
     return Figure(name, row, title, "local steps", y_label, "xy" if running else "")
 
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from toolkit.constants import LATEX
-from toolkit.report.figures import Figure, headline
+from toolkit.report.figures import Figure, distance, headline
 from toolkit.report.latex_table import latex_table
 from toolkit.report.mathml import font_face, mathml
 from toolkit.verdict import Row, Verdict, overall
@@ -35,8 +35,17 @@ class Group:
 
     @property
     def evidence(self) -> str:
-        """The kinds of evidence, each once."""
-        return ", ".join(dict.fromkeys(row.evidence for row in self.rows if row.evidence))
+        """The kinds of evidence that decided, each once."""
+        rows = [row for row in self.rows if row.verdict is self.verdict]
+        return ", ".join(dict.fromkeys(row.evidence for row in rows if row.evidence))
+
+    @property
+    def cases(self) -> str:
+        """How many cases there are, and to how many of them the statement applies."""
+        applied = [row for row in self.rows if row.verdict is not Verdict.INAPPLICABLE]
+        if len(applied) in (0, len(self.rows)):
+            return str(len(self.rows))
+        return f"{len(applied)} of {len(self.rows)}"
 
     @property
     def tightest(self) -> float | None:
@@ -52,7 +61,7 @@ class Group:
         if row.kind == "rate" and row.lhs is not None:
             return f"slope {number(row.lhs['mean'], 3)}"
         if row.kind == "identity" and self.verdict is Verdict.SUPPORTED:
-            return f"equal to {number(max(r.margin or 0.0 for r in self.rows))}"
+            return f"within {number(max(map(distance, self.rows)), 2)}"
         return number(self.tightest, 3)
 
     @property
@@ -119,8 +128,21 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
         for group in groups
     )
     return document(
-        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, table=table
-    )
+        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, table=table,
+        papers=_papers(head),
+    )  # fmt: skip
+
+
+def _papers(head: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Return document, what it is, title and link of every paper that a claim names, each once."""
+    made = {}
+    for about in head["claims"].values():
+        for name, what, entry in about.get("papers", ()):
+            title = re.search(r"title\s*=\s*\{(.*?)\},\n", entry, re.DOTALL)
+            number_ = re.search(r"eprint\s*=\s*\{(.*?)\}", entry)
+            link = f"https://arxiv.org/abs/{number_[1]}" if number_ else ""
+            made[name] = (name, what, " ".join(title[1].split()) if title else name, link)
+    return [made[name] for name in sorted(made)]
 
 
 def document(template: str, **facts: Any) -> str:

@@ -52,6 +52,12 @@ const tools = summary => {
   };
   const format = value => value == null ? "–" : String(Number(value.toPrecision(4)));
 
+  const methods = new Map();  // a method has one colour on all plots of the page
+  document.querySelectorAll("script[data-plot]").forEach(script => {
+    for (const curve of JSON.parse(script.textContent).curves || [])
+      if (!methods.has(curve.label)) methods.set(curve.label, methods.size);
+  });
+
   const draw = place => {
     const data = JSON.parse(document.querySelector(`script[data-plot="${place.id}"]`).textContent);
     const usable = v => data.log.includes("y") ? v.map(y => y > 0 ? y : null) : v;
@@ -63,8 +69,8 @@ const tools = summary => {
       series.push({value: (u, v) => format(v), points: {show: s.x.length < 12}, ...options});
     };
     if (data.curves) {
-      data.curves.forEach((curve, k) => {
-        const stroke = colour.methods[k % colour.methods.length], first = columns.length;
+      data.curves.forEach(curve => {
+        const stroke = colour.methods[methods.get(curve.label) % colour.methods.length], first = columns.length;
         for (const key of ["high", "low", "mean"]) {
           columns.push(onto(s.x, curve.x, usable(curve[key])));
           series.push({label: key === "mean" ? curve.label : `${curve.label}, ${key}`,
@@ -98,6 +104,7 @@ const tools = summary => {
       ...size(), bands, series,
       scales: {x: {time: false, ...scale("x")}, y: scale("y")},
       axes: [{...axis, label: data.x, values: ticks}, {...axis, label: data.y, size: 70, values: ticks}],
+      legend: {live: false},
       cursor: {drag: {x: true, y: true}},
     }, columns, place);
     addEventListener("resize", () => plot.setSize(size()));

@@ -28,7 +28,8 @@ A3 = Assumption(
     "Assumption 3",
     r"\mathbb{E}\|\nabla f^i(w;\xi)-\nabla f^i(w)\|^2\le\sigma_1^2,\;"
     r"\mathbb{E}\|f^i(w;\xi)-f^i(w)\|^2\le\sigma_2^2,\;"
-    r"\mathbb{E}\|\nabla g^i(y;\zeta)-\nabla g^i(y)\|^2\le\sigma_3^2",
+    r"\mathbb{E}\|\nabla g^i(y;\zeta)-\nabla g^i(y)\|^2\le\sigma_3^2,\;"
+    r"\sigma=\max(\sigma_1,\sigma_2,\sigma_3)",
     ("inner_gradient_noise", "inner_value_noise", "outer_gradient_noise"),
 )
 A4 = Assumption("Assumption 4", r"F^*=\inf_w F(w)>-\infty", ("initial_gap",))

@@ -87,7 +87,9 @@ def opposed(curvature, rounds):
     statement=r"\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
     r"\frac{F(\bar w_0)-F^*}{T\eta} + G_fG_g\Big(\sqrt5H\tau G_gG_f\eta\frac{\sqrt5G_f\sigma}"
     r"{\sqrt{b_1}} + \frac{\sqrt5G_g\sigma}{\sqrt b} + \frac{\sqrt5L_gG_f\sigma}{\sqrt b}\Big)"
-    r" + L\tau\eta G_g^2G_f^2 + \frac{L\eta}2G_f^2G_g^2",
+    r" + L\tau\eta G_g^2G_f^2 + \frac{L\eta}2G_f^2G_g^2 "
+    "\n"
+    r"H=\sqrt{G_g^2L_f^2+G_f^4L_g^2}",
 )
 class Convergence:
     cases = [

@@ -31,7 +31,9 @@ def bound(c, drift=1, noise=1):
     assumes=[A1, A2, A3, A4],
     statement=r"\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
     r"\frac{F(\bar w_0)-F^*}{T\eta} + G_fG_g\Big(2H\tau\eta G_gG_f + \frac{2G_g\sigma}{\sqrt b}"
-    r" + \frac{2L_gG_f\sigma}{\sqrt b}\Big) + L\tau\eta G_g^2G_f^2 + \frac{L\eta}2G_f^2G_g^2",
+    r" + \frac{2L_gG_f\sigma}{\sqrt b}\Big) + L\tau\eta G_g^2G_f^2 + \frac{L\eta}2G_f^2G_g^2 "
+    "\n"
+    r"H=\sqrt{G_g^2L_f^2+G_f^4L_g^2}",
 )
 class SpecialConvergence:
     cases = [
