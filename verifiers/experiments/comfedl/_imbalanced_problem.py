@@ -108,16 +108,18 @@ class Imbalanced(DROProblem):
         )  # fmt: skip
         return DROOracles(model, form=self.form, temperature=self.temperature)
 
-    def accuracy(self, w: np.ndarray, *, validation: bool) -> np.ndarray:
-        """Return each client's accuracy of the model w [classes·features], [clients]."""
-        weights = w.reshape(self.classes, -1)
+    def accuracy(self, models: np.ndarray, *, validation: bool) -> np.ndarray:
+        """Return accuracies [clients, models] of models [classes·features, models]."""
+        count = models.shape[1]
+        columns = torch.from_numpy(models).reshape(self.classes, -1, count)
+        columns = columns.permute(1, 0, 2).reshape(-1, self.classes * count)
         features, labels = self.parts[2:] if validation else self.parts[:2]
-        return np.array(
-            [
-                np.mean((part @ weights.T).argmax(1) == label)
-                for part, label in zip(features, labels, strict=True)
-            ]
-        )
+        made = []
+        for part, label in zip(features, labels, strict=True):
+            scores = (torch.from_numpy(part) @ columns).reshape(len(part), self.classes, count)
+            right = scores.argmax(1) == torch.from_numpy(label)[:, None]
+            made.append(right.double().mean(0).numpy())
+        return np.stack(made)
 
     def robust_weights_at(self, w: np.ndarray) -> np.ndarray:
         """Return the r that maximises (4) at the model w, [clients]."""
