@@ -111,3 +111,11 @@ def test_one_local_step_is_a_step_on_the_mean_gradient():
     start = torch.from_numpy(problem.start())[:, None]
     expected = start - 0.3 * problem.gradient(start)
     torch.testing.assert_close(made.state.w[0, :, :1], expected, rtol=1e-14, atol=1e-14)
+
+
+def test_every_algorithm_is_written_a_second_time():
+    """Here, or in tests/test_baselines.py for those whose server does more than average."""
+    from toolkit.discover import leaves
+
+    here, there = {"comfedl", "feddro", "fedavg"}, {"q-fedavg", "drfl"}
+    assert set(leaves("algorithm")) == here | there

@@ -1,0 +1,114 @@
+"""Negative controls of the judges themselves: algebra, certified numbers, rates."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import sympy
+
+from synthetic.problems import BoundedComposition, StuckEstimator
+from toolkit import average, sq
+from toolkit.algorithms import ComFedL
+from toolkit.claims import Case
+from toolkit.discover import leaves
+from toolkit.federation import run_exactly
+from toolkit.verdict import Verdict
+from verifiers import ground_truth, symbolic
+from verifiers.ground_truth import Comparison, maximum_over_simplex
+from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
+from verifiers.verify import Settings, judge
+
+x, y = sympy.symbols("x y", positive=True)
+n = sympy.Symbol("n", positive=True, integer=True)
+
+
+def test_algebra_decides_identities_and_gives_witnesses():
+    assert vanishes((x + y) ** 2 - x**2 - 2 * x * y - y**2, "").holds is True
+    wrong = vanishes(sympy.log(x * y) - sympy.log(x), "")
+    assert wrong.holds is False
+    assert "the sides differ by" in wrong.why
+    assert "n = 2" in vanishes(1 / n - 1, "").why
+    # one millionth is a difference, whatever the size of the rest
+    assert vanishes(x * (1 + sympy.Rational(1, 10**6)) - x, "").holds is False
+
+
+def test_algebra_decides_signs_and_gives_witnesses():
+    assert nonnegative(x**2 + y, "").holds is True
+    assert nonnegative((x - y) ** 2, "").holds is True
+    refused = nonnegative(x - y, "")
+    assert refused.holds is False
+    assert "below 0" in refused.why
+    assert nonnegative(1 - sympy.exp(-x) - x + x**2 / 2, "").holds is None  # true, but not seen
+    assert convex_with_minimum(x * sympy.log(x) - x + 1, x, 1, 0, "").holds is True
+    assert convex_with_minimum(x * sympy.log(x) - x, x, 1, 0, "").holds is None
+
+
+@pytest.mark.parametrize(
+    ("holds", "verdict"),
+    [
+        ([True, True], Verdict.SUPPORTED),
+        ([True, None], Verdict.INCONCLUSIVE),
+        ([None, False], Verdict.REFUTED),
+    ],
+)
+def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
+    claim = leaves("claim")["comfedl/lemma-1-proof-v1"].load()
+    row = symbolic.judge(claim, claim.forms[0], [Step("s", h, "w") for h in holds])
+    assert row.verdict is verdict
+    assert verdict is Verdict.SUPPORTED or "of 2 of the proof" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value", "verdict"),
+    [
+        (1.0, 1.0, 1.0, Verdict.SUPPORTED),
+        (1.0, 1.0, 1.0 + 1e-7, Verdict.SUPPORTED),  # within the margin, 1e-6
+        (1.0, 1.0, 1.0 + 2e-6, Verdict.REFUTED),
+        (0.9, 1.1, 1.0, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_an_identity_is_judged_by_its_enclosure(low, high, value, verdict):
+    claim = leaves("claim")["comfedl/lemma-1"].load()
+    comparisons = [Comparison("good", 2.0, 2.0, 2.0), Comparison("shown", low, high, value)]
+    row = ground_truth.judge(claim, claim.cases[0], claim.forms[0], comparisons)
+    assert row.verdict is verdict
+
+
+@pytest.mark.parametrize("mass", [0.0, 0.5, 1.0, 2.0])
+def test_the_maximum_over_a_scaled_simplex_is_its_closed_form(mass):
+    """Two routes: cvxpy with weak duality, and mass·γ(log mean exp(f/γ) − log mass)."""
+    losses, gamma = np.array([0.3, 1.2, -0.4]), 0.7
+    low, high = maximum_over_simplex(losses, gamma, mass)
+    exact = 0.0
+    if mass:
+        exact = mass * gamma * (np.log(np.mean(np.exp(losses / gamma))) - np.log(mass))
+    assert low - 1e-7 <= exact <= high + 1e-7
+    assert high - low < 1e-6
+
+
+@pytest.mark.parametrize("exponent", [-0.75, -1.0])
+def test_a_slope_that_is_not_there_is_not_supported(exponent):
+    made = leaves("claim")["comfedl/remark-1"].load()
+    steeper = dataclasses.replace(made, rate=dataclasses.replace(made.rate, exponent=exponent))
+    (row,) = [row for row in judge([steeper], Settings()) if row.case["key"] == "slope"]
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "slope" in row.reason
+
+
+def left(view):
+    return average("round", sq(view.gradient(view.round_start("w"))))
+
+
+@pytest.mark.parametrize("steps", [64, 256, 1024])
+def test_the_floors_of_the_remarks_hold_on_the_runs_that_they_name(steps):
+    eta = steps**-0.5
+    huber = BoundedComposition(clients=1, distance=2.0)  # G = δ = 1, D = 2
+    made = run_exactly(
+        huber, ComFedL(local_steps=2, step_size=eta), rounds=steps // 2, left=left, limit=4
+    )
+    assert made.values[0, 0] >= 1 / (steps * eta)
+    stuck = Case(StuckEstimator(), ComFedL(step_size=eta), 5)
+    made = run_exactly(stuck.problem, stuck.algorithm, rounds=5, left=left, limit=64)
+    assert made.values[0] @ made.weights == pytest.approx(1.0)
