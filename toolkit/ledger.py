@@ -133,8 +133,9 @@ class Ledger:
             )
             try:
                 head, held = json.loads(found[1]), [json.loads(row) for (row,) in rows]
-                head["environment"]["python"]  # a head is a mapping with these
-            except (ValueError, TypeError, KeyError) as error:
+                if not isinstance(head, dict):
+                    raise ValueError(f"a head that is {type(head).__name__}")
+            except ValueError as error:
                 raise sqlite3.DatabaseError(f"a row that is no JSON ({error})") from error
             return head, held
 
