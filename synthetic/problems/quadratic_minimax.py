@@ -175,8 +175,12 @@ class _Oracles:
         chosen = list(clients)
         self._of = of
         self.clients = len(chosen)
-        self._a = torch.from_numpy(of.matrices[chosen]).to(device, dtype)
+        a = torch.from_numpy(of.matrices[chosen]).to(device, dtype)
         self._b = torch.from_numpy(of.offsets[chosen]).to(device, dtype)[..., None]
+        unit = torch.eye(of.dim, dtype=dtype, device=device).expand_as(a)
+        # one product with the block matrix takes fewer passes over memory than two with A and Aᵀ
+        above, below = torch.cat([of.regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
+        self._matrix = torch.cat([above, below], 1)
         self.client_weights = torch.full_like(self._b[:, :1], 1.0 / of.clients)
 
     def plain_law(self, batch: int) -> Law | None:
@@ -186,12 +190,8 @@ class _Oracles:
     def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
         of = self._of
-        field = torch.empty_like(x)
-        x, y = x[:, : of.dim], x[:, of.dim :]
-        # written in place: a pass over memory costs as much here as the products
-        down, up = field[:, : of.dim], field[:, of.dim :]
-        torch.baddbmm(x, self._a.mT, y, beta=of.regulariser, alpha=-1.0, out=down)
-        torch.baddbmm(y, self._a, x, out=up).sub_(self._b)
+        field = torch.bmm(self._matrix, x)
+        field[:, of.dim :] -= self._b
         if xi is not None:
             field[:, :: of.dim] += self._of.gradient_noise / 2**0.5 * xi
         return field
