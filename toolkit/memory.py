@@ -14,9 +14,8 @@ KEPT = (1 << 31) - 1
 def keep_freed_memory() -> bool:
     """Tell glibc not to hand large freed blocks back to the system; say whether it took it.
 
-    Otherwise each step of a large simulation faults its tensors' pages in anew: the cost of zeroing
-    them exceeds that of the arithmetic (docs/performance.md has figures). Elsewhere than on glibc
-    nothing is done.
+    Otherwise a large simulation faults its tensors' pages in anew, run after run
+    (docs/performance.md has figures). Elsewhere than on glibc nothing is done.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
