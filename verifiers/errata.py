@@ -24,6 +24,11 @@ def errata() -> list[dict[str, Any]]:
             if Verdict.REFUTED not in verdicts and verdicts != {Verdict.INAPPLICABLE}:
                 continue
             corrected = set(forms.get("corrected", {}).values())
+            others = [
+                other.removeprefix("printed: ")
+                for other, held in forms.items()
+                if other.startswith("printed: ") and set(held.values()) == {Verdict.SUPPORTED}
+            ]
             found.append(
                 {
                     "claim": name,
@@ -34,6 +39,7 @@ def errata() -> list[dict[str, Any]]:
                     "source": claim.source,
                     "finding": claim.explain,
                     "corrected": ", ".join(sorted(corrected)) or "none",
+                    "supported_readings": others,
                 }
             )
     return found

@@ -15,7 +15,11 @@ def command(as_json: bool) -> None:
     if as_json:
         shared.print_json(found)
         return
-    shared.table(
-        ["claim", "as printed", "finding", "corrected"],
-        [(e["claim"], e["verdict"], e["finding"], e["corrected"]) for e in found],
-    )
+    lines: list[tuple[str, ...]] = []
+    for e in found:
+        reading = e["form"].removeprefix("printed").removeprefix(": ")
+        instead = [f"corrected: {e['corrected']}"] if e["corrected"] != "none" else []
+        instead += [f"read as: {other}" for other in e["supported_readings"]]
+        finding = "as above" if lines and lines[-1][0] == e["claim"] else e["finding"]
+        lines.append((e["claim"], e["verdict"], reading, finding, "; ".join(instead) or "–"))
+    shared.table(["claim", "as printed", "reading", "finding", "what holds"], lines)

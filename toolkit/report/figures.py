@@ -9,6 +9,8 @@ from typing import Any
 
 from toolkit.verdict import Row, Verdict
 
+NOTHING = 1e-17
+"""What a distance of 0 is drawn as on a logarithmic axis."""
 LABELS = {
     "mean": "measured",
     "band": "95 % band",
@@ -95,7 +97,7 @@ def distance(row: Row) -> float:
 def _distances_of(row: Row) -> list[float]:
     series = row.series or {}
     return [
-        max(abs(low - value), abs(high - value), 1e-17) / max(1.0, abs(value))
+        max(abs(low - value), abs(high - value), NOTHING) / max(1.0, abs(value))
         for low, high, value in zip(
             series.get("low", ()), series.get("high", ()), series.get("bound", ()), strict=True
         )

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from toolkit.constants import LATEX
-from toolkit.report.figures import Figure, distance, headline
+from toolkit.report.figures import NOTHING, Figure, distance, headline
 from toolkit.report.latex_table import latex_table
 from toolkit.report.mathml import font_face, mathml
 from toolkit.verdict import Row, Verdict, overall
@@ -61,7 +61,8 @@ class Group:
         if row.kind == "rate" and row.lhs is not None:
             return f"slope {number(row.lhs['mean'], 3)}"
         if row.kind == "identity" and self.verdict is Verdict.SUPPORTED:
-            return f"within {number(max(map(distance, self.rows)), 2)}"
+            apart = max(map(distance, self.rows))
+            return f"within {number(apart, 2)}" if apart > NOTHING else "equal"
         return number(self.tightest, 3)
 
     @property
