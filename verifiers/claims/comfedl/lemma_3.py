@@ -18,6 +18,7 @@ from synthetic.problems import MAML, BoundedComposition, StuckEstimator
 from toolkit import claim, grid
 from toolkit.algorithms import ComFedL
 from verifiers.claims.comfedl import _estimator_error as parts
+from verifiers.claims.comfedl._wide import wide
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
 
@@ -70,14 +71,7 @@ class EstimatorError:
             ComFedL(local_steps=3, step_size=0.05), rounds=2,
         ),
     ]  # fmt: skip
-    full = grid(  # constants over six orders of magnitude
-        BoundedComposition(
-            clients=[1, 2, 5], dim=2, inner_dim=2, outer_curvature=[1e-3, 1.0, 1e3],
-            inner_curvature=[0.0, 2.0], heterogeneity=[0.0, 10.0],
-        ),
-        ComFedL(local_steps=[1, 10], step_size=[1e-4, 1e-2, 1.0]),
-        rounds=5,
-    )  # fmt: skip
+    full = wide(rounds=5, heterogeneity=[0.0, 10.0])
     left = parts.error
     range = parts.largest
     editions = "000 (29); 001 (24)"

@@ -11,10 +11,11 @@ r"""Theorem 2: convergence of ComFedL on the special problem: one common, noisel
 from sympy import sqrt
 
 from synthetic.problems import KLDRO, BoundedComposition, OpposedClients, StuckEstimator
-from toolkit import average, claim, grid, sq
+from toolkit import claim, grid
 from toolkit.algorithms import ComFedL
+from verifiers.claims.comfedl._wide import wide
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, sigma
-from verifiers.claims.comfedl.theorem_1 import h, initial, smoothness
+from verifiers.claims.comfedl.theorem_1 import Convergence, h, initial, smoothness
 
 
 def bound(c, drift=1, noise=1):
@@ -65,21 +66,10 @@ class SpecialConvergence:
             ComFedL(branch="special", local_steps=5, step_size=0.001, batch=4), rounds=20,
         ),
     ]  # fmt: skip
-    full = grid(  # constants over six orders of magnitude
-        BoundedComposition(
-            clients=[1, 2, 5], dim=2, inner_dim=2, outer_curvature=[1e-3, 1.0, 1e3],
-            inner_curvature=[0.0, 2.0], inner_heterogeneity=[0.0, 0.9],
-        ),
-        ComFedL(branch="special", local_steps=[1, 10], step_size=[1e-4, 1e-2, 1.0]),
-        rounds=100,
-    )  # fmt: skip
+    full = wide(rounds=100, branch="special", inner_heterogeneity=[0.0, 0.9])
 
-    def left(view):
-        return average("round", sq(view.gradient(view.round_start("w"))))
-
-    def range(c):
-        return (c.G_f * c.G_g) ** 2
-
+    left = Convergence.left
+    range = Convergence.range
     editions = "000 (13), (38)"
     right = bound
     false_siblings = [
