@@ -66,6 +66,7 @@ def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
         (1.0, 1.0, 1.0, Verdict.SUPPORTED),
         (1.0, 1.0, 1.0 + 1e-7, Verdict.SUPPORTED),  # within the margin, 1e-6
         (1.0, 1.0, 1.0 + 2e-6, Verdict.REFUTED),
+        (1.0, 1.0, 1.0 - 2e-6, Verdict.REFUTED),
         (0.9, 1.1, 1.0, Verdict.INCONCLUSIVE),
     ],
 )
@@ -108,7 +109,11 @@ def test_the_floors_of_the_remarks_hold_on_the_runs_that_they_name(steps):
     made = run_exactly(
         huber, ComFedL(local_steps=2, step_size=eta), rounds=steps // 2, left=left, limit=4
     )
-    assert made.values[0, 0] >= 1 / (steps * eta)
+    floors = leaves("claim")["comfedl/remark-1"].load().rate.floors
+    horizon = sympy.Symbol("T", positive=True)
+    stated = [floor.value({"eta": eta, "b": 1}).subs(horizon, steps) for floor in floors]
+    assert stated[0] == pytest.approx(1 / (steps * eta))
+    assert made.values[0, 0] >= stated[0]
     stuck = Case(StuckEstimator(), ComFedL(step_size=eta), 5)
     made = run_exactly(stuck.problem, stuck.algorithm, rounds=5, left=left, limit=64)
-    assert made.values[0] @ made.weights == pytest.approx(1.0)
+    assert made.values[0] @ made.weights == pytest.approx(float(stated[1])) == 1.0

@@ -232,10 +232,9 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     # both sides may be 0: then the error is small against what the left side could have been
     floor = DUST * sides.range[1] if sides.range is not None else 0.0
     scale = np.maximum(np.abs(means[equal]), abs(sides.high))
-    if np.any(error[equal] > np.maximum(BLUR * scale, floor)):
-        reason = (
-            f"the sides lie within rounding errors of ±{error[equal].max():.3g}: too much to tell"
-        )
+    apart = error[equal] + (sides.high - sides.low)  # the right side may be known by an enclosure
+    if np.any(apart > np.maximum(BLUR * scale, floor)):
+        reason = f"the sides lie within rounding errors of ±{apart.max():.3g}: too much to tell"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     facts["attained"] = bool(np.any(equal))
     return _row(claim, case, form, Verdict.SUPPORTED, Evidence.EXACT, "", **facts)

@@ -1,0 +1,182 @@
+"""Negative controls of the evidence: what a row may conclude from given numbers, and no more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from synthetic.problems import KLDRO, BoundedComposition
+from tests.leaves import problems
+from tests.test_claims import make
+from toolkit.algorithms import ComFedL
+from toolkit.claims import Case
+from toolkit.statistics import BETS, exceeds, log_wealth
+from toolkit.verdict import Row, Verdict, overall
+from verifiers import empirical
+from verifiers.empirical import ALPHA, SHADOWS, Sides, decide, measure_block, measure_exactly
+from verifiers.evidence import Measured, joined
+
+CLAIM = make(range=lambda c: 1.0)
+CASE = CLAIM.cases[0]
+
+
+def exact(means, low, high, error=0.0, **more):
+    """Judge exact means whose single-precision runs lie ``error``·2²³ away."""
+    values = np.array(means, float)[:, None]
+    shadow = np.tile(values[:, 0] + error * 2.0**23, (SHADOWS, 1))
+    measured = Measured("exact", "each/round", values, np.ones(1), shadow, **more)
+    return empirical._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0)))
+
+
+def sampled(rows, low, high, **more):
+    values = np.array(rows, float)
+    weights = np.full(values.shape[1], 1 / values.shape[1])
+    measured = Measured("sampled", "each/round", values, weights, **more)
+    return empirical._sampled(CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0)))
+
+
+def test_exact_rows_compare_with_the_right_end_of_an_enclosure():
+    assert exact([0.5], 0.6, 0.6).verdict is Verdict.SUPPORTED
+    assert exact([0.5], 0.4, 0.4).verdict is Verdict.REFUTED
+    assert exact([0.5, 0.1], 0.4, 0.4).verdict is Verdict.REFUTED
+    # within a wide enclosure of the right side nothing is established
+    assert exact([0.5], 0.4, 0.6).verdict is Verdict.INCONCLUSIVE
+    narrow = exact([0.5], 0.5 - 1e-9, 0.5 + 1e-9)
+    assert narrow.verdict is Verdict.SUPPORTED
+    assert narrow.attained
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"), [(1e-12, Verdict.SUPPORTED), (1e-9, Verdict.SUPPORTED),
+                           (2e-6, Verdict.INCONCLUSIVE), (1e-4, Verdict.INCONCLUSIVE)]
+)  # fmt: skip
+def test_equality_within_a_large_error_is_not_support(error, verdict):
+    # beyond a tenth of the mean the whole distance counts, so these are scaled to stay below
+    row = exact([0.5], 0.5, 0.5, error=error)
+    assert row.verdict is verdict or error * 2**23 > 0.05
+    assert row.verdict is not Verdict.REFUTED
+
+
+def test_a_run_that_ended_early_supports_nothing():
+    assert exact([0.1], 0.5, 0.5, bad_step=3).verdict is Verdict.INCONCLUSIVE
+    assert exact([0.9], 0.5, 0.5, bad_step=3).verdict is Verdict.REFUTED
+    low = np.zeros((1, 4096))
+    assert sampled(low, 0.5, 0.5).verdict is Verdict.SUPPORTED
+    assert sampled(low, 0.5, 0.5, bad_step=3).verdict is Verdict.INCONCLUSIVE
+
+
+def test_sampled_rows_need_every_comparison_and_fail_by_any():
+    random = np.random.default_rng(0)
+    low, middle, high = ((random.random(4096) < p).astype(float) for p in (0.1, 0.4, 0.9))
+    assert sampled([low, low], 0.4, 0.4).verdict is Verdict.SUPPORTED
+    assert sampled([low, middle], 0.4, 0.4).verdict is Verdict.INCONCLUSIVE
+    assert sampled([low, high], 0.4, 0.4).verdict is Verdict.REFUTED
+    assert sampled([high, low], 0.4, 0.4).verdict is Verdict.REFUTED
+    assert sampled([middle], 0.2, 0.6).verdict is Verdict.INCONCLUSIVE
+    assert sampled([np.full(64, 1.005)], 0.4, 0.4).verdict is Verdict.INCONCLUSIVE
+
+
+def at_level(mean, low, high):
+    """Return a coin's sample whose log wealth against ``mean`` lies in [low, high)."""
+    for ones in range(4096):
+        x = np.concatenate([np.ones(ones), np.zeros(256)])
+        if low <= log_wealth(x, mean) < high:
+            return x
+    raise AssertionError("no such sample")
+
+
+def test_levels_are_split_where_one_error_is_enough_and_not_where_all_are_needed():
+    wanted = -np.log(ALPHA)
+    x = at_level(0.3, wanted, wanted + np.log(100))
+    assert decide(x[None], 0.3, 0.3, ALPHA) is Verdict.REFUTED
+    assert decide(np.stack([x, *[0 * x] * 99]), 0.3, 0.3, ALPHA) is Verdict.INCONCLUSIVE
+    nearly = 1 - at_level(0.3, wanted - np.log(90), wanted)
+    enough = 1 - at_level(0.3, wanted, wanted + 1)
+    assert decide(nearly[None], 0.7, 0.7, ALPHA) is Verdict.INCONCLUSIVE
+    assert decide(enough[None], 0.7, 0.7, ALPHA) is Verdict.SUPPORTED
+
+
+def test_a_test_rejects_at_wealth_one_over_alpha_and_wealth_is_a_mean_over_bets():
+    assert log_wealth(np.ones(1), 0.5) == pytest.approx(np.log(np.mean(1 + BETS)))
+    for alpha in (0.05, 1e-5):
+        just, short = (at_level(0.3, -np.log(alpha) + a, -np.log(alpha) + b)
+                       for a, b in ((0.0, 0.5), (-0.5, 0.0)))  # fmt: skip
+        assert exceeds(just, 0.3, alpha)
+        assert not exceeds(short, 0.3, alpha)
+
+
+def test_blocks_are_joined_by_their_worst():
+    blocks = [
+        Measured("sampled", values=np.zeros((2, 3)), bad_step=bad, reach=reach)
+        for bad, reach in ((-1, 1.0), (5, 2.0), (3, 0.5))
+    ]
+    whole = joined(blocks)
+    assert whole.bad_step == 3
+    assert whole.reach == 2.0
+    assert whole.values.shape == (2, 9)
+
+
+def test_blocks_and_seeds_are_drawn_apart_and_rounding_is_measured_several_times():
+    noisy = BoundedComposition(clients=4, inner_value_noise=0.3, outer_gradient_noise=0.3)
+    case = Case(noisy, ComFedL(local_steps=3), 2)
+    made = [measure_block(CLAIM, case, seed, block).values for seed, block in
+            ((0, 0), (0, 1), (1, 0))]  # fmt: skip
+    assert not np.array_equal(made[0], made[1])
+    assert not np.array_equal(made[0], made[2])
+    shadow = measure_exactly(CLAIM, Case(BoundedComposition(distance=50.3), ComFedL(), 3)).shadow
+    assert len(shadow) == SHADOWS == 4
+    assert len({tuple(row) for row in shadow}) > 1
+
+
+def test_roles_of_a_run_and_enclosures_of_a_gap():
+    case = Case(BoundedComposition(clients=5), ComFedL(local_steps=3, participation=0.35), 7)
+    roles = empirical.roles_of(case)
+    assert (roles["cohort_size"], roles["rounds"], roles["steps"]) == (2, 7, 21)
+    wide = Case(KLDRO(loss="sigmoid"), ComFedL(), 1)
+    assert empirical.right_side(CLAIM, wide, lambda c: c.F_gap) == pytest.approx(
+        wide.problem.initial_gap
+    )
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_an_enclosure_of_the_gap_has_its_ends_in_order(problem):
+    low, high = problem.initial_gap
+    assert low <= high
+    assert high - low == pytest.approx(problem.solution.high - problem.solution.low, abs=1e-12)
+
+
+def row(verdict, vacuous=False, alpha=None, form="printed", key="k"):
+    return Row("comfedl/lemma-2", form, "", "", "bound", {"key": key}, verdict, None, "",
+               vacuous=vacuous, alpha=alpha)  # fmt: skip
+
+
+def test_one_case_that_is_not_vacuous_makes_a_claim():
+    supported = Verdict.SUPPORTED
+    assert overall([row(supported, vacuous=True), row(supported)]) is supported
+    assert overall([row(supported, vacuous=True)]) is Verdict.INCONCLUSIVE
+
+
+def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
+    from verifiers.controls import checked
+    from verifiers.verify import union_bound
+
+    assert union_bound([row(Verdict.SUPPORTED, alpha=ALPHA)] * 7 + [row(Verdict.SUPPORTED)]) == (
+        pytest.approx(7 * ALPHA)
+    )
+    for verdict, form, good in (
+        (Verdict.SUPPORTED, "sibling", False), (Verdict.REFUTED, "sibling", True),
+        (Verdict.REFUTED, "printed", False), (Verdict.SUPPORTED, "printed", True),
+    ):  # fmt: skip
+        assert [check.good for check in checked([row(verdict, form=form)])] == [good]
+
+
+def test_the_record_notices_a_change_and_a_new_refutation():
+    from dataclasses import replace
+
+    from verifiers import record
+
+    good = replace(row(Verdict.SUPPORTED), expected=Verdict.SUPPORTED)
+    assert record.as_expected([good])
+    assert not record.as_expected([replace(good, verdict=Verdict.INAPPLICABLE)])
+    assert not record.as_expected([good, row(Verdict.REFUTED, key="new")])
+    assert record.as_expected([good, row(Verdict.INCONCLUSIVE, key="new")])
