@@ -49,14 +49,13 @@ class MAMLOracles(NoPlainPart):
         return 0.5 * (away * (self._a @ away)).sum(1) + self._e
 
     def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return ∇f_i(y; ζ), times exp(f_i(y)/γ)/γ in the robust form."""
-        grad = self._a @ (y - self._c)
+        """Return ∇f_i(y), times exp(f_i(y)/γ)/γ in the robust form, plus the noise κζe."""
+        of, grad = self._of, self._a @ (y - self._c)
+        if of.form == "exp":
+            grad = grad * (torch.exp(self.task_value(y) / of.temperature) / of.temperature)[:, None]
         if zeta is not None:
-            grad = torch.cat([grad[:, :1] + self._of.gradient_noise * zeta, grad[:, 1:]], 1)
-        if self._of.form == "average":
-            return grad
-        gamma = self._of.temperature
-        return grad * (torch.exp(self.task_value(y) / gamma) / gamma)[:, None]
+            grad = torch.cat([grad[:, :1] + of.outer_noise * zeta, grad[:, 1:]], 1)
+        return grad
 
     def outer_value(self, y: InnerVectors) -> Tensor:
         """Return f_i(y), or exp(f_i(y)/γ)."""

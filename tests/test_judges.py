@@ -57,7 +57,7 @@ def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
     claim = leaves("claim")["comfedl/lemma-1-proof-v1"].load()
     row = symbolic.judge(claim, claim.forms[0], [Step("s", h, "w") for h in holds])
     assert row.verdict is verdict
-    assert verdict is Verdict.SUPPORTED or "of 2 of the proof" in row.reason
+    assert verdict is Verdict.SUPPORTED or "of 2 of the check" in row.reason
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def nonnegative(expression: Any, says: str) -> Step:
 
 def _step(steps: Sequence[Step], step: Step) -> str:
     """Name a step in a sentence; the page typesets it."""
-    return f"step {steps.index(step) + 1} of {len(steps)} of the proof"
+    return f"step {steps.index(step) + 1} of {len(steps)} of the check"
 
 
 def _points(expression: Any) -> list[dict[Any, Any]]:
@@ -107,7 +107,7 @@ def judge(claim: Claim, form: Form, steps: Sequence[Step]) -> Row:
     else:
         verdict, reason = Verdict.SUPPORTED, ""
     return row_of(
-        claim, form, {"key": "proof", "label": "proof, for all values"}, verdict,
+        claim, form, {"key": "proof", "label": "algebra, step by step"}, verdict,
         Evidence.SYMBOLIC, reason, comparisons=len(steps),
         series={"proof": [[step.says, step.holds, step.why] for step in steps]},
     )  # fmt: skip

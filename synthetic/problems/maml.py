@@ -9,8 +9,8 @@ As a composition: inner w ↦ w − ηA_i(w − c_i), with the symmetric Jacobia
 exp(f_i/γ). Client i's spectrum runs from ``smallest`` to ``largest``, its eigenvectors are turned
 by its own reflection; c_i = ±heterogeneity·e plus e; e_i alternates between 0 and ``offset``.
 
-**Noise**, signs ±1: the inner gradient is ∇f_i(w) + s ξ e, the outer one ∇f_i(y) + s ζ e (times
-exp(f_i(y)/γ)/γ in the robust form).
+**Noise**, signs ±1: the inner gradient is ∇f_i(w) + s ξ e, the outer function has κ ζ e·y added,
+with κ = s, or s/γ in the robust form.
 
 **Constants**, for ‖w‖ ≤ B = ball. With q = max |1 − ηλ| over the spectrum, ρ = q(B + max‖c_i‖) + ηs
 (the most that ‖y − c_i‖ can be) and M = largest ρ²/2 + offset (the most that f_i can be):
@@ -18,8 +18,8 @@ exp(f_i(y)/γ)/γ in the robust form).
 * G_f = q, L_f = 0, σ_1 = 0, σ_2 = ηs (all exact: the Jacobian is constant);
 * average: G_g = largest·ρ + s, L_g = largest, σ_3 = s; L = λmax of (1/n) Σ M_i, M_i =
   (I − ηA_i)A_i(I − ηA_i), exact;
-* exp: with T = e^{M/γ}/γ, G_g = T(largest·ρ + s), L_g = T(largest + largest·ρ(largest·ρ + s)/γ),
-  σ_3 = T s; L = T(λ + (q·largest·ρ)²/γ) with λ = max λmax(M_i), as ∇² exp(q_i/γ) =
+* exp: with T = e^{M/γ}/γ, G_g = T largest·ρ + s/γ, L_g = T(largest + (largest·ρ)²/γ),
+  σ_3 = s/γ; L = T(λ + (q·largest·ρ)²/γ) with λ = max λmax(M_i), as ∇² exp(q_i/γ) =
   (e^{q_i/γ}/γ)(M_i + ∇q_i∇q_iᵀ/γ).
 
 **Optimum** on R^d. Average: Σ M_i (w − c_i) = 0, in closed form. Exp: V = γ log F is μ-strongly
@@ -58,7 +58,7 @@ class MAML(CompositionProblem):
         adaptation: η of the inner step.
         temperature: γ of the robust form.
         smallest, largest: ends of every task's spectrum.
-        heterogeneity: the tasks' minimisers lie this far apart.
+        heterogeneity: how far the tasks' minimisers lie from e, on either side.
         offset: e_i of every second task.
         gradient_noise: s.
         ball: B.
@@ -145,6 +145,11 @@ class MAML(CompositionProblem):
     def _shrink(self) -> float:
         return float(np.abs(1 - self.adaptation * self.spectrum).max())
 
+    @property
+    def outer_noise(self) -> float:
+        """κ."""
+        return self.gradient_noise / (self.temperature if self.form == "exp" else 1.0)
+
     @cached_property
     def adapted(self) -> np.ndarray:
         """M_i = (I − ηA_i)A_i(I − ηA_i), [clients, dim, dim]."""
@@ -168,10 +173,10 @@ class MAML(CompositionProblem):
         else:
             high = self.largest * self.reach**2 / 2 + self.offset
             top = math.exp(high / self.temperature) / self.temperature
-            bend = self.largest + steep * (steep + s) / self.temperature
+            bend = self.largest + steep**2 / self.temperature
             each = float(np.linalg.eigvalsh(self.adapted).max())
             smooth = top * (each + (q * steep) ** 2 / self.temperature)
-            outer = (top * (steep + s), top * bend, top * s, smooth)
+            outer = (top * steep + self.outer_noise, top * bend, self.outer_noise, smooth)
         names = ("outer_gradient_bound", "outer_smoothness", "outer_gradient_noise")
         return made | dict(zip((*names, "objective_smoothness"), outer, strict=True))
 

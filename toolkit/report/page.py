@@ -72,8 +72,9 @@ class Group:
 
     @property
     def attained(self) -> bool:
-        """Whether it is supported and equality was met on some case."""
-        return self.verdict is Verdict.SUPPORTED and any(row.attained for row in self.rows)
+        """Whether it is a supported inequality or rate, and equality was met on some case."""
+        held = self.verdict is Verdict.SUPPORTED and self.rows[0].kind in ("bound", "rate")
+        return held and any(row.attained for row in self.rows)
 
     @property
     def empty(self) -> bool:
@@ -128,8 +129,13 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
         for name, groups in claims.items()
         for group in groups
     )
+    whole = sum(
+        all(g.verdict is Verdict.SUPPORTED for g in groups if g.form == "printed")
+        for groups in claims.values()
+    )
     return document(
-        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, table=table,
+        "page.html.j2", whole=whole, head=head,
+        claims=claims, counts=counts, figures=drawn, table=table,
         papers=_papers(head),
     )  # fmt: skip
 

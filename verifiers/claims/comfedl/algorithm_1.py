@@ -5,7 +5,7 @@ u = ∇g_B̃(f_B(w))ᵀ∇f_B(w) with b samples ξ and, in the second branch, b1
 w̄_{s+1} = (1/m) Σ_{i∈C_s} w^i_{s,τ}.
 
 **Kind.** Identity, to rounding: the pseudo-code transcribed line by line, in loops over rounds,
-devices and steps, against the federation on the same draws.
+devices and steps, against the federation on the same draws. Line numbers are those of 000.
 
 **Source.** 000, Algorithm 1 (both branches); 001, Algorithm 1 (the second branch only).
 """

@@ -1,9 +1,9 @@
 """Assumptions 1–4 of ComFedL (000 and 001), as code.
 
-The norm of a Jacobian is the spectral norm (001's notation); the variance of a Jacobian is taken in
-the Frobenius norm, in which the variance of a minibatch mean is σ²/b (in the spectral norm it need
-not be). σ > 0 is read as σ ≥ 0: a noiseless problem satisfies Assumption 3 with every σ > 0, and
-the right sides are continuous at σ = 0.
+The norm of a Jacobian is the spectral norm (the notation of both papers); the variance of a
+Jacobian is taken in the Frobenius norm, in which the variance of a minibatch mean is σ²/b (in the
+spectral norm it need not be). σ > 0 is read as σ ≥ 0: a noiseless problem satisfies Assumption 3
+with every σ > 0, and the right sides are continuous at σ = 0.
 """
 
 from functools import cache

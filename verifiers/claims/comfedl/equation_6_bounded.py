@@ -71,7 +71,6 @@ def _stays():
 class Bounded:
     readings = {
         "losses on all of R^d": (constant, EVERYWHERE),
-        "losses on a ball, which Algorithm 1 does not leave": (exp(top / gamma) / gamma, STAYS),
     }
     corrected = (exp(top / gamma) / gamma, BALL)
     correction = (
@@ -80,6 +79,7 @@ class Bounded:
         "leaving the ball: driftproof's runs are, and are INAPPLICABLE if they do."
     )
     false_siblings = [
+        ("Algorithm 1 stays in the ball", (exp(top / gamma) / gamma, STAYS)),
         ("half the constant", (exp(top / gamma) / (2 * gamma), BALL)),
         ("the value at y = 0", (1 / gamma, BALL)),
     ]

@@ -22,8 +22,8 @@ from verifiers.claims.comfedl import _equation_6
     name="comfedl/equation-6-journal",
     kind="identity",
     source="001, (6)",
-    statement=r"\arg\min_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
-    r"\arg\min_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big),"
+    statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
+    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big),"
     r"\quad g(\cdot)=\exp(\cdot/\gamma)",
 )
 class ExponentialDividedTwice:

@@ -12,7 +12,8 @@ each loss, and there increasing is not enough. With g(y) = y the sum is the aver
 problem was to replace.
 
 **Which functions do.** The partial derivatives g'(f^i/γ) have to be proportional to exp(f^i/γ) for
-all losses, so g'(y) = a e^y: g = a exp + c with a > 0, and no other.
+all losses, so g'(y) = a e^y: g = a exp + c with a > 0, and no other (for n ≥ 2). Read as a remark
+that other objectives may be posed, the sentence asserts nothing that could be checked.
 """
 
 import sympy
@@ -27,15 +28,17 @@ from verifiers.symbolic import vanishes
     name="comfedl/equation-6-monotone",
     kind="identity",
     source="000 and 001, the sentence after (6)",
-    statement=r"\arg\min_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
-    r"\arg\min_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big)"
+    statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
+    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big)"
     r"\;\text{ for other increasing } g",
 )
 class OtherFunctions:
     cases = grid(KLDRO(clients=[2, 4], form="log", temperature=0.2, ball=3.0))
     readings = {
-        "g(y) = y": lambda f, gamma: f / gamma,
-        "g(y) = log(1 + exp(y))": lambda f, gamma: sympy.log(1 + sympy.exp(f / gamma)),
+        "any g keeps the minimisers of (5): g(y) = y": lambda f, gamma: f / gamma,
+        "any g keeps the minimisers of (5): g(y) = log(1 + exp(y))": lambda f, gamma: sympy.log(
+            1 + sympy.exp(f / gamma)
+        ),
     }
     correction = (
         "For losses that may take any values, g'(x) e^y = g'(y) e^x for all x and y; divided by "

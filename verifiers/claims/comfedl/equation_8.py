@@ -25,8 +25,8 @@ from verifiers.ground_truth import Comparison
     kind="identity",
     source="000 and 001, (8)",
     statement=r"\max_{p\in\Delta_n}\sum_{i=1}^n p_i f_i(w-\eta\nabla f_i(w)) = "
-    r"\max_i f_i(w-\eta\nabla f_i(w)),\quad \Delta_n = \Big\{p\in\mathbb{R}^n_+\,\Big|\,"
-    r"\sum_{i=1}^n p_i = 0,\, p_i\ge 0\Big\}",
+    r"\max_i f_i(w-\eta\nabla f_i(w)),\quad \Delta_n = \left\{p\in\mathbb{R}^n_+\,\middle|\,"
+    r"\sum_{i=1}^n p_i = 0,\, p_i\ge 0\right\}",
 )
 class Simplex:
     cases = grid(MAML(clients=[2, 5], heterogeneity=1.0, offset=0.5))

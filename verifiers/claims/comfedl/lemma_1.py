@@ -39,7 +39,7 @@ def log_mean_exp(losses, temperature):
     statement=r"\max_{r\in\Lambda_n}\sum_{i=1}^n r_i f^i(w) - \gamma\sum_{i=1}^n r_i\log(nr_i)"
     r" = \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big) "
     "\n"
-    r"\Lambda_n=\Big\{r\in\mathbb{R}^n_+\,\Big|\,\sum_{i=1}^n r_i=1\Big\}",
+    r"\Lambda_n=\left\{r\in\mathbb{R}^n_+\,\middle|\,\sum_{i=1}^n r_i=1\right\}",
 )
 class LogMeanExp:
     cases = grid(

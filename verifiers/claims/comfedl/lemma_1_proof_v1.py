@@ -28,8 +28,9 @@ class Displays:
     right = gamma / n
     corrected = gamma
     correction = (
-        "d/dr [γ r log(rn)] = γ log(rn) + γ, so the term is γ, as the journal version prints; (20) "
-        "to (23) then have 1 in the place of 1/n, and (24) stays as it is."
+        "d/dr [γ r log(rn)] = γ log(rn) + γ, so the term is γ, as the journal version prints. "
+        "(19) and the middle of (24) then have γ in the place of γ/n, (20) to (23) have 1 in the "
+        "place of 1/n; the value in (24) stays."
     )
     false_siblings = [("without the term", 0 * gamma), ("n times the term", n * gamma)]
 

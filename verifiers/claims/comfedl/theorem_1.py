@@ -135,7 +135,7 @@ class Convergence:
         "3 with t in place of τ (its proof gives that) and √(x + y) ≤ √x + √y turn the second term "
         "into √5 H tηG_gG_f plus three noise terms: a sum, hence the missing plus. Averaging over "
         "t = 0 … τ − 1 puts (τ − 1)/2 where the paper puts τ, here and in the third term, whose "
-        "sum with the last is (Lτη/2)G_f²G_g²."
+        "sum with the last is (Lτη/2)G_f²G_g². Nowhere is b = b1 used."
     )
     false_siblings = [
         ("without the drift term", lambda c: sharpened(c, drift=0)),
