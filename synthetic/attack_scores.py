@@ -52,8 +52,8 @@ class Scores:
 
     def variables(self, role: str) -> int:
         """Return how many variables a role's score has: those of one point, or of two."""
-        single = ("inner_gradient_bound", "plain_gradient_bound")
-        if role in single or role.endswith("_noise"):
+        single = ("inner_gradient_bound", "plain_gradient_bound", "inner_gradient_moment")
+        if role in single or role.endswith(("_noise", "_heterogeneity")):
             return self.size
         reduced = role in ("objective_smoothness", "strong_convexity")
         return 2 * (self.problem.dim if reduced else self.size)
@@ -71,6 +71,30 @@ class Scores:
         return self._deviation(
             self.oracles.inner_law(1), x, lambda v, xi: self.oracles.inner(v, xi)[0]
         )
+
+    def inner_gradient_moment(self, x: Tensor) -> Tensor:
+        return self._moment(self.oracles.inner_law(1), self._every(x), self._jacobian, _spectral)
+
+    def inner_mean_smoothness(self, pair: Tensor) -> Tensor:
+        return self._steepest(None, pair, self._jacobian, _spectral)
+
+    def inner_gradient_heterogeneity(self, x: Tensor) -> Tensor:
+        jacobians = self._jacobian(self._every(x), None)
+        return _spectral(jacobians - jacobians.mean(0)).amax(0)
+
+    def plain_gradient_heterogeneity(self, x: Tensor) -> Tensor:
+        gradients = self.oracles.plain_grad(self._every(x), None)
+        return _norm(gradients - gradients.mean(0)).amax(0)
+
+    def outer_gradient_moment(self, pair: Tensor) -> Tensor:
+        y = self._outer_argument(*pair.chunk(2))
+        return self._moment(self.oracles.outer_law(1), y, self.oracles.outer_grad, _norm)
+
+    def outer_mean_smoothness(self, pair: Tensor) -> Tensor:
+        x, z = pair.chunk(2)
+        one, two = self._outer_argument(x, x), self._outer_argument(z, z)
+        rise = _norm(self.oracles.outer_grad(one, None) - self.oracles.outer_grad(two, None))
+        return _quotient(rise, one, two).amax(0)
 
     def outer_gradient_bound(self, pair: Tensor) -> Tensor:
         y = self._outer_argument(*pair.chunk(2))
@@ -154,6 +178,15 @@ class Scores:
         x, z = (self._every(point) for point in pair.chunk(2))
         rises = [size(of(x, d) - of(z, d)) for d, _ in outcomes(law, len(x), x.shape[-1])]
         return _quotient(torch.stack(rises).amax((0, 1)), *pair.chunk(2))
+
+    def _moment(
+        self, law: Law | None, at: Tensor, of: Oracle, size: Callable[[Tensor], Tensor]
+    ) -> Tensor:
+        """Return the largest client's root mean square, exactly, from every outcome."""
+        total = torch.zeros(len(at), at.shape[-1], dtype=at.dtype)
+        for draw, chance in outcomes(law, len(at), at.shape[-1]):
+            total = total + chance[:, None] * size(of(at, draw)) ** 2
+        return total.amax(0).sqrt()
 
     def _deviation(self, law: Law | None, x: Tensor, of: Oracle, *, every: bool = True) -> Tensor:
         """Return the largest client's standard deviation, exactly, from every outcome."""
