@@ -198,11 +198,13 @@ def described(leaf: Leaf) -> dict[str, Any]:
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
-        if form.form == "sibling" or claim.left is None or claim.rate is not None:
+        if form.form == "sibling" or claim.rate is not None:
+            continue
+        if claim.left is None and form.left is None:
             continue
         right = form.right(Letters(notation))
         key = f"{form.form}: {form.reading}" if form.reading else form.form
-        forms[key] = latex(right)
+        forms[key] = latex(right, claim.measured)
     return {
         "kind": claim.kind,
         "source": claim.source,

@@ -53,6 +53,11 @@ class EnumeratedContext(BatchedContext):
         return self._total()
 
     @property
+    def digits(self) -> dict[Key, tuple[int, int]]:
+        """Every draw met so far, with its stride and radix among the atoms."""
+        return self._digits
+
+    @property
     def weights(self) -> Tensor:
         """The atoms' probabilities (complete once the run has ended)."""
         return torch.from_numpy(self._probabilities)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolkit.engines.batched import BatchedContext
     from toolkit.problem import Problem
 
-Advance = Callable[..., tuple[Any, float]]
+Advance = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Fused:
         device: "cpu" or "cuda".
         accepts: whether it serves this member of the two families.
         advance: (ctx, oracles, algorithm, state, steps) → (state, largest norm of an iterate).
+        spans: whether ``advance`` runs over any number of rounds, counts their communication, and
+            returns third the states before each step, [steps, …] each, if called with record=True.
     """
 
     name: str
@@ -38,15 +40,22 @@ class Fused:
     device: str
     accepts: Callable[[Any, Any], bool]
     advance: Advance
+    spans: bool = False
 
 
 def fused(
-    *, name: str, algorithm: str, problem: str, device: str, accepts: Callable[[Any, Any], bool]
+    *,
+    name: str,
+    algorithm: str,
+    problem: str,
+    device: str,
+    accepts: Callable[[Any, Any], bool],
+    spans: bool = False,
 ) -> Callable[[Advance], Fused]:
     """Make an ``advance`` function a kernel leaf."""
 
     def decorate(advance: Advance) -> Fused:
-        return Fused(name, algorithm, problem, device, accepts, advance)
+        return Fused(name, algorithm, problem, device, accepts, advance, spans)
 
     return decorate
 
