@@ -133,12 +133,15 @@ def test_every_pair_runs_and_counts_its_rounds(algorithm, problem):
     assert made.bad_step is None
     # FedDRO shares its embedding every step; DRFL's server asks for losses after the average;
     # GCIVR shares its estimate of g before its direction, unless it sends Jacobians
+    # FedAvg for compositions shares embeddings at each step, at averages and at first, or never
+    sharing = {"case-1": 1, "case-2": 2, "every-step": algorithm.local_steps + 1}
     per_round = {
+        "compositional-fedavg": sharing.get(getattr(algorithm, "sharing", "")),
         "feddro": algorithm.local_steps + 1,
         "drfl": 2,
         "gcivr": 1 if getattr(algorithm, "sends", "") == "jacobian" else 2,
     }.get(algorithm.leaf_name, 1)
-    assert made.rounds == 2 * per_round
+    assert made.rounds == 2 * per_round + (getattr(algorithm, "sharing", "") == "case-2")
     assert made.reals > 0
 
 

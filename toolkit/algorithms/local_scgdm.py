@@ -91,6 +91,7 @@ class LocalSCGDM(Algorithm):
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """Lines 2–16."""
         xi = ctx.draw(oracles.inner_law(1), "xi")
+        zeta: Tensor | None
         outer_law = oracles.outer_law(1)
         if self.samples == "one" and xi is not None and outer_law is not None:
             zeta = _same_sample(oracles, xi)
