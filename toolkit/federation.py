@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from toolkit.algorithm import Algorithm
 from toolkit.draws import BLOCK, Words
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.branched import expected_transition
-from toolkit.engines.enumerated import EnumeratedContext
+from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
 from toolkit.errors import DriftproofError
 from toolkit.kernels.registry import Fused, fused_for
 from toolkit.measure import Recorder, View
@@ -115,11 +116,13 @@ def run(
         recorder.open(_trial(view, algorithm, oracles))
     reach = _reach(problem, algorithm, state)
     bad_step = None
-    fused = fused_for(algorithm, problem, ctx) if kernels and shake is None else None
+    fused = fused_for(algorithm, problem, ctx) if kernels else None
     if fused is not None and fused.spans and watch is None and _seen_between(recorder):
-        state, met, bad_step = span(fused, view, algorithm, oracles, recorder, rounds)
+        state, met, bad_step = span(fused, view, algorithm, oracles, recorder, rounds, jitter)
         return _outcome(ctx, recorder, bad_step, max(reach, met), state)
-    if fused is not None and (fused.spans or not _seen_between(recorder, ("round",))):
+    if fused is not None and (
+        fused.spans or shake is not None or not _seen_between(recorder, ("round",))
+    ):
         fused = None
     previous = state
     for s in range(rounds):
@@ -292,8 +295,11 @@ def run_exactly(
     Raises:
         TooManyAtoms: the noise has more than ``limit`` atoms.
     """
+    common: dict[str, Any] = {"rounds": rounds, "left": left, "jitter": jitter}
+    quiet = NoiselessContext(problem.clients, dtype=dtype, device=device)
+    with suppress(Drew):
+        return run(problem, algorithm, quiet, **common)
     counting = EnumeratedContext(problem.clients, limit=limit, dtype=dtype, device=device)
-    common: dict[str, Any] = {"rounds": rounds, "left": left, "kernels": False, "jitter": jitter}
     single = run(problem, algorithm, counting, **common)
     if counting.found == 1:
         return single

@@ -24,6 +24,7 @@ def span(
     oracles: Any,
     recorder: Recorder | None,
     rounds: int,
+    jitter: int | None,
 ) -> tuple[Any, float, int | None]:
     """Run ``rounds`` rounds; return the last state, the largest norm and the first bad step.
 
@@ -38,8 +39,9 @@ def span(
         steps = min(stretch, rounds - first) * tau
         ctx.t = first * tau
         state, met, path = kernel.advance(
-            ctx, oracles, algorithm, state, steps, record=recorder is not None
-        )
+            ctx, oracles, algorithm, state, steps, record=recorder is not None,
+            jitter=0 if jitter is None else 2 * (jitter * 2**32 + first) + 1,
+        )  # fmt: skip
         reach = max(reach, met)
         if recorder is not None:
             moments = type(state)(*(x[::every] for x in path))

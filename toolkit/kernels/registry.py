@@ -26,7 +26,7 @@ class Fused:
 
     Attributes:
         algorithm: name of the algorithm's leaf.
-        problem: name of the problem's leaf.
+        problem: names of the problems' leaves.
         device: "cpu" or "cuda".
         accepts: whether it serves this member of the two families.
         advance: (ctx, oracles, algorithm, state, steps) → (state, largest norm of an iterate).
@@ -36,7 +36,7 @@ class Fused:
 
     name: str
     algorithm: str
-    problem: str
+    problem: str | tuple[str, ...]
     device: str
     accepts: Callable[[Any, Any], bool]
     advance: Advance
@@ -47,7 +47,7 @@ def fused(
     *,
     name: str,
     algorithm: str,
-    problem: str,
+    problem: str | tuple[str, ...],
     device: str,
     accepts: Callable[[Any, Any], bool],
     spans: bool = False,
@@ -62,14 +62,14 @@ def fused(
 
 def fused_for(algorithm: Algorithm, problem: Problem, ctx: BatchedContext) -> Fused | None:
     """Return the kernel for this pair on this device, or None: then steps run one by one."""
-    from toolkit.engines.batched import BatchedContext
-
-    if type(ctx) is not BatchedContext:
+    if not ctx.fusable:
         return None
     for leaf in leaves("kernel").values():
         meta = leaf.metadata
-        pair = (meta["algorithm"], meta["problem"], meta["device"])
-        if pair == (algorithm.leaf_name, problem.leaf_name, ctx.device):
+        served = meta["problem"]
+        served = (served,) if isinstance(served, str) else served
+        pair = (meta["algorithm"], meta["device"])
+        if pair == (algorithm.leaf_name, ctx.device) and problem.leaf_name in served:
             kernel: Fused = leaf.load()
             if kernel.accepts(algorithm, problem):
                 return kernel
