@@ -54,7 +54,7 @@ class Reduction:
 
     @property
     def stacked(self) -> Tensor:
-        """The value and the parts, [1 + parts, replicates]."""
+        """The value and the parts, [1 + parts, (comparisons,) replicates]."""
         return torch.stack([self.value, *self.parts.values()])
 
 
@@ -152,7 +152,8 @@ class View:
         A field of the state is taken from the state, after any average, so that a server that
         averages wrongly is seen; anything else is what the algorithm marked.
         """
-        held = getattr(self.state, name) if name in self.state._fields else self.client(name)
+        state = self.__dict__["state"]
+        held = getattr(state, name) if name in state._fields else self.client(name)
         return self.cohort_mean(held)
 
     def cohort_mean(self, values: Tensor) -> Tensor:
@@ -173,6 +174,16 @@ class View:
         """Return each ∇F^i(x), exactly, [clients, dim, replicates]; their mean is ∇F(x)."""
         return self.problem.client_gradients(x)
 
+    def own_gradients(self, x: Tensor) -> Tensor:
+        """Return each ∇F^i at its own x, exactly: [clients, dim, replicates] → the same."""
+        made: Tensor = self.problem.own_gradients(x)
+        return made
+
+    def inner_values(self, x: Tensor) -> Tensor:
+        """Return each client's expected inner value at its own x: [clients, inner_dim, …]."""
+        made: Tensor = self.problem.inner_values(x)
+        return made
+
     def objective(self, x: Tensor) -> Tensor:
         """Return F(x), exactly, for x of shape [dim, replicates]: [replicates]."""
         return self.problem.objective(x)
@@ -187,7 +198,10 @@ class _Trial(View):
     """A view that notes whether a measure looks at more than the states at its moments."""
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("round", "local_step", "t", "start", "before", "previous", "round_start"):
+        if name in (
+            "round", "local_step", "t", "start", "before", "previous", "round_start", "client",
+            "state",
+        ):  # fmt: skip
             self.memory[name] = True
         return super().__getattribute__(name)
 
@@ -208,6 +222,8 @@ class Recorder:
     values: list[np.ndarray] = field(default_factory=list)
     memory: dict[str, Any] = field(default_factory=dict)
     trace: list[tuple[int, np.ndarray]] = field(default_factory=list)
+    looked_at_clients: bool = True
+    """Whether the measure asked for more than means over clients."""
     looked_inside: bool = False
     """Whether the measure asked for what only a step by step run has."""
     lost: bool = False
@@ -224,17 +240,21 @@ class Recorder:
                 "each(…) or average(…) of a value for each replicate",
                 'return average("round", sq(view.gradient(view.round_start("w")))), say',
             )
-        odd = [v for v in (reduction.value, *reduction.parts.values())
-               if tuple(v.shape) != (view.ctx.replicates,)]  # fmt: skip
-        if odd:
+        shape = tuple(reduction.value.shape)
+        fits = shape[-1:] == (view.ctx.replicates,) and len(shape) <= 2
+        odd = [v for v in reduction.parts.values() if tuple(v.shape) != shape]
+        if odd or not fits:
+            got = tuple(odd[0].shape) if odd else shape
             raise DriftproofError(
-                f"left(view) returned a value of shape {tuple(odd[0].shape)}",
-                f"one number for each of {view.ctx.replicates} replicates",
+                f"left(view) returned a value of shape {got}",
+                f"one number for each of {view.ctx.replicates} replicates (each(…) and "
+                "given_past(…) also take [comparisons, replicates]), its parts the same",
                 "reduce the dimension with sq(…), and clients with view.mean(…)",
             )
         # at the start of a round the state is that of the start, and there is nothing inside
         harmless = {"start", "round_start", INSIDE} if reduction.axes == ("round",) else set()
-        self.looked_inside = bool(set(trial.memory) - harmless)
+        self.looked_inside = bool(set(trial.memory) - harmless - {"client", "state"})
+        self.looked_at_clients = bool({"client", "state"} & set(trial.memory))
         self.reduction = reduction
         self._keep = frozenset(_thinned(self.moments[reduction.axes], reduction.how))
 
@@ -263,23 +283,25 @@ class Recorder:
     def take_many(self, view: View, moments: int) -> None:
         """Take the measure at many moments, which lie beside each other as replicates."""
         stacked = self.left(view).stacked.double().cpu().numpy()
-        for value in np.moveaxis(stacked.reshape(len(stacked), moments, -1), 1, 0):
+        apart = stacked.reshape(*stacked.shape[:-1], moments, -1)
+        for value in np.moveaxis(apart, -2, 0):
             self.add(value)
 
     def add(self, value: np.ndarray) -> None:
-        """Add the measure of one moment, [1 + parts, replicates]."""
+        """Add the measure of one moment, [1 + parts, (comparisons,) replicates]."""
         if self.lost or not np.all(np.isfinite(value)):
             self.lost = True
             return
         self.count += 1
         assert self.reduction is not None
         running = self.reduction.how == "average"
+        several = value if value.ndim == 3 else value[:, None]
         if running and self.values:
-            self.values[0] = self.values[0] + value
+            self.values[0] = self.values[0] + several[:, 0]
         else:
-            self.values.append(value)
+            self.values += list(np.moveaxis(several, 1, 0))
         if self.count in self._keep:
-            shown = self.values[0] / self.count if running else value
+            shown = self.values[0] / self.count if running else several[:, 0]
             self.trace.append((self.count, shown))
 
     @property

@@ -13,7 +13,7 @@ from toolkit.engines.batched import BatchedContext
 from toolkit.kernels.registry import Fused
 from toolkit.measure import Recorder, View
 
-ROOM = 2**21
+ROOM = 2**19
 """Reals of one field of the state that are kept at a time: 16 MiB in double precision."""
 
 
@@ -32,14 +32,15 @@ def span(
     beside each other, as if the moments were replicates, so it is evaluated once a stretch.
     """
     ctx, state, tau, reach = view.ctx, view.state, algorithm.local_steps, 0.0
-    largest = max(x.numel() for x in state)
+    record = "" if recorder is None else "all" if recorder.looked_at_clients else "mean"
+    largest = max(x.numel() for x in state)  # a gradient of F asks every client, at every moment
     stretch = max(1, ROOM // (largest * tau))
     every = tau if recorder is not None and recorder.axes == ("round",) else 1
     for first in range(0, rounds, stretch):
         steps = min(stretch, rounds - first) * tau
         ctx.t = first * tau
         state, met, path = kernel.advance(
-            ctx, oracles, algorithm, state, steps, record=recorder is not None,
+            ctx, oracles, algorithm, state, steps, record=record,
             jitter=0 if jitter is None else 2 * (jitter * 2**32 + first) + 1,
         )  # fmt: skip
         reach = max(reach, met)

@@ -61,7 +61,7 @@ def expected_transition(
     )  # fmt: skip
     stacked = recorder.left(seen).stacked.double()
     chances = branched.weights.to(stacked)
-    made: np.ndarray = (stacked.reshape(len(stacked), -1, atoms) @ chances).cpu().numpy()
+    made: np.ndarray = (stacked.unflatten(-1, (-1, atoms)) @ chances).cpu().numpy()
     return made
 
 

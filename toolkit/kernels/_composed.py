@@ -47,14 +47,34 @@ def drawn(ctx: Any, law: Any, name: str, first: int, steps: int, dtype: np.dtype
     return made
 
 
-def path_of(record: bool, steps: int, *fields: np.ndarray) -> list[np.ndarray]:
-    """Return room for the states before each step (for none, if they are not wanted)."""
-    return [np.empty((steps if record else 0, *x.shape), x.dtype) for x in fields]
+def path_of(record: str, steps: int, *fields: np.ndarray) -> list[np.ndarray]:
+    """Return room for the states before each step: of every client, their mean, or for none."""
+    kept = steps if record else 0
+    return [
+        np.empty((kept, 1 if record == "mean" else len(x), *x.shape[1:]), x.dtype) for x in fields
+    ]
 
 
 def tensors(kind: Any, fields: list[np.ndarray]) -> Any:
     """Return arrays as a state."""
     return kind(*(torch.from_numpy(x) for x in fields))
+
+
+@numba.njit(cache=True)
+def keep(x: np.ndarray, out: np.ndarray) -> None:
+    """Copy [clients, rows, replicates], or its mean over clients where out has room for one."""
+    clients, rows, replicates = x.shape
+    if len(out) == clients:
+        out[:] = x
+        return
+    out[0] = x[0]
+    for k in range(1, clients):
+        for i in range(rows):
+            for r in range(replicates):
+                out[0, i, r] += x[k, i, r]
+    for i in range(rows):
+        for r in range(replicates):
+            out[0, i, r] /= clients
 
 
 @numba.njit(cache=True)

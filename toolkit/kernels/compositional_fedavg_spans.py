@@ -26,7 +26,7 @@ def _accepts(algorithm: Any, problem: Any) -> bool:
     spans=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: bool, jitter: int = 0
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
 ) -> tuple[Any, float, Any]:
     """Equal to ``steps`` repetitions of ``CompositionalFedAvg.step``."""
     first, period = ctx.t, algorithm.local_steps
@@ -61,7 +61,8 @@ def _steps(
     for step in range(steps):
         t = first + step
         if xs.shape[0]:
-            xs[step], ys[step] = x, y
+            composed.keep(x, xs[step])
+            composed.keep(y, ys[step])
         if sharing == 2 or (sharing == 1 and t == 0):
             composed.share(y)
         for k in range(clients):

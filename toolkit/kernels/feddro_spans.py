@@ -24,7 +24,7 @@ def _accepts(algorithm: Any, problem: Any) -> bool:
     spans=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: bool, jitter: int = 0
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
 ) -> tuple[Any, float, Any]:
     """Equal to ``steps`` repetitions of ``FedDRO.step``."""
     first, period = ctx.t, algorithm.local_steps
@@ -67,7 +67,9 @@ def _steps(
     for step in range(steps):
         t = first + step
         if xs.shape[0]:
-            xs[step], befores[step], ys[step] = x, before, y
+            composed.keep(x, xs[step])
+            composed.keep(before, befores[step])
+            composed.keep(y, ys[step])
         draw = step if zeta.shape[2] else 0
         other = step if xi.shape[2] else 0
         for k in range(clients):

@@ -29,7 +29,7 @@ def _accepts(algorithm: Any, problem: Any) -> bool:
     spans=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: bool, jitter: int = 0
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
 ) -> tuple[Any, float, Any]:
     """Equal to ``steps`` repetitions of ``LocalSCGDM.step``."""
     first, p = ctx.t, algorithm.local_steps
@@ -74,7 +74,9 @@ def _steps(
     for step in range(steps):
         t = first + step
         if xs.shape[0]:
-            xs[step], us[step], ms[step] = x, u, m
+            composed.keep(x, xs[step])
+            composed.keep(u, us[step])
+            composed.keep(m, ms[step])
         draw = step if xi.shape[2] else 0
         other = step if zeta.shape[2] else 0
         for k in range(clients):

@@ -31,7 +31,8 @@ class Fused:
         accepts: whether it serves this member of the two families.
         advance: (ctx, oracles, algorithm, state, steps) → (state, largest norm of an iterate).
         spans: whether ``advance`` runs over any number of rounds, counts their communication, and
-            returns third the states before each step, [steps, …] each, if called with record=True.
+            returns third the states before each step, [steps, …] each, if it is called with
+            record="all", or their means over clients, [steps, 1, …], with record="mean".
     """
 
     name: str
