@@ -12,6 +12,7 @@ at which moments it is called:
                             ``view.previous`` the one before that, marks are those of this step
 ==========================  ======================================================
 
+A further axis ``"client"`` makes a comparison for each client of a value [clients, replicates].
 A right side may name means of further quantities (``c.measured("error")``); the left side measures
 them too: ``each("transition", value, error=…)``. ``given_past`` takes such a comparison in
 conditional expectation given all that was drawn before the step, by enumerating the step's noise.
@@ -51,6 +52,8 @@ class Reduction:
     axes: tuple[str, ...]
     value: Tensor
     parts: Mapping[str, Tensor] = field(default_factory=dict)
+    by_client: bool = False
+    """Whether the values are [clients, replicates], a comparison for each client."""
 
     @property
     def stacked(self) -> Tensor:
@@ -68,14 +71,16 @@ def average(*axes_and_value: Any, **parts: Tensor) -> Reduction:
     return _reduction("average", axes_and_value, parts)
 
 
-def given_past(value: Tensor, **parts: Tensor) -> Reduction:
+def given_past(*axes_and_value: Any, **parts: Tensor) -> Reduction:
     """One comparison for every step, in conditional expectation given what came before it.
+
+    ``given_past(value)``, or ``given_past("client", value)`` for one of every client.
 
     Stronger than the total expectation that a paper prints. Where the noise of the whole run can
     be enumerated, the total expectation is judged, exactly; elsewhere pasts are sampled, the noise
     of the step is enumerated for each, and the statement is supported if it holds for all of them.
     """
-    return _reduction("given past", ("transition", value), parts)
+    return _reduction("given past", ("transition", *axes_and_value), parts)
 
 
 def sq(x: Tensor) -> Tensor:
@@ -85,13 +90,15 @@ def sq(x: Tensor) -> Tensor:
 
 def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Tensor]) -> Reduction:
     *axes, value = axes_and_value
+    by_client = how != "average" and axes[-1:] == ["client"]
+    axes = axes[:-1] if by_client else axes
     if tuple(axes) not in MOMENTS:
         raise DriftproofError(
             f"{how}({', '.join(map(repr, axes))}, …)",
             "axes " + " or ".join(repr(a) for a in MOMENTS),
             f'write {how}("round", value), say',
         )
-    return Reduction(how, tuple(axes), value, parts)
+    return Reduction(how, tuple(axes), value, parts, by_client)
 
 
 @dataclass
@@ -241,14 +248,15 @@ class Recorder:
                 'return average("round", sq(view.gradient(view.round_start("w")))), say',
             )
         shape = tuple(reduction.value.shape)
-        fits = shape[-1:] == (view.ctx.replicates,) and len(shape) <= 2
+        wanted = (view.ctx.replicates,)
+        fits = shape == ((view.ctx.clients, *wanted) if reduction.by_client else wanted)
         odd = [v for v in reduction.parts.values() if tuple(v.shape) != shape]
         if odd or not fits:
             got = tuple(odd[0].shape) if odd else shape
             raise DriftproofError(
                 f"left(view) returned a value of shape {got}",
-                f"one number for each of {view.ctx.replicates} replicates (each(…) and "
-                "given_past(…) also take [comparisons, replicates]), its parts the same",
+                f"one number for each of {view.ctx.replicates} replicates (and client, if the "
+                'last axis is "client"), its parts the same',
                 "reduce the dimension with sq(…), and clients with view.mean(…)",
             )
         # at the start of a round the state is that of the start, and there is nothing inside

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from toolkit.algorithm import Algorithm
-from toolkit.draws import Law
+from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.measure import Recorder, View
 
@@ -18,14 +19,20 @@ LIMIT = 4096
 class BranchedContext(EnumeratedContext):
     """Every replicate of another context, continued by every outcome of one step.
 
-    Replicate r·A + a is past r followed by outcome a of A.
+    Replicate r·A + a is past r followed by outcome a of A: outcomes' digits repeat with period A.
     """
 
-    pasts = 1
+    def continue_from(self, ctx: BatchedContext) -> None:
+        """Take the step and the pasts from another context."""
+        self.t = ctx.t
+        self.outcomes = self.replicates
+        self.replicates *= ctx.replicates
+        self._probabilities = np.ones(self.replicates)
 
-    def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
-        drawn = super()._sample(law, name, step, clients)
-        return np.tile(drawn, (1,) * (drawn.ndim - 1) + (self.pasts,))
+    @property
+    def chances(self) -> Tensor:
+        """The outcomes' probabilities, [outcomes]."""
+        return self.weights[: self.outcomes]
 
 
 def expected_transition(
@@ -48,8 +55,7 @@ def expected_transition(
     branched = BranchedContext(
         ctx.clients, limit=LIMIT, dtype=ctx.dtype, device=ctx.device, atoms=counting.digits
     )
-    branched.t, branched.pasts = ctx.t, ctx.replicates
-    branched.replicates = ctx.replicates * atoms
+    branched.continue_from(ctx)
     before, previous, start = (
         _each(held, lambda x: x.repeat_interleave(atoms, -1))
         for held in (state, view.previous, view.start)
@@ -60,7 +66,7 @@ def expected_transition(
         memory=recorder.memory,
     )  # fmt: skip
     stacked = recorder.left(seen).stacked.double()
-    chances = branched.weights.to(stacked)
+    chances = branched.chances.to(stacked)
     made: np.ndarray = (stacked.unflatten(-1, (-1, atoms)) @ chances).cpu().numpy()
     return made
 

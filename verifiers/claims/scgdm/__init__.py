@@ -1,0 +1,1 @@
+"""Statements of 003, Local-SCGDM."""
