@@ -131,11 +131,18 @@ class View:
         """The number of the step: the one just made, of a transition, else the next one."""
         return self.ctx.t
 
-    def since_round(self, name: str, value: Tensor) -> Tensor:
-        """Return the sum of a value over the moments of this round up to now."""
+    @property
+    def local_steps(self) -> int:
+        """How many local steps a round has."""
+        return self.ctx.local_steps
+
+    def since_round(self, name: str, value: Tensor, *, largest: bool = False) -> Tensor:
+        """Return the sum (or the largest) of a value over the moments of this round up to now."""
         self.memory[INSIDE] = True
         held = self.memory.get(name)
-        total = value if held is None or held[0] != self.round else held[1] + value
+        total = value
+        if held is not None and held[0] == self.round:
+            total = torch.maximum(held[1], value) if largest else held[1] + value
         self.memory[name] = self.round, total
         return total
 

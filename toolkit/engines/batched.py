@@ -38,6 +38,7 @@ class BatchedContext:
         local: range | None = None,
     ) -> None:
         self.t = 0
+        self.local_steps = 1
         self.rounds = 0
         self.reals = 0
         self.marks: dict[str, Tensor] = {}

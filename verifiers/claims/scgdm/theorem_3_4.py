@@ -16,7 +16,7 @@ L_F²/α²)), η ≤ min{1, 1/(2βL_F)}, p ≤ 1/(4βη√(6C_f²L_g² + 16C_g�
 2. Nothing pays for clients that differ. Without noise and started at a minimiser of F the right
    side is 0; two clients with different f or g leave it. With different g the algorithm does not
    converge to a stationary point of F at all, at any horizon: the averaged u estimates
-   (1/K) Σ g^(k), so its limit is that of 004's problem (2) (``bias-amplification``: 1/16 for ever).
+   (1/K) Σ g^(k), so its limit is that of 004's problem (2) (``bias-amplification``: ‖∇F‖² → 9).
 3. Algorithm 1 draws one sample for g and f. Then E z_t is not the gradient even for u = g: their
    covariance is a bias that no step size removes. The proofs draw two.
 
