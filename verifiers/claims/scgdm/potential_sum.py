@@ -1,9 +1,9 @@
 r"""The sum of the potential's decrease: (42), (45) and (46).
 
 **Statement.** (42): 2(P_0 − P_T)/(βηT) is at most 2(F(x_0) − F(x_*))/(βηT) +
-E‖m_1 − ∇F(x_0)‖²/(αηT) + 2C_g²L_g²E‖u_1 − g(x_0)‖²/(γηT), "by the definition of the potential function" (39). (45): P_0 =
-E F(x_0) + (β/α)E‖m_1 − ∇F(x_0)‖² + (2βC_g²L_g²/γ)E‖u_1 − g(x_0)‖². (46) is 2(P_0 − F(x_*))/(βηT)
-with (45), (43) and (44).
+E‖m_1 − ∇F(x_0)‖²/(αηT) + 2C_g²L_g²E‖u_1 − g(x_0)‖²/(γηT), "by the definition of the potential
+function" (39). (45): P_0 = E F(x_0) + (β/α)E‖m_1 − ∇F(x_0)‖² + (2βC_g²L_g²/γ)E‖u_1 − g(x_0)‖².
+(46) is 2(P_0 − F(x_*))/(βηT) with (45), (43) and (44).
 
 **Kind.** Symbolic.
 

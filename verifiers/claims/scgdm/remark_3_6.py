@@ -8,11 +8,11 @@ Algorithm 1 still converges at the rate O(1/√T).
 **Finding.** For clients with one g (and two samples) it follows from the corrected Theorem 3.4. For
 any clients, as printed, it is false.
 
-**Floors.** (i) ``bias-amplification``, F client-wise, without noise. As T grows, pη → 0, all u_k come
-together and (x̄, ū, m̄) follows x' = −βm, u' = γ((x + 1)/2 − u), m' = α(u/2 − m) in the time ηt = √T.
-Its characteristic polynomial s³ + (α + γ)s² + αγs + αγβ/4 is stable for β < 4(α + γ), so x → −1, the
-minimiser of 004's Φ, where ‖∇F‖² = 9. (ii) One client far out on a line of slope 1: x moves by at
-most βη a step, so the gradient stays 1 in the first D/(βη) of T steps.
+**Floors.** (i) ``bias-amplification``, F client-wise, without noise. As T grows, pη → 0, all u_k
+come together and (x̄, ū, m̄) follows x' = −βm, u' = γ((x + 1)/2 − u), m' = α(u/2 − m) in the time
+ηt ≤ √T. Its characteristic polynomial s³ + (α + γ)s² + αγs + αγβ/4 is stable for β < 4(α + γ), so
+x → −1, the minimiser of 004's Φ, where ‖∇F‖² = 9. (ii) One client far out on a line of slope 1: x
+moves by at most βη a step, so the gradient stays 1 in the first D/(βη) of T steps.
 """
 
 from sympy import Rational, Symbol, sqrt, symbols

@@ -3,7 +3,7 @@ r"""Remark 3.7: samples and communications to reach ε.
 **Statement.** To make (1/T) Σ ‖∇F(x̄_t)‖ ≤ ε, T should be as large as O(1/ε⁴); the batch is O(1), so
 this is the sample complexity; communications are T/p = O(1/ε³).
 
-**Kind.** Complexity, by algebra: from a bound CT^{−1/2} on the mean squared gradient with p = T^{1/4}.
+**Kind.** Complexity, by algebra: from a bound CT^{−1/2} on the mean squared gradient, p = T^{1/4}.
 
 **Reading.** ε is on the norm. On its square, as 004's Table 1 and Definition 3.6 have it, the same
 bound gives ε⁻² samples and ε^{−3/2} communications.

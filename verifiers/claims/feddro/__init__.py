@@ -1,0 +1,1 @@
+"""Statements of 004, FedDRO."""
