@@ -198,7 +198,7 @@ def described(leaf: Leaf) -> dict[str, Any]:
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
-        if form.form == "sibling" or claim.left is None or claim.rate is not None:
+        if form.form == "sibling" or claim.kind != "bound" or not callable(form.right):
             continue
         right = form.right(Letters(notation))
         key = f"{form.form}: {form.reading}" if form.reading else form.form
