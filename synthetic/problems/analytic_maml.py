@@ -87,7 +87,7 @@ class AnalyticMAML(CompositionProblem):
     distance: float = 1.0
 
     notation = {
-        "K": "clients", "n": "tasks", "d": "dim", "lambda": "adaptation", "L_1": "task_smoothness",
+        "K": "clients", "n": "tasks", "d": "dim", "lambda_": "adaptation", "L_1": "task_smoothness",
         "L_2": "task_hessian_smoothness", "G": "task_gradient_bound",
         "sigma_1": "task_gradient_noise", "sigma_2": "task_hessian_noise",
         "sigma_2F": "task_hessian_frobenius_noise",

@@ -1,0 +1,1 @@
+"""Local-SCGDM (003): local stochastic compositional gradient descent with momentum."""
