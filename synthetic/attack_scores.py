@@ -54,7 +54,7 @@ class Scores:
         """Return how many variables a role's score has: those of one point, or of two."""
         single = (
             "inner_gradient_bound", "plain_gradient_bound", "inner_gradient_moment",
-            "task_gradient_bound",
+            "task_gradient_bound", "loss_depth",
         )  # fmt: skip
         if role in single or role.endswith(("_noise", "_heterogeneity")):
             return self.size
@@ -144,6 +144,11 @@ class Scores:
 
     def task_hessian_frobenius_noise(self, x: Tensor) -> Tensor:
         return self._task_deviation(x, self._task_hessian, _norm)
+
+    def loss_depth(self, x: Tensor) -> Tensor:
+        losses = self.oracles.sample_losses(self._every(x), None)[0].flatten(0, 1)
+        depth: Tensor = losses.mean(0) - losses.amin(0)
+        return depth
 
     def objective_smoothness(self, pair: Tensor) -> Tensor:
         x, z = pair.chunk(2)

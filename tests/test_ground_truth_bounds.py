@@ -52,6 +52,7 @@ def row_of(*enclosures, value=1.0):
         (float("nan"), float("nan"), Verdict.INCONCLUSIVE, False),
         (2.0, 0.5, Verdict.REFUTED, False),  # an empty enclosure supports nothing
         (0.6, 0.5, Verdict.INCONCLUSIVE, False),
+        (0.5 + 1e-15, 0.5, Verdict.SUPPORTED, False),  # one point, computed twice
     ],
 )
 def test_a_bound_is_judged_by_the_ends_of_its_left_side(low, high, verdict, attained):

@@ -38,6 +38,7 @@ ROLES: Mapping[str, str] = {
     "task_gradient_noise": "sup over x of its gradient's standard deviation",
     "task_hessian_noise": "sup over x of its Hessian's deviation, root mean square spectral norm",
     "task_hessian_frobenius_noise": "sup over x of its Hessian's standard deviation (Frobenius)",
+    "loss_depth": "sup over x of the mean sample loss less the smallest",
     "strong_convexity": "modulus of strong convexity of the objective",
     "strong_concavity": "modulus of strong concavity of the objective in y",
 }

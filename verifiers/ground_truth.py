@@ -121,7 +121,7 @@ def _bound(claim: Claim, case: Case, form: Form, comparisons: Sequence[Compariso
         return (c.low - c.value) / max(FLOOR, abs(c.value))
 
     over = [c for c in comparisons if c.low - c.value > slack(c)]
-    held = [c for c in comparisons if c.low <= c.high <= c.value + slack(c)]
+    held = [c for c in comparisons if c.low - slack(c) <= c.high <= c.value + slack(c)]
     undecided = [c for c in comparisons if c not in over and c not in held]
     shown = max(over or undecided or held, key=closeness)
     attained = False

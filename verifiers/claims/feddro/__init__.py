@@ -1,0 +1,1 @@
+"""FedDRO (004): federated compositional optimization for distributionally robust learning."""
