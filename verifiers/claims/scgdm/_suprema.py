@@ -213,4 +213,6 @@ def drawn_variance_of_f(tasks):
     """Return sup E‖∇L_i(y; ζ) − ∇f(y)‖² with the task i drawn."""
     drawn = np.stack([tasks.derivative(1, c) for c in tasks.centres])
     square = drawn.var(0) + tasks.noise(1) ** 2
-    return tasks.summed(lambda sign: tasks.top(square, 2 * tasks.square(1)))
+    apart = tasks.a if np.ptp(tasks.centres) > 0 else 0.0  # a variance: mean p² − (mean p)²
+    bend = 2 * tasks.square(1, apart) + tasks.square(1, tasks.s)
+    return tasks.summed(lambda sign: tasks.top(square, bend))
