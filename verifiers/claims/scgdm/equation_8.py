@@ -100,8 +100,8 @@ class Composition:
     )  # fmt: skip
     readings = {
         "each device has one task": (only(own_step), only(mean_step)),
-        "g is the mean over the device's tasks": (own_step, mean_step),
-        "g is of one of the device's tasks": (own_step, one_task),
+        "g is the mean over all tasks of a device": (own_step, mean_step),
+        "g is of one task of a device": (own_step, one_task),
     }
     corrected = (own_step, stacked)
     correction = (
