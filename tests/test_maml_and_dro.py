@@ -22,8 +22,9 @@ from synthetic.penalised_optimum import (
     worst_weights,
 )
 from synthetic.problems import AnalyticMAML, PenalisedDRO
-from toolkit.algorithms import FedDRO
+from toolkit.algorithms import ComFedL, FedDRO
 from toolkit.discover import leaves
+from toolkit.engines.wire import run_on_wire
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 from toolkit.verdict import Verdict
@@ -315,6 +316,44 @@ def test_feddro_reaches_the_certified_minimum(divergence):
     state = run(problem, FedDRO(step_size=0.5), ctx, rounds=400).state
     assert problem.solution.low - 1e-12 <= float(problem.objective(state.x[0]))
     assert float(problem.objective(state.x[0])) == pytest.approx(problem.solution.high, abs=1e-10)
+
+
+def test_a_clipped_variance_bound_is_not_convex():
+    """The upper bound on (3) is no convex function where weights are clipped; (3) is."""
+    problem = PenalisedDRO(divergence="chi-square", penalty=0.02, ball=3.0, data_seed=2)
+    random = np.random.default_rng(0)
+    x = random.standard_normal((400, 2))
+    x *= (2.9 * random.random((400, 1))) / np.linalg.norm(x, axis=1, keepdims=True)
+    steps = 0.05 * random.standard_normal((400, 2))
+
+    def bent(value):
+        return min(
+            value(p + h) + value(p - h) - 2 * value(p) for p, h in zip(x, steps, strict=True)
+        )
+
+    def upper(p):
+        return float(problem.objective(torch.from_numpy(p)[:, None]))
+
+    def robust(p):
+        return robust_value(problem.every_row, p, problem.penalty, "chi-square")[0]
+
+    assert bent(upper) < -0.005
+    assert bent(robust) > -1e-12
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "problem"),
+    [
+        (ComFedL(local_steps=2), AnalyticMAML(tasks=2, dim=2, heterogeneity=0.5, noise=0.2)),
+        (FedDRO(local_steps=2, batch=2), PenalisedDRO(divergence="chi-square")),
+    ],
+)
+def test_each_client_in_a_process_of_its_own_gives_the_same(algorithm, problem):
+    iterates, _ = run_on_wire(problem, algorithm, ("w",), rounds=2, processes=2, replicates=3)
+    ctx = sampled_context(problem, ("w",), replicates=3)
+    state = run(problem, algorithm, ctx, rounds=2, kernels=False).state
+    last = getattr(state, algorithm.iterate)[0].numpy()
+    np.testing.assert_allclose(iterates[-1], last, rtol=1e-12, atol=1e-13)
 
 
 def test_a_wrong_formula_is_outside_the_enclosure():

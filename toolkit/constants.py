@@ -58,6 +58,9 @@ LATEX: Mapping[str, str] = {
     "F_gap": r"\left(F(\bar w_0)-F^*\right)",
     "Phi_gap": r"\left(\Phi(\bar x^0)-\Phi^*\right)",
     "b1": "b_1",
+    "lambda_": r"\lambda",
+    "sigma_2F": r"\sigma_{2,F}",
+    "D_ell": r"D_\ell",
 }
 """Letters that sympy would not typeset as the papers do."""
 
