@@ -56,7 +56,7 @@ class Frobenius:
             lambda c: c.lambda_**2 * c.sigma_2F**2 / c.d)),
     ]  # fmt: skip
     explain = (
-        "(20) needs ‖I‖ = 1, which the Frobenius norm has not, and (21) an inner product, which the "
-        "spectral norm has not. The Frobenius norm over √d has both, but it does not bound ‖Av‖ by "
+        "(20) needs ‖I‖ = 1, which the Frobenius norm has not, and (21) an inner product, which "
+        "the spectral norm has not. The Frobenius norm over √d has both, but bounds no ‖Av‖ by "
         "‖A‖‖v‖, as Theorem 3.4 needs; no norm has all three for d ≥ 2 (lemma-3.9-proof)."
     )

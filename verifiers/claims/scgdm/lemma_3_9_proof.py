@@ -109,7 +109,7 @@ class Displays:
 
     explain = (
         "(20) is true in the spectral norm and (21) in the Frobenius norm. No norm makes both true "
-        "and bounds ‖Av‖ by ‖A‖‖v‖ in two dimensions: with an inner product, ‖I‖ = 1 and the sign of "
-        "X = ±diag(1, −1) for which ⟨I, X⟩ ≤ 0, ‖I + tX‖² ≤ 1 + t²‖X‖², but I + tX makes a unit "
-        "vector 1 + t long. The I in the middle of (23) is a misprint for x."
+        "and bounds ‖Av‖ by ‖A‖‖v‖ in two dimensions: with an inner product, ‖I‖ = 1 and the sign "
+        "of X = ±diag(1, −1) for which ⟨I, X⟩ ≤ 0, ‖I + tX‖² ≤ 1 + t²‖X‖², but I + tX makes a "
+        "unit vector 1 + t long. The I in the middle of (23) is a misprint for x."
     )
