@@ -1,91 +1,181 @@
-"""The oracles of ``synthetic.problems.bounded_composition``, where the formulas stand."""
+"""Oracles of compositions made of lines, sines and Huber functions.
+
+The formulas stand in the problems that fill in the parts: ``bounded_composition``,
+``averaged_composition`` and ``bias_amplification`` in ``synthetic.problems``.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from synthetic.huber import huber_gradient, huber_value
-from toolkit.composition import NoPlainPart
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
 
-if TYPE_CHECKING:
-    from synthetic.problems.bounded_composition import BoundedComposition
+
+@dataclass(frozen=True)
+class Parts:
+    """The numbers of one member; e is the first unit vector, arrays are [clients].
+
+    Attributes:
+        scales, inner_curvature, inner_slope: ψ_k(u) = s_k[(1 − c)u + (c/k) sin(ku)], c = ½ and
+            k = 2·inner_curvature/inner_slope (c = 0 if the curvature is 0).
+        offsets: g_k(x) = Pψ_k(Qᵀx) + offset·e.
+        targets, outer_slope, outer_curvature: H(y − target·e).
+        opposition, opposition_slope, opposition_curvature, opposition_centre: ± O(y − centre·e).
+        value_noise, gradient_noise, outer_noise: v, a and σ_3.
+        plain_slope, plain_curvature, tilts, plain_noise: h_k(x) = H_h(x) + tilt·x_1 (no h at
+            slope 0 and tilts 0), and the noise σ_h ξ x_1.
+    """
+
+    clients: int
+    dim: int
+    inner_dim: int
+    scales: np.ndarray
+    offsets: np.ndarray
+    targets: np.ndarray
+    opposition: np.ndarray
+    tilts: np.ndarray
+    inner_slope: float = 1.0
+    inner_curvature: float = 0.0
+    outer_slope: float = 1.0
+    outer_curvature: float = 1.0
+    opposition_slope: float = 0.0
+    opposition_curvature: float = 1.0
+    opposition_centre: float = 0.0
+    value_noise: float = 0.0
+    gradient_noise: float = 0.0
+    outer_noise: float = 0.0
+    plain_slope: float = 0.0
+    plain_curvature: float = 1.0
+    plain_noise: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The sine's share, c."""
+        return 0.5 if self.inner_curvature else 0.0
+
+    @property
+    def rate(self) -> float:
+        """The sine's rate, k."""
+        return 2.0 * self.inner_curvature / self.inner_slope
+
+    @property
+    def has_plain(self) -> bool:
+        """Whether there is a function h."""
+        return bool(self.plain_slope or self.plain_noise or np.any(self.tilts))
 
 
-class BoundedOracles(NoPlainPart):
+class BoundedOracles:
     """The oracles in one dtype; tensors are [clients, …, replicates]."""
 
-    def __init__(
-        self, of: BoundedComposition, dtype: torch.dtype, device: str, clients: range
-    ) -> None:
+    def __init__(self, of: Parts, dtype: torch.dtype, device: str, clients: range) -> None:
         def column(values: np.ndarray) -> Tensor:
             return torch.tensor(values[list(clients)], dtype=dtype, device=device)[:, None, None]
 
-        self._of = of
+        def unit(rows: int) -> Tensor:
+            made = torch.zeros((1, rows, 1), dtype=dtype, device=device)
+            made[0, 0, 0] = 1.0
+            return made
+
+        self.parts = of
         self.clients = len(clients)
+        self.local = clients
         self.client_weights = column(np.full(of.clients, 1.0 / of.clients))
-        self._scale, self._sign = column(of.scales), column(of.signs)
+        self._scale, self._opposed = column(of.scales), column(of.opposition)
         self._rank = min(of.dim, of.inner_dim)
-        self._share = 0.5 if of.inner_curvature else 0.0  # c
-        self._rate = 2.0 * of.inner_curvature / of.inner_slope  # k
-        self._first = torch.zeros((1, of.inner_dim, 1), dtype=dtype, device=device)
-        self._first[0, 0, 0] = 1.0
-        self._target = self._sign * of.heterogeneity * self._first
+        self._first = unit(of.inner_dim)
+        self._target = column(of.targets) * self._first
+        self._offset = column(of.offsets) * self._first if np.any(of.offsets) else None
         self._centre = of.opposition_centre * self._first
+        self._tilt = column(of.tilts) * unit(of.dim)
+        self._along = unit(of.dim)
 
     def inner_law(self, batch: int) -> Law | None:
         """One sign for each noise that there is: of the value, of the gradient."""
-        noises = (self._of.inner_value_noise > 0) + (self._of.inner_gradient_noise > 0)
+        noises = (self.parts.value_noise > 0) + (self.parts.gradient_noise > 0)
         return SignMean(batch, (noises,)) if noises else None
 
     def outer_law(self, batch: int) -> Law | None:
         """One sign."""
-        return SignMean(batch, (1,)) if self._of.outer_gradient_noise else None
+        return SignMean(batch, (1,)) if self.parts.outer_noise else None
+
+    def plain_law(self, batch: int) -> Law | None:
+        """One sign."""
+        return SignMean(batch, (1,)) if self.parts.plain_noise else None
+
+    def same_sample(self, xi: Tensor) -> Tensor:
+        """Return the outer draw of the sample that an inner draw belongs to: its last sign."""
+        return xi[:, -1:]
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
-        """Return f^i_B(x) and v ↦ ∇f^i_B(x)ᵀv."""
-        u = x[:, : self._rank]
-        value, slope = (1 - self._share) * u, torch.full_like(u, 1 - self._share)
-        if self._share:
-            value = value + self._share / self._rate * torch.sin(self._rate * u)
-            slope = slope + self._share * torch.cos(self._rate * u)
+        """Return g_k(x; ξ) and v ↦ ∇g_k(x; ξ)ᵀv."""
+        of, u = self.parts, x[:, : self._rank]
+        value, slope = (1 - of.share) * u, torch.full_like(u, 1 - of.share)
+        if of.share:
+            value = value + of.share / of.rate * torch.sin(of.rate * u)
+            slope = slope + of.share * torch.cos(of.rate * u)
         value, slope = self._scale * value, self._scale * slope
         if xi is not None:
-            of, at = self._of, x[:, :1]
-            bent = of.inner_gradient_noise * xi[:, -1:]
-            moved = of.inner_value_noise * xi[:, :1] + bent * torch.sin(at)
+            at, bent = x[:, :1], of.gradient_noise * xi[:, -1:]
+            moved = of.value_noise * xi[:, :1] + bent * torch.sin(at)
             value = torch.cat([value[:, :1] + moved, value[:, 1:]], 1)
             slope = torch.cat([slope[:, :1] + bent * torch.cos(at), slope[:, 1:]], 1)
 
         def pullback(v: Tensor) -> Tensor:
-            return _padded(v[:, : self._rank] * slope, self._of.dim)
+            return _padded(v[:, : self._rank] * slope, of.dim)
 
-        return _padded(value, self._of.inner_dim), pullback
+        value = _padded(value, of.inner_dim)
+        return value if self._offset is None else value + self._offset, pullback
 
     def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
-        """Return ∇g^i_B̃(y)."""
-        of = self._of
+        """Return ∇f_k(y; ζ)."""
+        of = self.parts
         grad = huber_gradient(y - self._target, of.outer_slope, of.outer_curvature)
         if of.opposition_slope:
             opposed = huber_gradient(y - self._centre, of.opposition_slope, of.opposition_curvature)
-            grad = grad + self._sign * opposed
+            grad = grad + self._opposed * opposed
         if zeta is not None:
-            grad = grad + of.outer_gradient_noise * zeta * self._first
+            grad = grad + of.outer_noise * zeta * self._first
         return grad
 
     def outer_value(self, y: InnerVectors) -> Tensor:
-        """Return g^i(y), [clients, replicates]."""
-        of = self._of
+        """Return f_k(y), [clients, replicates]."""
+        of = self.parts
         value = huber_value(y - self._target, of.outer_slope, of.outer_curvature)
         if of.opposition_slope:
             opposed = huber_value(y - self._centre, of.opposition_slope, of.opposition_curvature)
-            value = value + self._sign[..., 0] * opposed
+            value = value + self._opposed[..., 0] * opposed
         return value
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return ∇h_k(x; ξ)."""
+        of = self.parts
+        if not of.has_plain:
+            return x.new_zeros(x.shape)
+        grad = self._tilt.expand_as(x)
+        if of.plain_slope:
+            grad = grad + huber_gradient(x, of.plain_slope, of.plain_curvature)
+        return grad if xi is None else grad + of.plain_noise * xi * self._along
+
+    def plain_value(self, x: ClientVectors) -> Tensor:
+        """Return h_k(x), [clients, replicates]."""
+        of = self.parts
+        value = (self._tilt * x).sum(1)
+        return (
+            value + huber_value(x, of.plain_slope, of.plain_curvature) if of.plain_slope else value
+        )
+
+
+def parts_of(clients: int, dim: int, inner_dim: int, **given: Any) -> Parts:
+    """Return parts whose arrays default to zero (the scales to one)."""
+    arrays = dict.fromkeys(("offsets", "targets", "opposition", "tilts"), np.zeros(clients))
+    return Parts(clients, dim, inner_dim, **{"scales": np.ones(clients)} | arrays | given)
 
 
 def _padded(x: Tensor, rows: int) -> Tensor:

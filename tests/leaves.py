@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from toolkit.algorithm import Algorithm
 from toolkit.discover import leaves
-from toolkit.oracles import OFFERS
+from toolkit.oracles import OFFERS, OneSample
 from toolkit.problem import Problem
 
 
@@ -42,6 +43,8 @@ def fits(algorithm: Algorithm, problem: Problem) -> bool:
     """Whole batches only in the one form that has no unbiased minibatch."""
     if algorithm.needs not in OFFERS[problem.offers]:
         return False
+    if getattr(algorithm, "samples", "") == "one":
+        return isinstance(problem.oracles(torch.float64), OneSample)
     return getattr(problem, "form", "") != "log" or getattr(algorithm, "batch", 1) == 1
 
 

@@ -15,6 +15,7 @@ from toolkit.draws import Indices, Subset, Uniforms
 from toolkit.federation import run, sampled_context
 from toolkit.simplex import project_on_simplex
 
+WRITTEN = {"q-fedavg", "drfl"}
 PROBLEM = KLDRO(form="average", clients=3, samples=5, heterogeneity=2.0)
 
 

@@ -404,7 +404,7 @@ def test_a_constant_that_the_right_side_needs_and_nobody_proved_is_named():
         (lambda: Case(ComFedL(), FAR, 2), "Case with ComFedL"),
         (lambda: make(cases=[FAR]), "hold BoundedComposition"),
         (lambda: claim(name="x", kind="existence", source="", statement="")(
-            type("C", (), {"right": 1})), "kind existence"),
+            type("C", (), {"right": 1})), "claim x has no cases"),
         (lambda: Settings(profile="fast"), "unknown profile 'fast'"),
     ],
 )  # fmt: skip

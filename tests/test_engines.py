@@ -9,7 +9,17 @@ import torch
 from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
 from tests.leaves import pairs
 from toolkit import average, sq
-from toolkit.algorithms import DRFL, ComFedL, FedAvg, FedDRO, QFedAvg
+from toolkit.algorithms import (
+    DRFL,
+    GCIVR,
+    ComFedL,
+    FedAvg,
+    FedDRO,
+    LocalBSGD,
+    LocalMOML,
+    LocalSCGD,
+    QFedAvg,
+)
 from toolkit.draws import BLOCK
 from toolkit.engines.enumerated import TooManyAtoms
 from toolkit.engines.wire import run_on_wire
@@ -20,6 +30,10 @@ from toolkit.statistics import interval
 NOISY = BoundedComposition(
     clients=2, heterogeneity=0.5, inner_value_noise=0.3, outer_gradient_noise=0.2
 )
+NOISY_TRIO = BoundedComposition(
+    clients=3, dim=2, inner_dim=3, inner_curvature=0.4, inner_heterogeneity=0.5,
+    inner_value_noise=0.1, inner_gradient_noise=0.2, outer_gradient_noise=0.3,
+)  # fmt: skip
 ON_THE_WIRE = [
     (ComFedL(local_steps=3, participation=0.5, batch=2), BoundedComposition(
         clients=4, dim=3, inner_dim=2, inner_curvature=0.3, inner_gradient_noise=0.2)),
@@ -28,6 +42,11 @@ ON_THE_WIRE = [
     (FedAvg(local_steps=2), QuadraticMinimax(clients=2, dim=3, gradient_noise=0.1)),
     (QFedAvg(local_steps=2, participation=0.5), KLDRO(form="average", clients=4)),
     (DRFL(local_steps=2, weight_step=0.5, cohort=2), KLDRO(form="average", clients=3)),
+    (LocalBSGD(local_steps=2, batch=2), NOISY_TRIO),
+    (LocalSCGD(local_steps=2), NOISY_TRIO),
+    (LocalMOML(local_steps=2, memory="restarted", start_batch=3), NOISY_TRIO),
+    (GCIVR(epoch_steps=2, outer_batch=4), NOISY_TRIO),
+    (GCIVR(epoch_steps=2, sends="jacobian"), NOISY_TRIO),
 ]  # fmt: skip
 
 
@@ -112,9 +131,17 @@ def test_every_pair_runs_and_counts_its_rounds(algorithm, problem):
     ctx = sampled_context(problem, ("pairs",), replicates=4)
     made = run(problem, algorithm, ctx, rounds=2)
     assert made.bad_step is None
-    # FedDRO shares its embedding every step; DRFL's server asks for losses after the average
-    per_round = {"feddro": algorithm.local_steps + 1, "drfl": 2}.get(algorithm.leaf_name, 1)
-    assert made.rounds == 2 * per_round
+    # FedDRO shares its embedding every step; DRFL's server asks for losses after the average;
+    # GCIVR shares its estimate of g before its direction, unless it sends Jacobians
+    # FedAvg for compositions shares embeddings at each step, at averages and at first, or never
+    sharing = {"case-1": 1, "case-2": 2, "every-step": algorithm.local_steps + 1}
+    per_round = {
+        "compositional-fedavg": sharing.get(getattr(algorithm, "sharing", "")),
+        "feddro": algorithm.local_steps + 1,
+        "drfl": 2,
+        "gcivr": 1 if getattr(algorithm, "sends", "") == "jacobian" else 2,
+    }.get(algorithm.leaf_name, 1)
+    assert made.rounds == 2 * per_round + (getattr(algorithm, "sharing", "") == "case-2")
     assert made.reals > 0
 
 
@@ -123,6 +150,20 @@ def test_feddro_shares_its_embedding_every_step_and_its_model_every_i():
     made = run(problem, FedDRO(local_steps=4), sampled_context(problem, ("i",)), rounds=5)
     assert made.rounds == 20 + 5
     assert made.reals == 20 * 2 + 5 * 3
+
+
+def test_what_the_compositional_baselines_send():
+    """Models; models and inner states; y and a direction, or y, its Jacobian and ∇h at once."""
+    problem, d, p = BoundedComposition(clients=2, dim=3, inner_dim=2), 3, 2
+    for algorithm, rounds, reals in (
+        (LocalBSGD(local_steps=4), 5, 5 * d),
+        (LocalSCGD(local_steps=4), 5, 5 * (d + p)),
+        (LocalMOML(local_steps=4), 5, 5 * d),
+        (GCIVR(), 10, 5 * (p + d)),
+        (GCIVR(sends="jacobian"), 5, 5 * (p + p * d + d)),
+    ):
+        made = run(problem, algorithm, sampled_context(problem, ("sent",)), rounds=5)
+        assert (made.rounds, made.reals) == (rounds, reals), algorithm
 
 
 def test_an_algorithm_refuses_a_problem_without_its_oracles():

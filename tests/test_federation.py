@@ -45,8 +45,8 @@ def test_an_average_is_the_mean_of_its_moments():
     np.testing.assert_allclose(mean.values[0], moments.values.mean(0), rtol=1e-14)
     at, trace = mean.trace
     assert at.tolist() == list(range(1, 8))
-    np.testing.assert_allclose(trace[-1], mean.values[0], rtol=1e-14)
-    np.testing.assert_allclose(trace[2], moments.values[:3].mean(0), rtol=1e-14)
+    np.testing.assert_allclose(trace[0, -1], mean.values[0], rtol=1e-14)
+    np.testing.assert_allclose(trace[0, 2], moments.values[:3].mean(0), rtol=1e-14)
 
 
 def test_long_traces_are_thinned_but_keep_their_ends():
@@ -57,7 +57,7 @@ def test_long_traces_are_thinned_but_keep_their_ends():
     assert len(at) <= 96
     assert at[0] == 1
     assert at[-1] == 2000
-    np.testing.assert_allclose(trace[-1], made.values[0])
+    np.testing.assert_allclose(trace[0, -1], made.values[0])
 
 
 def test_the_mean_is_over_the_cohort_and_drift_starts_at_zero():

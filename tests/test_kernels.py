@@ -7,11 +7,23 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, BoundedComposition
-from toolkit.algorithms import ComFedL
+from synthetic.problems import KLDRO, AveragedComposition, BiasAmplification, BoundedComposition
+from toolkit import average, each, given_past, sq
+from toolkit.algorithms import ComFedL, CompositionalFedAvg, FedDRO, LocalSCGDM
 from toolkit.discover import leaves
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
+
+NOISY = BoundedComposition(
+    clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6, inner_offset=0.3,
+    opposition_slope=0.7, opposition_curvature=2.0, opposition_centre=0.5, inner_value_noise=0.2,
+    inner_gradient_noise=0.3, outer_gradient_noise=0.2, distance=0.8,
+)  # fmt: skip
+COMPOSED = AveragedComposition(
+    clients=5, dim=3, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
+    plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.2, inner_gradient_noise=0.3,
+    plain_noise=0.1, distance=1.1,
+)  # fmt: skip
 
 # for each kernel: pairs that it serves
 SERVED = {
@@ -19,6 +31,24 @@ SERVED = {
         (ComFedL(local_steps=5, step_size=0.1, batch=4), KLDRO()),
         (ComFedL(local_steps=2, batch=1, participation=0.5), KLDRO(clients=6, dim=1, samples=3)),
         (ComFedL(local_steps=1, step_size=0.01, batch=7), KLDRO(temperature=0.5, dim=17, ball=2.0)),
+    ],
+    "local-scgdm-spans": [
+        (LocalSCGDM(local_steps=3, momentum=4.0, inner_momentum=6.0), COMPOSED),
+        (LocalSCGDM(local_steps=1, samples="one", averaged="mx"), NOISY),
+        (LocalSCGDM(local_steps=4, averaged="", step_factor=0.3), BoundedComposition(dim=3)),
+        (LocalSCGDM(local_steps=2, averaged="u"), BiasAmplification(heterogeneity="offsets")),
+    ],
+    "compositional-fedavg-spans": [
+        (CompositionalFedAvg(local_steps=3, sharing="case-1"), COMPOSED),
+        (CompositionalFedAvg(local_steps=1), BiasAmplification()),
+        (CompositionalFedAvg(local_steps=4, decay=1.5), BiasAmplification()),
+        (CompositionalFedAvg(local_steps=2, sharing="every-step"), COMPOSED),
+    ],
+    "feddro-spans": [
+        (FedDRO(local_steps=3, batch=2), COMPOSED),
+        (FedDRO(local_steps=1, first_step="computed", batch=4), COMPOSED),
+        (FedDRO(local_steps=2, embedding="given", embedding_error=0.4), AveragedComposition()),
+        (FedDRO(local_steps=2), NOISY),
     ],
 }
 
@@ -43,9 +73,10 @@ def test_a_kernel_equals_the_plain_step_repeated(name, algorithm, problem, repli
         for kernels in (True, False)
     ]  # fmt: skip
     # sums over samples in another order: a few units in the last place a step
-    torch.testing.assert_close(made[0].state.w, made[1].state.w, rtol=1e-12, atol=1e-13)
+    for fused, plain in zip(made[0].state, made[1].state, strict=True):
+        torch.testing.assert_close(fused, plain, rtol=1e-12, atol=1e-13)
     assert made[0].reach == pytest.approx(made[1].reach, rel=1e-12)
-    assert made[0].rounds == made[1].rounds
+    assert (made[0].rounds, made[0].reals) == (made[1].rounds, made[1].reals)
 
 
 def test_a_kernel_gives_the_same_bits_on_one_thread_and_on_two():
@@ -78,3 +109,65 @@ def test_a_kernel_takes_the_printed_step():
     value, gradient = np.log(2.0), -0.5 * label * row
     expected = -0.3 * np.exp(value / 0.7) / 0.7 * gradient
     np.testing.assert_allclose(made.state.w[0, :, 0].numpy(), expected, rtol=1e-13)
+
+
+SPANS = [(a, p) for name in sorted(SERVED) if name.endswith("spans") for a, p in SERVED[name]]
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), SPANS)
+@pytest.mark.parametrize(
+    "left",
+    [
+        lambda view: average("step", sq(view.gradient(view.mean("x")))),
+        lambda view: each(
+            "step", sq(view.client("x") - view.mean("x")).sum(0), x=sq(view.mean("x"))
+        ),
+        lambda view: average("round", sq(view.round_start("x"))),
+    ],
+)
+def test_a_measure_inside_a_kernel_is_the_one_outside(algorithm, problem, left, monkeypatch):
+    monkeypatch.setattr("toolkit.spans.ROOM", 4 * 64 * 3 * algorithm.local_steps)  # short stretches
+    made = [
+        run(problem, algorithm, sampled_context(problem, ("m",)), rounds=7, left=left,
+            kernels=kernels)
+        for kernels in (True, False)
+    ]  # fmt: skip
+    np.testing.assert_allclose(made[0].values, made[1].values, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(made[0].parts, made[1].parts, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(made[0].trace[1], made[1].trace[1], rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        lambda view: each("step", view.local_step * sq(view.mean("x"))),
+        lambda view: each("step", sq(view.mean("x") - view.round_start("x"))),
+        lambda view: each("step", view.since_round("x", sq(view.mean("x")))),
+        lambda view: each("transition", sq((view.state.x - view.before.x).mean(0))),
+        lambda view: given_past(sq((view.state.x - view.previous.x).mean(0))),
+    ],
+)
+def test_a_measure_that_looks_inside_is_taken_step_by_step(left):
+    algorithm, problem = LocalSCGDM(local_steps=3), BoundedComposition(inner_curvature=0.4)
+    made = [
+        run(problem, algorithm, sampled_context(problem, ("s",)), rounds=4, left=left,
+            kernels=kernels).values
+        for kernels in (True, False)
+    ]  # fmt: skip
+    np.testing.assert_array_equal(*made)
+    assert len(set(made[0][:, 0])) > 6
+
+
+def test_random_rounding_inside_a_kernel_is_of_the_size_of_that_outside():
+    algorithm, problem = LocalSCGDM(local_steps=5), BoundedComposition(inner_curvature=0.4)
+
+    def spread(kernels):
+        ends = [
+            run(problem, algorithm, sampled_context(problem, ("j",), dtype=torch.float32),
+                rounds=200, kernels=kernels, jitter=seed).state.x[0, 0, 0].item()
+            for seed in range(12)
+        ]  # fmt: skip
+        return float(np.std(ends))
+
+    fused, plain = spread(True), spread(False)
+    assert 0.2 < fused / plain < 5

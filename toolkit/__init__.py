@@ -13,10 +13,12 @@ __version__ = "0.1.0"
 _WHERE = {
     "Assumption": "toolkit.claims",
     "Case": "toolkit.claims",
+    "Stated": "toolkit.claims",
     "DriftproofError": "toolkit.errors",
     "average": "toolkit.measure",
     "claim": "toolkit.claims",
     "each": "toolkit.measure",
+    "given_past": "toolkit.measure",
     "grid": "toolkit.claims",
     "sq": "toolkit.measure",
 }

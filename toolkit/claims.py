@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from toolkit.algorithm import Algorithm
@@ -28,12 +28,14 @@ class Assumption:
         roles: the constants that a problem must have proven.
         relation: a further relation between letters, as sympy (None: none); it is evaluated for
             each case, and a case that breaks it is INAPPLICABLE.
+        applies: a further condition on the case (None: none), for what no letter says.
     """
 
     name: str
     statement: str
     roles: tuple[str, ...] = ()
     relation: Callable[[Any], Any] | None = None
+    applies: Callable[[Case], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,25 @@ def _whole(rounds: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Stated:
+    """A right side that comes with a measured side, a range or assumptions of its own.
+
+    It may stand wherever a claim has a right side: in ``readings``, ``corrected`` or
+    ``false_siblings``.
+
+    Attributes:
+        right: from letters to a sympy expression.
+        left, range: instead of the claim's.
+        assumes: in addition to the claim's.
+    """
+
+    right: Right
+    left: Callable[[Any], Any] | None = None
+    range: Right | None = None
+    assumes: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True)
 class Form:
     """One right side to judge: printed or corrected, in one edition and reading.
 
@@ -132,6 +153,8 @@ class Form:
         reading: how the print is read, where it can be read in more than one way.
         right: from letters to a sympy expression.
         note: the derivation of a corrected form.
+        left, range: the form's own, where they are not the claim's.
+        assumes: what this form assumes in addition to the claim.
     """
 
     form: str
@@ -139,13 +162,14 @@ class Form:
     reading: str
     right: Right
     note: str = ""
+    left: Callable[[Any], Any] | None = None
+    range: Right | None = None
+    assumes: tuple[Assumption, ...] = ()
 
 
-UNJUDGED = ("existence", "complexity")
-"""Kinds of the vocabulary that nothing judges yet."""
 _KNOWN = (
     "cases", "full", "left", "right", "range", "readings", "corrected", "correction", "editions",
-    "false_siblings", "prove", "compare", "rate", "explain",
+    "false_siblings", "prove", "compare", "rate", "explain", "letters", "measured",
 )  # fmt: skip
 
 
@@ -168,6 +192,8 @@ class Claim:
     ``compare(…)``      certified numbers that decide an identity, or a bound, on one case
     ``rate``            the schedule and exponents of a rate (see ``verifiers.rate``)
     ``explain``         what a reader should know about the verdict, in a sentence or two
+    ``letters``         {letter: role} of the paper, where the algorithm's notation lacks some
+    ``measured``        {name: LaTeX} of the measured quantities that stand in a right side
     ==================  =========================================================================
     """
 
@@ -185,6 +211,8 @@ class Claim:
     compare: Callable[..., Any] | None = None
     rate: Any = None
     explain: str = ""
+    letters: Mapping[str, str] = field(default_factory=dict)
+    measured: Mapping[str, str] = field(default_factory=dict)
 
     def cases_for(self, profile: str) -> tuple[Case, ...]:
         """Return the cases of a profile: smoke the first, quick all, full also ``full``."""
@@ -197,7 +225,7 @@ class Claim:
         letters = dict(case.problem.notation)
         if case.algorithm is not None:
             letters |= case.algorithm.notation
-        return letters
+        return letters | dict(self.letters)
 
 
 def claim(
@@ -225,12 +253,6 @@ def claim(
         for key in body:
             if key not in _KNOWN:
                 raise unknown_name(f"attribute of claim {name}", key, _KNOWN)
-        if kind in UNJUDGED:
-            raise DriftproofError(
-                f"claim {name} of kind {kind}",
-                "a kind that can be judged: identity, bound, rate or symbolic",
-                "state it as a bound on its construction",
-            )
         cases = (*body.get("cases", ()), *body.get("full", ()))
         if not all(isinstance(case, Case) for case in cases):
             odd = next(case for case in cases if not isinstance(case, Case))
@@ -266,6 +288,8 @@ def claim(
             compare=body.get("compare"),
             rate=body.get("rate"),
             explain=body.get("explain", ""),
+            letters=body.get("letters", {}),
+            measured=body.get("measured", {}),
         )
 
     return decorate
@@ -273,9 +297,9 @@ def claim(
 
 def _forms(name: str, source: str, body: Mapping[str, Any]) -> list[Form]:
     edition = body.get("editions", source)
-    made = [Form("printed", edition, "", body["right"])] if "right" in body else []
+    made = [_form("printed", edition, "", body["right"])] if "right" in body else []
     for reading, right in cast(Mapping[str, Right], body.get("readings", {})).items():
-        made.append(Form("printed", edition, reading, right))
+        made.append(_form("printed", edition, reading, right))
     if "corrected" in body:
         note = body.get("correction")
         if not note:
@@ -284,7 +308,15 @@ def _forms(name: str, source: str, body: Mapping[str, Any]) -> list[Form]:
                 'correction = "why the corrected form holds"',
                 "write it beside corrected(c)",
             )
-        made.append(Form("corrected", edition, "", body["corrected"], note))
+        made.append(_form("corrected", edition, "", body["corrected"], note))
     for sibling, right in body.get("false_siblings", ()):
-        made.append(Form("sibling", edition, sibling, right))
+        made.append(_form("sibling", edition, sibling, right))
     return made
+
+
+def _form(form: str, edition: str, reading: str, right: Right, note: str = "") -> Form:
+    if not isinstance(right, Stated):
+        return Form(form, edition, reading, right, note)
+    return Form(
+        form, edition, reading, right.right, note, right.left, right.range, tuple(right.assumes)
+    )

@@ -12,6 +12,7 @@ from toolkit.draws import Law
 from toolkit.oracles import (
     ClientVectors,
     Composition,
+    InnerVectors,
     SharedVector,
     Values,
     on_every_client,
@@ -60,16 +61,29 @@ class CompositionProblem(Problem):
             y = y.mean(0, keepdim=True).expand_as(y)
         return oracles.plain_grad(every, None) + pullback(oracles.outer_grad(y, None))
 
+    def own_gradients(self, x: ClientVectors) -> ClientVectors:
+        """Return ∇F_k at each client's own x, exactly, for F_k = h_k + outer_k(inner_k)."""
+        oracles = self._oracles(x)
+        y, pullback = oracles.inner(x, None)
+        return oracles.plain_grad(x, None) + pullback(oracles.outer_grad(y, None))
+
+    def inner_values(self, x: ClientVectors) -> InnerVectors:
+        """Return each client's expected inner value at its own x."""
+        return self._oracles(x).inner(x, None)[0]
+
     @cached_property
     def _held(self) -> dict[tuple[torch.dtype, str], Composition]:
         """Oracles by dtype and device: a measure asks for a gradient at every moment."""
         return {}
 
     def _at(self, x: SharedVector) -> tuple[Composition, ClientVectors]:
+        return self._oracles(x), on_every_client(x, self.clients)
+
+    def _oracles(self, x: Tensor) -> Composition:
         key = (x.dtype, str(x.device))
         if key not in self._held:
             self._held[key] = self.oracles(*key)
-        return self._held[key], on_every_client(x, self.clients)
+        return self._held[key]
 
 
 class NoPlainPart:

@@ -65,6 +65,10 @@ LATEX: Mapping[str, str] = {
 """Letters that sympy would not typeset as the papers do."""
 
 
+MEASURED = "measured_"
+"""What the names of measured quantities start with, among the symbols of a right side."""
+
+
 @dataclass
 class Letters:
     """The namespace ``c`` of a right side: ``c.eta`` is the positive symbol η.
@@ -76,6 +80,15 @@ class Letters:
 
     notation: Mapping[str, str]
     used: dict[str, Any] = field(default_factory=dict)
+
+    def measured(self, name: str) -> Any:
+        """Return the symbol of the mean of a quantity that the claim's left side measures too.
+
+        A right side may be affine in such means (a one-step recursion is).
+        """
+        import sympy
+
+        return sympy.Symbol(MEASURED + name, real=True)
 
     def __getattr__(self, letter: str) -> Any:
         if letter.startswith("_"):
@@ -107,10 +120,42 @@ def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, f
     return float(made)
 
 
-def latex(expression: Any) -> str:
-    """Return an expression as the papers would print it."""
+def split(expression: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the part of a right side without measured means, and each mean's coefficient.
+
+    Raises:
+        DriftproofError: it is not affine in them.
+
+    >>> c = Letters({"eta": "step_size"})
+    >>> split(c.eta**2 + (1 - c.eta) * c.measured("error"))
+    (eta**2, {'error': 1 - eta})
+    """
+    import sympy
+
+    expression = sympy.sympify(expression)
+    means = sorted((s for s in expression.free_symbols if s.name.startswith(MEASURED)), key=str)
+    if not means:
+        return expression, {}
+    affine = sympy.Poly(expression, *means) if expression.is_polynomial(*means) else None
+    if affine is None or affine.total_degree() > 1:
+        raise DriftproofError(
+            f"a right side {expression}",
+            "one that is affine in the measured means",
+            "multiply c.measured(…) by letters and numbers only",
+        )
+    constant = expression.subs(dict.fromkeys(means, 0))
+    coefficients = {s.name.removeprefix(MEASURED): sympy.diff(expression, s) for s in means}
+    return constant, coefficients
+
+
+def latex(expression: Any, measured: Mapping[str, str] | None = None) -> str:
+    """Return an expression as the papers would print it (``measured``: LaTeX by name)."""
     import sympy
 
     expression = sympy.sympify(expression)
     names = {s: LATEX[s.name] for s in expression.free_symbols if s.name in LATEX}
+    for s in expression.free_symbols:
+        if s.name.startswith(MEASURED):
+            name = s.name.removeprefix(MEASURED)
+            names[s] = (measured or {}).get(name, rf"\mathbb{{E}}[\text{{{name}}}]")
     return str(sympy.latex(expression, symbol_names=names))

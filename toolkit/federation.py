@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +14,15 @@ from torch import Tensor
 from toolkit.algorithm import Algorithm
 from toolkit.draws import BLOCK, Words
 from toolkit.engines.batched import BatchedContext
-from toolkit.engines.enumerated import EnumeratedContext
+from toolkit.engines.branched import expected_transition
+from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
 from toolkit.errors import DriftproofError
 from toolkit.kernels.registry import Fused, fused_for
 from toolkit.measure import Recorder, View
 from toolkit.memory import keep_freed_memory
 from toolkit.oracles import OFFERS
 from toolkit.problem import Problem
+from toolkit.spans import span
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,10 @@ class Outcome:
 
     Attributes:
         values: the measure, [comparisons, replicates].
+        names, parts: what else a right side names, [parts, comparisons, replicates].
         how: "each" or "average", and at which moments (empty: nothing was measured).
         weights: the replicates' weights, [replicates].
-        trace: moments [points] and the measure there [points, replicates], for plots.
+        trace: moments [points] and measure and parts there, [1 + parts, points, replicates].
         bad_step: the first step after which an iterate was not finite (None: none).
         reach: the largest norm of any client's iterate (0 where nobody asked).
         rounds: counted rounds of communication.
@@ -39,6 +43,8 @@ class Outcome:
     """
 
     values: np.ndarray
+    names: tuple[str, ...]
+    parts: np.ndarray
     how: tuple[str, ...]
     weights: np.ndarray
     trace: tuple[np.ndarray, np.ndarray]
@@ -72,7 +78,7 @@ def run(
     *,
     rounds: int,
     left: Callable[[View], Any] | None = None,
-    watch: Callable[[int, Any], None] = lambda s, state: None,
+    watch: Callable[[int, Any], None] | None = None,
     kernels: bool = True,
     jitter: int | None = None,
 ) -> Outcome:
@@ -93,7 +99,7 @@ def run(
         )
     keep_freed_memory()
     shake = _Jitter(jitter) if jitter is not None else None
-    tau = algorithm.local_steps
+    tau = ctx.local_steps = algorithm.local_steps
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
     state = shake(state) if shake is not None else state
@@ -104,23 +110,33 @@ def run(
             ("round",): rounds,
             ("round", "local_step"): rounds * tau,
             ("step",): rounds * tau,
+            ("transition",): rounds * tau,
         }
         recorder = Recorder(left, moments)
         recorder.open(_trial(view, algorithm, oracles))
-    watched = recorder is not None and recorder.axes != ("round",)
-    fused = None if watched or not kernels else fused_for(algorithm, problem, ctx)
     reach = _reach(problem, algorithm, state)
     bad_step = None
+    fused = fused_for(algorithm, problem, ctx) if kernels else None
+    if fused is not None and fused.spans and watch is None and _seen_between(recorder):
+        state, met, bad_step = span(fused, view, algorithm, oracles, recorder, rounds, jitter)
+        return _outcome(ctx, recorder, bad_step, max(reach, met), state)
+    if fused is not None and (
+        fused.spans or shake is not None or not _seen_between(recorder, ("round",))
+    ):
+        fused = None
+    previous = state
     for s in range(rounds):
         ctx.t = s * tau
-        watch(s, state)
-        view = View(ctx, problem, state, state, round=s)
+        if watch is not None:
+            watch(s, state)
+        view = View(ctx, problem, state, state, round=s, previous=previous)
         if recorder is not None and recorder.axes == ("round",):
             recorder.take(view)
         if recorder is not None and recorder.lost:
             bad_step = max(0, s * tau - 1)
             break
         state, reached = _round(problem, algorithm, ctx, oracles, view, recorder, fused, shake)
+        previous = view.previous
         reach = max(reach, reached)
         if not _finite(state):
             bad_step = (s + 1) * tau - 1
@@ -131,16 +147,35 @@ def run(
             bad_step = (s + 1) * tau - 1
             break
     else:
-        watch(rounds, state)
-    values = recorder.result() if recorder is not None else np.empty((0, ctx.replicates))
+        if watch is not None:
+            watch(rounds, state)
+    return _outcome(ctx, recorder, bad_step, reach, state)
+
+
+def _seen_between(recorder: Recorder | None, axes: tuple[str, ...] | None = None) -> bool:
+    """Say whether a measure needs nothing but the states at the starts of rounds, or of steps."""
+    if recorder is None:
+        return True
+    wanted = (("round",), ("step",)) if axes is None else (axes,)
+    return recorder.axes in wanted and not (axes is None and recorder.looked_inside)
+
+
+def _outcome(
+    ctx: BatchedContext, recorder: Recorder | None, bad_step: int | None, reach: float, state: Any
+) -> Outcome:
+    nothing = np.empty((1, 0, ctx.replicates))
+    values = recorder.result() if recorder is not None else nothing
     trace = recorder.trace if recorder is not None else []
+    shape = (len(trace), len(values), ctx.replicates)
     return Outcome(
-        values=values,
+        values=values[0],
+        names=recorder.names if recorder is not None else (),
+        parts=values[1:],
         how=recorder.how if recorder is not None else (),
         weights=ctx.weights.cpu().numpy(),
         trace=(
             np.array([at for at, _ in trace], dtype=np.int64),
-            np.array([value for _, value in trace]).reshape(len(trace), ctx.replicates),
+            np.moveaxis(np.array([value for _, value in trace]).reshape(shape), 0, 1),
         ),
         bad_step=bad_step,
         reach=reach,
@@ -156,7 +191,9 @@ def _trial(view: View, algorithm: Algorithm, oracles: Any) -> View:
     counted = ctx.rounds, ctx.reals
     state = algorithm.step(ctx, oracles, view.state)
     ctx.rounds, ctx.reals = counted
-    return View(ctx, view.problem, state, view.start, local_step=1)
+    return View(
+        ctx, view.problem, state, view.start, local_step=1, before=view.state, previous=view.state
+    )
 
 
 def _round(
@@ -172,14 +209,23 @@ def _round(
     """Run one round from ``view``; return the state after it and the largest norm met."""
     state, tau, reach = view.state, algorithm.local_steps, 0.0
     if fused is not None:
-        return fused.advance(ctx, oracles, algorithm, state, tau)
+        made: tuple[Any, float] = fused.advance(ctx, oracles, algorithm, state, tau)
+        return made
     first, axes = ctx.t, recorder.axes if recorder is not None else None
     for j in range(tau):
         ctx.t = first + j
         if axes == ("step",) and recorder is not None:
             recorder.take(View(ctx, problem, state, view.start, view.round, j))
+        before = state
+        if recorder is not None and recorder.how[0] == "given past":
+            recorder.add(expected_transition(view, algorithm, oracles, state, recorder, j))
         state = algorithm.step(ctx, oracles, state)
         state = shake(state) if shake is not None else state
+        if axes == ("transition",) and recorder is not None and recorder.how[0] != "given past":
+            recorder.take(
+                View(ctx, problem, state, view.start, view.round, j + 1, before, view.previous)
+            )
+        view.previous = before
         reach = max(reach, _reach(problem, algorithm, state), _marked(problem, algorithm, ctx))
         if axes == ("round", "local_step") and recorder is not None:
             recorder.take(View(ctx, problem, state, view.start, view.round, j + 1))
@@ -249,8 +295,11 @@ def run_exactly(
     Raises:
         TooManyAtoms: the noise has more than ``limit`` atoms.
     """
+    common: dict[str, Any] = {"rounds": rounds, "left": left, "jitter": jitter}
+    quiet = NoiselessContext(problem.clients, dtype=dtype, device=device)
+    with suppress(Drew):
+        return run(problem, algorithm, quiet, **common)
     counting = EnumeratedContext(problem.clients, limit=limit, dtype=dtype, device=device)
-    common: dict[str, Any] = {"rounds": rounds, "left": left, "kernels": False, "jitter": jitter}
     single = run(problem, algorithm, counting, **common)
     if counting.found == 1:
         return single

@@ -78,6 +78,14 @@ class Composition(Plain, Protocol):
         """Return the expected non-compositional part h at x (zero where there is none)."""
 
 
+@runtime_checkable
+class OneSample(Composition, Protocol):
+    """A composition whose inner and outer noise may come from one sample."""
+
+    def same_sample(self, xi: Tensor) -> Tensor:
+        """Return the outer draw that belongs to an inner draw."""
+
+
 def on_every_client(x: SharedVector, clients: int) -> ClientVectors:
     """Return x as each of ``clients`` clients sees it."""
     return x.expand(clients, *x.shape)

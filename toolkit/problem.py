@@ -95,6 +95,19 @@ class Problem(Parameters, ABC):
             "measure view.gradient(x), the gradient of F",
         )
 
+    def own_gradients(self, x: Tensor) -> Tensor:
+        """Return each client's ∇F^i at its own point, for x of [clients, dim, replicates]."""
+        return self._no_composition("gradients of F^i at the clients' own points")
+
+    def inner_values(self, x: Tensor) -> Tensor:
+        """Return each client's inner value at its own point, for x of [clients, dim, …]."""
+        return self._no_composition("inner values")
+
+    def _no_composition(self, what: str) -> Tensor:
+        raise DriftproofError(
+            f"{self.leaf_name} has no {what}", "a composition", "measure view.gradient(x) instead"
+        )
+
     @property
     @abstractmethod
     def solution(self) -> Solution:

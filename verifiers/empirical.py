@@ -7,14 +7,14 @@ judged on the same run, and a verdict does not depend on how the work was spread
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.constants import Letters, evaluate
+from toolkit.constants import MEASURED, Letters, evaluate, split
 from toolkit.draws import BLOCK, TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
@@ -35,13 +35,14 @@ WIDE = 1e-2
 """Right side over range below which the range, not the margin, is what costs replicates."""
 DUST = 1e-12
 """Rounding error, in units of range(c), up to which two sides that are 0 count as equal."""
+GIVEN_PAST = "given past"
 SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
 
-def measure_exactly(claim: Claim, case: Case, device: str = "cpu") -> Measured:
+def measure_exactly(claim: Claim, case: Case, device: str = "cpu", form: int = 0) -> Measured:
     """Run every atom of a case's noise, and again in single precision with random rounding."""
-    algorithm, rounds, left = case.algorithm, case.rounds, claim.left
+    algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert algorithm is not None
     assert rounds is not None
     assert left is not None
@@ -60,15 +61,29 @@ def measure_exactly(claim: Claim, case: Case, device: str = "cpu") -> Measured:
     return Measured.of("exact", double, shadows(double, singles))
 
 
-def measure_block(claim: Claim, case: Case, seed: int, block: int, device: str = "cpu") -> Measured:
+def measure_block(
+    claim: Claim, case: Case, seed: int, block: int, device: str = "cpu", form: int = 0
+) -> Measured:
     """Run one block of 64 sampled replicates; its draws are keyed by seed, claim and case."""
-    assert case.algorithm is not None
-    assert case.rounds is not None
-    names = (str(seed), claim.name, case.key)
-    ctx = sampled_context(case.problem, names, block=block, replicates=BLOCK, device=device)
-    return Measured.of(
-        "sampled", run(case.problem, case.algorithm, ctx, rounds=case.rounds, left=claim.left)
-    )
+    algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
+    assert algorithm is not None
+    assert rounds is not None
+
+    def once(dtype: torch.dtype, jitter: int | None) -> Outcome:
+        names = (str(seed), claim.name, case.key)
+        ctx = sampled_context(
+            case.problem, names, block=block, replicates=BLOCK, dtype=dtype, device=device
+        )
+        return run(case.problem, algorithm, ctx, rounds=rounds, left=left, jitter=jitter)
+
+    try:
+        double = once(torch.float64, None)
+    except TooManyAtoms:
+        return Measured("too many atoms")
+    if double.how[0] != GIVEN_PAST:
+        return Measured.of("sampled", double)
+    singles = [once(torch.float32, seed) for seed in range(SHADOWS)]
+    return Measured.of("sampled", double, shadows(double, singles, every_past=True))
 
 
 def numbers_of(case: Case) -> dict[str, float]:
@@ -107,15 +122,16 @@ def roles_of(
     return made
 
 
-def range_of(claim: Claim, case: Case) -> tuple[float, float] | None:
+def range_of(claim: Claim, case: Case, form: Form | None = None) -> tuple[float, float] | None:
     """Return what one replicate's left side can be: (0, range(c)), or both ends if it gives two."""
-    if claim.range is None:
+    given = (form.range if form is not None else None) or claim.range
+    if given is None:
         return None
-    stated = claim.range(Letters(claim.notation(case)))
+    stated = given(Letters(claim.notation(case)))
     if isinstance(stated, tuple):
         low, high = (right_side(claim, case, lambda c, end=end: end) for end in stated)
         return low[0], high[1]
-    return 0.0, right_side(claim, case, claim.range)[1]
+    return 0.0, right_side(claim, case, given)[1]
 
 
 def lacking_constants(claim: Claim, case: Case, right: Any) -> list[str]:
@@ -124,26 +140,39 @@ def lacking_constants(claim: Claim, case: Case, right: Any) -> list[str]:
 
     notation = claim.notation(case)
     expression = sympy.sympify(right(Letters(notation)))
-    roles = {notation[symbol.name] for symbol in expression.free_symbols}
+    names = (symbol.name for symbol in expression.free_symbols)
+    roles = {notation[name] for name in names if not name.startswith(MEASURED)}
     return sorted(roles - set(roles_of(case)))
 
 
 def right_side(claim: Claim, case: Case, right: Any) -> tuple[float, float]:
-    """Return an enclosure of a right side (wide only where inf F is known by an enclosure)."""
+    """Return an enclosure of a right side without the measured means that may stand in it.
+
+    It is wide only where inf F is known by an enclosure.
+    """
     notation = claim.notation(case)
-    expression = right(Letters(notation))
+    expression, _ = split(right(Letters(notation)))
     ends = [
         evaluate(expression, notation, roles_of(case, gap=gap)) for gap in case.problem.initial_gap
     ]
     return min(ends), max(ends)
 
 
-def unmet(claim: Claim, case: Case) -> str | None:
+def coefficients(claim: Claim, case: Case, right: Any) -> dict[str, float]:
+    """Return what each measured mean in a right side is multiplied by."""
+    notation = claim.notation(case)
+    _, factors = split(right(Letters(notation)))
+    return {name: evaluate(x, notation, roles_of(case)) for name, x in factors.items()}
+
+
+def unmet(claim: Claim, case: Case, form: Form | None = None) -> str | None:
     """Return the first assumption that a case does not meet, quoted with its numbers."""
     import sympy
 
     notation = claim.notation(case)
-    for assumption in claim.assumes:
+    for assumption in (*claim.assumes, *(form.assumes if form is not None else ())):
+        if assumption.applies is not None and not assumption.applies(case):
+            return f"{assumption.name} needs: {assumption.statement}"
         known = {*case.problem.constants, "initial_gap"}
         lacking = [role for role in assumption.roles if role not in known]
         if lacking:
@@ -171,22 +200,45 @@ class Sides:
     low: float
     high: float
     range: tuple[float, float] | None
+    factors: dict[str, float]
 
     @property
     def vacuous(self) -> bool:
         """Whether the right side exceeds what the left can be without any dynamics."""
         return self.range is not None and self.low > self.range[1] * (1 + 1e-12)
 
+    def measured_part(self, parts: np.ndarray, absolute: bool = False) -> np.ndarray:
+        """Return the measured part of the right side from parts, [..., parts, …] → [..., …].
+
+        Args:
+            absolute: add sizes instead (the scale of what was added up).
+        """
+        order = self.measured.names.split("/") if self.measured.names else []
+        unknown = set(self.factors) - set(order)
+        if unknown:
+            raise DriftproofError(
+                f"a right side with c.measured({sorted(unknown)[0]!r})",
+                f"what left(view) measures: {', '.join(order) or 'nothing but its value'}",
+                "pass it to each(…) or average(…) by that name",
+            )
+        weights = np.array([self.factors.get(name, 0.0) for name in order])
+        if absolute:
+            weights, parts = np.abs(weights), np.abs(parts)
+        made: np.ndarray = np.tensordot(weights, parts, (0, 0))
+        return made
+
     @property
     def partial_is_lower_bound(self) -> bool:
         """Whether an average that counts missing moments as zero is a lower bound: no negatives."""
         values = self.measured.values
+        if self.factors:
+            return False
         return not (self.range is not None and self.range[0] < 0) and not np.any(values < 0)
 
 
 def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
     """Return the row of one form on one case from what was measured."""
-    broken = unmet(claim, case)
+    broken = unmet(claim, case, form)
     if broken is not None:
         return _row(claim, case, form, Verdict.INAPPLICABLE, None, broken)
     radius = case.problem.radius
@@ -197,16 +249,44 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
     if lacking:
         reason = f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
         return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
+    if measured.kind == "too many atoms":
+        reason = "one step of the noise has too many outcomes to be enumerated"
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
     low, high = right_side(claim, case, form.right)
-    sides = Sides(measured, low, high, range_of(claim, case))
+    factors = coefficients(claim, case, form.right)
+    sides = Sides(measured, low, high, range_of(claim, case, form), factors)
     if measured.kind == "exact":
         return _exact(claim, case, form, sides)
+    if measured.how.startswith(GIVEN_PAST):
+        return _every_past(claim, case, form, sides)
     return _sampled(claim, case, form, sides)
 
 
+def _every_past(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
+    """Judge conditional expectations: if they hold for every past, so does their mean."""
+    held = sides.measured
+    apart = replace(
+        held,
+        values=held.values.reshape(-1, 1),
+        parts=held.parts.reshape(len(held.parts), -1, 1),
+        weights=np.ones(1),
+    )
+    row = _exact(claim, case, form, replace(sides, measured=apart))
+    row = replace(row, replicates=held.values.shape[1])
+    if row.verdict is not Verdict.REFUTED:
+        return row
+    reason = f"given one past, {row.reason}; the expectation over all pasts was not decided"
+    return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+
+
 def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
-    means = sides.measured.values @ sides.measured.weights
-    error = rounding(means, sides.measured.shadow, sides.high)
+    held = sides.measured
+    lefts, parts = held.values @ held.weights, held.parts @ held.weights
+    rights = sides.measured_part(parts)  # what stands on the right beside low … high
+    means = lefts - rights
+    scale = np.abs(lefts) + sides.measured_part(parts, absolute=True)
+    single = held.shadow[:, 0] - sides.measured_part(np.moveaxis(held.shadow[:, 1:], 1, 0))
+    error = rounding(means, single, np.maximum(scale, abs(sides.high)))
     known = np.isfinite(means) & np.isfinite(error)
     least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
     worst = int(np.argmax(least)) if len(means) else 0
@@ -217,11 +297,11 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         "replicates": sides.measured.values.shape[1],
     }
     if len(means):
-        mean, slack = float(means[worst]), float(error[worst])
+        mean, slack, right = float(lefts[worst]), float(error[worst]), float(rights[worst])
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
-        facts |= {"rhs": sides.high, "margin": slack, "vacuous": sides.vacuous}
+        facts |= {"rhs": sides.high + right, "margin": slack, "vacuous": sides.vacuous}
     if len(refuted) and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
-        reason = _exceeds(float(means[worst]), sides.high, _gone(sides))
+        reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], _gone(sides))
         return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)
     if not complete:
         reason = (
@@ -231,7 +311,7 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     equal = means + error >= sides.low
     # both sides may be 0: then the error is small against what the left side could have been
     floor = DUST * sides.range[1] if sides.range is not None else 0.0
-    scale = np.maximum(np.abs(means[equal]), abs(sides.high))
+    scale = np.maximum(scale[equal], abs(sides.high))
     apart = error[equal] + (sides.high - sides.low)  # the right side may be known by an enclosure
     if np.any(apart > np.maximum(BLUR * scale, floor)):
         reason = f"the sides lie within rounding errors of ±{apart.max():.3g}: too much to tell"
@@ -241,7 +321,7 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
 
 
 def _sampled(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
-    values = sides.measured.values
+    values = sides.measured.values - sides.measured_part(sides.measured.parts)
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
     facts |= {"alpha": ALPHA, "vacuous": sides.vacuous, "rhs": sides.high}
     if sides.range is None:

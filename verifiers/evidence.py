@@ -22,10 +22,11 @@ class Measured:
         kind: "exact" (all atoms, or a deterministic case), "sampled", or "too many atoms".
         how: "average/round" and the like: how moments became comparisons.
         values: [comparisons, replicates].
+        names, parts: what else a right side names, [parts, comparisons, replicates].
         weights: [replicates], summing to 1.
-        shadow: the means of runs in single precision with random rounding, [runs, comparisons]
-            (exact only).
-        at, trace: moments [points] and the measure there [points, replicates].
+        shadow: the means of runs in single precision with random rounding,
+            [runs, 1 + parts, comparisons] (exact only).
+        at, trace: moments [points] and measure and parts there, [1 + parts, points, replicates].
         bad_step: first step with an iterate that is not finite (-1: none).
         reach: the largest norm of an iterate.
     """
@@ -34,11 +35,17 @@ class Measured:
     how: str = ""
     values: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
-    shadow: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    names: str = ""
+    parts: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    shadow: np.ndarray = field(default_factory=lambda: np.empty((0, 1, 0)))
     at: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    trace: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    trace: np.ndarray = field(default_factory=lambda: np.empty((1, 0, 0)))
     bad_step: int = -1
     reach: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            object.__setattr__(self, "parts", np.empty((0, *self.values.shape)))
 
     @classmethod
     def of(cls, kind: str, outcome: Outcome, shadow: np.ndarray | None = None) -> Self:
@@ -47,8 +54,10 @@ class Measured:
             kind=kind,
             how="/".join(outcome.how),
             values=outcome.values,
+            names="/".join(outcome.names),
+            parts=outcome.parts,
             weights=outcome.weights,
-            shadow=np.empty((0, 0)) if shadow is None else shadow,
+            shadow=np.empty((0, 1, 0)) if shadow is None else shadow,
             at=outcome.trace[0],
             trace=outcome.trace[1],
             bad_step=-1 if outcome.bad_step is None else outcome.bad_step,
@@ -68,7 +77,13 @@ class Measured:
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as held:
                 made: dict[str, Any] = {name: held[name] for name in held.files}
-            for name, kind in (("kind", str), ("how", str), ("bad_step", int), ("reach", float)):
+            for name, kind in (
+                ("kind", str),
+                ("how", str),
+                ("names", str),
+                ("bad_step", int),
+                ("reach", float),
+            ):
                 made[name] = kind(made[name])
             return cls(**made)
         except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile) as error:
@@ -82,22 +97,34 @@ class Measured:
 def joined(blocks: Sequence[Measured]) -> Measured:
     """Return consecutive blocks of replicates as one; a run that ended early ends them all."""
     rows = min(len(block.values) for block in blocks)
-    points = min(len(block.trace) for block in blocks)
+    points = min(len(block.at) for block in blocks)
     bad = [block.bad_step for block in blocks if block.bad_step >= 0]
     count = sum(block.values.shape[1] for block in blocks)
     return Measured(
         kind=blocks[0].kind,
         how=blocks[0].how,
+        names=blocks[0].names,
         values=np.concatenate([block.values[:rows] for block in blocks], 1),
+        parts=np.concatenate([block.parts[:, :rows] for block in blocks], 2),
         weights=np.full(count, 1.0 / count),
+        shadow=_joined_shadows(blocks, rows),
         at=blocks[0].at[:points],
-        trace=np.concatenate([block.trace[:points] for block in blocks], 1),
+        trace=np.concatenate([block.trace[:, :points] for block in blocks], 2),
         bad_step=min(bad) if bad else -1,
         reach=max(block.reach for block in blocks),
     )
 
 
-def rounding(exact: np.ndarray, shadow: np.ndarray, right: float) -> np.ndarray:
+def _joined_shadows(blocks: Sequence[Measured], rows: int) -> np.ndarray:
+    """Return the shadows of pasts, comparison by comparison, past by past."""
+    runs, sides, _ = blocks[0].shadow.shape
+    if not runs:
+        return blocks[0].shadow
+    apart = [b.shadow.reshape(runs, sides, *b.values.shape)[:, :, :rows] for b in blocks]
+    return np.concatenate(apart, 3).reshape(runs, sides, -1)
+
+
+def rounding(exact: np.ndarray, shadow: np.ndarray, right: np.ndarray | float) -> np.ndarray:
     """Bound the rounding error of means computed in double precision, [comparisons].
 
     Monte Carlo arithmetic: the case was run again in single precision, whose rounding errors are
@@ -111,9 +138,9 @@ def rounding(exact: np.ndarray, shadow: np.ndarray, right: float) -> np.ndarray:
     Args:
         exact: the double run's means, [comparisons].
         shadow: the single runs' means, [runs, comparisons]; nan where a run ended earlier.
-        right: the right side.
+        right: the right side (or the size of what was subtracted to get ``exact``).
     """
-    scale = np.maximum(np.abs(exact), abs(right))
+    scale = np.maximum(np.abs(exact), np.abs(right))
     if shadow.shape[1:] != exact.shape:
         return np.full_like(exact, np.inf)
     with np.errstate(invalid="ignore"):
@@ -123,14 +150,22 @@ def rounding(exact: np.ndarray, shadow: np.ndarray, right: float) -> np.ndarray:
     return bound
 
 
-def shadows(exact: Outcome, runs: Sequence[Outcome]) -> np.ndarray:
-    """Return the single runs' means, [runs, comparisons]; nan where one ended earlier."""
-    made = np.full((len(runs), len(exact.values)), np.nan)
+def shadows(exact: Outcome, runs: Sequence[Outcome], *, every_past: bool = False) -> np.ndarray:
+    """Return the single runs' means, [runs, 1 + parts, comparisons]; nan where one ended earlier.
+
+    Args:
+        every_past: each replicate is a comparison of its own.
+    """
+    count, replicates = exact.values.shape
+    width = replicates if every_past else 1
+    made = np.full((len(runs), 1 + len(exact.parts), count, width), np.nan)
     for row, single in zip(made, runs, strict=True):
-        means = single.values @ single.weights
-        common = min(len(row), len(means))
-        row[:common] = means[:common]
-    return made
+        stacked = np.concatenate([single.values[None], single.parts])
+        if not every_past:
+            stacked = (stacked @ single.weights)[..., None]
+        common = min(count, stacked.shape[1])
+        row[:, :common] = stacked[:, :common]
+    return made.reshape(*made.shape[:2], count * width)
 
 
 def instance(roles: Mapping[str, float], notation: Mapping[str, str]) -> dict[str, float]:

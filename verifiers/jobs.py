@@ -88,8 +88,10 @@ class Item:
             compared = claim.compare(case, form.right) if applies else []
             return pack_rows([ground_truth.judge(claim, case, form, compared)])
         if self.task == "exact":
-            return empirical.measure_exactly(claim, case, self.device).pack()
-        return empirical.measure_block(claim, case, self.seed, self.block, self.device).pack()
+            return empirical.measure_exactly(claim, case, self.device, self.form).pack()
+        return empirical.measure_block(
+            claim, case, self.seed, self.block, self.device, self.form
+        ).pack()
 
 
 @contextmanager
@@ -130,12 +132,25 @@ def jobs_for(
         for number, case in enumerate(cases):
             at = replace(base, task="compare", number=number, case=case.key)
             made += [_rows_of(replace(at, form=k)) for k in wanted]
-    elif claim.left is not None:
-        forms = [claim.forms[k] for k in wanted]
-        for number, case in enumerate(cases):
-            at = replace(base, number=number, case=case.key)
-            made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
+    else:
+        for lead, numbers in _by_left(claim, wanted).items():
+            forms = [claim.forms[k] for k in numbers]
+            for number, case in enumerate(cases):
+                at = replace(base, number=number, case=case.key, form=lead)
+                made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
     return [_guarded(job, source) for job in made]
+
+
+def _by_left(claim: Claim, wanted: Sequence[int]) -> dict[int, list[int]]:
+    """Return the forms that share a measured side, under the number that names its measurement."""
+    made: dict[int, list[int]] = {}
+    for k in wanted:
+        own = claim.forms[k].left
+        if own is None and claim.left is None:
+            continue
+        same = (j for j, form in enumerate(claim.forms) if form.left is own)
+        made.setdefault(next(same) if own is not None else 0, []).append(k)
+    return made
 
 
 def _rows_of(item: Item) -> Job:
@@ -146,7 +161,7 @@ def _rows_of(item: Item) -> Job:
 
 def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: int) -> Job:
     """Judge a bound: exactly if its noise can be enumerated, else in growing numbers of blocks."""
-    if empirical.unmet(claim, case) is not None:
+    if all(empirical.unmet(claim, case, form) is not None for form in forms):
         nothing = Measured("exact")
         return [empirical.judge(claim, case, form, nothing) for form in forms]
     ((blob, seconds),) = yield [replace(at, task="exact")]
@@ -157,13 +172,15 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
     blocks: list[Measured] = []
     undecided, decided = list(forms), dict[int, Row]()
     # a false sibling has to be refuted on some case, not decided on each: it adds no work
-    own = [form for form in forms if form.form != "sibling"]
+    own = [form for form in forms if form.form != "sibling"] or list(forms)
     while any(form in undecided for form in own) and len(blocks) < budget:
         chunk = range(len(blocks), min(budget, max(1, 2 * len(blocks))))
         for blob, took in (yield [replace(at, task="block", block=b) for b in chunk]):
             blocks.append(Measured.unpack(blob))
             seconds += took
         measured = joined(blocks)
+        if measured.how.startswith(empirical.GIVEN_PAST) or measured.kind != "sampled":
+            budget = 0  # more pasts decide nothing that these do not
         for form in list(undecided):
             row = empirical.judge(claim, case, form, measured)
             decided[id(form)] = row
@@ -178,9 +195,10 @@ def _finished(
 ) -> list[Row]:
     """Add what the plots need, and the time."""
     curve = plotted.measured_curve(case, measured)
+    drawn = [curve | plotted.bound_curve(claim, case, row, curve, measured) for row in rows]
     return [
-        replace(row, seconds=seconds, series=curve | plotted.bound_curve(claim, case, row, curve))
-        for row in rows
+        replace(row, seconds=seconds, series=series)
+        for row, series in zip(rows, drawn, strict=True)
     ]
 
 

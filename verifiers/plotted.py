@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from toolkit.claims import Case, Claim
-from toolkit.constants import Letters
+from toolkit.constants import Letters, split
 from toolkit.verdict import Row
-from verifiers.empirical import roles_of
+from verifiers.empirical import coefficients, right_side, roles_of
 from verifiers.evidence import Measured
 
 
@@ -18,10 +18,11 @@ def measured_curve(case: Case, measured: Measured) -> dict[str, Any]:
     if not len(measured.at) or case.algorithm is None:
         return {}
     tau = case.algorithm.local_steps if measured.how == "average/round" else 1
-    mean = measured.trace @ measured.weights
+    trace = measured.trace[0]
+    mean = trace @ measured.weights
     curve = {"how": measured.how, "x": (measured.at * tau).tolist(), "mean": mean.tolist()}
-    if measured.kind == "sampled" and np.all(np.isfinite(measured.trace)):
-        low, high = band(measured.trace)
+    if measured.kind == "sampled" and np.all(np.isfinite(trace)):
+        low, high = band(trace)
         curve |= {"low": low.tolist(), "high": high.tolist()}
     return {key: _finite(value) for key, value in curve.items()}
 
@@ -42,21 +43,28 @@ def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values.mean(-1) - half, values.mean(-1) + half
 
 
-def bound_curve(claim: Claim, case: Case, row: Row, curve: dict[str, Any]) -> dict[str, Any]:
+def bound_curve(
+    claim: Claim, case: Case, row: Row, curve: dict[str, Any], measured: Measured
+) -> dict[str, Any]:
     """Return the right side at every x of a curve: at its horizon if an average, else constant."""
     form = next(f for f in claim.forms if (f.form, f.reading) == (row.form, row.reading))
     if not curve or row.rhs is None or case.algorithm is None:
         return {}
-    if curve["how"] != "average/round":
+    notation = claim.notation(case)
+    expression, named = split(form.right(Letters(notation)))
+    if named:
+        factors = coefficients(claim, case, form.right)
+        weights = np.array([factors.get(name, 0.0) for name in measured.names.split("/")])
+        moved = np.tensordot(weights, measured.trace[1:] @ measured.weights, (0, 0))
+        return {"bound": _finite((right_side(claim, case, form.right)[1] + moved).tolist())}
+    if not curve["how"].startswith("average"):
         return {"bound": [row.rhs] * len(curve["x"])}
     import sympy
 
-    notation = claim.notation(case)
-    expression = sympy.sympify(form.right(Letters(notation)))
     letters = sorted(expression.free_symbols, key=str)
     compiled = sympy.lambdify(letters, expression, "numpy")
     tau, bounds = case.algorithm.local_steps, []
     for steps in curve["x"]:
-        roles = roles_of(case, rounds=steps // tau)
+        roles = roles_of(case, rounds=-(-steps // tau)) | {"steps": steps}
         bounds.append(float(compiled(*(roles[notation[letter.name]] for letter in letters))))
     return {"bound": _finite(bounds)}

@@ -198,11 +198,14 @@ def described(leaf: Leaf) -> dict[str, Any]:
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
-        if form.form == "sibling" or claim.kind != "bound" or not callable(form.right):
+        if form.form == "sibling" or claim.rate is not None:
+            continue
+        compared = claim.kind == "bound" and claim.compare is not None and callable(form.right)
+        if claim.left is None and form.left is None and not compared:
             continue
         right = form.right(Letters(notation))
         key = f"{form.form}: {form.reading}" if form.reading else form.form
-        forms[key] = latex(right)
+        forms[key] = latex(right, claim.measured)
     return {
         "kind": claim.kind,
         "source": claim.source,

@@ -1,4 +1,4 @@
-r"""A composition with bounded gradients on all of R^d: A1–A4 of ComFedL hold with exact constants.
+r"""A composition with bounded gradients on all of R^d: every constant of 000, 001 and 003, exactly.
 
 **Objective.** F(w) = (1/n) Σ_i g^i(f^i(w)) with, for r = min(d, p) and the embeddings
 Q: R^r → R^d, P: R^r → R^p of the first r coordinates (ComFedL commutes with rotations, so nothing
@@ -9,7 +9,8 @@ is lost by not turning them),
 * outer g^i(y) = H(y − b_i) ± O(y − a e), H and O radial Huber functions (``synthetic.huber``) and e
   the first unit vector. Clients come in pairs with equal s, opposite targets ±b and opposite signs
   of O; an odd client out has b = 0 and no O. Hence O cancels from F: clients may curve much more
-  than their average.
+  than their average. An ``inner_offset`` o adds ±o e to the inner map of a pair: in F it moves the
+  targets to ±(b − o), so that with o = b all F^i are one function, though no f^i and g^i agree.
 
 **Noise**, signs ±1: f^i(w; ξ) = f^i(w) + v ξ_1 e + a ξ_2 sin(e·w) e and
 g^i(y; ζ) = g^i(y) + σ_3 ζ e·y.
@@ -19,10 +20,14 @@ g^i(y; ζ) = g^i(y) + σ_3 ζ e·y.
 * G_f = s + a (the Jacobian is P diag(ψ') Qᵀ + aξ cos(e·w) e eᵀ); attained at w = 0;
 * L_f = s c k + a;  G_g = slope + opposition slope + σ_3;  L_g = the two curvatures summed;
 * L = slope·inner curvature + s²·curvature (O is gone from F);
-* σ_1 = a, σ_2 = (v² + a²)^½, σ_3 as given (a variance of a rank-one Jacobian: any norm).
+* σ_1 = a, σ_2 = (v² + a²)^½, σ_3 as given (a variance of a rank-one Jacobian: any norm);
+* for 003: the expected functions' Lipschitz constants s c k and the two curvatures; root mean
+  squares of the gradients, for the outer one (E|G + σ_3 ζ|²)^½ = (G² + σ_3²)^½, for the inner one
+  (s² + a²)^½ if r = 1, else ((s + a)²/2 + max(s, |s − a|)²/2)^½, since the other singular values
+  may be s (both increase in ψ' ≤ s and in |cos| ≤ 1).
 
-**Optimum.** In y = ψ_1(Qᵀw), a bijection of R^r, F is convex and even: inf F = (1/n) Σ H(b_i),
-attained at w = 0.
+**Optimum.** In y = ψ_1(Qᵀw), a bijection of R^r, F is convex and even: attained at w = 0, inf F is
+(1/n) Σ H(b_i − o_i).
 
 With inner curvature 0, noise 0 and a start far out, every gradient is (s·slope) e: ComFedL's
 client drift then equals the bound of Lemma 2.
@@ -36,7 +41,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from synthetic.bounded_oracles import BoundedOracles
+from synthetic.bounded_oracles import BoundedOracles, parts_of
 from synthetic.pairs import pair_signs
 from toolkit.composition import CompositionProblem
 from toolkit.problem import Solution, problem
@@ -57,6 +62,7 @@ class BoundedComposition(CompositionProblem):
         inner_curvature: its Lipschitz constant (0: the inner maps are linear).
         outer_slope, outer_curvature: constants of H.
         heterogeneity: h; the targets are ±h e.
+        inner_offset: o; the inner maps are moved by ±o e.
         inner_heterogeneity: ρ in [0, 1); the last pair has the slope (1 − ρ)s, the first s.
         opposition_slope, opposition_curvature, opposition_centre: O, and its centre a.
         inner_value_noise, inner_gradient_noise, outer_gradient_noise: v, a and σ_3.
@@ -79,6 +85,7 @@ class BoundedComposition(CompositionProblem):
     inner_gradient_noise: float = 0.0
     outer_gradient_noise: float = 0.0
     distance: float = 2.0
+    inner_offset: float = 0.0
 
     def validate(self) -> None:
         """Refuse constants that are not finite and of the right sign."""
@@ -87,6 +94,7 @@ class BoundedComposition(CompositionProblem):
         self.non_negative(
             "inner_curvature", "heterogeneity", "opposition_slope", "opposition_centre",
             "inner_value_noise", "inner_gradient_noise", "outer_gradient_noise", "distance",
+            "inner_offset",
         )  # fmt: skip
         self.require("inner_heterogeneity", "in [0, 1)", 0 <= self.inner_heterogeneity < 1)
 
@@ -101,6 +109,7 @@ class BoundedComposition(CompositionProblem):
                 inner_gradient_noise=0.2, outer_gradient_noise=0.3, heterogeneity=0.5,
             ),
             cls(clients=2, opposition_slope=1.0, opposition_curvature=3.0, opposition_centre=1.5),
+            cls(clients=3, heterogeneity=1.0, inner_offset=0.4, inner_gradient_noise=0.3),
         ]  # fmt: skip
 
     @cached_property
@@ -132,13 +141,26 @@ class BoundedComposition(CompositionProblem):
             "inner_gradient_noise": noise,
             "inner_value_noise": float(np.hypot(self.inner_value_noise, noise)),
             "outer_gradient_noise": self.outer_gradient_noise,
+            "inner_mean_smoothness": self.inner_curvature,
+            "outer_mean_smoothness": self.outer_curvature + curved,
+            "inner_gradient_moment": self._inner_moment,
+            "outer_gradient_moment": float(
+                np.hypot(self.outer_slope + opposed, self.outer_gradient_noise)
+            ),
         }
+
+    @property
+    def _inner_moment(self) -> float:
+        s, a = self.inner_slope, self.inner_gradient_noise
+        if min(self.dim, self.inner_dim) == 1:
+            return float(np.hypot(s, a))
+        return float(np.hypot(s + a, max(s, abs(s - a))) / np.sqrt(2))
 
     @cached_property
     def solution(self) -> Solution:
         """Inf F = (1/n) Σ H(b_i), in closed form, at w = 0."""
         knee = self.outer_slope / self.outer_curvature
-        h = self.heterogeneity
+        h = abs(self.heterogeneity - self.inner_offset)
         inside = 0.5 * self.outer_curvature * h**2
         each = inside if h <= knee else self.outer_slope * (h - 0.5 * knee)
         value = each * float(np.abs(self.signs).mean())
@@ -154,4 +176,14 @@ class BoundedComposition(CompositionProblem):
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
     ) -> BoundedOracles:
         """Return the oracles of some clients."""
-        return BoundedOracles(self, dtype, device, clients or range(self.clients))
+        parts = parts_of(
+            self.clients, self.dim, self.inner_dim, scales=self.scales,
+            offsets=self.inner_offset * self.signs, targets=self.heterogeneity * self.signs,
+            opposition=self.signs, inner_slope=self.inner_slope,
+            inner_curvature=self.inner_curvature, outer_slope=self.outer_slope,
+            outer_curvature=self.outer_curvature, opposition_slope=self.opposition_slope,
+            opposition_curvature=self.opposition_curvature,
+            opposition_centre=self.opposition_centre, value_noise=self.inner_value_noise,
+            gradient_noise=self.inner_gradient_noise, outer_noise=self.outer_gradient_noise,
+        )  # fmt: skip
+        return BoundedOracles(parts, dtype, device, clients or range(self.clients))

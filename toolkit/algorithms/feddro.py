@@ -38,8 +38,11 @@ class FedDRO(Algorithm):
         batch: |b|, samples of g and of h a step.
         first_step: at t = 0 the paper gives ȳ⁰ and also tells to compute y⁰ by (8), which needs
             y^{-1}. "given" keeps the given ȳ⁰; "computed" applies (8) with y^{-1} = ȳ⁰ (with
-            x^{-1} = x⁰ this is ȳ⁰ − β(ȳ⁰ − g(x⁰))). Either way ȳ⁰ = mean g_k(x⁰; b), averaged in
-            step 0's own round, so that T steps cost T + ⌊T/I⌋ rounds.
+            x^{-1} = x⁰ this is ȳ⁰ − β(ȳ⁰ − g(x⁰))). Either way ȳ⁰ is averaged in step 0's own
+            round, so that T steps cost T + ⌊T/I⌋ rounds.
+        embedding: "sampled" starts with ȳ⁰ = mean g_k(x⁰; b); "given" with ȳ⁰ = g(x⁰) + error·e,
+            e the first unit vector: the paper leaves ȳ⁰ free.
+        embedding_error: the error of a given ȳ⁰.
     """
 
     local_steps: int = 1
@@ -47,14 +50,19 @@ class FedDRO(Algorithm):
     momentum: float = 0.5
     batch: int = 1
     first_step: str = "given"
+    embedding: str = "sampled"
+    embedding_error: float = 0.0
 
     needs = "composition"
     iterate = "x"
     notation = {
         "I": "local_steps", "eta": "step_size", "beta": "momentum", "b": "batch", "K": "clients",
-        "T": "steps", "B_g": "inner_gradient_bound", "B_f": "outer_gradient_bound",
-        "L_g": "inner_smoothness", "L_f": "outer_smoothness", "L_Phi": "objective_smoothness",
-        "Phi_gap": "initial_gap",
+        "T": "steps", "B_g": "inner_gradient_moment", "B_f": "outer_gradient_bound",
+        "L_g": "inner_mean_smoothness", "L_f": "outer_smoothness",
+        "L_Phi": "objective_smoothness", "Phi_gap": "initial_gap", "e_0": "embedding_error",
+        "sigma_h": "plain_gradient_noise", "Delta_h": "plain_gradient_heterogeneity",
+        "Delta_g": "inner_gradient_heterogeneity", "L_h": "field_smoothness",
+        "sigma_g1": "inner_gradient_noise", "sigma_g0": "inner_value_noise",
     }  # fmt: skip
 
     def validate(self) -> None:
@@ -63,6 +71,10 @@ class FedDRO(Algorithm):
         self.positive("step_size")
         self.require("momentum", "in (0, 1]", 0 < self.momentum <= 1)
         self.one_of("first_step", ("given", "computed"))
+        self.one_of("embedding", ("sampled", "given"))
+        self.non_negative("embedding_error")
+        given = self.embedding == "given" or self.embedding_error == 0
+        self.require("embedding_error", '0 unless embedding="given"', given)
 
     @classmethod
     def examples(cls) -> list[FedDRO]:
@@ -70,11 +82,17 @@ class FedDRO(Algorithm):
         return [
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, first_step="computed"),
+            cls(local_steps=2, step_size=0.05, embedding="given", embedding_error=0.4),
         ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
-        """x^{-1} = x⁰ = x̄⁰, and a first minibatch of g at x⁰."""
+        """x^{-1} = x⁰ = x̄⁰, and y⁰: a first minibatch of g at x⁰, or its mean with an error."""
         x = ctx.everywhere(start)
+        if self.embedding == "given":
+            y, _ = oracles.inner(x, None)
+            moved = y.clone()
+            moved[:, 0] += self.embedding_error
+            return State(x, x, moved)
         y, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "zeta-start"))
         return State(x, x, y)
 

@@ -21,6 +21,8 @@ class BatchedContext:
         local: the clients held here (all of them, except on the wire).
     """
 
+    fusable = True
+    """Whether a fused kernel may take many steps in this context at once."""
     replayable = True
     """Whether a round may be repeated step by step to find where it went wrong."""
 
@@ -36,6 +38,7 @@ class BatchedContext:
         local: range | None = None,
     ) -> None:
         self.t = 0
+        self.local_steps = 1
         self.rounds = 0
         self.reals = 0
         self.marks: dict[str, Tensor] = {}

@@ -14,6 +14,20 @@ from toolkit.engines.batched import BatchedContext
 Key = tuple[str, int, int, tuple[int, ...]]
 
 
+class Drew(Exception):  # noqa: N818 - a signal between engine and federation, never shown
+    """A run that was thought to have no noise asked for a draw."""
+
+
+class NoiselessContext(BatchedContext):
+    """One replicate of a run without noise; the first draw ends it."""
+
+    def __init__(self, clients: int, *, dtype: torch.dtype, device: str) -> None:
+        super().__init__(Words(), clients, replicates=1, dtype=dtype, device=device)
+
+    def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
+        raise Drew
+
+
 class EnumeratedContext(BatchedContext):
     """Runs every combination of the noise's atoms at once, each with its probability.
 
@@ -24,6 +38,8 @@ class EnumeratedContext(BatchedContext):
     Args:
         limit: the most atoms to enumerate.
     """
+
+    fusable = False
 
     def __init__(
         self,
@@ -51,6 +67,11 @@ class EnumeratedContext(BatchedContext):
     def found(self) -> int:
         """How many atoms the draws met so far have."""
         return self._total()
+
+    @property
+    def digits(self) -> dict[Key, tuple[int, int]]:
+        """Every draw met so far, with its stride and radix among the atoms."""
+        return self._digits
 
     @property
     def weights(self) -> Tensor:

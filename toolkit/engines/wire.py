@@ -31,6 +31,7 @@ class WireContext(BatchedContext):
     Needs an initialised process group.
     """
 
+    fusable = False
     replayable = False  # the processes would leave a repeated round at different steps
 
     def means(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolkit.engines.batched import BatchedContext
     from toolkit.problem import Problem
 
-Advance = Callable[..., tuple[Any, float]]
+Advance = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -26,41 +26,51 @@ class Fused:
 
     Attributes:
         algorithm: name of the algorithm's leaf.
-        problem: name of the problem's leaf.
+        problem: names of the problems' leaves.
         device: "cpu" or "cuda".
         accepts: whether it serves this member of the two families.
         advance: (ctx, oracles, algorithm, state, steps) → (state, largest norm of an iterate).
+        spans: whether ``advance`` runs over any number of rounds, counts their communication, and
+            returns third the states before each step, [steps, …] each, if it is called with
+            record="all", or their means over clients, [steps, 1, …], with record="mean".
     """
 
     name: str
     algorithm: str
-    problem: str
+    problem: str | tuple[str, ...]
     device: str
     accepts: Callable[[Any, Any], bool]
     advance: Advance
+    spans: bool = False
 
 
 def fused(
-    *, name: str, algorithm: str, problem: str, device: str, accepts: Callable[[Any, Any], bool]
+    *,
+    name: str,
+    algorithm: str,
+    problem: str | tuple[str, ...],
+    device: str,
+    accepts: Callable[[Any, Any], bool],
+    spans: bool = False,
 ) -> Callable[[Advance], Fused]:
     """Make an ``advance`` function a kernel leaf."""
 
     def decorate(advance: Advance) -> Fused:
-        return Fused(name, algorithm, problem, device, accepts, advance)
+        return Fused(name, algorithm, problem, device, accepts, advance, spans)
 
     return decorate
 
 
 def fused_for(algorithm: Algorithm, problem: Problem, ctx: BatchedContext) -> Fused | None:
     """Return the kernel for this pair on this device, or None: then steps run one by one."""
-    from toolkit.engines.batched import BatchedContext
-
-    if type(ctx) is not BatchedContext:
+    if not ctx.fusable:
         return None
     for leaf in leaves("kernel").values():
         meta = leaf.metadata
-        pair = (meta["algorithm"], meta["problem"], meta["device"])
-        if pair == (algorithm.leaf_name, problem.leaf_name, ctx.device):
+        served = meta["problem"]
+        served = (served,) if isinstance(served, str) else served
+        pair = (meta["algorithm"], meta["device"])
+        if pair == (algorithm.leaf_name, ctx.device) and problem.leaf_name in served:
             kernel: Fused = leaf.load()
             if kernel.accepts(algorithm, problem):
                 return kernel

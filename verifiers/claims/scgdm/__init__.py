@@ -1,1 +1,1 @@
-"""Local-SCGDM (003): local stochastic compositional gradient descent with momentum."""
+"""Statements of 003, Local-SCGDM."""

@@ -1,0 +1,382 @@
+"""Local-BSGD, Local-SCGD, Local-MOML and GCIVR, each written a second time client by client.
+
+Plain numpy loops, with the averages written out: the oracles here hold one client each, and one
+replicate, so that nothing of the batched layout is shared with what is tested.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from synthetic.bounded_oracles import BoundedOracles
+from synthetic.problems import KLDRO, MAML, BoundedComposition
+from toolkit import average
+from toolkit.algorithms import GCIVR, ComFedL, LocalBSGD, LocalMOML, LocalSCGD
+from toolkit.draws import SignMean, Words
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.statistics import interval
+
+WRITTEN = {"local-bsgd", "local-scgd", "local-moml", "gcivr"}
+ROUNDS, NAMES = 4, ("compositional",)
+NOISE = {"inner_value_noise": 0.1, "inner_gradient_noise": 0.2, "outer_gradient_noise": 0.3}
+SHAPE = {"dim": 2, "inner_dim": 3, "inner_curvature": 0.4}
+
+
+class Skew(BoundedComposition):
+    """A start with every coordinate at work, within reach of the outer function's curvature."""
+
+    def start(self):
+        return np.array([0.8, -0.5, 0.3])[: self.dim]
+
+
+class MixedOracles(BoundedOracles):
+    """The oracles of a composition, and h_k(x) = ½ c_k ‖x‖² with c_k = k + 1, multiplied noise."""
+
+    def __init__(self, of, dtype, device, clients):
+        super().__init__(of, dtype, device, clients)
+        self._bend = torch.tensor(list(clients), dtype=dtype, device=device)[:, None, None] + 1
+
+    def plain_law(self, batch):
+        return SignMean(batch, (1,)) if self._of.outer_gradient_noise else None
+
+    def plain_grad(self, x, xi):
+        return self._bend * x * (1.0 if xi is None else 1.0 + 0.4 * xi)
+
+    def plain_value(self, x):
+        return 0.5 * self._bend[..., 0] * (x * x).sum(1)
+
+
+class Mixed(Skew):
+    """Problem (2) of 004, h + f(g) with the mean of g_k inside: h is not 0, f is common."""
+
+    inside = True
+
+    def oracles(self, dtype, device="cpu", clients=None):
+        return MixedOracles(self, dtype, device, clients or range(self.clients))
+
+
+class Client:
+    """One client and one replicate, draw by draw, in numpy."""
+
+    def __init__(self, problem, number):
+        self.only = range(number, number + 1)
+        self.oracles = problem.oracles(torch.float64, clients=self.only)
+        self.words = Words(*NAMES)
+
+    def draw(self, law, name, t):
+        if law is None:
+            return None
+        words = self.words.draw(law, name, block=0, step=t, clients=self.only)
+        return torch.from_numpy(law.sample(words, self.only, 1))
+
+    def xi(self, batch, t, name="xi"):
+        return self.draw(self.oracles.inner_law(batch), name, t)
+
+    def zeta(self, batch, t):
+        return self.draw(self.oracles.outer_law(batch), "zeta", t)
+
+    def g(self, x, xi):
+        return self.oracles.inner(_in(x), xi)[0][0, :, 0].numpy()
+
+    def jacobian(self, x, xi):
+        """[inner_dim, dim], from the pullbacks of the rows of the identity."""
+        value, pullback = self.oracles.inner(_in(x), xi)
+        return np.array([pullback(_in(row))[0, :, 0].numpy() for row in np.eye(value.shape[1])])
+
+    def outer(self, y, zeta):
+        return self.oracles.outer_grad(_in(y), zeta)[0, :, 0].numpy()
+
+    def plain(self, x, xi):
+        return self.oracles.plain_grad(_in(x), xi)[0, :, 0].numpy()
+
+
+def _in(x):
+    return torch.from_numpy(np.asarray(x))[None, :, None]
+
+
+def clients_of(problem):
+    return [Client(problem, k) for k in range(problem.clients)]
+
+
+def everyone(values):
+    """Every client's copy of the mean, summed by hand."""
+    mean = sum(values) / len(values)
+    return [mean for _ in values]
+
+
+def local_bsgd(problem, a):
+    clients = clients_of(problem)
+    xs = [problem.start() for _ in clients]
+    for t in range(ROUNDS * a.local_steps):
+        for k, at in enumerate(clients):
+            xi = at.xi(a.batch, t)
+            z = at.jacobian(xs[k], xi).T @ at.outer(at.g(xs[k], xi), at.zeta(a.outer_batch, t))
+            xs[k] = xs[k] - a.step_size * z
+        if t % a.local_steps == a.local_steps - 1:
+            xs = everyone(xs)
+    return {"x": xs}
+
+
+def local_scgd(problem, a, share_u=True):
+    clients = clients_of(problem)
+    xs = [problem.start() for _ in clients]
+    us = [at.g(problem.start(), at.xi(a.batch, 0, "xi-start")) for at in clients]
+    for t in range(ROUNDS * a.local_steps):
+        for k, at in enumerate(clients):
+            xi, old = at.xi(a.batch, t), us[k]
+            us[k] = (1 - a.inner_momentum) * old + a.inner_momentum * at.g(xs[k], xi)
+            seen = {"before": old, "after": us[k]}[a.evaluate_at]
+            z = at.jacobian(xs[k], xi).T @ at.outer(seen, at.zeta(a.outer_batch, t))
+            xs[k] = xs[k] - a.step_size * z
+        if t % a.local_steps == a.local_steps - 1:
+            xs = everyone(xs)
+            us = everyone(us) if share_u else us
+    return {"x": xs, "u": us}
+
+
+def local_moml(problem, a, share_u=False):
+    clients = clients_of(problem)
+    xs = [problem.start() for _ in clients]
+    us = [at.g(problem.start(), at.xi(a.start_batch, 0, "xi-start")) for at in clients]
+    for t in range(ROUNDS * a.local_steps):
+        for k, at in enumerate(clients):
+            if a.memory == "restarted" and t % a.local_steps == 0:
+                us[k] = at.g(xs[k], at.xi(a.start_batch, t, "xi-start"))
+            xi = at.xi(a.batch, t)
+            us[k] = us[k] + a.inner_momentum * (at.g(xs[k], xi) - us[k])
+            z = at.jacobian(xs[k], xi).T @ at.outer(us[k], at.zeta(a.outer_batch, t))
+            xs[k] = xs[k] - a.step_size * z
+        if t % a.local_steps == a.local_steps - 1:
+            xs = everyone(xs)
+            us = everyone(us) if share_u else us
+    return {"x": xs, "u": us}
+
+
+def gcivr(problem, a, same_sample=True, own_y=False):
+    clients = clients_of(problem)
+    x, before = problem.start(), None
+    ys, zs, vs = ([None] * len(clients) for _ in range(3))
+    for t in range(ROUNDS):
+        for k, at in enumerate(clients):
+            plain = at.oracles.plain_law
+            if t % a.epoch_steps == 0:
+                size = a.outer_batch
+                xi = at.xi(size, t, "zeta-epoch") if size else None
+                h = at.draw(plain(size), "xi-epoch", t) if size else None
+                ys[k], zs[k], vs[k] = at.g(x, xi), at.jacobian(x, xi), at.plain(x, h)
+                continue
+            xi, h = (
+                at.xi(a.batch, t, "zeta-difference"),
+                at.draw(plain(a.batch), "xi-difference", t),
+            )
+            other = xi if same_sample else at.xi(a.batch, t, "another")
+            ys[k] = ys[k] + at.g(x, xi) - at.g(before, other)
+            zs[k] = zs[k] + at.jacobian(x, xi) - at.jacobian(before, other)
+            vs[k] = vs[k] + at.plain(x, h) - at.plain(before, h)
+        shared = ys if own_y else everyone(ys)
+        parts = [
+            v + z.T @ at.outer(y, None) for v, z, y, at in zip(vs, zs, shared, clients, strict=True)
+        ]
+        before, x = x, x - a.step_size * everyone(parts)[0]
+    return {"x": [x for _ in clients], "y": ys, "z": [z.ravel() for z in zs], "v": vs}
+
+
+MANY = 3
+TRIO = Skew(clients=MANY, heterogeneity=0.5, inner_heterogeneity=0.5, **SHAPE, **NOISE)
+MIXED = Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE, **NOISE)
+ONE = Skew(clients=1, **SHAPE, **NOISE)
+LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalMOML: local_moml, GCIVR: gcivr}
+CASES = [
+    (algorithm, problem)
+    for family in LOOPS
+    for algorithm in family.examples()
+    for problem in ((ONE, MIXED) if family is GCIVR else (ONE, TRIO))
+]
+CASES += [
+    (LocalSCGD(local_steps=2, evaluate_at="before", inner_momentum=0.9, batch=3), TRIO),
+    (LocalSCGD(local_steps=1, evaluate_at="after", inner_momentum=0.2), TRIO),
+    (LocalMOML(local_steps=3, start_batch=5), TRIO),
+    (LocalMOML(local_steps=3, memory="restarted"), KLDRO(clients=3, samples=4)),
+    (LocalBSGD(local_steps=2), MAML(clients=2, gradient_noise=0.2)),
+    (GCIVR(epoch_steps=1, outer_batch=2), MIXED),
+    (GCIVR(epoch_steps=9, outer_batch=1, sends="jacobian"), MIXED),
+    (GCIVR(epoch_steps=2), TRIO),
+    (GCIVR(epoch_steps=2, sends="jacobian"), KLDRO(clients=3, form="log", heterogeneity=2.0)),
+]
+
+
+def final(problem, algorithm, rounds=ROUNDS):
+    ctx = sampled_context(problem, NAMES, replicates=2)
+    return run(problem, algorithm, ctx, rounds=rounds, kernels=False).state
+
+
+def apart(problem, algorithm, other):
+    """Return the largest difference of a client's iterate from the loops' ``other`` gives."""
+    held = final(problem, algorithm).x[..., 0].numpy()
+    return np.abs(held - np.array(other["x"])).max()
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), CASES)
+def test_every_client_is_as_the_loops_have_it(algorithm, problem):
+    state, loops = final(problem, algorithm), LOOPS[type(algorithm)](problem, algorithm)
+    for name, values in loops.items():
+        held = getattr(state, name)[..., 0].numpy()
+        np.testing.assert_allclose(held, np.array(values), rtol=1e-12, atol=1e-13, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "loops"),
+    [
+        (LocalBSGD(), lambda a: local_bsgd(TRIO, replace(a, batch=2))),
+        (LocalBSGD(), lambda a: local_scgd(TRIO, LocalSCGD(evaluate_at="after"))),
+        (LocalSCGD(), lambda a: local_scgd(TRIO, replace(a, evaluate_at="after"))),
+        (LocalSCGD(), lambda a: local_scgd(TRIO, a, share_u=False)),
+        (LocalMOML(), lambda a: local_moml(TRIO, a, share_u=True)),
+        (LocalMOML(), lambda a: local_moml(TRIO, replace(a, memory="restarted"))),
+        (LocalMOML(), lambda a: local_scgd(TRIO, LocalSCGD(step_size=a.step_size))),
+        (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, a, same_sample=False)),
+        (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, a, own_y=True)),
+        (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, replace(a, epoch_steps=2))),
+        (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, replace(a, outer_batch=1))),
+    ],
+)
+def test_another_reading_is_told_apart(algorithm, loops):
+    """Negative controls: a wrong variant is many orders of magnitude beyond the tolerance."""
+    problem = MIXED if isinstance(algorithm, GCIVR) else TRIO
+    same = LOOPS[type(algorithm)](problem, algorithm)
+    assert apart(problem, algorithm, same) < 1e-12
+    assert apart(problem, algorithm, loops(algorithm)) > 1e-4
+
+
+@pytest.mark.parametrize("local_steps", [1, 3])
+def test_without_memory_scgd_is_bsgd_and_comfedl(local_steps):
+    """At γ = 1 and the newest u, whatever the noise and p: 003's remark on Huang et al."""
+    common = {"local_steps": local_steps, "step_size": 0.05, "batch": 2}
+    plain = final(TRIO, LocalBSGD(**common)).x
+    forgetful = LocalSCGD(inner_momentum=1.0, evaluate_at="after", **common)
+    torch.testing.assert_close(final(TRIO, forgetful).x, plain, rtol=0, atol=0)
+    unkept = LocalMOML(inner_momentum=1.0, **common)
+    torch.testing.assert_close(final(TRIO, unkept).x, plain, rtol=0, atol=0)
+    torch.testing.assert_close(final(TRIO, ComFedL(**common)).w, plain, rtol=1e-14, atol=1e-15)
+    late = LocalSCGD(inner_momentum=1.0, evaluate_at="before", **common)
+    assert (final(TRIO, late).x - plain).abs().max() > 1e-3
+
+
+def test_noiseless_scgd_at_p_1_and_gamma_1_is_gradient_descent():
+    problem = Skew(clients=3, heterogeneity=0.5, **SHAPE)
+    x = torch.from_numpy(problem.start())[:, None]
+    for _ in range(ROUNDS):
+        x = x - 0.1 * problem.gradient(x)
+    for algorithm in (LocalBSGD(), LocalSCGD(inner_momentum=1.0, evaluate_at="after")):
+        held = final(problem, algorithm).x
+        torch.testing.assert_close(held[0, :, :1], x, rtol=1e-13, atol=1e-14)
+
+
+def test_one_clients_moml_is_scgd_at_the_new_u():
+    common = {"local_steps": 2, "step_size": 0.05, "inner_momentum": 0.3}
+    one = final(ONE, LocalMOML(**common)), final(ONE, LocalSCGD(evaluate_at="after", **common))
+    torch.testing.assert_close(one[0].x, one[1].x, rtol=0, atol=0)
+    many = final(TRIO, LocalMOML(**common)), final(TRIO, LocalSCGD(evaluate_at="after", **common))
+    assert (many[0].x - many[1].x).abs().max() > 1e-4
+
+
+def descent(problem, algorithm, rounds):
+    """Gradient descent on Φ."""
+    x = torch.from_numpy(problem.start())[:, None]
+    for _ in range(rounds):
+        x = x - algorithm.step_size * problem.gradient(x)
+    return x
+
+
+@pytest.mark.parametrize("sends", ["direction", "jacobian"])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Mixed(clients=1, **SHAPE),
+        Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE),
+        Skew(clients=1, **SHAPE),
+        MAML(clients=1),
+        KLDRO(clients=3, form="log", heterogeneity=2.0),
+    ],
+)
+def test_noiseless_gcivr_is_gradient_descent(problem, sends):
+    algorithm = GCIVR(epoch_steps=4, sends=sends)
+    held, x = final(problem, algorithm, rounds=11).x, descent(problem, algorithm, 11)
+    torch.testing.assert_close(held[:, :, :1], x.expand_as(held[:, :, :1]), rtol=1e-12, atol=1e-13)
+
+
+def test_noise_that_does_not_depend_on_x_cancels_in_the_differences():
+    """Each epoch starts exactly, so GCIVR descends exactly; without the recursion it does not."""
+    problem = Skew(clients=1, inner_curvature=0.4, inner_value_noise=0.5)
+    algorithm = GCIVR(epoch_steps=6)
+    x = descent(problem, algorithm, 5)
+    held = final(problem, algorithm, rounds=5).x
+    torch.testing.assert_close(held[0, :, :1], x, rtol=1e-12, atol=1e-13)
+    sampled = final(problem, replace(algorithm, outer_batch=1), rounds=5).x
+    assert (sampled[0, :, :1] - x).abs().max() > 1e-3
+
+
+def test_where_f_is_common_the_two_ways_of_sharing_agree():
+    ways = [final(MIXED, GCIVR(epoch_steps=3, sends=how)).x for how in ("direction", "jacobian")]
+    torch.testing.assert_close(ways[0], ways[1], rtol=1e-12, atol=1e-13)
+    parted = final(TRIO, GCIVR(epoch_steps=3, sends="jacobian")).x
+    assert (parted[0] - parted[1]).abs().max() > 1e-2  # f_k of TRIO are not alike
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        LocalBSGD(step_size=0.5),
+        LocalSCGD(step_size=0.5),
+        LocalSCGD(step_size=0.5, evaluate_at="after"),
+        LocalMOML(step_size=0.5, memory="restarted", start_batch=2),
+        GCIVR(step_size=0.5, epoch_steps=2, outer_batch=3),
+    ],
+)
+def test_the_enumerated_expectation_is_that_of_many_samples(algorithm):
+    problem = Skew(
+        clients=2, inner_curvature=0.7, heterogeneity=0.5, inner_value_noise=0.5,
+        outer_gradient_noise=0.2,
+    )  # fmt: skip
+
+    def ends(made):
+        return (made.state.x[0] ** 2).sum(0).numpy()
+
+    def left(view):
+        return average("round", view.round_start("x").sum(0))
+
+    exact = run_exactly(problem, algorithm, rounds=2, left=left, limit=2**15)
+    assert len(exact.weights) >= 64
+    assert exact.weights.sum() == pytest.approx(1.0, abs=1e-12)
+    expectation, top = float(ends(exact) @ exact.weights), float(ends(exact).max())
+    blocks = [
+        ends(run(problem, algorithm, sampled_context(problem, ("e",), block=b), rounds=2))
+        for b in range(40)
+    ]
+    low, high = interval(np.concatenate(blocks), top, 1e-4)
+    assert low <= expectation <= high
+    assert high - low < 0.2 * top  # the interval says something
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: LocalBSGD(outer_batch=0), "outer_batch = 0"),
+        (lambda: LocalSCGD(inner_momentum=0.0), "inner_momentum = 0.0"),
+        (lambda: LocalSCGD(evaluate_at="now"), "evaluate_at = 'now'"),
+        (lambda: LocalMOML(inner_momentum=1.5), "inner_momentum = 1.5"),
+        (lambda: LocalMOML(memory="lost"), "memory = 'lost'"),
+        (lambda: GCIVR(local_steps=2), "local_steps = 2"),
+        (lambda: GCIVR(outer_batch=-1), "outer_batch = -1"),
+        (lambda: GCIVR(sends="nothing"), "sends = 'nothing'"),
+    ],
+)
+def test_fields_out_of_range_are_refused(build, said):
+    with pytest.raises(DriftproofError, match="wanted") as caught:
+        build()
+    assert said in str(caught.value)

@@ -1,0 +1,90 @@
+"""Local-SCGDM a second time, from Algorithm 1 of 003, device by device in plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from synthetic.problems import MAML, BoundedComposition
+from toolkit.algorithms import LocalSCGDM
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
+
+WRITTEN = {"local-scgdm"}
+ROUNDS, NAMES = 3, ("scgdm",)
+NOISY = BoundedComposition(
+    clients=3, dim=2, inner_dim=2, inner_curvature=0.4, heterogeneity=1.0, inner_offset=0.3,
+    inner_value_noise=0.2, inner_gradient_noise=0.3, outer_gradient_noise=0.2, distance=0.7,
+)  # fmt: skip
+
+
+def numpy_of(x):
+    return x[0, :, 0].numpy()
+
+
+def written_again(problem, given, rounds=ROUNDS):
+    """Run the pseudo-code; the numbers are its lines."""
+    draws = sampled_context(problem, NAMES, replicates=1)
+    devices = [
+        problem.oracles(torch.float64, clients=range(k, k + 1)) for k in range(problem.clients)
+    ]
+    eta, alpha, beta, gamma = (
+        given.step_size, given.momentum, given.step_factor, given.inner_momentum
+    )  # fmt: skip
+    x = [problem.start() for _ in devices]
+    u, m = [None] * len(devices), [None] * len(devices)
+    for t in range(rounds * given.local_steps):  # 1
+        draws.t = t
+        inner_law, outer_law = devices[0].inner_law(1), devices[0].outer_law(1)
+        xi = draws.draw(inner_law, "xi")
+        zeta = draws.draw(outer_law, "zeta")
+        for k, device in enumerate(devices):
+            own = None if xi is None else xi[k : k + 1]
+            other = None if zeta is None else zeta[k : k + 1]
+            if given.samples == "one":
+                other = own[:, -1:]  # the sign of the gradient's noise
+            value, transposed = device.inner(torch.from_numpy(x[k])[None, :, None], own)
+            g = numpy_of(value)
+            u[k] = g if t == 0 else (1 - gamma * eta) * u[k] + gamma * eta * g  # 3, 7
+            outer = device.outer_grad(torch.from_numpy(u[k])[None, :, None], other)
+            z = numpy_of(transposed(outer))  # 4, 8
+            m[k] = z if t == 0 else (1 - alpha * eta) * m[k] + alpha * eta * z  # 5, 9
+            x[k] = x[k] - beta * eta * m[k]  # 11
+        if (t + 1) % given.local_steps == 0:  # 12
+            for name, held in (("u", u), ("m", m), ("x", x)):  # 13, 14, 15
+                if name in given.averaged:
+                    held[:] = [np.mean(held, 0)] * len(held)
+    return x, u, m
+
+
+@pytest.mark.parametrize("averaged", ["umx", "mx", "x", "ux", ""])
+@pytest.mark.parametrize("samples", ["one", "two"])
+def test_local_scgdm_is_the_printed_pseudo_code(averaged, samples):
+    given = LocalSCGDM(
+        local_steps=3, step_size=0.2, momentum=2.0, inner_momentum=3.0, step_factor=0.7,
+        samples=samples, averaged=averaged,
+    )  # fmt: skip
+    made = run(NOISY, given, sampled_context(NOISY, NAMES, replicates=1), rounds=ROUNDS).state
+    for tensor, written in zip(made, written_again(NOISY, given), strict=True):
+        np.testing.assert_allclose(tensor[..., 0].numpy(), written, rtol=1e-12, atol=1e-14)
+
+
+def test_what_is_sent_is_counted():
+    problem = BoundedComposition(clients=2, dim=3, inner_dim=2)
+    for averaged, reals in (("umx", 8), ("x", 3), ("mx", 6)):
+        given = LocalSCGDM(local_steps=4, averaged=averaged)
+        made = run(problem, given, sampled_context(problem, ("r",)), rounds=5)
+        assert (made.rounds, made.reals) == (5, 5 * reals)
+    assert (
+        run(problem, LocalSCGDM(averaged=""), sampled_context(problem, ("r",)), rounds=5).rounds
+        == 0
+    )
+
+
+def test_one_sample_needs_a_problem_that_has_one():
+    problem = MAML(gradient_noise=0.2)
+    with pytest.raises(DriftproofError, match="sampled apart"):
+        run(problem, LocalSCGDM(samples="one"), sampled_context(problem, ("o",)), rounds=1)
+    with pytest.raises(DriftproofError, match="αη < 1"):
+        LocalSCGDM(step_size=0.5, momentum=2.0)

@@ -1,0 +1,139 @@
+r"""GCIVR: nested recursive estimates of g, its Jacobian and ∇h, shared every step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Composition
+
+
+class State(NamedTuple):
+    """Model, previous model, and each client's estimates, [clients, …, replicates] each.
+
+    y of g_k, z of its Jacobian (its rows one after another, inner_dim·dim), v of ∇h_k.
+    """
+
+    x: Tensor
+    x_previous: Tensor
+    y: Tensor
+    z: Tensor
+    v: Tensor
+
+
+@algorithm(
+    name="gcivr",
+    source="Haddadpour et al. 2022, as compared with in 004 Table 1 and section 6, after Zhang & "
+    "Xiao 2019",
+    statement=r"y_k^t = y_k^{t-1} + g_k(x^t;b) - g_k(x^{t-1};b), \quad z_k^t = z_k^{t-1} +"
+    r"\nabla g_k(x^t;b) - \nabla g_k(x^{t-1};b), \quad v_k^t = v_k^{t-1} + \nabla h_k(x^t;b) -"
+    r"\nabla h_k(x^{t-1};b), \quad x^{t+1} = x^t - \eta\big(\bar v^t + (\bar z^t)^{\top}"
+    r"\nabla f(\bar y^t)\big)",
+)
+class GCIVR(Algorithm):
+    r"""Composite incremental variance reduction for Φ = (1/K) Σ h_k + f((1/K) Σ g_k).
+
+    Every ``epoch_steps`` steps the estimates begin anew from large minibatches; in between they
+    move by SARAH differences, a small minibatch taken at x^t and again, the *same* samples, at
+    x^{t−1}. One minibatch serves g_k and its Jacobian, f has no noise, and nothing is projected.
+    004 gives no pseudocode: Table 1 has the sizes, √m inner and m outer, of m samples in all; the
+    recursion is that of Zhang & Xiao's CIVR. It communicates every step, so a round is one step.
+
+    Args:
+        local_steps: 1, as a round is one step.
+        step_size: η.
+        epoch_steps: τ, steps from one large minibatch to the next.
+        batch: samples a step and client of the differences.
+        outer_batch: samples a client at the start of an epoch; 0 is all of them, exactly.
+        sends: "direction" shares y (d_g reals), then v + zᵀ∇f(ȳ) (d reals): two rounds of
+            communication a step; "jacobian" shares (y, z, v) at once and lets each client take the
+            step: one round of d_g + d_g·d + d reals. The two agree where f is common to all
+            clients, as (2) of 004 has it; where it is not, "jacobian" lets the clients part.
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    epoch_steps: int = 10
+    batch: int = 1
+    outer_batch: int = 0
+    sends: str = "direction"
+
+    needs = "composition"
+    iterate = "x"
+    notation = {
+        "eta": "step_size", "tau": "epoch_steps", "b": "batch", "K": "clients", "T": "steps",
+        "B_g": "inner_gradient_bound", "B_f": "outer_gradient_bound", "L_g": "inner_smoothness",
+        "L_f": "outer_smoothness", "L_Phi": "objective_smoothness", "Phi_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.require("local_steps", "1: the clients share every step", self.local_steps == 1)
+        self.whole("epoch_steps", "batch")
+        self.whole("outer_batch", least=0)
+        self.positive("step_size")
+        self.one_of("sends", ("direction", "jacobian"))
+
+    @classmethod
+    def examples(cls) -> list[GCIVR]:
+        """Return members with exact and with sampled epochs, and for each way of sharing."""
+        return [
+            cls(step_size=0.05, epoch_steps=3),
+            cls(step_size=0.05, epoch_steps=2, batch=2, outer_batch=6),
+            cls(step_size=0.05, epoch_steps=4, sends="jacobian"),
+        ]
+
+    def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
+        """x^{−1} = x⁰, and the estimates with which the first epoch starts."""
+        x = ctx.everywhere(start)
+        return State(x, x, *self._sampled(ctx, oracles, (x,), self.outer_batch, "epoch")[0])
+
+    def step(self, ctx: Context, oracles: Composition, state: State) -> State:
+        """Estimate, share, step."""
+        if ctx.t % self.epoch_steps == 0:
+            (held,) = self._sampled(ctx, oracles, (state.x,), self.outer_batch, "epoch")
+        else:
+            points = state.x, state.x_previous
+            new, old = self._sampled(ctx, oracles, points, self.batch, "difference")
+            before = state.y, state.z, state.v
+            held = tuple(e + n - o for e, n, o in zip(before, new, old, strict=True))
+        y, z, v = held
+        if self.sends == "jacobian":
+            u = _direction(oracles, *ctx.average(y, z, v))
+        else:
+            (shared_y,) = ctx.average(y)
+            (u,) = ctx.average(_direction(oracles, shared_y, z, v))
+        x = state.x - self.step_size * u
+        for name, value in (("y", y), ("z", z), ("v", v), ("u", u), ("x", x)):
+            ctx.mark(name, value)
+        return State(x, state.x, y, z, v)
+
+    def _sampled(
+        self, ctx: Context, oracles: Composition, points: tuple[Tensor, ...], batch: int, name: str
+    ) -> list[tuple[Tensor, ...]]:
+        """Return (g_k, its Jacobian, ∇h_k) at each point, on one minibatch (0: exactly)."""
+        zeta = ctx.draw(oracles.inner_law(batch) if batch else None, f"zeta-{name}")
+        xi = ctx.draw(oracles.plain_law(batch) if batch else None, f"xi-{name}")
+        return [(*_with_jacobian(oracles, x, zeta), oracles.plain_grad(x, xi)) for x in points]
+
+
+def _with_jacobian(oracles: Composition, x: Tensor, zeta: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return g_k(x; ζ) and its Jacobian, each row the pullback of a unit vector."""
+    value, pullback = oracles.inner(x, zeta)
+    rows = []
+    for row in range(value.shape[1]):
+        unit = value.new_zeros(value.shape)
+        unit[:, row] = 1.0
+        rows.append(pullback(unit))
+    return value, torch.cat(rows, 1)
+
+
+def _direction(oracles: Composition, y: Tensor, z: Tensor, v: Tensor) -> Tensor:
+    """Return v + zᵀ∇f(y)."""
+    weight = oracles.outer_grad(y, None)
+    rows = z.reshape(z.shape[0], weight.shape[1], -1, z.shape[2])
+    made: Tensor = v + (rows * weight[:, :, None]).sum(1)
+    return made

@@ -1,0 +1,84 @@
+r"""Local-BSGD: biased local gradient steps on a composition, models averaged every p steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Composition
+
+
+class State(NamedTuple):
+    """Each client's model, [clients, dim, replicates]."""
+
+    x: Tensor
+
+
+@algorithm(
+    name="local-bsgd",
+    source="Huang et al. 2021, as compared with in 003 sections 2.2 and 5.1",
+    statement=r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}"
+    r"\nabla f^{(k)}(g^{(k)}(x_t^{(k)};\xi);\zeta), \quad"
+    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad"
+    r"x_{t+1}^{(k)} = \bar x_{t+1} \text{ if } p \mid t+1",
+)
+class LocalBSGD(Algorithm):
+    r"""Local biased SGD, which 003 also calls Local-MAML: its (2) with γ = 1.
+
+    One minibatch gives g and ∇g, as (2) prints; z is biased unless ∇f is affine in y and g's value
+    and Jacobian are uncorrelated. 003 ascribes it to Huang et al. (2021), whose ComFedL with all
+    clients and the "general" branch it is, step for step; here in 003's letters.
+
+    Args:
+        local_steps: p, local steps a round.
+        step_size: η.
+        batch: inner samples ξ a step.
+        outer_batch: outer samples ζ a step.
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    batch: int = 1
+    outer_batch: int = 1
+
+    needs = "composition"
+    iterate = "x"
+    notation = {
+        "p": "local_steps", "eta": "step_size", "K": "clients", "T": "steps",
+        "C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
+        "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness",
+        "L_F": "objective_smoothness", "sigma_g": "inner_gradient_noise",
+        "delta_g": "inner_value_noise", "sigma_f": "outer_gradient_noise", "F_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch", "outer_batch")
+        self.positive("step_size")
+
+    @classmethod
+    def examples(cls) -> list[LocalBSGD]:
+        """Return members with one sample a step and with several."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, batch=2, outer_batch=3),
+        ]
+
+    def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
+        """Every client starts at the same point."""
+        return State(ctx.everywhere(start))
+
+    def step(self, ctx: Context, oracles: Composition, state: State) -> State:
+        """One local step; the last of a round is followed by the average."""
+        u, pullback = oracles.inner(state.x, ctx.draw(oracles.inner_law(self.batch), "xi"))
+        zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
+        z = pullback(oracles.outer_grad(u, zeta))
+        x = state.x - self.step_size * z
+        ctx.mark("u", u)
+        ctx.mark("z", z)
+        ctx.mark("x", x)
+        if (ctx.t + 1) % self.local_steps == 0:
+            (x,) = ctx.average(x)
+        return State(x)

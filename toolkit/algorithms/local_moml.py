@@ -1,0 +1,108 @@
+r"""Local-MOML: each client keeps the inner states of its tasks; only models are averaged."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Composition
+
+
+class State(NamedTuple):
+    """Each client's model and the memory of its tasks, [clients, …, replicates]."""
+
+    x: Tensor
+    u: Tensor
+
+
+@algorithm(
+    name="local-moml",
+    source="Wang, Yuan, Ying & Yang 2021, as compared with in 003 sections 2.2 and 5.1",
+    statement=r"u_{t+1}^{(k)} = (1-\beta)u_t^{(k)} + \beta g^{(k)}(x_t^{(k)};\xi), \quad"
+    r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}\nabla f^{(k)}(u_{t+1}^{(k)};\zeta), \quad"
+    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad"
+    r"x_{t+1}^{(k)} = \bar x_{t+1} \text{ if } p \mid t+1",
+)
+class LocalMOML(Algorithm):
+    r"""Memory-based meta-learning: SCGD at the new u, whose u never leaves its client.
+
+    In meta-learning a client's inner state is one adapted model a task. A problem with several
+    tasks stacks them in its inner map, so one u covers them all; every task takes part in every
+    step (003 samples 3 a step, which this does not). One minibatch gives g and ∇g. Where the
+    authors' code differentiates through the average, its z has a further factor β; here that factor
+    is left to the step size.
+
+    Args:
+        local_steps: p, local steps a round.
+        step_size: η.
+        inner_momentum: β, the weight of the new sample.
+        batch: inner samples ξ a step.
+        outer_batch: outer samples ζ a step.
+        start_batch: inner samples of the first u (and, in "restarted", of each round's first).
+        memory: "kept" maintains u over the rounds, as 003 says of it ("requires to maintain an
+            inner state u_t for each task"); "restarted" begins every round with a sample of g at
+            the new common model, as the authors' published code does.
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    inner_momentum: float = 0.5
+    batch: int = 1
+    outer_batch: int = 1
+    start_batch: int = 1
+    memory: str = "kept"
+
+    needs = "composition"
+    iterate = "x"
+    notation = {
+        "p": "local_steps", "eta": "step_size", "beta": "inner_momentum", "K": "clients",
+        "T": "steps", "C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
+        "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness",
+        "L_F": "objective_smoothness", "sigma_g": "inner_gradient_noise",
+        "delta_g": "inner_value_noise", "sigma_f": "outer_gradient_noise", "F_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch", "outer_batch", "start_batch")
+        self.positive("step_size")
+        self.require("inner_momentum", "in (0, 1]", 0 < self.inner_momentum <= 1)
+        self.one_of("memory", ("kept", "restarted"))
+
+    @classmethod
+    def examples(cls) -> list[LocalMOML]:
+        """Return a member for each reading of the memory."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, inner_momentum=0.7, memory="restarted", batch=2,
+                start_batch=4),
+        ]  # fmt: skip
+
+    def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
+        """Every client starts at the same point, with a first sample of its inner value."""
+        x = ctx.everywhere(start)
+        return State(x, self._first(ctx, oracles, x))
+
+    def step(self, ctx: Context, oracles: Composition, state: State) -> State:
+        """One local step; the last of a round is followed by the average of the models."""
+        value, pullback = oracles.inner(state.x, ctx.draw(oracles.inner_law(self.batch), "xi"))
+        held = state.u
+        if self.memory == "restarted" and ctx.t % self.local_steps == 0:
+            held = self._first(ctx, oracles, state.x)
+        u = (1 - self.inner_momentum) * held + self.inner_momentum * value
+        zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
+        z = pullback(oracles.outer_grad(u, zeta))
+        x = state.x - self.step_size * z
+        ctx.mark("u", u)
+        ctx.mark("z", z)
+        ctx.mark("x", x)
+        if (ctx.t + 1) % self.local_steps == 0:
+            (x,) = ctx.average(x)
+        return State(x, u)
+
+    def _first(self, ctx: Context, oracles: Composition, x: Tensor) -> Tensor:
+        law = oracles.inner_law(self.start_batch)
+        u, _ = oracles.inner(x, ctx.draw(law, "xi-start"))
+        return u

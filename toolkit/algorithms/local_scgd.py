@@ -1,0 +1,97 @@
+r"""Local-SCGD: a moving average of the inner value, averaged with the models every p steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Composition
+
+
+class State(NamedTuple):
+    """Each client's model and estimate of its inner value, [clients, …, replicates]."""
+
+    x: Tensor
+    u: Tensor
+
+
+@algorithm(
+    name="local-scgd",
+    source="003, (2) and section 5.1, after Wang, Fang & Liu 2017",
+    statement=r"u_{t+1}^{(k)} = (1-\gamma)u_t^{(k)} + \gamma g^{(k)}(x_t^{(k)};\xi), \quad"
+    r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}\nabla f^{(k)}(u_t^{(k)};\zeta), \quad"
+    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad"
+    r"(x_{t+1}^{(k)}, u_{t+1}^{(k)}) = (\bar x_{t+1}, \bar u_{t+1}) \text{ if } p \mid t+1",
+)
+class LocalSCGD(Algorithm):
+    r"""Federated SCGD: local steps of 003's (2); x and u are averaged every p of them.
+
+    003 describes it in two places: (2) gives the step, section 5.1 says that "we average the model
+    states and inner states u every p local iterations". x and u go in one message. Where it starts
+    is not said: here u_0 = g(x_0; ξ), a sample of its own.
+
+    Args:
+        local_steps: p, local steps a round.
+        step_size: η.
+        inner_momentum: γ, the weight of the new sample; (2) has γ < 1, and γ = 1 keeps no memory.
+        batch: inner samples ξ a step, the same for g and ∇g, as printed.
+        outer_batch: outer samples ζ a step.
+        evaluate_at: where ∇f is taken. "before" is u_t, as (2) prints, so that the newest sample of
+            g waits a step; "after" is u_{t+1}, as in Wang, Fang & Liu 2017 and in line 8 of 003's
+            own Algorithm 1.
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    inner_momentum: float = 0.5
+    batch: int = 1
+    outer_batch: int = 1
+    evaluate_at: str = "before"
+
+    needs = "composition"
+    iterate = "x"
+    notation = {
+        "p": "local_steps", "eta": "step_size", "gamma": "inner_momentum", "K": "clients",
+        "T": "steps", "C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
+        "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness",
+        "L_F": "objective_smoothness", "sigma_g": "inner_gradient_noise",
+        "delta_g": "inner_value_noise", "sigma_f": "outer_gradient_noise", "F_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch", "outer_batch")
+        self.positive("step_size")
+        self.require("inner_momentum", "in (0, 1]", 0 < self.inner_momentum <= 1)
+        self.one_of("evaluate_at", ("before", "after"))
+
+    @classmethod
+    def examples(cls) -> list[LocalSCGD]:
+        """Return a member for each reading of where ∇f is taken."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, inner_momentum=0.8, evaluate_at="after",
+                outer_batch=2),
+        ]  # fmt: skip
+
+    def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
+        """Every client starts at the same point, with a first sample of its inner value."""
+        x = ctx.everywhere(start)
+        u, _ = oracles.inner(x, ctx.draw(oracles.inner_law(self.batch), "xi-start"))
+        return State(x, u)
+
+    def step(self, ctx: Context, oracles: Composition, state: State) -> State:
+        """One local step of (2); the last of a round is followed by the averages."""
+        value, pullback = oracles.inner(state.x, ctx.draw(oracles.inner_law(self.batch), "xi"))
+        u = (1 - self.inner_momentum) * state.u + self.inner_momentum * value
+        zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
+        z = pullback(oracles.outer_grad(state.u if self.evaluate_at == "before" else u, zeta))
+        x = state.x - self.step_size * z
+        ctx.mark("u", u)
+        ctx.mark("z", z)
+        ctx.mark("x", x)
+        if (ctx.t + 1) % self.local_steps == 0:
+            x, u = ctx.average(x, u)
+        return State(x, u)

@@ -1,0 +1,123 @@
+r"""Local-SCGDM: momentum on a compositional gradient, everything averaged every p steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.errors import DriftproofError
+from toolkit.oracles import Composition, OneSample
+
+AVERAGED = ("u", "m", "x")
+
+
+class State(NamedTuple):
+    """Model, inner estimate and momentum, [clients, …, replicates] each (u and m: 0 at t = 0)."""
+
+    x: Tensor
+    u: Tensor
+    m: Tensor
+
+
+@algorithm(
+    name="local-scgdm",
+    source="003, Algorithm 1",
+    statement=r"u_{t+1} = (1-\gamma\eta)u_t + \gamma\eta\, g(x_t;\cdot),\quad"
+    r"z_t = \nabla g(x_t;\cdot)^{\top}\nabla f(u_{t+1};\cdot),\quad"
+    r"m_{t+1} = (1-\alpha\eta)m_t + \alpha\eta z_t,\quad x_{t+1} = x_t - \beta\eta m_{t+1}",
+)
+class LocalSCGDM(Algorithm):
+    r"""Local stochastic compositional gradient descent with momentum, Algorithm 1 of 003.
+
+    At t = 0 u_1 = g(x_0;·) and m_1 = z_0. When mod(t + 1, p) = 0, u, m and x are averaged.
+
+    Args:
+        local_steps: p.
+        step_size: η.
+        momentum: α, with αη < 1.
+        inner_momentum: γ, with γη < 1.
+        step_factor: β.
+        samples: the print draws one sample ζ_t for g, ∇g and ∇f ("one"); the proofs draw ξ_t for
+            g and ∇g and, independently, ζ_t for ∇f ("two").
+        averaged: which of "u", "m" and "x" are averaged, as one word; the print averages all.
+    """
+
+    local_steps: int = 2
+    step_size: float = 0.1
+    momentum: float = 1.0
+    inner_momentum: float = 1.0
+    step_factor: float = 1.0
+    samples: str = "two"
+    averaged: str = "umx"
+
+    needs = "composition"
+    iterate = "x"
+    notation = {
+        "p": "local_steps", "eta": "step_size", "alpha": "momentum", "gamma": "inner_momentum",
+        "beta": "step_factor", "K": "clients", "T": "steps", "F_gap": "initial_gap",
+        "C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
+        "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness",
+        "sigma_f": "outer_gradient_noise", "sigma_g": "inner_gradient_noise",
+        "delta_g": "inner_value_noise",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps")
+        self.positive("step_size", "momentum", "inner_momentum", "step_factor")
+        self.require("momentum", "with αη < 1", self.momentum * self.step_size < 1)
+        self.require("inner_momentum", "with γη < 1", self.inner_momentum * self.step_size < 1)
+        self.one_of("samples", ("one", "two"))
+        words = ["".join(n for k, n in enumerate(AVERAGED) if bits >> k & 1) for bits in range(8)]
+        self.one_of("averaged", words)
+
+    @classmethod
+    def examples(cls) -> list[LocalSCGDM]:
+        """Return a member for each reading of the sample, and for averaging less."""
+        return [
+            cls(local_steps=3, momentum=4.0, inner_momentum=6.0),
+            cls(local_steps=2, samples="one"),
+            cls(local_steps=2, averaged="x"),
+        ]
+
+    def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
+        """Every client starts at the same point; u_0 and m_0 are never used."""
+        x = ctx.everywhere(start)
+        y, _ = oracles.inner(x, None)
+        return State(x, y.new_zeros(y.shape), x.new_zeros(x.shape))
+
+    def step(self, ctx: Context, oracles: Composition, state: State) -> State:
+        """Lines 2–16."""
+        xi = ctx.draw(oracles.inner_law(1), "xi")
+        zeta: Tensor | None
+        outer_law = oracles.outer_law(1)
+        if self.samples == "one" and xi is not None and outer_law is not None:
+            zeta = _same_sample(oracles, xi)
+        else:
+            zeta = ctx.draw(outer_law, "zeta")
+        value, pullback = oracles.inner(state.x, xi)
+        inner, outer = self.inner_momentum * self.step_size, self.momentum * self.step_size
+        u = value if ctx.t == 0 else (1 - inner) * state.u + inner * value
+        z = pullback(oracles.outer_grad(u, zeta))
+        m = z if ctx.t == 0 else (1 - outer) * state.m + outer * z
+        x = state.x - self.step_factor * self.step_size * m
+        for name, quantity in (("u", u), ("m", m), ("x", x), ("z", z)):
+            ctx.mark(name, quantity)
+        if (ctx.t + 1) % self.local_steps == 0 and self.averaged:
+            held = {"u": u, "m": m, "x": x}
+            sent = [name for name in AVERAGED if name in self.averaged]
+            held |= zip(sent, ctx.average(*(held[name] for name in sent)), strict=True)
+            u, m, x = held["u"], held["m"], held["x"]
+        return State(x, u, m)
+
+
+def _same_sample(oracles: Composition, xi: Tensor) -> Tensor:
+    if not isinstance(oracles, OneSample):
+        raise DriftproofError(
+            'samples="one" on a problem whose inner and outer functions are sampled apart',
+            "a problem with a common sample, BoundedComposition say",
+            'use samples="two"',
+        )
+    return oracles.same_sample(xi)

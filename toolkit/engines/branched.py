@@ -1,0 +1,76 @@
+"""Conditional expectations: the noise of one step, enumerated for every past at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm
+from toolkit.engines.batched import BatchedContext
+from toolkit.engines.enumerated import EnumeratedContext
+from toolkit.measure import Recorder, View
+
+LIMIT = 4096
+"""The most outcomes of one step."""
+
+
+class BranchedContext(EnumeratedContext):
+    """Every replicate of another context, continued by every outcome of one step.
+
+    Replicate r·A + a is past r followed by outcome a of A: outcomes' digits repeat with period A.
+    """
+
+    def continue_from(self, ctx: BatchedContext) -> None:
+        """Take the step and the pasts from another context."""
+        self.t, self.local_steps = ctx.t, ctx.local_steps
+        self.outcomes = self.replicates
+        self.replicates *= ctx.replicates
+        self._probabilities = np.ones(self.replicates)
+
+    @property
+    def chances(self) -> Tensor:
+        """The outcomes' probabilities, [outcomes]."""
+        return self.weights[: self.outcomes]
+
+
+def expected_transition(
+    view: View, algorithm: Algorithm, oracles: Any, state: Any, recorder: Recorder, done: int
+) -> np.ndarray:
+    """Return the measure of the next step, in expectation given the state: [1 + parts, replicates].
+
+    Args:
+        view: of the round; its ``previous`` is the state before ``state``.
+        done: how many steps of the round are done.
+
+    Raises:
+        TooManyAtoms: one step has more than ``LIMIT`` outcomes.
+    """
+    ctx = view.ctx
+    counting = EnumeratedContext(ctx.clients, limit=LIMIT, dtype=ctx.dtype, device=ctx.device)
+    counting.t = ctx.t
+    algorithm.step(counting, oracles, _each(state, lambda x: x[..., :1]))
+    atoms = counting.found
+    branched = BranchedContext(
+        ctx.clients, limit=LIMIT, dtype=ctx.dtype, device=ctx.device, atoms=counting.digits
+    )
+    branched.continue_from(ctx)
+    before, previous, start = (
+        _each(held, lambda x: x.repeat_interleave(atoms, -1))
+        for held in (state, view.previous, view.start)
+    )
+    after = algorithm.step(branched, oracles, before)
+    seen = View(
+        branched, view.problem, after, start, view.round, done + 1, before, previous,
+        memory=recorder.memory,
+    )  # fmt: skip
+    stacked = recorder.left(seen).stacked.double()
+    chances = branched.chances.to(stacked)
+    made: np.ndarray = (stacked.unflatten(-1, (-1, atoms)) @ chances).cpu().numpy()
+    return made
+
+
+def _each(state: Any, change: Any) -> Any:
+    """Return a state with every tensor changed."""
+    return type(state)(*(change(x) for x in state))

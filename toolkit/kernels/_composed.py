@@ -1,0 +1,188 @@
+"""The oracles of ``synthetic.bounded_oracles`` for fused loops: one client, all replicates.
+
+Tensors are [rows, replicates], replicates innermost, so that every loop over them vectorises. All
+numbers come in arrays of the run's own precision: a run in single precision computes in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+
+# places in the array of numbers
+(LINE, SINE, RATE, VALUE, BENT, SLOPE, CURVE, KNEE, OUTER, O_SLOPE, O_CURVE, O_KNEE, CENTRE,
+ H_SLOPE, H_CURVE, H_KNEE, H_NOISE, ONE, SMALL) = range(19)  # fmt: skip
+# rows of the array of the clients' numbers
+SCALE, OFFSET, TARGET, OPPOSED, TILT = range(5)
+
+
+def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers [19] and the clients' numbers [5, clients]."""
+    of, own = oracles.parts, list(oracles.local)
+    ratio = [a / b for a, b in ((of.outer_slope, of.outer_curvature),
+                                (of.opposition_slope, of.opposition_curvature),
+                                (of.plain_slope, of.plain_curvature))]  # fmt: skip
+    sine = of.share / of.rate if of.share else 0.0
+    made = [
+        1 - of.share, sine, of.rate, of.value_noise, of.gradient_noise, of.outer_slope,
+        of.outer_curvature, ratio[0], of.outer_noise, of.opposition_slope,
+        of.opposition_curvature, ratio[1], of.opposition_centre, of.plain_slope,
+        of.plain_curvature, ratio[2], of.plain_noise, 1.0, np.finfo(dtype).eps,
+    ]  # fmt: skip
+    each = np.stack([of.scales, of.offsets, of.targets, of.opposition, of.tilts])[:, own]
+    return np.array(made, dtype), each.astype(dtype)
+
+
+def drawn(ctx: Any, law: Any, name: str, first: int, steps: int, dtype: np.dtype) -> np.ndarray:
+    """Return the draws of many steps, [steps, clients, elements, replicates] (0 elements: none)."""
+    if law is None:
+        return np.zeros((1, len(ctx.local), 0, ctx.replicates), dtype)
+    made = np.empty((steps, len(ctx.local), *law.shape, ctx.replicates), dtype)
+    for t in range(steps):
+        ctx.t = first + t
+        made[t] = ctx.draw(law, name).numpy()
+    return made
+
+
+def path_of(record: str, steps: int, *fields: np.ndarray) -> list[np.ndarray]:
+    """Return room for the states before each step: of every client, their mean, or for none."""
+    kept = steps if record else 0
+    return [
+        np.empty((kept, 1 if record == "mean" else len(x), *x.shape[1:]), x.dtype) for x in fields
+    ]
+
+
+def tensors(kind: Any, fields: list[np.ndarray]) -> Any:
+    """Return arrays as a state."""
+    return kind(*(torch.from_numpy(x) for x in fields))
+
+
+@numba.njit(cache=True)
+def keep(x: np.ndarray, out: np.ndarray) -> None:
+    """Copy [clients, rows, replicates], or its mean over clients where out has room for one."""
+    clients, rows, replicates = x.shape
+    if len(out) == clients:
+        out[:] = x
+        return
+    out[0] = x[0]
+    for k in range(1, clients):
+        for i in range(rows):
+            for r in range(replicates):
+                out[0, i, r] += x[k, i, r]
+    for i in range(rows):
+        for r in range(replicates):
+            out[0, i, r] /= clients
+
+
+@numba.njit(cache=True)
+def inner(
+    x: np.ndarray, xi: np.ndarray, c: np.ndarray, own: np.ndarray, y: np.ndarray, slope: np.ndarray
+) -> None:
+    """Put g_k(x; ξ) in y, [inner_dim, replicates], and the diagonal of ∇g_k in slope, [rank, …]."""
+    rank, replicates = slope.shape
+    for i in range(rank):
+        if c[SINE] != 0:
+            for r in range(replicates):
+                turned = c[RATE] * x[i, r]
+                y[i, r] = own[SCALE] * (c[LINE] * x[i, r] + c[SINE] * np.sin(turned))
+                slope[i, r] = own[SCALE] * (c[LINE] + c[SINE] * c[RATE] * np.cos(turned))
+        else:
+            for r in range(replicates):
+                y[i, r] = own[SCALE] * (c[LINE] * x[i, r])
+                slope[i, r] = own[SCALE] * c[LINE]
+    for i in range(rank, y.shape[0]):
+        for r in range(replicates):
+            y[i, r] = c[ONE] - c[ONE]
+    last = xi.shape[0] - 1
+    if last >= 0:
+        for r in range(replicates):
+            bent = c[BENT] * xi[last, r]
+            y[0, r] += c[VALUE] * xi[0, r] + bent * np.sin(x[0, r])
+            slope[0, r] += bent * np.cos(x[0, r])
+    if own[OFFSET] != 0:
+        for r in range(replicates):
+            y[0, r] += own[OFFSET]
+
+
+@numba.njit(cache=True)
+def huber(
+    z: np.ndarray, at: float, slope: float, curve: float, knee: float, factor: float,
+    size: np.ndarray, out: np.ndarray,
+) -> None:  # fmt: skip
+    """Add factor·∇H(z − at·e) to out, [rows, replicates]; size is room for norms."""
+    rows, replicates = z.shape
+    for r in range(replicates):
+        first = z[0, r] - at
+        size[r] = first * first
+    for i in range(1, rows):
+        for r in range(replicates):
+            size[r] += z[i, r] * z[i, r]
+    for r in range(replicates):
+        norm = np.sqrt(size[r])
+        size[r] = factor * (curve if norm <= knee else slope / norm)
+    for r in range(replicates):
+        out[0, r] += size[r] * (z[0, r] - at)
+    for i in range(1, rows):
+        for r in range(replicates):
+            out[i, r] += size[r] * z[i, r]
+
+
+@numba.njit(cache=True)
+def outer(
+    y: np.ndarray, zeta: np.ndarray, c: np.ndarray, own: np.ndarray, size: np.ndarray,
+    out: np.ndarray,
+) -> None:  # fmt: skip
+    """Put ∇f_k(y; ζ) in out, [inner_dim, replicates]."""
+    out[:] = c[ONE] - c[ONE]
+    huber(y, own[TARGET], c[SLOPE], c[CURVE], c[KNEE], c[ONE], size, out)
+    if c[O_SLOPE] != 0:
+        huber(y, c[CENTRE], c[O_SLOPE], c[O_CURVE], c[O_KNEE], own[OPPOSED], size, out)
+    if zeta.shape[0] > 0:
+        for r in range(y.shape[1]):
+            out[0, r] += c[OUTER] * zeta[zeta.shape[0] - 1, r]
+
+
+@numba.njit(cache=True)
+def plain(
+    x: np.ndarray, xi: np.ndarray, c: np.ndarray, own: np.ndarray, size: np.ndarray, out: np.ndarray
+) -> None:
+    """Put ∇h_k(x; ξ) in out, [dim, replicates]."""
+    out[:] = c[ONE] - c[ONE]
+    if c[H_SLOPE] != 0:
+        huber(x, c[ONE] - c[ONE], c[H_SLOPE], c[H_CURVE], c[H_KNEE], c[ONE], size, out)
+    for r in range(x.shape[1]):
+        out[0, r] += own[TILT]
+    if xi.shape[0] > 0:
+        for r in range(x.shape[1]):
+            out[0, r] += c[H_NOISE] * xi[0, r]
+
+
+@numba.njit(cache=True)
+def share(x: np.ndarray) -> None:
+    """Replace [clients, rows, replicates] by its mean over clients."""
+    clients, rows, replicates = x.shape
+    for i in range(rows):
+        for k in range(1, clients):
+            for r in range(replicates):
+                x[0, i, r] += x[k, i, r]
+        for r in range(replicates):
+            x[0, i, r] /= clients
+        for k in range(1, clients):
+            for r in range(replicates):
+                x[k, i, r] = x[0, i, r]
+
+
+@numba.njit(cache=True)
+def shake(x: np.ndarray, small: float, seed: np.ndarray) -> None:
+    """Move every entry by about a unit in its last place, up or down (Monte Carlo arithmetic)."""
+    flat = x.reshape(x.size)
+    held = seed[0]
+    for j in range(flat.size):
+        held ^= held << np.uint64(13)
+        held ^= held >> np.uint64(7)
+        held ^= held << np.uint64(17)
+        flat[j] += small * flat[j] if held & np.uint64(1024) else -small * flat[j]
+    seed[0] = held

@@ -1,0 +1,83 @@
+r"""FedAvg for compositions (Cases I, II and the modification) over any number of rounds, fused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from toolkit.kernels import _composed as composed
+from toolkit.kernels.registry import fused
+
+SHARING = ("case-1", "case-2", "every-step")
+
+
+def _accepts(algorithm: Any, problem: Any) -> bool:
+    return True
+
+
+@fused(
+    name="compositional-fedavg-spans",
+    algorithm="compositional-fedavg",
+    problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    device="cpu",
+    accepts=_accepts,
+    spans=True,
+)
+def advance(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
+) -> tuple[Any, float, Any]:
+    """Equal to ``steps`` repetitions of ``CompositionalFedAvg.step``."""
+    first, period = ctx.t, algorithm.local_steps
+    x, y = (np.ascontiguousarray(field.numpy()).copy() for field in state)
+    c, own = composed.numbers(oracles, x.dtype)
+    sizes = np.array([algorithm.step_size_at(t) for t in range(first, first + steps)], x.dtype)
+    path = composed.path_of(record, steps, x, y)
+    sharing = SHARING.index(algorithm.sharing)
+    seed = np.array([jitter], np.uint64)
+    xs, ys = path
+    _steps(x, y, xs, ys, c, own, sizes, sharing, first, steps, period, seed)
+    averages = (first + steps) // period - first // period
+    embeddings = {"case-1": 0, "case-2": averages + (first == 0), "every-step": steps}
+    ctx.rounds += averages + embeddings[algorithm.sharing]
+    ctx.reals += averages * x.shape[1] + embeddings[algorithm.sharing] * y.shape[1]
+    ctx.t = first + steps - 1
+    kind = type(state)
+    return composed.tensors(kind, [x, y]), 0.0, composed.tensors(kind, path) if record else None
+
+
+@numba.njit(cache=True)
+def _steps(
+    x: np.ndarray, y: np.ndarray, xs: np.ndarray, ys: np.ndarray, c: np.ndarray, own: np.ndarray,
+    sizes: np.ndarray, sharing: int, first: int, steps: int, period: int, seed: np.ndarray,
+) -> None:  # fmt: skip
+    """Move x and y, [clients, rows, replicates], in place."""
+    clients, dim, replicates = x.shape
+    rank = min(dim, y.shape[1])
+    nothing = np.empty((0, replicates), x.dtype)
+    z, g = np.empty_like(y[0]), np.empty_like(y[0])
+    slope, size = np.empty((rank, replicates), x.dtype), np.empty(replicates, x.dtype)
+    for step in range(steps):
+        t = first + step
+        if xs.shape[0]:
+            composed.keep(x, xs[step])
+            composed.keep(y, ys[step])
+        if sharing == 2 or (sharing == 1 and t == 0):
+            composed.share(y)
+        for k in range(clients):
+            composed.inner(x[k], nothing, c, own[:, k], g, slope)
+            composed.outer(y[k], nothing, c, own[:, k], size, z)
+            for i in range(rank):
+                for r in range(replicates):
+                    x[k, i, r] -= sizes[step] * (z[i, r] * slope[i, r])
+        synchronise = (t + 1) % period == 0
+        if synchronise:
+            composed.share(x)
+        for k in range(clients):
+            composed.inner(x[k], nothing, c, own[:, k], y[k], slope)
+        if synchronise and sharing == 1:
+            composed.share(y)
+        if seed[0]:
+            composed.shake(x, c[composed.SMALL], seed)
+            composed.shake(y, c[composed.SMALL], seed)

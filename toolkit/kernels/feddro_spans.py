@@ -1,0 +1,97 @@
+r"""FedDRO over any number of rounds, fused (numba, CPU)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from toolkit.kernels import _composed as composed
+from toolkit.kernels.registry import fused
+
+
+def _accepts(algorithm: Any, problem: Any) -> bool:
+    return True
+
+
+@fused(
+    name="feddro-spans",
+    algorithm="feddro",
+    problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    device="cpu",
+    accepts=_accepts,
+    spans=True,
+)
+def advance(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
+) -> tuple[Any, float, Any]:
+    """Equal to ``steps`` repetitions of ``FedDRO.step``."""
+    first, period = ctx.t, algorithm.local_steps
+    fields = [np.ascontiguousarray(field.numpy()).copy() for field in state]
+    dtype = fields[0].dtype
+    c, own = composed.numbers(oracles, dtype)
+    inner_law, plain_law = (f(algorithm.batch) for f in (oracles.inner_law, oracles.plain_law))
+    zeta = composed.drawn(ctx, inner_law, "zeta", first, steps, dtype)
+    xi = composed.drawn(ctx, plain_law, "xi", first, steps, dtype)
+    path = composed.path_of(record, steps, *fields)
+    rates = np.array([1 - algorithm.momentum, algorithm.step_size], dtype)
+    given = algorithm.first_step == "given"
+    seed = np.array([jitter], np.uint64)
+    (x, before, y), (xs, befores, ys) = fields, path
+    _steps(
+        x, before, y, xs, befores, ys, zeta, xi, c, own, rates, given, first, steps, period, seed
+    )
+    averages = (first + steps) // period - first // period
+    ctx.rounds += averages + steps
+    ctx.reals += averages * fields[0].shape[1] + steps * fields[2].shape[1]
+    ctx.t = first + steps - 1
+    kind = type(state)
+    return composed.tensors(kind, fields), 0.0, composed.tensors(kind, path) if record else None
+
+
+@numba.njit(cache=True)
+def _steps(
+    x: np.ndarray, before: np.ndarray, y: np.ndarray, xs: np.ndarray, befores: np.ndarray,
+    ys: np.ndarray, zeta: np.ndarray, xi: np.ndarray, c: np.ndarray, own: np.ndarray,
+    rates: np.ndarray, given: bool, first: int, steps: int, period: int, seed: np.ndarray,
+) -> None:  # fmt: skip
+    """Move x, the x before it and the shared y, [clients, rows, replicates], in place."""
+    clients, dim, replicates = x.shape
+    rank = min(dim, y.shape[1])
+    z, old = np.empty_like(y[0]), np.empty_like(y[0])
+    g, u = np.empty_like(y), np.empty_like(x[0])
+    nothing = np.empty((0, replicates), x.dtype)
+    slope, size = np.empty((clients, rank, replicates), x.dtype), np.empty(replicates, x.dtype)
+    spare = np.empty((rank, replicates), x.dtype)
+    for step in range(steps):
+        t = first + step
+        if xs.shape[0]:
+            composed.keep(x, xs[step])
+            composed.keep(before, befores[step])
+            composed.keep(y, ys[step])
+        draw = step if zeta.shape[2] else 0
+        other = step if xi.shape[2] else 0
+        for k in range(clients):
+            composed.inner(x[k], zeta[draw, k], c, own[:, k], g[k], slope[k])
+            if t > 0 or not given:
+                composed.inner(before[k], zeta[draw, k], c, own[:, k], old, spare)
+                for i in range(old.shape[0]):
+                    for r in range(replicates):
+                        y[k, i, r] = rates[0] * (y[k, i, r] - old[i, r]) + g[k, i, r]
+        composed.share(y)
+        before[:] = x
+        for k in range(clients):
+            composed.outer(y[k], nothing, c, own[:, k], size, z)
+            composed.plain(x[k], xi[other, k], c, own[:, k], size, u)
+            for i in range(rank):
+                for r in range(replicates):
+                    u[i, r] += z[i, r] * slope[k, i, r]
+            for i in range(dim):
+                for r in range(replicates):
+                    x[k, i, r] -= rates[1] * u[i, r]
+        if (t + 1) % period == 0:
+            composed.share(x)
+        if seed[0]:
+            for moved in (x, before, y):
+                composed.shake(moved, c[composed.SMALL], seed)

@@ -1,0 +1,106 @@
+r"""Local-SCGDM over any number of rounds, fused (numba, CPU).
+
+One loop over steps and clients, with the replicates innermost. A client's step reads and writes
+x, u and m once: about 6(d + p) + 20 flops and 48(d + p) bytes that stay in the first-level cache
+up to K(d + p) of a few hundred reals at 64 replicates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from toolkit.kernels import _composed as composed
+from toolkit.kernels.registry import fused
+
+
+def _accepts(algorithm: Any, problem: Any) -> bool:
+    return True
+
+
+@fused(
+    name="local-scgdm-spans",
+    algorithm="local-scgdm",
+    problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    device="cpu",
+    accepts=_accepts,
+    spans=True,
+)
+def advance(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
+) -> tuple[Any, float, Any]:
+    """Equal to ``steps`` repetitions of ``LocalSCGDM.step``."""
+    first, p = ctx.t, algorithm.local_steps
+    fields = [np.ascontiguousarray(x.numpy()).copy() for x in state]
+    dtype = fields[0].dtype
+    c, own = composed.numbers(oracles, dtype)
+    xi = composed.drawn(ctx, oracles.inner_law(1), "xi", first, steps, dtype)
+    if algorithm.samples == "one" and xi.shape[2] and oracles.outer_law(1) is not None:
+        zeta = np.ascontiguousarray(xi[:, :, -1:])
+    else:
+        zeta = composed.drawn(ctx, oracles.outer_law(1), "zeta", first, steps, dtype)
+    eta = algorithm.step_size
+    rates = np.array(
+        [1 - algorithm.inner_momentum * eta, algorithm.inner_momentum * eta,
+         1 - algorithm.momentum * eta, algorithm.momentum * eta, algorithm.step_factor * eta],
+        dtype,
+    )  # fmt: skip
+    sent = np.array([name in algorithm.averaged for name in ("x", "u", "m")])
+    path = composed.path_of(record, steps, *fields)
+    seed = np.array([jitter], np.uint64)
+    (x, u, m), (xs, us, ms) = fields, path
+    _steps(x, u, m, xs, us, ms, xi, zeta, c, own, rates, sent, first, steps, p, seed)
+    averages = ((first + steps) // p - first // p) if sent.any() else 0
+    ctx.rounds += averages
+    ctx.reals += averages * sum(x.shape[1] for x, now in zip(fields, sent, strict=True) if now)
+    ctx.t = first + steps - 1
+    kind = type(state)
+    return composed.tensors(kind, fields), 0.0, composed.tensors(kind, path) if record else None
+
+
+@numba.njit(cache=True)
+def _steps(
+    x: np.ndarray, u: np.ndarray, m: np.ndarray, xs: np.ndarray, us: np.ndarray, ms: np.ndarray,
+    xi: np.ndarray, zeta: np.ndarray, c: np.ndarray, own: np.ndarray, rates: np.ndarray,
+    sent: np.ndarray, first: int, steps: int, p: int, seed: np.ndarray,
+) -> None:  # fmt: skip
+    """Move x, u and m, [clients, rows, replicates], in place."""
+    clients, dim, replicates = x.shape
+    rank = min(dim, u.shape[1])
+    y, z = np.empty_like(u[0]), np.empty_like(u[0])
+    slope, size = np.empty((rank, replicates), x.dtype), np.empty(replicates, x.dtype)
+    for step in range(steps):
+        t = first + step
+        if xs.shape[0]:
+            composed.keep(x, xs[step])
+            composed.keep(u, us[step])
+            composed.keep(m, ms[step])
+        draw = step if xi.shape[2] else 0
+        other = step if zeta.shape[2] else 0
+        for k in range(clients):
+            composed.inner(x[k], xi[draw, k], c, own[:, k], y, slope)
+            for i in range(y.shape[0]):
+                for r in range(replicates):
+                    held = rates[0] * u[k, i, r] + rates[1] * y[i, r]
+                    u[k, i, r] = y[i, r] if t == 0 else held
+            composed.outer(u[k], zeta[other, k], c, own[:, k], size, z)
+            for i in range(dim):
+                for r in range(replicates):
+                    pulled = (
+                        z[i, r] * slope[i, r] if i < rank else c[composed.ONE] - c[composed.ONE]
+                    )
+                    held = rates[2] * m[k, i, r] + rates[3] * pulled
+                    m[k, i, r] = pulled if t == 0 else held
+                    x[k, i, r] -= rates[4] * m[k, i, r]
+        if (t + 1) % p == 0:
+            if sent[0]:
+                composed.share(x)
+            if sent[1]:
+                composed.share(u)
+            if sent[2]:
+                composed.share(m)
+        if seed[0]:
+            for moved in (x, u, m):
+                composed.shake(moved, c[composed.SMALL], seed)

@@ -1,0 +1,77 @@
+"""Runs a fused kernel over many rounds at a time, and takes a measure of the states it passed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm
+from toolkit.engines.batched import BatchedContext
+from toolkit.kernels.registry import Fused
+from toolkit.measure import Recorder, View
+
+ROOM = 2**19
+"""Reals of one field of the state that are kept at a time: 16 MiB in double precision."""
+
+
+def span(
+    kernel: Fused,
+    view: View,
+    algorithm: Algorithm,
+    oracles: Any,
+    recorder: Recorder | None,
+    rounds: int,
+    jitter: int | None,
+) -> tuple[Any, float, int | None]:
+    """Run ``rounds`` rounds; return the last state, the largest norm and the first bad step.
+
+    The kernel returns the state before every step of a stretch. What a measure looks at lies there
+    beside each other, as if the moments were replicates, so it is evaluated once a stretch.
+    """
+    ctx, state, tau, reach = view.ctx, view.state, algorithm.local_steps, 0.0
+    record = "" if recorder is None else "all" if recorder.looked_at_clients else "mean"
+    largest = max(x.numel() for x in state)  # a gradient of F asks every client, at every moment
+    stretch = max(1, ROOM // (largest * tau))
+    every = tau if recorder is not None and recorder.axes == ("round",) else 1
+    for first in range(0, rounds, stretch):
+        steps = min(stretch, rounds - first) * tau
+        ctx.t = first * tau
+        state, met, path = kernel.advance(
+            ctx, oracles, algorithm, state, steps, record=record,
+            jitter=0 if jitter is None else 2 * (jitter * 2**32 + first) + 1,
+        )  # fmt: skip
+        reach = max(reach, met)
+        if recorder is not None:
+            moments = type(state)(*(x[::every] for x in path))
+            recorder.take_many(_beside(view, moments), steps // every)
+        if not all(bool(torch.isfinite(x.sum())) for x in state):
+            return state, reach, _first_bad(path, first * tau, steps)
+        if recorder is not None and recorder.lost:
+            return state, reach, ctx.t
+    return state, reach, None
+
+
+def _first_bad(path: Any, first: int, steps: int) -> int:
+    """Return the first step after which the state is not finite."""
+    if path is None:
+        return first + steps - 1
+    fine = torch.stack([torch.isfinite(x).flatten(1).all(1) for x in path]).all(0)
+    return first + max(0, int(fine.long().cumprod(0).sum()) - 1)
+
+
+def _beside(view: View, path: Any) -> View:
+    """Return a view in which the moments of a path are replicates beside each other."""
+    wide = type(path)(*(_wide(x) for x in path))
+    ctx: Any = SimpleNamespace(
+        mask=None, marks={}, replicates=wide[0].shape[-1], clients=view.ctx.clients,
+        means=lambda mask, xs, weights: BatchedContext.means(view.ctx, mask, xs, weights),
+    )  # fmt: skip
+    return View(ctx, view.problem, wide, wide)
+
+
+def _wide(x: Tensor) -> Tensor:
+    """[moments, clients, dim, replicates] → [clients, dim, moments · replicates]."""
+    return x.permute(1, 2, 0, 3).flatten(2)

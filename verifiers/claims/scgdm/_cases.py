@@ -1,0 +1,55 @@
+"""Cases of the one-step lemmas: short ones whose noise is enumerated, long ones past by past."""
+
+from math import pi
+
+from synthetic.problems import BiasAmplification, BoundedComposition
+from toolkit import grid
+from toolkit.algorithms import LocalSCGDM
+
+NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.4, "outer_gradient_noise": 0.2}
+BENT = BoundedComposition(clients=1, inner_curvature=1.0, outer_curvature=1e-3, distance=1500.0)
+"""f is a line where the run stays, g is not: L_f is small and L_F is not."""
+FAR = {"clients": 1, "distance": 50.0}
+SPREAD = BoundedComposition(
+    clients=2, dim=2, inner_dim=2, inner_curvature=1.0, heterogeneity=1.0, distance=0.8,
+    inner_offset=[0.0, 0.5], **NOISE,
+)  # fmt: skip
+CASES = [
+    *grid(BENT, LocalSCGDM(step_size=0.5), rounds=1),
+    *grid(BiasAmplification(), LocalSCGDM(step_size=[0.1, 0.5]), rounds=3),
+    *grid(
+        BoundedComposition(clients=1, inner_curvature=[0.0, 1.0], distance=0.8, **NOISE),
+        LocalSCGDM(step_size=0.5, momentum=[0.1, 1.9], inner_momentum=[0.1, 1.9]),
+        rounds=2,
+    ),
+    # one noise alone, and nearly all of the past forgotten
+    *grid(
+        BoundedComposition(inner_value_noise=0.3, **FAR),
+        LocalSCGDM(step_size=0.5, momentum=1.9, inner_momentum=1.9, step_factor=0.01), rounds=1,
+    ),
+    *grid(
+        BoundedComposition(outer_gradient_noise=0.3, **FAR),
+        LocalSCGDM(step_size=0.5, momentum=1.9, inner_momentum=1.9, step_factor=0.01), rounds=1,
+    ),
+    # one sample: at cos(x) = −1 the noise of z_t cancels and its bias stays
+    *grid(
+        BoundedComposition(clients=1, inner_gradient_noise=0.5, outer_gradient_noise=0.5,
+                           distance=pi),
+        LocalSCGDM(step_size=0.01, step_factor=0.001, samples="one"), rounds=2,
+    ),
+    *grid(
+        SPREAD,
+        LocalSCGDM(
+            local_steps=3, step_size=0.1, momentum=[0.5, 9.0], inner_momentum=9.0, step_factor=3.0
+        ),
+        rounds=3,
+    ),
+]  # fmt: skip
+FULL = grid(
+    SPREAD,
+    LocalSCGDM(
+        local_steps=3, step_size=0.1, momentum=[0.5, 9.0], inner_momentum=[0.5, 9.0],
+        step_factor=[0.03, 0.3, 3.0],
+    ),
+    rounds=20,
+)  # fmt: skip

@@ -1,0 +1,41 @@
+"""What the one-step lemmas of 003 measure, for each client: errors, models and their moves."""
+
+from toolkit import given_past, sq
+
+
+def momentum(view):
+    """Measure Lemma 4.1: the momentum's error and what bounds it (nothing at t = 0).
+
+    m_{t+1}, u_{t+1} are as line 9 and line 7 leave them; x_t, m_t, x_{t−1} as the steps before do.
+    """
+    later = view.t > 0
+    at = view.before.x
+    return given_past(
+        "client",
+        later * sq(view.client("m") - view.own_gradients(at)),
+        past=later * sq(view.before.m - view.own_gradients(view.previous.x)),
+        inner=later * sq(view.client("u") - view.inner_values(at)),
+        momentum=later * sq(view.before.m),
+        moved=later * sq(at - view.previous.x),
+    )
+
+
+def estimate(view):
+    """Measure Lemma 4.2: the inner estimate's error and what bounds it (nothing at t = 0)."""
+    later = view.t > 0
+    at = view.before.x
+    return given_past(
+        "client",
+        later * sq(view.client("u") - view.inner_values(at)),
+        past=later * sq(view.before.u - view.inner_values(view.previous.x)),
+        momentum=later * sq(view.before.m),
+        moved=later * sq(at - view.previous.x),
+    )
+
+
+MEASURED = {
+    "past": r"\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2",
+    "inner": r"\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2",
+    "momentum": r"\mathbb{E}\|m_t^{(k)}\|^2",
+    "moved": r"\mathbb{E}\|x_t^{(k)}-x_{t-1}^{(k)}\|^2",
+}

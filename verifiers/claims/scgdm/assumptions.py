@@ -1,0 +1,111 @@
+"""Assumptions 3.1–3.3 of 003 and the conditions of its Theorem 3.4, as code.
+
+The norm of a Jacobian is the spectral norm, its variance is taken in the Frobenius norm (the larger
+one). σ, δ > 0 is read as ≥ 0: a noiseless problem satisfies Assumption 3.3 with every positive
+number, and the right sides are continuous at 0.
+"""
+
+import numpy as np
+import sympy
+import torch
+
+from toolkit import Assumption
+
+A31 = Assumption(
+    "Assumption 3.1",
+    r"\|\nabla g^{(k)}(x_1)-\nabla g^{(k)}(x_2)\|\le L_g\|x_1-x_2\|,\;"
+    r"\|\nabla f^{(k)}(y_1)-\nabla f^{(k)}(y_2)\|\le L_f\|y_1-y_2\|",
+    ("inner_mean_smoothness", "outer_mean_smoothness"),
+)
+A32 = Assumption(
+    "Assumption 3.2",
+    r"\mathbb{E}\|\nabla g^{(k)}(x;\xi)\|^2\le C_g^2,\;"
+    r"\mathbb{E}\|\nabla f^{(k)}(y;\zeta)\|^2\le C_f^2",
+    ("inner_gradient_moment", "outer_gradient_moment"),
+)
+A33 = Assumption(
+    "Assumption 3.3",
+    r"\mathbb{E}\|\nabla f^{(k)}(y;\zeta)-\nabla f^{(k)}(y)\|^2\le\sigma_f^2,\;"
+    r"\mathbb{E}\|\nabla g^{(k)}(x;\xi)-\nabla g^{(k)}(x)\|^2\le\sigma_g^2,\;"
+    r"\mathbb{E}\|g^{(k)}(x;\xi)-g^{(k)}(x)\|^2\le\delta_g^2",
+    ("outer_gradient_noise", "inner_gradient_noise", "inner_value_noise"),
+)
+ASSUMED = [A31, A32, A33]
+
+
+def smooth(c):
+    """Return L_F = C_g²L_f + C_fL_g."""
+    return c.C_g**2 * c.L_f + c.C_f * c.L_g
+
+
+def _step_factor(c):
+    terms = c.C_g**4 * c.L_f**2 / c.gamma**2 + c.C_g**4 * c.L_f**2 / c.gamma
+    return sympy.Le(8 * c.beta**2 * (terms + smooth(c) ** 2 / c.alpha**2), 1)
+
+
+STEP_SIZE = Assumption(
+    "Theorem 3.4", r"\alpha<\tfrac1\eta,\;\gamma<\tfrac1\eta",
+    relation=lambda c: sympy.Lt(sympy.Max(c.alpha, c.gamma) * c.eta, 1),
+)  # fmt: skip
+STEP_FACTOR = Assumption(
+    "Theorem 3.4",
+    r"\beta\le\sqrt{\tfrac18/\big(\tfrac{C_g^4L_f^2}{\gamma^2}+\tfrac{C_g^4L_f^2}{\gamma}+"
+    r"\tfrac{L_F^2}{\alpha^2}\big)}",
+    relation=_step_factor,
+)
+SMALL_STEP = Assumption(
+    "Theorem 3.4",
+    r"\eta\le\min\{1,\tfrac1{2\beta(C_g^2L_f+C_fL_g)}\}",
+    relation=lambda c: sympy.Le(c.eta * sympy.Max(1, 2 * c.beta * smooth(c)), 1),
+)
+PERIOD = Assumption(
+    "Theorem 3.4",
+    r"p\le\tfrac1{4\beta\eta\sqrt{6C_f^2L_g^2+16C_g^4L_f^2}}",
+    relation=lambda c: sympy.Le(
+        16 * (c.p * c.beta * c.eta) ** 2 * (6 * c.C_f**2 * c.L_g**2 + 16 * c.C_g**4 * c.L_f**2), 1
+    ),
+)
+PRINTED = Assumption(
+    "Algorithm 1",
+    "u, m and x are averaged, p > 1",
+    applies=lambda case: case.algorithm.averaged == "umx" and case.algorithm.local_steps > 1,
+)
+TWO_SAMPLES = Assumption(
+    "Proofs",
+    "ξ for g and its gradient, and independently ζ for f",
+    applies=lambda case: case.algorithm.samples == "two",
+)
+ONE_SAMPLE = Assumption(
+    "Algorithm 1",
+    "one sample ζ for g and f alike",
+    applies=lambda case: case.algorithm.samples == "one",
+)
+
+
+def alike_inside(problem):
+    """Say whether all clients have one inner function (checked on the oracles' own numbers)."""
+    if problem.clients == 1:
+        return True
+    parts = getattr(problem.oracles(torch.float64), "parts", None)
+    return parts is not None and np.ptp(parts.scales) == 0 and np.ptp(parts.offsets) == 0
+
+
+INNER_ESTIMATES = Assumption(
+    "Corrected form",
+    "g⁽ᵏ⁾ is one function for all k, or u stays on its client",
+    applies=lambda case: "u" not in case.algorithm.averaged or alike_inside(case.problem),
+)
+MODELS_AVERAGED = Assumption(
+    "Corrected form",
+    "x and m are averaged every p steps (or there is one client)",
+    applies=lambda case: {"x", "m"} <= set(case.algorithm.averaged) or case.problem.clients == 1,
+)
+
+
+def largest_factor(problem, alpha, gamma):
+    """Return the largest β that Theorem 3.4 admits, rounded down."""
+    c = problem.constants
+    curved = c["inner_gradient_moment"] ** 2 * c["outer_mean_smoothness"]
+    whole = curved + c["outer_gradient_moment"] * c["inner_mean_smoothness"]
+    total = curved**2 / gamma**2 + curved**2 / gamma + whole**2 / alpha**2
+    return float(np.floor(1e12 * np.sqrt(0.125 / total)) / 1e12)

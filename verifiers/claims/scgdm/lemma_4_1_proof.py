@@ -1,0 +1,57 @@
+r"""The last display of Lemma 4.1's proof, (25), which has L_F² in its third term.
+
+**Statement.** As Lemma 4.1 with (2ηβ²L_F²/α)E‖m_t‖², L_F = C_g²L_f + C_fL_g.
+
+**Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
+
+**Finding.** Between communications it holds, with two samples. Just after one (mod(t, p) = 0) the
+last step of the proof, E‖x_t − x_{t−1}‖² = β²η²E‖m_t‖², is false: x_t is the average, m_t too. Two
+clients that pull in opposite directions (``bias-amplification``, p = 2, t = 2): m̄_t is small, each
+x_{t−1} is not at x̄_t. And the fourth equality of (25) drops a product that is not centred: v_t =
+∇g(x_t; ξ_t) stands in both factors (aᵀCov(v_t)b in general); the inequality has room for it
+(``scgdm/lemma-4.1``, corrected).
+"""
+
+from toolkit import Stated, claim
+from verifiers.claims.scgdm import _steps
+from verifiers.claims.scgdm import assumptions as given
+from verifiers.claims.scgdm._cases import CASES, FULL
+from verifiers.claims.scgdm.lemma_4_1 import bound, mended
+
+
+@claim(
+    name="scgdm/lemma-4.1-proof",
+    kind="bound",
+    source="003, proof of Lemma 4.1 (25)",
+    assumes=[*given.ASSUMED, given.STEP_SIZE],
+    statement=r"\mathbb{E}\|m_{t+1}^{(k)}-\nabla F^{(k)}(x_t^{(k)})\|^2 \le "
+    r"(1-\alpha\eta)\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2 + "
+    r"\frac{2\eta\beta^2L_F^2}{\alpha}\mathbb{E}\|m_t^{(k)}\|^2 + "
+    r"2\alpha\eta C_g^2L_f^2\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2 + "
+    r"2\alpha^2\eta^2(C_g^2\sigma_f^2+C_f^2\sigma_g^2)",
+)
+class MomentumErrorInTheProof:
+    cases = CASES
+    full = FULL
+    left = _steps.momentum
+    measured = _steps.MEASURED
+    readings = {
+        "two samples, as in the proofs": Stated(
+            lambda c: bound(c, given.smooth(c)), assumes=(given.TWO_SAMPLES,)
+        ),
+        "one sample, as in Algorithm 1": Stated(
+            lambda c: bound(c, given.smooth(c)), assumes=(given.ONE_SAMPLE,)
+        ),
+    }
+    corrected = Stated(mended, assumes=(given.TWO_SAMPLES,))
+    correction = "x_t − x_{t−1} itself in place of −βηm_t, as derived at scgdm/lemma-4.1."
+    false_siblings = [
+        ("a sixteenth of the third term",
+         Stated(lambda c: mended(c, moved=1 / 16), assumes=(given.TWO_SAMPLES,))),
+        ("nothing for the inner estimate",
+         Stated(lambda c: mended(c, inner=0), assumes=(given.TWO_SAMPLES,))),
+    ]  # fmt: skip
+    explain = (
+        "Right between communications; just after one, x_t − x_{t−1} is not −βηm_t, and with one "
+        "sample for g and f the mean of z_t is not what the proof takes it for."
+    )

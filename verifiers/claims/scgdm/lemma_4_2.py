@@ -1,0 +1,64 @@
+r"""Lemma 4.2: one step of the inner estimate's error.
+
+**Statement**, as printed in (12), for 0 < γη < 1: E‖u_{t+1} − g_k(x_t)‖² ≤ (ηβ²C_g²/γ)E‖m_t‖² +
+γ²η²δ_g² + (1 − γη)E‖u_t − g_k(x_{t−1})‖².
+
+**Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
+
+**Finding.** It holds between communications. Just after one, x_t is the average and x_t − x_{t−1}
+is not −βηm_t, so it fails; no noise is needed (``bias-amplification``, p = 2, t = 2).
+"""
+
+from toolkit import claim
+from verifiers.claims.scgdm import _steps
+from verifiers.claims.scgdm import assumptions as given
+from verifiers.claims.scgdm._cases import CASES, FULL
+
+
+def bound(c, past=1, noise=1):
+    """Return the terms that print and corrected form share; the controls scale them."""
+    s = c.gamma * c.eta
+    return noise * s**2 * c.delta_g**2 + (1 - past * s) * c.measured("past")
+
+
+def printed(c):
+    return bound(c) + c.eta * c.beta**2 * c.C_g**2 / c.gamma * c.measured("momentum")
+
+
+def mended(c, past=1, noise=1, moved=1):
+    s = c.gamma * c.eta
+    return bound(c, past, noise) + moved * c.C_g**2 / s * c.measured("moved")
+
+
+@claim(
+    name="scgdm/lemma-4.2",
+    kind="bound",
+    source="003, Lemma 4.2 (12), (26)",
+    assumes=[*given.ASSUMED, given.STEP_SIZE],
+    statement=r"\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2 \le "
+    r"\frac{\eta\beta^2C_g^2}{\gamma}\mathbb{E}\|m_t^{(k)}\|^2 + \gamma^2\eta^2\delta_g^2 + "
+    r"(1-\gamma\eta)\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2",
+)
+class EstimateError:
+    cases = CASES
+    full = FULL
+    left = _steps.estimate
+    measured = _steps.MEASURED | {
+        "past": r"\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2"
+    }  # fmt: skip
+    right = printed
+    corrected = mended
+    correction = (
+        "u_{t+1} − g_k(x_t) = (1 − γη)(u_t − g_k(x_{t−1}) + g_k(x_{t−1}) − g_k(x_t)) + γη·noise; "
+        "the noise is centred given the past, and ‖a + b‖² ≤ ‖a‖²/(1 − γη) + ‖b‖²/(γη). The "
+        "proof's last step, ‖x_t − x_{t−1}‖ = βη‖m_t‖, is left out."
+    )
+    false_siblings = [
+        ("the error contracts twice as fast", lambda c: mended(c, past=2)),
+        ("nothing for the move of x", lambda c: mended(c, moved=0)),
+        ("10 % less noise", lambda c: mended(c, noise=0.9)),
+    ]
+    explain = (
+        "Right between communications. Just after one, x_t − x_{t−1} is a jump to the average "
+        "that βη‖m_t‖ does not measure."
+    )

@@ -1,0 +1,78 @@
+r"""The sum of the potential's decrease: (42), (45) and (46).
+
+**Statement.** (42): 2(P_0 − P_T)/(βηT) is at most 2(F(x_0) − F(x_*))/(βηT) +
+E‖m_1 − ∇F(x_0)‖²/(αηT) + 2C_g²L_g²E‖u_1 − g(x_0)‖²/(γηT), "by the definition of the potential function" (39). (45): P_0 =
+E F(x_0) + (β/α)E‖m_1 − ∇F(x_0)‖² + (2βC_g²L_g²/γ)E‖u_1 − g(x_0)‖². (46) is 2(P_0 − F(x_*))/(βηT)
+with (45), (43) and (44).
+
+**Kind.** Symbolic.
+
+**Finding.** (39) has L_f² where (42), (45) and (46) have L_g²; and (42) has half of what 2P_0/(βηT)
+gives, while (46) has the whole: they disagree by a factor of 2. With L_f and the factor, (46) is
+2(P_0 − F(x_*))/(βηT) as bounded by (43) and (44).
+"""
+
+from sympy import symbols
+
+from toolkit import claim
+from verifiers.symbolic import vanishes
+
+gap, first, inner, alpha, beta, gamma, eta, horizon = symbols(
+    "Delta A_0 B_0 alpha beta gamma eta T", positive=True
+)
+C_f, C_g, L_f, L_g, sigma_f, sigma_g, delta = symbols(
+    "C_f C_g L_f L_g sigma_f sigma_g delta_g", positive=True
+)
+POTENTIAL = gap + beta / alpha * first + 2 * beta * C_g**2 * L_f**2 / gamma * inner
+
+
+def summed(curvature, factor):
+    """Return the part of (42) or (46) that P_0 gives, in A_0 and B_0."""
+    return (
+        2 * gap / (beta * eta * horizon)
+        + factor * first / (alpha * eta * horizon)
+        + 2 * factor * C_g**2 * curvature**2 * inner / (gamma * eta * horizon)
+    )
+
+
+@claim(
+    name="scgdm/potential-sum",
+    kind="symbolic",
+    source="003, (42), (45), (46)",
+    statement=r"\frac{2(P_0-F(x_*))}{\beta\eta T} = \frac{2(F(x_0)-F(x_*))}{\beta\eta T} + "
+    r"\frac{\mathbb{E}\|m_1-\nabla F(x_0)\|^2}{\alpha\eta T} + \frac{2C_g^2L_g^2"
+    r"\mathbb{E}\|u_1-g(x_0)\|^2}{\gamma\eta T}",
+)
+class Sum:
+    readings = {"(42)": (L_g, 1), "(46)": (L_g, 2)}
+    corrected = (L_f, 2)
+    correction = "2P_0/(βηT) with P_0 of (39): 2A_0/(αηT) and 4C_g²L_f²B_0/(γηT)."
+    false_siblings = [("L_f, but half of it", (L_f, 1))]
+
+    def prove(right):
+        curvature, factor = right
+        started = {
+            first: 3 * (C_g**2 * sigma_f**2 + C_g**2 * L_f**2 * delta**2 + C_f**2 * sigma_g**2),
+            inner: delta**2,
+        }
+        values = C_g**2 * curvature**2 * delta**2
+        printed = (
+            2 * gap / (beta * eta * horizon)
+            + 3 * factor * started[first] / 3 / (alpha * eta * horizon)
+            + 2 * factor * values / (gamma * eta * horizon)
+        )
+        return [
+            vanishes(
+                summed(curvature, factor) - 2 * POTENTIAL / (beta * eta * horizon),
+                r"\tfrac{2}{\beta\eta T}\big(P_0-F(x_*)\big) \text{ as printed}",
+            ),
+            vanishes(
+                summed(curvature, factor).subs(started) - printed,
+                r"\text{with (43) and (44) in place of } A_0, B_0",
+            ),
+        ]
+
+    explain = (
+        "The third term of (6) comes from the potential, where it has L_f; the displays from (42)"
+        " on print L_g. (42) also lost a factor of 2 that (46) has."
+    )
