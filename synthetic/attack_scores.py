@@ -52,7 +52,10 @@ class Scores:
 
     def variables(self, role: str) -> int:
         """Return how many variables a role's score has: those of one point, or of two."""
-        single = ("inner_gradient_bound", "plain_gradient_bound", "inner_gradient_moment")
+        single = (
+            "inner_gradient_bound", "plain_gradient_bound", "inner_gradient_moment",
+            "task_gradient_bound", "loss_depth",
+        )  # fmt: skip
         if role in single or role.endswith(("_noise", "_heterogeneity")):
             return self.size
         reduced = role in ("objective_smoothness", "strong_convexity")
@@ -124,6 +127,29 @@ class Scores:
     def field_smoothness(self, pair: Tensor) -> Tensor:
         return self._steepest(None, pair, self.oracles.plain_grad, _norm)
 
+    def task_smoothness(self, pair: Tensor) -> Tensor:
+        return self._steepest(None, pair, self._task_gradient, _norm)
+
+    def task_hessian_smoothness(self, pair: Tensor) -> Tensor:
+        return self._steepest(None, pair, self._task_hessian, _largest_entry)
+
+    def task_gradient_bound(self, x: Tensor) -> Tensor:
+        return self._largest(None, x, self._task_gradient, _norm)
+
+    def task_gradient_noise(self, x: Tensor) -> Tensor:
+        return self._task_deviation(x, self._task_gradient, _norm)
+
+    def task_hessian_noise(self, x: Tensor) -> Tensor:
+        return self._task_deviation(x, self._task_hessian, _largest_entry)
+
+    def task_hessian_frobenius_noise(self, x: Tensor) -> Tensor:
+        return self._task_deviation(x, self._task_hessian, _norm)
+
+    def loss_depth(self, x: Tensor) -> Tensor:
+        losses = self.oracles.sample_losses(self._every(x), None)[0].flatten(0, 1)
+        depth: Tensor = losses.mean(0) - losses.amin(0)
+        return depth
+
     def objective_smoothness(self, pair: Tensor) -> Tensor:
         x, z = pair.chunk(2)
         return _quotient((self.problem.gradient(x) - self.problem.gradient(z)).norm(dim=0), x, z)
@@ -153,6 +179,27 @@ class Scores:
         units = torch.eye(value.shape[1], dtype=value.dtype)
         rows = [pullback(unit[:, None].expand_as(value)) for unit in units]
         return torch.stack(rows, 1)
+
+    def _task_gradient(self, x: Tensor, xi: Tensor | None) -> Tensor:
+        """Return each task's gradient, [clients·tasks, dim, candidates]."""
+        made: Tensor = self.oracles.task_gradient(x[:, None], xi)
+        return made.flatten(0, 1)
+
+    def _task_hessian(self, x: Tensor, xi: Tensor | None) -> Tensor:
+        """Return the diagonal of each task's Hessian, [clients·tasks, dim, candidates]."""
+        made: Tensor = self.oracles.task_hessian(x[:, None], xi)
+        return made.flatten(0, 1)
+
+    def _task_deviation(self, x: Tensor, of: Oracle, size: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return the largest task's root mean square distance from its mean, in a norm."""
+        at = self._every(x)
+        law = self.oracles.inner_law(1)
+        mean, total = of(at, None), torch.zeros(at.shape[-1], dtype=at.dtype)
+        for draw, chance in outcomes(law, len(at), at.shape[-1]):
+            square = size(of(at, draw) - mean) ** 2
+            weight = chance.repeat_interleave(len(square) // len(at))[:, None]
+            total = total + weight * square
+        return total.amax(0).sqrt()
 
     def _outer_argument(self, x: Tensor, moved: Tensor) -> Tensor:
         """Return inner values, moved anywhere if the outer constants hold everywhere."""
@@ -200,6 +247,12 @@ class Scores:
 
 def _norm(values: Tensor) -> Tensor:
     norms: Tensor = torch.linalg.vector_norm(values, dim=1)
+    return norms
+
+
+def _largest_entry(diagonals: Tensor) -> Tensor:
+    """Return the spectral norm of diagonal matrices, given by their diagonals."""
+    norms: Tensor = diagonals.abs().amax(1)
     return norms
 
 

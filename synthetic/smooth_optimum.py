@@ -57,7 +57,8 @@ def minimise_smooth_on_ball(
 
     if excess(np.log(SMALLEST)) > 0:
         brentq(excess, np.log(LARGEST), np.log(SMALLEST), xtol=1e-6)
-    point = latest["point"] * min(1.0, radius / np.linalg.norm(latest["point"]))
+    length = max(float(np.linalg.norm(latest["point"])), 1e-300)  # the minimiser may be 0
+    point = latest["point"] * min(1.0, radius / length)
     value, gradient = function(point)
     return point, {
         "method": "scipy, L-BFGS on the Lagrangian",

@@ -9,7 +9,12 @@ import torch
 
 from synthetic.attack import attack
 from synthetic.attack_scores import Scores, outcomes
-from synthetic.problems import BoundedComposition, QuadraticMinimax, StuckEstimator
+from synthetic.problems import (
+    AnalyticMAML,
+    BoundedComposition,
+    QuadraticMinimax,
+    StuckEstimator,
+)
 from tests.leaves import problems
 from toolkit.constants import ROLES
 
@@ -33,6 +38,15 @@ ATTAINED = [
         "outer_gradient_bound", "outer_smoothness", "objective_smoothness", "inner_value_noise"}),
     (QuadraticMinimax(clients=2, dim=3, heterogeneity=0.4), {
         "objective_smoothness", "strong_convexity", "strong_concavity", "field_smoothness"}),
+    (AnalyticMAML(clients=1, noise=0.2), {
+        "task_smoothness", "task_hessian_smoothness", "task_gradient_bound", "task_gradient_noise",
+        "task_hessian_noise", "task_hessian_frobenius_noise", "inner_gradient_bound",
+        "inner_gradient_moment", "inner_mean_smoothness", "inner_smoothness",
+        "inner_gradient_noise", "inner_value_noise", "outer_gradient_bound",
+        "outer_gradient_moment", "outer_mean_smoothness", "outer_smoothness",
+        "outer_gradient_noise"}),
+    (AnalyticMAML(dim=2, noise=0.2, signs="alternating"), {
+        "inner_gradient_bound", "inner_gradient_moment", "inner_gradient_noise"}),
 ]  # fmt: skip
 
 

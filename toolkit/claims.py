@@ -189,7 +189,7 @@ class Claim:
                         a right side above it is vacuous
     ``false_siblings``  [(name, right side)]: close relatives that are false
     ``prove(right)``    algebraic steps that decide the statement (kind identity or symbolic)
-    ``compare(…)``      certified numbers that decide an identity on one case
+    ``compare(…)``      certified numbers that decide an identity, or a bound, on one case
     ``rate``            the schedule and exponents of a rate (see ``verifiers.rate``)
     ``explain``         what a reader should know about the verdict, in a sentence or two
     ``letters``         {letter: role} of the paper, where the algorithm's notation lacks some

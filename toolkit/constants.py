@@ -37,6 +37,8 @@ ROLES: Mapping[str, str] = {
     "task_gradient_bound": "sup over x of its expected gradient's norm",
     "task_gradient_noise": "sup over x of its gradient's standard deviation",
     "task_hessian_noise": "sup over x of its Hessian's deviation, root mean square spectral norm",
+    "task_hessian_frobenius_noise": "sup over x of its Hessian's standard deviation (Frobenius)",
+    "loss_depth": "sup over x of the mean sample loss less the smallest",
     "strong_convexity": "modulus of strong convexity of the objective",
     "strong_concavity": "modulus of strong concavity of the objective in y",
 }
@@ -56,6 +58,9 @@ LATEX: Mapping[str, str] = {
     "F_gap": r"\left(F(\bar w_0)-F^*\right)",
     "Phi_gap": r"\left(\Phi(\bar x^0)-\Phi^*\right)",
     "b1": "b_1",
+    "lambda_": r"\lambda",
+    "sigma_2F": r"\sigma_{2,F}",
+    "D_ell": r"D_\ell",
 }
 """Letters that sympy would not typeset as the papers do."""
 

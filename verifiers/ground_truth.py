@@ -1,4 +1,4 @@
-r"""Judges identities by certified optima: both sides of weak duality, in our own arithmetic.
+r"""Judges identities and bounds by certified optima: weak duality, in our own arithmetic.
 
 For the inner maximum of (4) at losses f, any r in the simplex gives a lower bound, and any λ gives,
 by maximising each coordinate of the Lagrangian over r_i ≥ 0 on its own,
@@ -20,12 +20,14 @@ import numpy as np
 from synthetic.optimum import solve
 from toolkit.claims import Case, Claim, Form
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.empirical import roles_of
+from verifiers.empirical import roles_of, unmet
 from verifiers.evidence import instance
 from verifiers.rows import described, row_of
 
 MARGIN = 1e-6
-"""Relative width within which two sides of an identity count as equal."""
+"""Relative width within which two sides count as equal."""
+FLOOR = 1e-6
+"""Size below which the margin of a bound is that of this size: two sides may both be 0."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,12 @@ def maximum_over_simplex(
 
 
 def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison]) -> Row:
-    """Return the row of an identity on one case; the worst comparison is shown."""
+    """Return the row of an identity or a bound on one case; the worst comparison is shown."""
+    broken = unmet(claim, case)
+    if broken is not None:
+        return row_of(claim, form, described(case), Verdict.INAPPLICABLE, None, broken)
+    if claim.kind == "bound":
+        return _bound(claim, case, form, comparisons)
     gaps = []
     for c in comparisons:
         scale = max(1.0, abs(c.value))
@@ -95,15 +102,57 @@ def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison
         verdict, reason = Verdict.INCONCLUSIVE, f"{shown.what}: the certificate is too wide"
     else:
         verdict, reason = Verdict.SUPPORTED, ""
+    facts = _facts(claim, case, comparisons, shown, (shown.low + shown.high) / 2)
+    facts["attained"] = verdict is Verdict.SUPPORTED
+    return row_of(claim, form, described(case), verdict, Evidence.EXACT, reason, **facts)
+
+
+def _bound(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison]) -> Row:
+    """Return the row of left ≤ right, where the left side is known by enclosures.
+
+    Its ``mean`` is the lower end: what some point has been shown to reach. A right side of 0 that
+    is met is not called attained.
+    """
+
+    def slack(c: Comparison) -> float:
+        return MARGIN * max(FLOOR, abs(c.value))
+
+    def closeness(c: Comparison) -> float:
+        return (c.low - c.value) / max(FLOOR, abs(c.value))
+
+    over = [c for c in comparisons if c.low - c.value > slack(c)]
+    held = [c for c in comparisons if c.low - slack(c) <= c.high <= c.value + slack(c)]
+    undecided = [c for c in comparisons if c not in over and c not in held]
+    shown = max(over or undecided or held, key=closeness)
+    attained = False
+    if over:
+        verdict = Verdict.REFUTED
+        reason = f"{shown.what}: left ≥ {shown.low:.10g} exceeds right = {shown.value:.10g}"
+    elif undecided:
+        verdict = Verdict.INCONCLUSIVE
+        reason = (
+            f"{shown.what}: the right side, {shown.value:.10g}, lies within the certified left "
+            f"side [{shown.low:.10g}, {shown.high:.10g}]"
+        )
+    else:
+        verdict, reason = Verdict.SUPPORTED, ""
+        attained = any(c.value != 0 and c.low >= c.value - slack(c) for c in comparisons)
+    facts = _facts(claim, case, comparisons, shown, shown.low) | {"attained": attained}
+    return row_of(claim, form, described(case), verdict, Evidence.ENCLOSED, reason, **facts)
+
+
+def _facts(
+    claim: Claim, case: Case, comparisons: Sequence[Comparison], shown: Comparison, mean: float
+) -> dict[str, Any]:
+    """Return what a row holds of its comparisons, one of which it shows."""
     order = sorted(comparisons, key=lambda c: c.x)
-    middle = (shown.low + shown.high) / 2
-    facts: dict[str, Any] = {
-        "lhs": {"mean": middle, "low": shown.low, "high": shown.high},
+    return {
+        "lhs": {"mean": mean, "low": shown.low, "high": shown.high},
         "rhs": shown.value,
         "margin": MARGIN,
-        "attained": verdict is Verdict.SUPPORTED,
         "comparisons": len(comparisons),
         "replicates": 1,
+        "instance": instance(roles_of(case), claim.notation(case)),
         "series": {
             "x": [c.x for c in order],
             "low": [c.low for c in order],
@@ -112,7 +161,3 @@ def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison
             "what": [c.what for c in order],
         },
     }
-    return row_of(
-        claim, form, described(case), verdict, Evidence.EXACT, reason,
-        instance=instance(roles_of(case), claim.notation(case)), **facts,
-    )  # fmt: skip

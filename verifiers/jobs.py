@@ -84,7 +84,8 @@ class Item:
         case = claim.cases_for(self.tier)[self.number]
         if self.task == "compare":
             assert claim.compare is not None
-            compared = claim.compare(case, form.right)
+            applies = empirical.unmet(claim, case) is None
+            compared = claim.compare(case, form.right) if applies else []
             return pack_rows([ground_truth.judge(claim, case, form, compared)])
         if self.task == "exact":
             return empirical.measure_exactly(claim, case, self.device, self.form).pack()

@@ -200,7 +200,8 @@ def described(leaf: Leaf) -> dict[str, Any]:
     for form in claim.forms:
         if form.form == "sibling" or claim.rate is not None:
             continue
-        if claim.left is None and form.left is None:
+        compared = claim.kind == "bound" and claim.compare is not None and callable(form.right)
+        if claim.left is None and form.left is None and not compared:
             continue
         right = form.right(Letters(notation))
         key = f"{form.form}: {form.reading}" if form.reading else form.form

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,8 @@ class Figure:
         """What the curves are called."""
         if self.row.kind == "identity":
             return LABELS | {"mean": "distance", "bound": "margin"}
+        if "what" in self.series:
+            return LABELS | {"mean": "left side", "band": "its certified enclosure"}
         return LABELS
 
     @property
@@ -54,13 +57,13 @@ class Figure:
 def headline(rows: Sequence[Row]) -> list[Figure]:
     """Return the plots of one claim: its smallest and strongest refutation, its tightest support.
 
-    Each form of an identity has one plot of all its comparisons.
+    Each form of what is judged by certified numbers has one plot of all its comparisons.
     """
     drawn = [row for row in rows if row.series and row.series.get("x")]
     if not drawn:
         return []
     slug = rows[0].claim.replace("/", "-")
-    if drawn[0].kind == "identity":
+    if _certified(drawn[0]):
         forms: dict[tuple[str, str], list[Row]] = {}
         for row in drawn:
             forms.setdefault((row.form, row.reading), []).append(row)
@@ -74,9 +77,14 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
 
 
+def _certified(row: Row) -> bool:
+    """Say whether a row's points are comparisons of certified numbers, not moments of a run."""
+    return row.kind == "identity" or "what" in (row.series or {})
+
+
 def _merged(rows: Sequence[Row]) -> Row:
     """Return one row that stands for all comparisons of one form."""
-    series = _distances(rows)
+    series = _distances(rows) if rows[0].kind == "identity" else _sides(rows)
     label = f"{len(series['x'])} comparisons on {len(rows)} cases"
     shown = next((row for row in rows if row.verdict is Verdict.REFUTED), rows[0])
     return replace(shown, series=series, case={"label": label}, instance={})
@@ -87,6 +95,20 @@ def _distances(rows: Sequence[Row]) -> dict[str, Any]:
     reach = sorted(d for row in rows for d in _distances_of(row))
     margin = rows[0].margin
     return {"x": list(range(1, len(reach) + 1)), "mean": reach, "bound": [margin] * len(reach)}
+
+
+def _sides(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the two sides of every comparison of a bound, in ascending order of their ratio."""
+    keys = ("low", "high", "bound", "what")
+    points = [
+        point
+        for row in rows
+        for point in zip(*((row.series or {})[key] for key in keys), strict=True)
+        if all(map(isfinite, point[:3]))
+    ]
+    points.sort(key=lambda p: p[0] / max(abs(p[2]), NOTHING))
+    made: dict[str, Any] = {key: [p[k] for p in points] for k, key in enumerate(keys)}
+    return made | {"x": list(range(1, len(points) + 1)), "mean": made["low"]}
 
 
 def distance(row: Row) -> float:
@@ -115,6 +137,11 @@ def _figure(name: str, row: Row) -> Figure:
         return Figure(
             name, row, title, "comparison, in order of distance", "relative distance", "y"
         )
+    if "what" in series:
+        sides = [*series["low"], *series["bound"]]
+        wide = min(sides) > 0 and max(sides) > 100 * min(sides)
+        x_label = "comparison, in order of left over right"
+        return Figure(name, row, title, x_label, "both sides", "y" if wide else "")
     running = series.get("how") == "average/round"
     y_label = "both sides after that many steps" if running else "both sides"
     return Figure(name, row, title, "local steps", y_label, "xy" if running else "")
@@ -133,7 +160,10 @@ def draw(figure: Figure, folder: Path) -> None:
         axes.plot(x, s["mean"], color="C0", marker=point, ms=4, label=figure.labels["mean"])
     for key, colour, style in (("bound", "C3", "-"), ("fit", "C0", "--"), ("reference", "C7", ":")):
         if key in s:
-            axes.plot(x, s[key], color=colour, ls=style, label=figure.labels[key])
+            marker = point if "what" in s else ""  # one comparison makes no line
+            axes.plot(
+                x, s[key], color=colour, ls=style, marker=marker, ms=4, label=figure.labels[key]
+            )
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
     save(made, folder / figure.name)
 

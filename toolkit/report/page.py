@@ -227,4 +227,4 @@ def _letter(name: str) -> Any:
 
 
 def _slug(name: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in name)
+    return "".join(c if c.isalnum() or c == "." else "-" for c in name)

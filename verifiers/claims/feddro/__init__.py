@@ -1,1 +1,1 @@
-"""Statements of 004, FedDRO."""
+"""FedDRO (004): federated compositional optimization for distributionally robust learning."""

@@ -1,0 +1,190 @@
+r"""Federated meta-learning on analytic task losses: all constants of Assumption 3.8 are exact.
+
+**Objective.** Task i of client k has the loss L(x) = A Σ_j (1 − cos ω(x_j − c)), j = 1 … d, with
+A = amplitude, ω = frequency and its own centre c = c_{k,i}; with λ = adaptation,
+
+    F(x) = (1/K) Σ_k (1/n) Σ_i L_{k,i}(x − λ∇L_{k,i}(x)).
+
+As a composition: inner g_k(x) has one block a task, y_i = (x − λ∇L_i(x))/√n in R^d, and outer
+f_k(y) = (1/n) Σ_i L_i(√n y_i). With one task that is 003 (8); the scale 1/√n keeps every constant
+independent of n. Centres: c_{k,i} = ±heterogeneity ± task_heterogeneity, pairs of clients and of
+tasks on opposite sides.
+
+**Noise.** L(x; ξ) = L(x) + s ξ Σ_j ε_j cos(ωx_j), ξ = ±1 for each task: training noise ξ in g,
+test noise ζ in f, drawn apart. ε_j = 1 ("aligned") or (−1)^{j+1} ("alternating").
+
+**Constants of the tasks** (on R^d, all attained): L_1 = Aω², L_2 = Aω³ (∇²L is diagonal, each
+entry has the slope Aω³), G = Aω√d, σ_1 = sω√d, σ_2 = sω² (spectral), σ_2√d (Frobenius).
+
+**Constants of the composition.** ∇g_k stacks the n diagonal matrices (I − λ∇²L_i(x; ξ_i))/√n, so
+‖∇g_k‖² ≤ max_i ‖I − λ∇²L_i(x; ξ_i)‖²; ∇f_k(y) stacks the ∇L_i(√n y_i; ζ_i)/√n. Hence
+
+* inner gradient ≤ 1 + λL_1 + λσ_2 for every sample. In mean square (1 + λL_1)² + λ²σ_2² if d = 1,
+  where ξ averages (a + bξ)² to a² + b²; else (1 + λL_1 + λσ_2)², by Minkowski, and attained: with
+  alternating signs, c = 0 and ωx_j = π, ∇g = (1 + λL_1)I + λσ_2 ξ diag(ε), whose spectral norm is
+  1 + λL_1 + λσ_2 for either ξ;
+* inner Lipschitz constant λL_2, of one sample λ(L_2 + sω³); noise of the Jacobian λσ_2√d, of the
+  value λσ_1;
+* outer gradient ≤ G + σ_1, in mean square G² + σ_1²; Lipschitz constant L_1, of one sample
+  L_1 + σ_2; noise σ_1;
+* F = Σ_j Φ(x_j): with ψ the loss in one coordinate and y = u − λψ'(u), the second derivative of
+  ψ(y) is (1 − λψ'')²ψ''(y) − λψ'''ψ'(y), so ∇F has the Lipschitz constant
+  (1 + λL_1)²L_1 + λL_2 Aω. (Lemma 3.9 has G for Aω; they differ by √d.)
+
+**Optimum.** inf F = d·inf Φ, Φ of period 2π/ω. On a grid of step h over a period, a function lies
+above its linear interpolation less h² sup|Φ''|/8: the grid's minimum less that is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from synthetic.analytic_maml_oracles import AnalyticMAMLOracles
+from synthetic.pairs import pair_signs
+from toolkit.composition import CompositionProblem
+from toolkit.problem import Solution, problem
+
+GRID = 1 << 17
+
+
+@problem(
+    name="analytic-maml",
+    source="003, problem (8) under Assumption 3.8",
+    statement=r"F(x) = \frac1K\sum_{k=1}^K \frac1n\sum_{i=1}^n "
+    r"\mathcal{L}^{(k)}_i\big(x - \lambda\nabla\mathcal{L}^{(k)}_i(x)\big)",
+)
+class AnalyticMAML(CompositionProblem):
+    """Cosine tasks after one gradient step, with exact constants.
+
+    Args:
+        clients: K.
+        dim: d.
+        tasks: n, of each client.
+        adaptation: λ.
+        amplitude, frequency: A and ω of every task.
+        heterogeneity: how far the clients' centres lie from 0, on either side.
+        task_heterogeneity: how far a client's tasks lie from its centre, on either side.
+        noise: s.
+        signs: ε, "aligned" or "alternating".
+        distance: every coordinate of the start.
+    """
+
+    clients: int = 2
+    dim: int = 1
+    tasks: int = 1
+    adaptation: float = 0.3
+    amplitude: float = 1.0
+    frequency: float = 1.0
+    heterogeneity: float = 0.0
+    task_heterogeneity: float = 0.0
+    noise: float = 0.0
+    signs: str = "aligned"
+    distance: float = 1.0
+
+    notation = {
+        "K": "clients", "n": "tasks", "d": "dim", "lambda_": "adaptation", "L_1": "task_smoothness",
+        "L_2": "task_hessian_smoothness", "G": "task_gradient_bound",
+        "sigma_1": "task_gradient_noise", "sigma_2": "task_hessian_noise",
+        "sigma_2F": "task_hessian_frobenius_noise",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what is no member."""
+        self.whole("clients", "dim", "tasks")
+        self.positive("adaptation", "amplitude", "frequency")
+        self.non_negative("heterogeneity", "task_heterogeneity", "noise", "distance")
+        self.one_of("signs", ("aligned", "alternating"))
+
+    @classmethod
+    def examples(cls) -> list[AnalyticMAML]:
+        """Return members with each feature: one and more coordinates and tasks, noise."""
+        return [
+            cls(heterogeneity=0.5),
+            cls(clients=1, noise=0.2),
+            cls(clients=3, dim=2, heterogeneity=0.4, noise=0.3, signs="alternating"),
+            cls(dim=2, tasks=2, task_heterogeneity=0.7, frequency=1.5, noise=0.1),
+            cls(clients=1, tasks=3, task_heterogeneity=0.5, adaptation=1.2, amplitude=0.7),
+        ]
+
+    @cached_property
+    def centres(self) -> np.ndarray:
+        """c_{k,i}, [clients, tasks]."""
+        of_clients = self.heterogeneity * pair_signs(self.clients)[:, None]
+        made: np.ndarray = of_clients + self.task_heterogeneity * pair_signs(self.tasks)
+        return made
+
+    @cached_property
+    def pattern(self) -> np.ndarray:
+        """ε, [dim]."""
+        turns = np.arange(self.dim) % 2 if self.signs == "alternating" else np.zeros(self.dim)
+        made: np.ndarray = 1.0 - 2.0 * turns
+        return made
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        a, w, s, rate = self.amplitude, self.frequency, self.noise, self.adaptation
+        root, smooth, third = math.sqrt(self.dim), a * w**2, a * w**3
+        steep, value_noise, bend = a * w * root, s * w * root, s * w**2
+        stretch, noise = 1 + rate * smooth, rate * bend
+        both = stretch + noise
+        return {
+            "task_smoothness": smooth,
+            "task_hessian_smoothness": third,
+            "task_gradient_bound": steep,
+            "task_gradient_noise": value_noise,
+            "task_hessian_noise": bend,
+            "task_hessian_frobenius_noise": bend * root,
+            "inner_gradient_bound": both,
+            "inner_gradient_moment": math.hypot(stretch, noise) if self.dim == 1 else both,
+            "inner_mean_smoothness": rate * third,
+            "inner_smoothness": rate * (third + s * w**3),
+            "inner_gradient_noise": noise * root,
+            "inner_value_noise": rate * value_noise,
+            "outer_gradient_bound": steep + value_noise,
+            "outer_gradient_moment": math.hypot(steep, value_noise),
+            "outer_mean_smoothness": smooth,
+            "outer_smoothness": smooth + bend,
+            "outer_gradient_noise": value_noise,
+            "objective_smoothness": stretch**2 * smooth + rate * third * a * w,
+        }
+
+    def coordinate(self, u: np.ndarray) -> np.ndarray:
+        """Return Φ at points of one coordinate: F(x) = Σ_j Φ(x_j)."""
+        a, w = self.amplitude, self.frequency
+        made = np.zeros_like(u)
+        for centre in self.centres.ravel():
+            moved = u - self.adaptation * a * w * np.sin(w * (u - centre))
+            made += a * (1 - np.cos(w * (moved - centre)))
+        return made / self.centres.size
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The optimum on R^d, by a grid and a proven bound on the second derivative."""
+        step = 2 * math.pi / self.frequency / GRID
+        grid = step * np.arange(GRID)
+        values = self.coordinate(grid)
+        best = float(grid[int(np.argmin(values))])
+        finer = best + step * np.linspace(-1.0, 1.0, 2_001)
+        best = float(finer[int(np.argmin(self.coordinate(finer)))])
+        slack = step**2 / 8 * self.constants["objective_smoothness"]
+        low = self.dim * max(0.0, float(values.min()) - slack)
+        point = np.full(self.dim, best)
+        high = float(self.objective(torch.from_numpy(point)[:, None]))
+        told = {"method": "grid over one period", "points": GRID, "gap": high - low}
+        return Solution(min(low, high), high, point, told)
+
+    def start(self) -> np.ndarray:
+        """Return distance in every coordinate."""
+        return np.full(self.dim, float(self.distance))
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> AnalyticMAMLOracles:
+        """Return the oracles of some clients."""
+        return AnalyticMAMLOracles(self, dtype, device, clients or range(self.clients))

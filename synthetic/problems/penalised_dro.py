@@ -1,0 +1,208 @@
+r"""Divergence-penalised robust learning over all samples, as the compositions that FedDRO solves.
+
+**Data.** m = K·samples rows a_i, ‖a_i‖ = R = feature_bound, labels multiplied in, on K clients;
+ℓ_i(x) = log(1 + e^{−⟨a_i, x⟩}) on ‖x‖ ≤ B = ball.
+
+**Problem** (3): min_x R(x), R(x) = max_p Σ p_i ℓ_i(x) − λD(p), λ = penalty, D = Σ p_i log(m p_i)
+("kl") or (m/2) Σ (p_i − 1/m)² ("chi-square"). ``robust`` encloses it (``penalised_optimum``).
+
+**Composition** Φ = h + f(g), with means over all samples (equally many a client):
+
+* kl: g = mean exp(ℓ_i/λ), f(y) = λ log y, h = 0: Φ = R;
+* chi-square: g = ℓ̄ = mean ℓ_i, f(y) = −y²/(2λ), h = mean(ℓ_i + ℓ_i²/(2λ)), so
+  Φ = ℓ̄ + Var(ℓ_i)/(2λ) ≥ R, with equality where p_i = 1/m + (ℓ_i − ℓ̄)/(λm) ≥ 0 for all i.
+
+**Constants**, with S = R/(1 + e^{−RB}) ≥ ‖∇ℓ‖, H = R²/4 ≥ ‖∇²ℓ‖ and ℓ in [l, M], M − l = RB:
+
+* kl: ∇g ≤ G = e^{M/λ}S/λ, its Lipschitz constant e^{M/λ}(H/λ + S²/λ²); f' ≤ λe^{−l/λ}, with the
+  Lipschitz constant λe^{−2l/λ}; Φ: H + S²/λ (the Hessian is Σ p_i∇²ℓ_i + Cov_p(∇ℓ)/λ);
+* chi-square: ∇g ≤ S, Lipschitz H; f' ≤ M/λ, Lipschitz 1/λ; ∇h ≤ (1 + M/λ)S, Lipschitz
+  (1 + M/λ)H + S²/λ; Φ: cH + S²/λ with c = mean |1 + (ℓ_i − ℓ̄)/λ| ≤ 1 + RB/λ, and c = 1 if λ is
+  at least the depth;
+* noise of a value: half its range (Popoviciu); of a gradient: its bound (0 with one sample);
+  heterogeneity: 2(1 − 1/K) times the bound, as ∇g_k − ∇g = (1/K) Σ_j (∇g_k − ∇g_j);
+* depth = sup ℓ̄ − min ℓ_i: at most (1 − 1/m)RB, one summand being 0, and at most
+  max_j mean_i ‖a_i − a_j‖·B/(1 + e^{−RB}), as ℓ_i − ℓ_j is a difference of one Lipschitz function.
+
+**Optimum.** min R by cvxpy, enclosed by the Frank–Wolfe gap. inf Φ = min R for kl, and for
+chi-square if λ is at least the depth; else inf Φ ≥ min R, and a point of the ball is above it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from synthetic.penalised_optimum import DIVERGENCES, inner_maximum, minimise_robust
+from synthetic.penalised_oracles import PenalisedOracles
+from toolkit.composition import CompositionProblem
+from toolkit.problem import Solution, problem
+
+
+@problem(
+    name="penalised-dro",
+    source="004, problem (3) in the form (2)",
+    statement=r"\min_x\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i) - \lambda D(p,\mathbf{1}/m)",
+)
+class PenalisedDRO(CompositionProblem):
+    """Robust logistic regression over samples, as h + f(g).
+
+    Args:
+        clients: K.
+        dim: d, the number of features.
+        samples: of each client.
+        divergence: "kl" or "chi-square".
+        penalty: λ.
+        feature_bound: R.
+        ball: B.
+        heterogeneity: how far the clients' labelling vectors lie apart.
+        data_seed: of the data.
+    """
+
+    clients: int = 2
+    dim: int = 2
+    samples: int = 3
+    divergence: str = "kl"
+    penalty: float = 1.0
+    feature_bound: float = 1.0
+    ball: float = 2.0
+    heterogeneity: float = 0.5
+    data_seed: int = 0
+
+    notation = {
+        "lambda_": "penalty", "K": "clients", "R": "feature_bound", "B": "ball",
+        "D_ell": "loss_depth",
+    }  # fmt: skip
+    outer_everywhere = False
+
+    def validate(self) -> None:
+        """Refuse what has no constants."""
+        self.whole("clients", "dim", "samples")
+        self.whole("data_seed", least=0)
+        self.positive("penalty", "feature_bound", "ball")
+        self.non_negative("heterogeneity")
+        self.one_of("divergence", DIVERGENCES)
+        top = self.loss_range[1] / self.penalty
+        self.require("penalty", "above loss/300, or exp overflows", top < 300)
+
+    @classmethod
+    def examples(cls) -> list[PenalisedDRO]:
+        """Return both divergences, on either side of the depth, and one sample a client."""
+        return [
+            cls(),
+            cls(clients=3, samples=2, penalty=0.5),
+            cls(divergence="chi-square", penalty=2.0),
+            cls(divergence="chi-square", penalty=0.2, clients=3, dim=1, samples=1, data_seed=4),
+        ]
+
+    @property
+    def inside(self) -> bool:
+        """The clients' inner values are averaged before f."""
+        return True
+
+    @property
+    def radius(self) -> float:
+        """The ball."""
+        return self.ball
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The rows a_i, labels multiplied in, [clients, samples, dim]."""
+        random = np.random.Generator(np.random.Philox(self.data_seed))
+        common = random.standard_normal(self.dim)
+        rows = random.standard_normal((self.clients, self.samples, self.dim))
+        rows = self.feature_bound * (rows / np.linalg.norm(rows, axis=2, keepdims=True))
+        own = common + self.heterogeneity * random.standard_normal((self.clients, self.dim))
+        labels = np.where(np.einsum("ksd,kd->ks", rows, own) >= 0, 1.0, -1.0)
+        flips = np.where(random.random(labels.shape) < 0.25, -1.0, 1.0)
+        made: np.ndarray = rows * (labels * flips)[..., None]
+        return made
+
+    @cached_property
+    def every_row(self) -> np.ndarray:
+        """The rows of all clients, [m, dim]."""
+        return self.rows.reshape(-1, self.dim)
+
+    @property
+    def loss_range(self) -> tuple[float, float]:
+        """[l, M], attained at the ends of a ray along a row."""
+        largest = self.feature_bound * self.ball
+        return math.log1p(math.exp(-largest)), largest + math.log1p(math.exp(-largest))
+
+    @cached_property
+    def depth(self) -> float:
+        """A bound on sup ℓ̄ − min ℓ_i."""
+        apart = np.linalg.norm(self.every_row[:, None] - self.every_row, axis=2).mean(0).max()
+        largest = self.feature_bound * self.ball
+        by_rows = float(apart) * self.ball / (1 + math.exp(-largest))
+        return min((1 - 1 / len(self.every_row)) * largest, by_rows)
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        (low, high), penalty, bound = self.loss_range, self.penalty, self.feature_bound
+        slope, bend = bound / (1 + math.exp(-bound * self.ball)), bound**2 / 4
+        apart = 2 * (1 - 1 / self.clients)
+        noisy = float(self.samples > 1)
+        width = high - low
+        if self.divergence == "kl":
+            top, base = math.exp(high / penalty), math.exp(-low / penalty)
+            inner = (top * slope / penalty, top * (bend / penalty + slope**2 / penalty**2))
+            outer = (penalty * base, penalty * base**2)
+            plain, spread, factor = (0.0, 0.0), top - math.exp(low / penalty), 1.0
+        else:
+            inner, outer, spread = (slope, bend), (high / penalty, 1 / penalty), width
+            steep = 1 + high / penalty
+            plain = (steep * slope, steep * bend + slope**2 / penalty)
+            factor = 1.0 if penalty >= self.depth else 1 + width / penalty
+        return {
+            "inner_gradient_bound": inner[0],
+            "inner_gradient_moment": inner[0],
+            "inner_smoothness": inner[1],
+            "inner_mean_smoothness": inner[1],
+            "inner_gradient_noise": noisy * inner[0],
+            "inner_value_noise": noisy * spread / 2,
+            "inner_gradient_heterogeneity": apart * inner[0],
+            "outer_gradient_bound": outer[0],
+            "outer_gradient_moment": outer[0],
+            "outer_smoothness": outer[1],
+            "outer_mean_smoothness": outer[1],
+            "outer_gradient_noise": 0.0,
+            "plain_gradient_bound": plain[0],
+            "plain_gradient_noise": noisy * plain[0],
+            "plain_gradient_heterogeneity": apart * plain[0],
+            "field_smoothness": plain[1],
+            "objective_smoothness": factor * bend + slope**2 / penalty,
+            "loss_depth": self.depth,
+        }
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The optimum on the ball, enclosed by that of (3)."""
+        point, told = minimise_robust(
+            self.every_row, radius=self.ball, penalty=self.penalty, divergence=self.divergence
+        )
+        high = float(self.objective(torch.from_numpy(point)[:, None]))
+        return Solution(min(told["low"], high), high, point, told)
+
+    def losses(self, x: np.ndarray) -> np.ndarray:
+        """Return every sample's loss at x, [m]."""
+        return np.asarray(np.logaddexp(0.0, -self.every_row @ x))
+
+    def robust(self, x: np.ndarray) -> tuple[float, float]:
+        """Return an enclosure of R at x: the inner maximum, by cvxpy and weak duality."""
+        return inner_maximum(self.losses(x), self.penalty, self.divergence)
+
+    def start(self) -> np.ndarray:
+        """Return 0."""
+        return np.zeros(self.dim)
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> PenalisedOracles:
+        """Return the oracles of some clients."""
+        return PenalisedOracles(self, dtype, device, clients or range(self.clients))

@@ -1,0 +1,111 @@
+"""Problem (3) of 004 against a right side that is a formula of the losses.
+
+``Values`` compares the inner maximum at a few x, and its minimum over x, with the formula;
+``Minimisers`` compares the minimum with the inner maximum where the formula is smallest.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sympy
+import torch
+
+from synthetic.penalised_optimum import minimise_robust, robust_value
+from verifiers.ground_truth import Comparison
+
+
+@dataclass(frozen=True)
+class Values:
+    """The inner maximum equals a formula of the losses and λ, at every x."""
+
+    formula: Any
+
+    def compare(self, problem):
+        """Return the inner maximum and its minimum over x against the formula."""
+        best, told = minimum(problem)
+        unit = np.eye(problem.dim)[0] * problem.ball
+        points = {"x = 0": 0 * unit, "x = Be": unit, "x = −Be/2": -unit / 2, "x = x*": best}
+        made = []
+        for what, x in points.items():
+            low, high = problem.robust(x)
+            spread = float(np.ptp(problem.losses(x)))
+            made.append(Comparison(what, low, high, self._at(problem, x), spread))
+        value = self._at(problem, best)
+        made.append(Comparison("min over x", told["low"], told["high"], value, made[-1].x))
+        return made
+
+    def _at(self, problem, x):
+        losses = [sympy.Float(float(loss), 30) for loss in problem.losses(x)]
+        return float(self.formula(losses, sympy.Rational(problem.penalty)))
+
+
+@dataclass(frozen=True)
+class Minimisers:
+    """Minimising a formula of the losses and λ over x minimises the inner maximum."""
+
+    formula: Any
+
+    def compare(self, problem):
+        """Return the minimum of the inner maximum against its value where the formula is least."""
+        _, told = minimum(problem)
+        if problem.dim == 1:
+            grid = np.linspace(-problem.ball, problem.ball, 4_001)[:, None]
+            values = [self._value(problem, x)[0] for x in grid]
+            point = grid[int(np.argmin(values))]
+        else:
+            point = _lowest(lambda x: self._value(problem, x), problem)
+        value = robust_value(problem.every_row, point, problem.penalty, problem.divergence)[0]
+        return [Comparison(f"at x = {np.round(point, 3)}", told["low"], told["high"], value)]
+
+    def _value(self, problem, x):
+        """Return the formula and its gradient at x."""
+        losses = torch.from_numpy(problem.losses(x)).requires_grad_()
+        value = self.formula(losses, problem.penalty)
+        (slope,) = torch.autograd.grad(value, losses)
+        rows = problem.every_row
+        each = -rows / (1 + np.exp(rows @ x))[:, None]  # ∇ℓ_i
+        return value.item(), each.T @ slope.numpy()
+
+
+def compare(case, right):
+    """Compare as the form says."""
+    return right.compare(case.problem)
+
+
+@cache
+def minimum(problem):
+    """Return a minimiser of the inner maximum over the ball, and the enclosure of the minimum."""
+    return minimise_robust(
+        problem.every_row, radius=problem.ball, penalty=problem.penalty,
+        divergence=problem.divergence,
+    )  # fmt: skip
+
+
+def _lowest(function, problem):
+    """Return the lowest of several local minima on the ball: from the centre, and around it."""
+    turns = np.linspace(0.0, 2 * np.pi, 8, endpoint=False)
+    starts = [np.zeros(problem.dim)]
+    for turn in turns:
+        start = np.zeros(problem.dim)
+        start[:2] = 0.9 * problem.ball * np.array([np.cos(turn), np.sin(turn)])
+        starts.append(start)
+    found = [_descend(function, start, problem.ball) for start in starts]
+    return min(found, key=lambda x: function(x)[0])
+
+
+def _descend(function, start, radius):
+    x, step = start, 1.0
+    value, gradient = function(x)
+    for _ in range(3_000):
+        moved = x - step * gradient
+        moved = moved * min(1.0, radius / max(float(np.linalg.norm(moved)), 1e-300))
+        found, slope = function(moved)
+        if found < value:
+            x, value, gradient, step = moved, found, slope, 1.5 * step
+        else:
+            step *= 0.5
+        if step < 1e-14:
+            break
+    return x

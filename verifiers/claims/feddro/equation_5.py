@@ -1,0 +1,146 @@
+r"""Equation (5): χ²-regularised robust learning as a composition.
+
+**Statement.** "An equivalent reformulation of (3)" with D_χ²(p, 1/m) = (m/2) Σ (p_i − 1/m)² is
+min_x −(1/(2λm)) Σ ℓ_i² + (1/(2λ))((1/m) Σ ℓ_i)², so g = (1/m) Σ ℓ_i, f(g) = g²/(2λ) and
+h = −(1/(2λm)) Σ ℓ_i².
+
+**Kind.** Identity, read in two ways: the values are equal, or the minimisers are.
+
+**Source.** 004, (5).
+
+**Finding.** The print is −Var(ℓ_i)/(2λ): the mean loss is missing, and the sign is turned, so it is
+minimised where the losses are *spread* most. Smallest counterexample: m = 2, λ = 1, losses 0 and 1.
+p = (¼, ¾) gives (3) = 5/8, and the print is −1/8. With ℓ_±(x) = log(1 + e^{∓x}) on |x| ≤ B, (3) has
+its minimum at x = 0 and the print, −x²/(8λ), at x = ±B. What holds for every λ: (3) is the minimum
+over ν of ν + (λ/2)((1/m) Σ (1 + (ℓ_i − ν)/λ)₊² − 1). While no p_i is 0 that is
+ℓ̄ + Var(ℓ_i)/(2λ) (equation-5-interior), a composition with h = (1/m) Σ (ℓ_i + ℓ_i²/(2λ)) and
+f(g) = −g²/(2λ): the opposite signs.
+"""
+
+import numpy as np
+import sympy
+import torch
+
+from synthetic.problems import PenalisedDRO
+from toolkit import claim, grid
+from verifiers.claims.feddro import _inner_maximum
+from verifiers.claims.feddro._inner_maximum import Minimisers, Values
+from verifiers.symbolic import vanishes
+
+
+def mean(values):
+    """Return the mean, of a tensor or of sympy expressions."""
+    return values.mean() if isinstance(values, torch.Tensor) else sum(values) / len(values)
+
+
+def squares(losses):
+    return losses**2 if isinstance(losses, torch.Tensor) else [loss**2 for loss in losses]
+
+
+def printed(losses, penalty):
+    """Return −(1/(2λm)) Σ ℓ_i² + (1/(2λ))((1/m) Σ ℓ_i)²."""
+    return -mean(squares(losses)) / (2 * penalty) + mean(losses) ** 2 / (2 * penalty)
+
+
+def dual(losses, penalty):
+    """Return min over ν of ν + (λ/2)(mean (1 + (ℓ_i − ν)/λ)₊² − 1), by its stationary point.
+
+    The derivative in ν is 1 − mean (1 + (ℓ_i − ν)/λ)₊, increasing and, between losses plus λ,
+    linear: with the k largest losses above ν − λ, it vanishes at their mean less λ(m − k)/k.
+    """
+    given = np.sort(np.array([float(loss) for loss in losses]))[::-1]
+    m, lam = len(given), float(penalty)
+    for k in range(m, 0, -1):
+        shift = given[:k].mean() - lam * (m - k) / k
+        if given[k - 1] > shift - lam:
+            break
+    scaled = np.maximum(1 + (given - shift) / lam, 0.0)
+    return float(shift + lam / 2 * ((scaled**2).mean() - 1))
+
+
+def without_clipping(losses, penalty):
+    return mean(losses) - printed(losses, penalty)
+
+
+@claim(
+    name="feddro/equation-5",
+    kind="identity",
+    source="004, (5)",
+    statement=r"\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\frac m2\sum_{i=1}^m"
+    r"\Big(p_i-\frac1m\Big)^2 = -\frac{1}{2\lambda m}\sum_{i=1}^m(\ell(x;\zeta_i))^2 + "
+    r"\frac{1}{2\lambda}\Big(\frac1m\sum_{i=1}^m\ell(x;\zeta_i)\Big)^2",
+)
+class Variance:
+    cases = grid(
+        PenalisedDRO(
+            divergence="chi-square", dim=1, samples=[1, 2], ball=1.0, penalty=[1.0, 0.1],
+            data_seed=4,
+        )
+    ) + grid(
+        PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1], data_seed=[0, 1])
+    )  # fmt: skip
+    readings = {"equal values": Values(printed), "the same minimisers": Minimisers(printed)}
+    corrected = Values(dual)
+    correction = (
+        "The Lagrangian Σ p_i(ℓ_i − ν) + ν − (λm/2) Σ (p_i − 1/m)² is maximised over p_i ≥ 0 at "
+        "p_i = (1 + (ℓ_i − ν)/λ)₊/m, where it is ν + (λ/2)((1/m) Σ (1 + (ℓ_i − ν)/λ)₊² − 1); "
+        "strong duality holds on the simplex, so (3) is the minimum of that over ν. It is ℓ̄ + "
+        "Var(ℓ_i)/(2λ) where λ ≥ ℓ̄ − min ℓ_i."
+    )
+    false_siblings = [
+        ("the mean less the variance", Values(lambda ell, lam: mean(ell) + printed(ell, lam))),
+        ("the mean and the variance, for every λ", Values(without_clipping)),
+        ("the mean loss", Values(lambda ell, lam: mean(ell))),
+        ("minimisers of the mean loss", Minimisers(lambda ell, lam: mean(ell))),
+    ]  # fmt: skip
+    compare = _inner_maximum.compare
+
+    def prove(right):
+        """Two samples: the maximum is at p_2 = ½ + (ℓ_2 − ℓ_1)/(4λ) or at an end."""
+        low, gap, lam = sympy.symbols("ell_1 t lambda", positive=True)
+        losses = [low, low + gap]
+        if right.formula is dual:
+            return _dual_steps()
+        inside = low + gap / 2 + gap**2 / (8 * lam)
+        value = right.formula(losses, lam)
+        if isinstance(right, Minimisers):
+            slopes = [sympy.diff(value, v) for v in (low, gap)]
+            robust = [sympy.diff(inside, v) for v in (low, gap)]
+            return [
+                vanishes(
+                    slopes[0] * robust[1] - slopes[1] * robust[0],
+                    r"\text{the derivatives in } \ell_1, \ell_2 \text{ are proportional, } m=2",
+                )
+            ]
+        return [vanishes(value - inside, r"\ell_1+\tfrac t2+\tfrac{t^2}{8\lambda},\; m=2")]
+
+    explain = (
+        "The print is −Var(ℓ)/(2λ): minimising it makes the losses as unequal as it can, the "
+        "opposite of robust learning, and the mean loss does not enter. The composition that (3) "
+        "has is h = mean(ℓ + ℓ²/(2λ)), f(g) = −g²/(2λ), and only where no weight is clipped at 0."
+    )
+
+
+def _dual_steps():
+    """Return why the minimum over ν is the maximum: one coordinate of the Lagrangian, and m = 2."""
+    lam, u = sympy.symbols("lambda u", positive=True)
+    q = sympy.Symbol("q", positive=True)  # q = m·p_i, and u = (ℓ_i − ν)/λ
+    best = q * lam * u - lam / 2 * (q - 1) ** 2
+    steps = [
+        vanishes(
+            lam / 2 * ((1 + u) ** 2 - 1) - best - lam / 2 * (q - 1 - u) ** 2,
+            r"qu\lambda-\tfrac\lambda2(q-1)^2 = \tfrac\lambda2((1+u)^2-1)-\tfrac\lambda2(q-1-u)^2",
+        )
+    ]
+    low, gap = sympy.symbols("ell_1 t", positive=True)
+    shift = low + gap / 2
+    at = shift + lam / 2 * (((1 - gap / (2 * lam)) ** 2 + (1 + gap / (2 * lam)) ** 2) / 2 - 1)
+    says = (
+        r"m=2,\; t\le2\lambda:\; \nu=\bar\ell \text{ gives } \ell_1+\tfrac t2+\tfrac{t^2}{8\lambda}"
+    )
+    steps.append(vanishes(at - (low + gap / 2 + gap**2 / (8 * lam)), says))
+    shift = low + gap - lam
+    at = shift + lam / 2 * (sympy.Integer(2) ** 2 / 2 - 1)
+    says = r"m=2,\; t>2\lambda:\; \nu=\ell_2-\lambda \text{ gives } \ell_2-\tfrac\lambda2"
+    steps.append(vanishes(at - (low + gap - lam / 2), says))
+    return steps

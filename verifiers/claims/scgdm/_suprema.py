@@ -1,0 +1,218 @@
+r"""Certified suprema of what Lemma 3.9 bounds, on ``AnalyticMAML``.
+
+Everything is a sum or a maximum over coordinates of functions of one coordinate, of period 2π/ω. On
+a grid of step h over a period, f lies below its linear interpolation plus h² sup|f''|/8, so
+
+    max over the grid  ≤  sup f  ≤  max over the grid + h² sup|f''|/8.
+
+The spectral norm of a diagonal Jacobian couples the coordinates: E max_j p_j(x_j; ξ)² is at most
+E max_j sup p_j(·; ξ)². With two outcomes of ξ and d ≥ 2 a point reaches that: one coordinate where
+ξ = 1 is at its best, another where ξ = −1 is. For d = 1 it is a function of one coordinate.
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from toolkit.constants import Letters, evaluate
+from verifiers.empirical import roles_of
+from verifiers.ground_truth import Comparison
+
+GRID = 1 << 16
+
+
+@dataclass(frozen=True)
+class Stated:
+    """One constant of Lemma 3.9: what it bounds, and the right side in letters."""
+
+    left: Any
+    formula: Any
+
+    def __call__(self, c):
+        """Return the right side."""
+        return self.formula(c)
+
+
+def compare(case, right):
+    """Compare the certified supremum of a stated constant with its right side, for each client."""
+    problem = case.problem
+    notation = problem.notation
+    value = evaluate(right(Letters(notation)), notation, roles_of(case))
+    made = []
+    for client in range(problem.clients):
+        low, high = right.left(Tasks(problem, client))
+        made.append(Comparison(f"client {client + 1}", low, high, value, float(client)))
+    return made
+
+
+class Tasks:
+    """The tasks of one client: derivatives of their losses in one coordinate, on a grid."""
+
+    def __init__(self, problem, client):
+        self.a, self.w, self.s = problem.amplitude, problem.frequency, problem.noise
+        self.rate, self.dim, self.signs = problem.adaptation, problem.dim, problem.pattern
+        self.step = 2 * np.pi / self.w / GRID
+        self.at = self.step * np.arange(GRID)
+        self.centres = problem.centres[client]
+        self.most = self.a + self.s  # the amplitude of one sample's loss, at most
+
+    def derivative(self, order, centre, at=None):
+        """Return the derivative of the expected loss, A(1 − cos ω(u − c)), of order 0 … 3."""
+        phase = self.w * ((self.at if at is None else at) - centre)
+        shape = (1 - np.cos(phase), np.sin(phase), np.cos(phase), -np.sin(phase))[order]
+        return self.a * self.w**order * shape
+
+    def noise(self, order, at=None):
+        """Return the derivative of s cos(ωu), the loss's noise for ξ = ε = 1, of order 1 or 2."""
+        phase = self.w * (self.at if at is None else at)
+        return -self.s * self.w**order * (np.sin(phase) if order == 1 else np.cos(phase))
+
+    def top(self, values, second):
+        """Enclose sup f from its values on the grid and a bound on |f''|."""
+        low = float(np.max(values))
+        return low, low + self.step**2 / 8 * second
+
+    def each(self, enclose):
+        """Return the largest enclosure over the client's tasks, each on its own."""
+        ends = [enclose(centre) for centre in self.centres]
+        return max(low for low, _ in ends), max(high for _, high in ends)
+
+    def summed(self, enclose):
+        """Return the sum over coordinates of enclosures for their signs ε_j."""
+        ends = [enclose(sign) for sign in self.signs]
+        return sum(low for low, _ in ends), sum(high for _, high in ends)
+
+    def square(self, order, amplitude=None):
+        """Bound |(p²)''| for p a derivative of a loss of one sample, or of this amplitude."""
+        size = (self.most if amplitude is None else amplitude) * self.w**order
+        return 4 * size**2 * self.w**2
+
+
+def smoothness_of_f(tasks):
+    """Return sup ‖∇²L‖, the Lipschitz constant of ∇f."""
+    bend = tasks.a * tasks.w**4
+    return tasks.each(lambda c: tasks.top(np.abs(tasks.derivative(2, c)), bend))
+
+
+def smoothness_of_g(tasks):
+    """Return sup λ‖∇³L‖, the Lipschitz constant of ∇g (spectral or Frobenius: both)."""
+    rate, bend = tasks.rate, tasks.rate * tasks.a * tasks.w**5
+    return tasks.each(lambda c: tasks.top(rate * np.abs(tasks.derivative(3, c)), bend))
+
+
+def moment_of_f(tasks):
+    """Return sup E‖∇f(y; ζ)‖²."""
+
+    def one(centre):
+        mean, noise = tasks.derivative(1, centre), tasks.noise(1)
+        return tasks.summed(lambda sign: tasks.top(mean**2 + noise**2, tasks.square(1)))
+
+    return tasks.each(one)
+
+
+def variance_of_f(tasks):
+    """Return sup E‖∇f(y; ζ) − ∇f(y)‖²."""
+    return tasks.summed(lambda sign: tasks.top(tasks.noise(1) ** 2, tasks.square(1, tasks.s)))
+
+
+def variance_of_value(tasks):
+    """Return sup E‖g(x; ξ) − g(x)‖²."""
+    low, high = variance_of_f(tasks)
+    return tasks.rate**2 * low, tasks.rate**2 * high
+
+
+def variance_of_jacobian(tasks):
+    """Return sup E‖∇g(x; ξ) − ∇g(x)‖², spectral: |ξ| = 1, so the largest entry's square."""
+    return tasks.top(tasks.rate**2 * tasks.noise(2) ** 2, tasks.rate**2 * tasks.square(2, tasks.s))
+
+
+def variance_of_jacobian_frobenius(tasks):
+    """Return sup E‖∇g(x; ξ) − ∇g(x)‖² in the Frobenius norm."""
+    return tasks.summed(lambda sign: variance_of_jacobian(tasks))
+
+
+def _entries(tasks, centre, xi, at=None):
+    """Return 1 − λψ''(u; ξ), the diagonal of ∇g(x; ξ) where ε_j = 1."""
+    return 1 - tasks.rate * (tasks.derivative(2, centre, at) + xi * tasks.noise(2, at))
+
+
+def _bend(tasks):
+    """Bound |(p²)''| for p an entry of ∇g."""
+    p = tasks.rate * tasks.most * tasks.w**2
+    return 2 * (p * tasks.w) ** 2 + 2 * (1 + p) * p * tasks.w**2
+
+
+def moment_of_g_frobenius(tasks):
+    """Return sup E‖∇g(x; ξ)‖² in the Frobenius norm, a sum over coordinates."""
+
+    def one(centre):
+        square = (_entries(tasks, centre, 1) ** 2 + _entries(tasks, centre, -1) ** 2) / 2
+        return tasks.summed(lambda sign: tasks.top(square, _bend(tasks)))
+
+    return tasks.each(one)
+
+
+def moment_of_g(tasks):
+    """Return sup E‖∇g(x; ξ)‖² in the spectral norm."""
+    if tasks.dim == 1:
+        return moment_of_g_frobenius(tasks)
+    return tasks.each(lambda centre: _spectral(tasks, centre))
+
+
+def _spectral(tasks, centre):
+    squares = {xi: _entries(tasks, centre, xi) ** 2 for xi in (1, -1)}
+    best = {xi: int(np.argmax(values)) for xi, values in squares.items()}
+    # coordinate j sees ξε_j: either outcome has a best coordinate and a best place for it
+    high = sum(
+        max(tasks.top(squares[int(xi * sign)], _bend(tasks))[1] for sign in tasks.signs)
+        for xi in (1, -1)
+    )
+    low = 0.0
+    for one, two in permutations(range(tasks.dim), 2):
+        x = np.full(tasks.dim, tasks.at[best[int(tasks.signs[one])]])
+        x[two] = tasks.at[best[int(-tasks.signs[two])]]
+        norms = [
+            max(
+                _entries(tasks, centre, xi * sign, u) ** 2
+                for u, sign in zip(x, tasks.signs, strict=True)
+            )
+            for xi in (1, -1)
+        ]
+        low = max(low, float(sum(norms)) / 2)
+    return low, high / 2
+
+
+def smoothness_of_objective(tasks):
+    """Return sup ‖∇²F^{(k)}‖ for one task: φ'' = (1 − λψ'')²ψ''(y) − λψ'''ψ'(y), y = u − λψ'."""
+    a, w, rate = tasks.a, tasks.w, tasks.rate
+    q = 1 + rate * a * w**2
+    fourth = (
+        a * w**4 * q**4 + 6 * a**2 * rate * w**6 * q**2 + 3 * a**3 * rate**2 * w**8
+        + 4 * a**2 * rate * w**6 * q + a**2 * rate * w**6
+    )  # fmt: skip
+
+    def one(centre):
+        y = tasks.at - rate * tasks.derivative(1, centre)
+        stretch = 1 - rate * tasks.derivative(2, centre)
+        second = stretch**2 * tasks.derivative(2, centre, y)
+        second -= rate * tasks.derivative(3, centre) * tasks.derivative(1, centre, y)
+        return tasks.top(np.abs(second), fourth)
+
+    return tasks.each(one)
+
+
+def drawn_moment_of_f(tasks):
+    """Return sup E‖∇L_i(y; ζ)‖² with the task i drawn, each equally likely."""
+    means = sum(tasks.derivative(1, c) ** 2 for c in tasks.centres) / len(tasks.centres)
+    return tasks.summed(lambda sign: tasks.top(means + tasks.noise(1) ** 2, tasks.square(1)))
+
+
+def drawn_variance_of_f(tasks):
+    """Return sup E‖∇L_i(y; ζ) − ∇f(y)‖² with the task i drawn."""
+    drawn = np.stack([tasks.derivative(1, c) for c in tasks.centres])
+    square = drawn.var(0) + tasks.noise(1) ** 2
+    apart = tasks.a if np.ptp(tasks.centres) > 0 else 0.0  # a variance: mean p² − (mean p)²
+    bend = 2 * tasks.square(1, apart) + tasks.square(1, tasks.s)
+    return tasks.summed(lambda sign: tasks.top(square, bend))

@@ -1,0 +1,143 @@
+r"""Equation (8): federated MAML as a composition, for a device with a set of tasks.
+
+**Statement.** min (1/K) Σ_k f^{(k)}(g^{(k)}(x)), g^{(k)}(x) = E_ξ[x − λ∇L_i(x; ξ)] and
+f^{(k)}(y) = E_i E_ζ L_i(y; ζ): "it is assumed that each device has a set of tasks".
+
+**Kind.** Identity: the value and the derivatives of E_i L_i(x − λ∇L_i(x)), what the device's model
+loses after one step on each task, against the composition.
+
+**Source.** 003, (8).
+
+**Finding.** The index i is free in g and bound in f. With one task a device the two agree. With
+several, every task would be tested after a step on others: averaged over the tasks, g steps on the
+mean loss. Smallest counterexample: two tasks in one dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1.
+∇L_+ + ∇L_− = 0, so g(x) = x and f(g(x)) = 1 for every x; the meta-objective is 1 − sin 1 = 0.158 at
+x = 0. An inner map with one block a task, y_i = x − λ∇L_i(x), makes (8) true. "Theorem 1 holds for
+Federated MAML": 003 has no Theorem 1; it will mean Theorem 3.4.
+"""
+
+from math import pi
+from typing import NamedTuple
+
+import torch
+
+from synthetic.problems import AnalyticMAML
+from toolkit import claim, grid
+from verifiers.ground_truth import Comparison
+
+POINTS = (-2.0, 0.0, 0.7, 2.5)
+
+
+class Device(NamedTuple):
+    """One client and the centres of its tasks, [tasks, 1]."""
+
+    problem: AnalyticMAML
+    client: int
+    centres: torch.Tensor
+
+
+def gradients(device, x):
+    """Return ∇L_i(x) of each task, [tasks, dim]."""
+    of = device.problem
+    return of.amplitude * of.frequency * torch.sin(of.frequency * (x - device.centres))
+
+
+def losses(device, y):
+    """Return L_i at each task's own row of y, [tasks]."""
+    of = device.problem
+    return of.amplitude * (1 - torch.cos(of.frequency * (y - device.centres))).sum(1)
+
+
+def own_step(device, x):
+    """Return E_i L_i(x − λ∇L_i(x)), what MAML minimises."""
+    return losses(device, x - device.problem.adaptation * gradients(device, x)).mean()
+
+
+def mean_step(device, x):
+    return losses(device, x - device.problem.adaptation * gradients(device, x).mean(0)).mean()
+
+
+def one_task(device, x):
+    return losses(device, x - device.problem.adaptation * gradients(device, x)[0]).mean()
+
+
+def stacked(device, x):
+    """Return f(g(x)) by the problem's own oracles, with one block a task."""
+    alone = range(device.client, device.client + 1)
+    oracles = device.problem.oracles(torch.float64, clients=alone)
+    y, _ = oracles.inner(x[None, :, None], None)
+    return oracles.outer_value(y)[0, 0]
+
+
+def no_step(device, x):
+    return losses(device, x + 0 * device.centres).mean()
+
+
+def ascent(device, x):
+    return losses(device, x + device.problem.adaptation * gradients(device, x)).mean()
+
+
+def only(value):
+    """Read a device's set of tasks as its first task alone."""
+    return lambda device, x: value(device._replace(centres=device.centres[:1]), x)
+
+
+@claim(
+    name="scgdm/equation-8",
+    kind="identity",
+    source="003, (8)",
+    statement=r"\mathbb{E}_i\mathcal{L}^{(k)}_i\big(x-\lambda\nabla\mathcal{L}^{(k)}_i(x)\big) = "
+    r"f^{(k)}(g^{(k)}(x)),\quad g^{(k)}(x) = \mathbb{E}_{\xi\sim\mathcal{D}^{(k)}_{i,train}}"
+    r"\big[x-\lambda\nabla\mathcal{L}^{(k)}_i(x;\xi)\big],\quad f^{(k)}(y) = "
+    r"\mathbb{E}_{i,\zeta}\big[\mathcal{L}^{(k)}_i(y;\zeta)\big]",
+)
+class Composition:
+    cases = grid(
+        AnalyticMAML(
+            tasks=[2, 1, 3], dim=[1, 2], adaptation=[1.0, 0.3], heterogeneity=0.4,
+            task_heterogeneity=pi / 2,
+        )
+    )  # fmt: skip
+    readings = {
+        "each device has one task": (only(own_step), only(mean_step)),
+        "g is the mean over all tasks of a device": (own_step, mean_step),
+        "g is of one task of a device": (own_step, one_task),
+    }
+    corrected = (own_step, stacked)
+    correction = (
+        "g^{(k)}(x) = (x − λ∇L_i(x))_i, one block a task, and f^{(k)}(y) = (1/n) Σ_i L_i(y_i): "
+        "f^{(k)}(g^{(k)}(x)) = (1/n) Σ_i L_i(x − λ∇L_i(x)), term by term. With blocks scaled "
+        "by 1/√n, every constant is that of one task. u has n·d entries: section 5.1 of 003 does "
+        "maintain “a separate inner state u_i for each task i”."
+    )
+    false_siblings = [
+        ("no adaptation", (own_step, no_step)),
+        ("a step uphill", (own_step, ascent)),
+    ]
+
+    def compare(case, right):
+        """The value, and each derivative by automatic differentiation, at a few points."""
+        made: list[Comparison] = []
+        for client, centres in enumerate(case.problem.centres):
+            device = Device(case.problem, client, torch.from_numpy(centres)[:, None])
+            for at in POINTS:
+                (left, slope), (value, stated) = (_with_slope(f, device, at) for f in right)
+                where = f"of client {client + 1} at {at:g}"
+                made.append(Comparison(f"value {where}", left, left, value, len(made)))
+                for k, (m, v) in enumerate(zip(slope, stated, strict=True), 1):
+                    made.append(Comparison(f"derivative {k} {where}", m, m, v, len(made)))
+        return made
+
+    explain = (
+        "Read literally, a device with several tasks tests each of them after a step on the mean "
+        "of all (or on one of them), which is not MAML; with one block a task, or one task a "
+        "device, it is. The sentence that Theorem 1 holds for it refers to a theorem that 003 "
+        "does not have under that number."
+    )
+
+
+def _with_slope(function, device, at):
+    x = (at + 0.1 * torch.arange(device.problem.dim, dtype=torch.float64)).requires_grad_()
+    value = function(device, x)
+    (slope,) = torch.autograd.grad(value, x)
+    return value.item(), slope.tolist()

@@ -1,0 +1,64 @@
+r"""Lemma 3.9 with the task drawn inside f, as (8) prints f.
+
+**Statement.** With f^{(k)}(y) = E_i E_ζ L_i(y; ζ), the task i drawn together with ζ, σ_f² = σ_1²
+and C_f² = σ_1² + G².
+
+**Kind.** Bounds on suprema, enclosed as in ``lemma_3_9``.
+
+**Source.** 003, Lemma 3.9 (10) with f^{(k)} of (8); (19), (22) and (23) write L_i for f^{(k)}.
+
+**Finding.** σ_f² leaves out the spread of the tasks. Two tasks in one dimension, no noise,
+L_±(y) = 1 − cos(y ∓ π/2): their gradients are ∓cos y and f is constant, so the variance is cos² y,
+1 at y = 0, and σ_1² = 0. With σ_1² + G² it holds, and cannot be improved without a constant for the
+spread. C_f² holds: a second moment does not see which task was drawn.
+"""
+
+from math import pi
+
+from synthetic.problems import AnalyticMAML
+from toolkit import claim, grid
+from verifiers.claims.scgdm import _suprema
+from verifiers.claims.scgdm._assumption_3_8 import TASKS
+from verifiers.claims.scgdm._suprema import Stated
+
+
+def moment(c):
+    return c.sigma_1**2 + c.G**2
+
+
+@claim(
+    name="scgdm/lemma-3.9-tasks",
+    kind="bound",
+    source="003, Lemma 3.9 (10), f as in (8)",
+    assumes=[TASKS],
+    statement=r"\mathbb{E}_{i,\zeta}\|\nabla f^{(k)}(y;\zeta)-\nabla f^{(k)}(y)\|^2 \le \sigma_1^2,"
+    r"\quad \mathbb{E}_{i,\zeta}\|\nabla f^{(k)}(y;\zeta)\|^2 \le \sigma_1^2+G^2,"
+    r"\quad f^{(k)}(y;\zeta) = \mathcal{L}^{(k)}_i(y;\zeta)",
+)
+class Drawn:
+    cases = grid(
+        AnalyticMAML(
+            clients=1, tasks=2, dim=[1, 2], task_heterogeneity=[pi / 2, 0.0, 0.5],
+            noise=[0.0, 0.3],
+        )
+    )  # fmt: skip
+    compare = _suprema.compare
+    readings = {
+        "σ_f²": Stated(_suprema.drawn_variance_of_f, lambda c: c.sigma_1**2),
+        "C_f²": Stated(_suprema.drawn_moment_of_f, moment),
+    }
+    corrected = Stated(_suprema.drawn_variance_of_f, moment)
+    correction = (
+        "E_{i,ζ}‖∇L_i(y; ζ) − ∇f(y)‖² = E_i E_ζ‖∇L_i(y; ζ) − ∇L_i(y)‖² + E_i‖∇L_i(y) − ∇f(y)‖² ≤ "
+        "σ_1² + E_i‖∇L_i(y)‖² ≤ σ_1² + G². Two tasks with opposite gradients attain it at σ_1 = 0."
+    )
+    false_siblings = [
+        ("half of G²", Stated(
+            _suprema.drawn_variance_of_f, lambda c: c.sigma_1**2 + c.G**2 / 2)),
+        ("C_f² without the noise", Stated(_suprema.drawn_moment_of_f, lambda c: c.G**2)),
+    ]  # fmt: skip
+    explain = (
+        "The proof writes L_i for f^{(k)}, which (8) defines as the mean over the device's tasks. "
+        "If a step draws the task with its test sample, the variance of ∇f is that of the test "
+        "samples and that of the tasks; Theorem 3.4's noise terms then need σ_1² + G²."
+    )
