@@ -37,6 +37,7 @@ class Comparison:
     Attributes:
         what: what is compared.
         x: where it is drawn on the plot.
+        at: where it is drawn on a map, beside ``drawn``, the number that the map shows there.
     """
 
     what: str
@@ -44,6 +45,8 @@ class Comparison:
     high: float
     value: float
     x: float = 0.0
+    at: tuple[float, float] | None = None
+    drawn: float = 0.0
 
 
 def maximum_over_simplex(
@@ -76,7 +79,7 @@ def maximum_over_simplex(
 
 def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison]) -> Row:
     """Return the row of an identity or a bound on one case; the worst comparison is shown."""
-    broken = unmet(claim, case)
+    broken = unmet(claim, case, form)
     if broken is not None:
         return row_of(claim, form, described(case), Verdict.INAPPLICABLE, None, broken)
     if claim.kind == "bound":
@@ -141,6 +144,14 @@ def _bound(claim: Claim, case: Case, form: Form, comparisons: Sequence[Compariso
     return row_of(claim, form, described(case), verdict, Evidence.ENCLOSED, reason, **facts)
 
 
+def _map(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Return the comparisons that have a place on a map: columns, rows and numbers."""
+    placed = [c for c in comparisons if c.at is not None]
+    if not placed:
+        return {}
+    return {"map": [[*c.at, c.drawn] for c in placed if c.at is not None]}
+
+
 def _facts(
     claim: Claim, case: Case, comparisons: Sequence[Comparison], shown: Comparison, mean: float
 ) -> dict[str, Any]:
@@ -159,5 +170,6 @@ def _facts(
             "high": [c.high for c in order],
             "bound": [c.value for c in order],
             "what": [c.what for c in order],
-        },
+        }
+        | _map(order),
     }

@@ -84,7 +84,7 @@ class Item:
         case = claim.cases_for(self.tier)[self.number]
         if self.task == "compare":
             assert claim.compare is not None
-            applies = empirical.unmet(claim, case) is None
+            applies = empirical.unmet(claim, case, form) is None
             compared = claim.compare(case, form.right) if applies else []
             return pack_rows([ground_truth.judge(claim, case, form, compared)])
         if self.task == "exact":

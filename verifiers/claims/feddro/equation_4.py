@@ -51,9 +51,9 @@ class LogMeanExp:
     }
     corrected = Values(scaled)
     correction = (
-        "With V = λ log((1/m) Σ exp(ℓ_i/λ)) and ρ_i = exp((ℓ_i − V)/λ)/m, which sum to 1, "
-        "Σ p_i ℓ_i − λ Σ p_i log(m p_i) = V − λ Σ p_i log(p_i/ρ_i) ≤ V, with equality at p = ρ. "
-        "So f = λ log, with g and h as printed."
+        "With V = λ log((1/m) Σ exp(ℓ_i/λ)) and ρ_i = exp((ℓ_i − V)/λ)/m, which sum to 1, Σ p_i "
+        "ℓ_i − λ Σ p_i log(m p_i) = V − λ Σ p_i log(p_i/ρ_i) ≤ V, with equality at p = ρ. So f = "
+        "λ log, with g and h as printed."
     )
     false_siblings = [
         ("divided by λ", Values(lambda ell, lam: log_mean_exp(ell, lam) / lam)),

@@ -46,9 +46,9 @@ class Composition:
     )  # fmt: skip
     corrected = Values(_interior.composition)
     correction = (
-        "Complete the square on Σ p_i = 1: Σ p_i ℓ_i − (λm/2) Σ (p_i − 1/m)² = V − (λm/2) Σ "
-        "(p_i − p_i*)², p_i* = 1/m + (ℓ_i − ℓ̄)/(λm), V = ℓ̄ + Var(ℓ_i)/(2λ). p_i* ≥ 0 for all i "
-        "is λ ≥ ℓ̄ − min ℓ_i."
+        "Complete the square on Σ p_i = 1: Σ p_i ℓ_i − (λm/2) Σ (p_i − 1/m)² = V − (λm/2) Σ (p_i "
+        "− p_i*)², p_i* = 1/m + (ℓ_i − ℓ̄)/(λm), V = ℓ̄ + Var(ℓ_i)/(2λ). p_i* ≥ 0 for all i is λ "
+        "≥ ℓ̄ − min ℓ_i."
     )
     false_siblings = [
         ("the variance taken away", Values(

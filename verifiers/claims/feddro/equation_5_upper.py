@@ -33,8 +33,8 @@ class UpperBound:
     )  # fmt: skip
     corrected = Values(_interior.composition)
     correction = (
-        "Dropping p_i ≥ 0 can only raise the maximum, and without it the maximum over Σ p_i = 1 is "
-        "ℓ̄ + Var(ℓ_i)/(2λ) (equation-5-interior)."
+        "Dropping p_i ≥ 0 can only raise the maximum, and without it the maximum over Σ p_i = 1 "
+        "is ℓ̄ + Var(ℓ_i)/(2λ) (equation-5-interior)."
     )
     false_siblings = [
         ("half the variance", Values(
