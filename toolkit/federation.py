@@ -156,8 +156,10 @@ def _seen_between(recorder: Recorder | None, axes: tuple[str, ...] | None = None
     """Say whether a measure needs nothing but the states at the starts of rounds, or of steps."""
     if recorder is None:
         return True
-    wanted = (("round",), ("step",)) if axes is None else (axes,)
-    return recorder.axes in wanted and not (axes is None and recorder.looked_inside)
+    wanted = (("round",), ("step",), ("transition",)) if axes is None else (axes,)
+    if recorder.axes not in wanted or recorder.how[0] == "given past":
+        return False
+    return not (axes is None and recorder.looked_inside)
 
 
 def _outcome(

@@ -46,12 +46,25 @@ def span(
         reach = max(reach, met)
         if recorder is not None:
             moments = type(state)(*(x[::every] for x in path))
+            if recorder.axes == ("transition",):
+                moments = _after(path, state)
             recorder.take_many(_beside(view, moments), steps // every)
         if not all(bool(torch.isfinite(x.sum())) for x in state):
             return state, reach, _first_bad(path, first * tau, steps)
         if recorder is not None and recorder.lost:
             return state, reach, ctx.t
     return state, reach, None
+
+
+def _after(path: Any, state: Any) -> Any:
+    """Return the states after each step, given those before it and the last one."""
+    held = zip(path, state, strict=True)
+    return type(state)(
+        *(
+            torch.cat([x[1:], last.mean(0, keepdim=True)[None] if x.shape[1] == 1 else last[None]])
+            for x, last in held
+        )
+    )
 
 
 def _first_bad(path: Any, first: int, steps: int) -> int:

@@ -206,7 +206,7 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
     cases = claim.cases_for("quick")[:3] if profile == "smoke" else claim.cases_for(profile)
     rows = []
-    for k in wanted:
+    for k in wanted if claim.rate.bound is not None else ():
         form = claim.forms[k]
         rows.append(rate.judge_schedule(claim, form, form.right, claim.notation(cases[0])))
     last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]

@@ -65,19 +65,22 @@ class Rate:
 
     Attributes:
         horizon: the symbol T.
-        bound: the supported right side that the rate is derived from.
+        bound: the supported right side that the rate is derived from (None: there is none, and the
+            measured slope alone decides).
         source: which claim supports it.
         special: exponents' values on the measured instance.
         exponent: the order's exponent there.
         floors: lower bounds that can refute.
+        size: what the horizon is on a case, if it is not the number of local steps.
     """
 
     horizon: Any
-    bound: Callable[[Any], Any]
+    bound: Callable[[Any], Any] | None
     source: str
     special: Mapping[Any, Any]
     exponent: float
     floors: Sequence[Floor] = field(default_factory=tuple)
+    size: Callable[[Case], float] | None = None
 
 
 def exponents(expression: Any, horizon: Any) -> dict[Any, Any]:
@@ -104,6 +107,7 @@ def judge_schedule(
     rate: Rate = claim.rate
     t = rate.horizon
     letters = {sympy.Symbol(name, positive=True): value for name, value in schedule.letters.items()}
+    assert rate.bound is not None
     bound = rate.bound(Letters(notation)).subs(letters).subs(sympy.Symbol("T", positive=True), t)
     growth = exponents(bound, t)
     empty = [name for name in schedule.counts if _below_one(schedule.letters[name], t)]
@@ -181,13 +185,16 @@ def judge_slope(
     from scipy.stats import t as student
 
     rate: Rate = claim.rate
-    horizons = np.array([_steps(case) for case in cases], dtype=float)
+    size = rate.size or _steps
+    horizons = np.array([size(case) for case in cases], dtype=float)
     means, bands, bounds, over = [], [], [], []
     for case, block in zip(cases, measured, strict=True):
         assert claim.range is not None
         top, values = right_side(claim, case, claim.range)[1], block.values[0]
         means.append(float(values @ block.weights))
         bands.append([float(end) for end in band(values)])
+        if rate.bound is None:
+            continue
         bounds.append(right_side(claim, case, rate.bound)[1])
         if exceeds(np.clip(values / top, 0.0, 1.0), bounds[-1] / top, ALPHA / len(cases)):
             over.append(f"T = {_steps(case)}")
@@ -215,7 +222,7 @@ def judge_slope(
         comparisons=len(cases), alpha=ALPHA,
         replicates=int(measured[0].values.shape[1]),
         series={
-            "x": horizons.tolist(), "mean": means, "bound": bounds,
+            "x": horizons.tolist(), "mean": means, **({"bound": bounds} if bounds else {}),
             "low": [low for low, _ in bands], "high": [high for _, high in bands],
             "fit": np.exp(fit.intercept + slope * x).tolist(),
             "reference": (means[-1] * (horizons / horizons[-1]) ** rate.exponent).tolist(),

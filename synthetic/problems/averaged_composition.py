@@ -14,7 +14,8 @@ h_k(x; ξ) = h_k(x) + σ_h ξ e·x.
 
 **Constants** (all proven on R^d; a client's curvature is at most inner_curvature):
 
-* B_f, L_f: outer slope and curvature. L_h = plain curvature (0 without H_h), σ_h, Δ_h = κ;
+* B_f, L_f: outer slope and curvature; L_h = plain curvature (0 without H_h), σ_h, Δ_h = κ, and
+  ‖∇h_k(x; ξ)‖ ≤ plain slope + κ + σ_h;
 * L_g = inner_curvature of the expected map; Δ_g = ρ s: ∇g_k − ∇g = ±ρ s P diag(1 − c + c cos) Qᵀ;
 * B_g: mean-squared Lipschitz constant, bounded by the root mean square of ∇g_k(x; ζ), which is
   (S² + a²)^½ with S = (1 + ρ)s if r = 1, else ((S + a)²/2 + max(S, |S − a|)²/2)^½;
@@ -141,6 +142,7 @@ class AveragedComposition(CompositionProblem):
             "outer_gradient_noise": 0.0,
             "inner_gradient_heterogeneity": spread,
             "field_smoothness": plain,
+            "plain_gradient_bound": self.plain_slope + tilt + self.plain_noise,
             "plain_gradient_noise": self.plain_noise,
             "plain_gradient_heterogeneity": tilt,
             "objective_smoothness": plain

@@ -63,6 +63,7 @@ class FedDRO(Algorithm):
         "sigma_h": "plain_gradient_noise", "Delta_h": "plain_gradient_heterogeneity",
         "Delta_g": "inner_gradient_heterogeneity", "L_h": "field_smoothness",
         "sigma_g1": "inner_gradient_noise", "sigma_g0": "inner_value_noise",
+        "B_h": "plain_gradient_bound",
     }  # fmt: skip
 
     def validate(self) -> None:

@@ -50,7 +50,9 @@ class Group:
     @property
     def tightest(self) -> float | None:
         """The largest ratio of left to right among rows that are not vacuous."""
-        bounds = [row for row in self.rows if row.kind == "bound" and not row.vacuous]
+        bounds = [
+            row for row in self.rows if row.kind in ("bound", "existence") and not row.vacuous
+        ]
         ratios = [row.ratio for row in bounds if row.ratio is not None]
         return max(ratios, default=None)
 
