@@ -1,0 +1,55 @@
+r"""Linear speed-up: the scaling law of Theorem 5.1 and Corollary 5.2 in K, |b| and T.
+
+**Statement.** With η = √(|b|K/T), β = 4B_g⁴L_f²η and I ≤ T^{1/4}/(|b|K)^{3/4}: E‖∇Φ(x̄^{a(T)})‖² =
+O(1/√N), N = |b|KT, the number of samples of all clients.
+
+**Kind.** Rate in N, measured where K, |b|, T and I all vary, with noise in h and g and with gradient
+heterogeneity; asymptotic evidence, since the constants of the bound are not in the text.
+"""
+
+from sympy import symbols
+
+from synthetic.problems import AveragedComposition
+from toolkit import claim
+from verifiers.claims.feddro import _theorem as parts
+from verifiers.claims.feddro import assumptions as given
+from verifiers.rate import Rate, Schedule
+
+N = symbols("N", positive=True)
+
+
+def samples(case):
+    """Return |b|KT."""
+    method = case.algorithm
+    return method.batch * case.problem.clients * case.rounds * method.local_steps
+
+
+def instance(clients, batch, steps, local_steps):
+    problem = AveragedComposition(
+        clients=clients, inner_heterogeneity=0.3, inner_value_noise=0.3, inner_gradient_noise=0.3,
+        plain_noise=0.5, plain_tilt=0.2, distance=0.5,
+    )  # fmt: skip
+    return parts.run(problem, steps, local_steps=local_steps, batch=batch)
+
+
+@claim(
+    name="feddro/linear-speed-up",
+    kind="rate",
+    source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
+    assumes=[*given.ASSUMED],
+    statement=r"\mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = \mathcal O\big(1/\sqrt{|b|KT}\big)",
+)
+class LinearSpeedUp:
+    cases = [
+        instance(2, 1, 256, 2), instance(4, 1, 512, 1), instance(2, 2, 2048, 2),
+        instance(8, 2, 1024, 1), instance(16, 1, 2048, 1), instance(4, 4, 4096, 1),
+        instance(32, 1, 4096, 1), instance(8, 4, 8192, 1),
+    ]  # fmt: skip
+    full = [instance(64, 1, 8192, 1), instance(16, 4, 16384, 1)]
+    left = parts.squared_gradient
+    range = parts.largest
+    right = Schedule({}, N**-0.5)
+    rate = Rate(
+        horizon=N, bound=None, source="", special={}, exponent=-0.5, size=samples
+    )  # fmt: skip
+    explain = "Measured: clients, minibatch and steps count alike."
