@@ -3,8 +3,8 @@ r"""Corollary 5.2: local updates.
 **Statement.** In the setting of Theorem 5.1 with I ≤ O(T^{1/4}/(|b|K)^{3/4}): E‖∇Φ(x̄^{a(T)})‖² ≤
 2[Φ(x̄⁰) − Φ* + ‖ȳ⁰ − g(x̄⁰)‖²]/√(|b|KT) + [C_σh σ_h² + C_σg σ_g² + C_Δh Δ_h² + C_Δg Δ_g²]/√(|b|KT).
 
-**Kind.** Bound, judged without noise and with Δ_h = Δ_g = 0 (the constants are not in the text), and
-by algebra: with that I, 𝒞 = 1/√(|b|KT).
+**Kind.** Bound, judged without noise and with Δ_h = Δ_g = 0 (the constants are not in the text),
+and by algebra: with that I, 𝒞 = 1/√(|b|KT).
 
 **Finding.** The algebra is right; the initial term is Theorem 5.1's and false as there.
 """

@@ -3,8 +3,8 @@ r"""Corollary 5.3: samples and communications to reach ε.
 **Statement.** In the setting of Theorem 5.1 with I = O(T^{1/4}/(|b|K)^{3/4}): (i) the sample
 complexity is O(ε⁻²), O(K⁻¹ε⁻²) a client; (ii) the communication complexity is O(ε^{−3/2}).
 
-**Kind.** Complexity, by algebra from E‖∇Φ‖² ≤ C/√(|b|KT) (ε is on the square, Definition 3.6), and by
-the rounds that the engine counts.
+**Kind.** Complexity, by algebra from E‖∇Φ‖² ≤ C/√(|b|KT) (ε is on the square, Definition 3.6), and
+by the rounds that the engine counts.
 
 **Finding.** Definition 3.7 counts "total communication rounds between the clients and the server".
 FedDRO shares ȳ in each of its T steps, so there are T + ⌊T/I⌋ of them: O(K⁻¹ε⁻²) for a fixed K and

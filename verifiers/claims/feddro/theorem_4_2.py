@@ -1,8 +1,8 @@
 r"""Theorem 4.2: FedAvg with embeddings shared at every step.
 
-**Statement.** If Algorithm 1 shares y_k at each iteration, then, h = 0, under Assumptions 3.2–3.4 and
-for 1 ≤ I ≤ O(T^{1/4}), there is a choice of η^t > 0 with which the iterates converge to a stationary
-point of Φ.
+**Statement.** If Algorithm 1 shares y_k at each iteration, then, h = 0, under Assumptions 3.2–3.4
+and for 1 ≤ I ≤ O(T^{1/4}), there is a choice of η^t > 0 with which the iterates converge to a
+stationary point of Φ.
 
 **Kind.** Existence, by an explicit bound that tends to 0: with η ≤ 1/L_Φ,
 (1/T) Σ_{t<T} ‖∇Φ(x̄^t)‖² ≤ 2(Φ(x̄⁰) − Φ*)/(ηT) + L_Φ²η²B_g²B_f²(I − 1)(2I − 1)/6, which at

@@ -1,0 +1,88 @@
+r"""Algorithm 1, as code: driftproof's FedAvg for compositions is the printed pseudo-code.
+
+**Statement.** Algorithm 1, lines 1–10, in Case I and Case II, and its modification in Theorem 4.2:
+∇Φ_k = ∇g_k(x_k)∇f(y_k), (6); x_k ← x_k − η^t∇Φ_k; y_k = g_k(x_k); every I steps x_k = x̄, y_k =
+g_k(x̄) and, in Case II, y_k = ȳ.
+
+**Kind.** Identity, to rounding: the pseudo-code line by line, client by client, against the
+federation.
+"""
+
+import numpy as np
+import torch
+
+from synthetic.problems import AveragedComposition, BiasAmplification
+from toolkit import claim, grid
+from toolkit.algorithms import CompositionalFedAvg
+from toolkit.federation import run, sampled_context
+from verifiers.ground_truth import Comparison
+
+CURVED = AveragedComposition(
+    clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
+    distance=1.1,
+)  # fmt: skip
+SHARING = ["case-1", "case-2", "every-step"]
+
+
+def transcribed(problem, given, rounds, shared="mean"):
+    """Run the pseudo-code; the numbers in the comments are its lines. Returns every x_k."""
+    clients = [
+        problem.oracles(torch.float64, clients=range(k, k + 1)) for k in range(problem.clients)
+    ]
+
+    def g(k, x):
+        return clients[k].inner(torch.from_numpy(x)[None, :, None], None)
+
+    def embed(points):
+        return [g(k, x)[0][0, :, 0].numpy() for k, x in enumerate(points)]
+
+    def share(values):
+        return [np.mean(values, 0) if shared == "mean" else values[0]] * len(values)
+
+    x = [problem.start() for _ in clients]
+    y = embed(x)  # 2: y_k = ȳ, where embeddings are shared at all
+    if given.sharing != "case-1":
+        y = share(y)
+    for t in range(rounds * given.local_steps):  # 3
+        if given.sharing == "every-step":  # Theorem 4.2
+            y = share(embed(x))
+        between = t % given.local_steps and given.decay
+        eta = given.step_size / (1 + t) ** given.decay if between else given.step_size
+        for k, client in enumerate(clients):  # 4, 5
+            outer = client.outer_grad(torch.from_numpy(y[k])[None, :, None], None)
+            x[k] = x[k] - eta * g(k, x[k])[1](outer)[0, :, 0].numpy()
+        if (t + 1) % given.local_steps == 0:  # 6
+            x = share(x)  # 7
+        y = embed(x)
+        if (t + 1) % given.local_steps == 0 and given.sharing == "case-2":  # 8
+            y = share(y)
+    return x
+
+
+@claim(
+    name="feddro/algorithm-1",
+    kind="identity",
+    source="004, Algorithm 1 and Theorem 4.2",
+    statement=r"x_k^{t+1} = x_k^t-\eta^t\nabla g_k(x_k^t)\nabla f(y_k^t),\; y_k^{t+1} = "
+    r"g_k(x_k^{t+1});\quad t+1 \bmod I = 0:\; x_k^{t+1} = \bar x^{t+1},\; y_k^{t+1} = "
+    r"g_k(\bar x^{t+1}) \text{ [I], } \bar y^{t+1} \text{ [II]}",
+)
+class PseudoCode:
+    cases = [
+        *grid(CURVED, CompositionalFedAvg(local_steps=[1, 3], sharing=SHARING), rounds=4),
+        *grid(
+            BiasAmplification(heterogeneity=["slopes", "offsets"]),
+            CompositionalFedAvg(local_steps=3, sharing=SHARING, decay=1.5), rounds=4,
+        ),
+    ]  # fmt: skip
+    right = "mean"
+    false_siblings = [("the first client's values for all", "first")]
+
+    def compare(case, right):
+        ctx = sampled_context(case.problem, ("algorithm-1",), replicates=1)
+        ours = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state.x[..., 0].numpy()
+        theirs = np.array(transcribed(case.problem, case.algorithm, case.rounds, right))
+        return [
+            Comparison(f"entry {n + 1} of the models", float(a), float(a), float(b), float(n))
+            for n, (a, b) in enumerate(zip(ours.ravel(), theirs.ravel(), strict=True))
+        ]
