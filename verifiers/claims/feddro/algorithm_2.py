@@ -6,8 +6,9 @@ r"""Algorithm 2, as code: driftproof's FedDRO is the printed pseudo-code.
 **Kind.** Identity, to rounding: the pseudo-code line by line, client by client, against the
 federation on the same draws.
 
-**Readings.** At t = 0 the initialisation gives ȳ⁰ and line 6 computes y⁰ by (8), which needs y^{−1}:
-either the given ȳ⁰ is used, or (8) with y^{−1} = ȳ⁰. (7) and (8) print one minibatch b_g for g and ∇g.
+**Readings.** At t = 0 the initialisation gives ȳ⁰, and line 6 computes y⁰ by (8), which needs
+y^{−1}: either the given ȳ⁰ is used, or (8) with y^{−1} = ȳ⁰. (7) and (8) have one minibatch b_g for
+g and ∇g.
 """
 
 import numpy as np
