@@ -8,8 +8,9 @@ right side is typeset, compared and evaluated from one expression.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from toolkit.errors import DriftproofError, unknown_name
@@ -104,20 +105,39 @@ class Letters:
 
 def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, float]) -> float:
     """Return the value of a right side, computed at 30 digits and rounded once."""
+    import mpmath
     import sympy
 
     expression = sympy.sympify(expression)
-    values = {symbol: roles[notation[symbol.name]] for symbol in expression.free_symbols}
-    exact = {symbol: sympy.Rational(value) for symbol, value in values.items()}
-    made = sympy.N(expression.subs(exact), 30)
-    if made.is_real is False or made.has(sympy.zoo, sympy.nan) or not made.is_number:
-        given = ", ".join(f"{symbol} = {value:g}" for symbol, value in values.items())
-        raise DriftproofError(
-            f"{expression} is {made} at {given or 'every case'}",
-            "a real number on each case",
-            "leave out the cases where it is none, or mend the formula",
-        )
-    return float(made)
+    symbols, compiled = _compiled(expression)
+    values = [roles[notation[symbol.name]] for symbol in symbols]
+    with mpmath.workdps(30):
+        try:
+            made = compiled(*(mpmath.mpf(float(value)) for value in values))
+        except (ZeroDivisionError, ValueError, OverflowError) as error:
+            made, told = mpmath.nan, str(error)
+        else:
+            told = str(made)
+        if isinstance(made, mpmath.mpc) and made.imag == 0:
+            made = made.real
+        if isinstance(made, mpmath.mpc) or mpmath.isnan(made) or mpmath.isinf(made):
+            pairs = zip(symbols, values, strict=True)
+            given = ", ".join(f"{symbol} = {value:g}" for symbol, value in pairs)
+            raise DriftproofError(
+                f"{expression} is {told} at {given or 'every case'}",
+                "a real number on each case",
+                "leave out the cases where it is none, or mend the formula",
+            )
+        return float(made)
+
+
+@cache
+def _compiled(expression: Any) -> tuple[list[Any], Callable[..., Any]]:
+    """Return an expression's symbols, and it as a function of mpmath's numbers."""
+    import sympy
+
+    symbols = sorted(expression.free_symbols, key=str)
+    return symbols, sympy.lambdify(symbols, expression, "mpmath")
 
 
 def split(expression: Any) -> tuple[Any, dict[str, Any]]:

@@ -7,7 +7,9 @@ judged on the same run, and a verdict does not depend on how the work was spread
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -151,18 +153,33 @@ def right_side(claim: Claim, case: Case, right: Any) -> tuple[float, float]:
     It is wide only where inf F is known by an enclosure.
     """
     notation = claim.notation(case)
-    expression, _ = split(right(Letters(notation)))
+    expression, _ = split_right(right, notation)
     ends = [
         evaluate(expression, notation, roles_of(case, gap=gap)) for gap in case.problem.initial_gap
     ]
     return min(ends), max(ends)
 
 
+def split_right(right: Any, notation: Mapping[str, str]) -> tuple[Any, dict[str, Any]]:
+    """Return a right side's constant part and its coefficients, made once."""
+    return _split_once(right, tuple(sorted(notation.items())))
+
+
+@lru_cache(maxsize=4096)
+def _split_once(right: Any, notation: tuple[tuple[str, str], ...]) -> tuple[Any, dict[str, Any]]:
+    return split(right(Letters(dict(notation))))
+
+
 def coefficients(claim: Claim, case: Case, right: Any) -> dict[str, float]:
     """Return what each measured mean in a right side is multiplied by."""
     notation = claim.notation(case)
-    _, factors = split(right(Letters(notation)))
+    _, factors = split_right(right, notation)
     return {name: evaluate(x, notation, roles_of(case)) for name, x in factors.items()}
+
+
+@lru_cache(maxsize=4096)
+def _relation_once(relation: Any, notation: tuple[tuple[str, str], ...]) -> Any:
+    return relation(Letters(dict(notation)))
 
 
 def unmet(claim: Claim, case: Case, form: Form | None = None) -> str | None:
@@ -179,7 +196,7 @@ def unmet(claim: Claim, case: Case, form: Form | None = None) -> str | None:
             return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
         if assumption.relation is None:
             continue
-        relation = assumption.relation(Letters(notation))
+        relation = _relation_once(assumption.relation, tuple(sorted(notation.items())))
         if relation in (True, sympy.true):
             continue
         if not hasattr(relation, "lhs"):

@@ -38,6 +38,7 @@ class Comparison:
         what: what is compared.
         x: where it is drawn on the plot.
         at: where it is drawn on a map, beside ``drawn``, the number that the map shows there.
+        axes: what the map's columns, rows and numbers are.
     """
 
     what: str
@@ -47,6 +48,7 @@ class Comparison:
     x: float = 0.0
     at: tuple[float, float] | None = None
     drawn: float = 0.0
+    axes: tuple[str, str, str] = ("", "", "")
 
 
 def maximum_over_simplex(
@@ -149,7 +151,8 @@ def _map(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     placed = [c for c in comparisons if c.at is not None]
     if not placed:
         return {}
-    return {"map": [[*c.at, c.drawn] for c in placed if c.at is not None]}
+    cells = [[*c.at, c.drawn] for c in placed if c.at is not None]
+    return {"map": {"axes": list(placed[0].axes), "cells": cells}}
 
 
 def _facts(

@@ -206,8 +206,10 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
     cases = claim.cases_for("quick")[:3] if profile == "smoke" else claim.cases_for(profile)
     rows = []
-    for k in wanted if claim.rate.bound is not None else ():
+    for k in wanted:
         form = claim.forms[k]
+        if claim.rate.bound is None and form.form != "sibling":
+            continue  # its measured slope alone decides
         rows.append(rate.judge_schedule(claim, form, form.right, claim.notation(cases[0])))
     last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
     tier = "quick" if profile == "smoke" else profile

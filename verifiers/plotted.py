@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from toolkit.claims import Case, Claim
-from toolkit.constants import Letters, split
 from toolkit.verdict import Row
-from verifiers.empirical import coefficients, right_side, roles_of
+from verifiers.empirical import coefficients, right_side, roles_of, split_right
 from verifiers.evidence import Measured
 
 
@@ -51,7 +50,7 @@ def bound_curve(
     if not curve or row.rhs is None or case.algorithm is None:
         return {}
     notation = claim.notation(case)
-    expression, named = split(form.right(Letters(notation)))
+    expression, named = split_right(form.right, notation)
     if named:
         factors = coefficients(claim, case, form.right)
         weights = np.array([factors.get(name, 0.0) for name in measured.names.split("/")])

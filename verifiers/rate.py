@@ -106,8 +106,11 @@ def judge_schedule(
 
     rate: Rate = claim.rate
     t = rate.horizon
+    refuted = _below_floor(claim, form, schedule)
+    if rate.bound is None:
+        reason = "no bound to derive it from, and no floor that it falls below"
+        return refuted or _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
     letters = {sympy.Symbol(name, positive=True): value for name, value in schedule.letters.items()}
-    assert rate.bound is not None
     bound = rate.bound(Letters(notation)).subs(letters).subs(sympy.Symbol("T", positive=True), t)
     growth = exponents(bound, t)
     empty = [name for name in schedule.counts if _below_one(schedule.letters[name], t)]
@@ -119,15 +122,8 @@ def judge_schedule(
             f"T^({_worst(growth, rate)})"
         )
         return _row(claim, form, Verdict.INAPPLICABLE, None, reason, empty_hypothesis=True)
-    for floor in rate.floors:
-        value = floor.value(schedule.letters)
-        if value is None:
-            continue
-        ratio = (value / schedule.order).subs(rate.special)
-        if sympy.limit(ratio, t, sympy.oo) == sympy.oo:
-            least = plain(sympy.simplify(value.subs(rate.special)))
-            reason = f"{floor.instance}: left ≥ {least} for large T"
-            return _row(claim, form, Verdict.REFUTED, Evidence.SYMBOLIC, reason)
+    if refuted is not None:
+        return refuted
     allowed = exponents(schedule.order, t)
     missing = [
         term for term in growth.items()
@@ -151,6 +147,23 @@ def judge_schedule(
         claim, form, Verdict.SUPPORTED, Evidence.SYMBOLIC, "", comparisons=len(growth),
         series={"proof": proof},
     )  # fmt: skip
+
+
+def _below_floor(claim: Claim, form: Form, schedule: Schedule) -> Row | None:
+    """Return the row of a schedule whose order some floor outgrows, if one does."""
+    import sympy
+
+    rate: Rate = claim.rate
+    for floor in rate.floors:
+        value = floor.value(schedule.letters)
+        if value is None:
+            continue
+        ratio = (value / schedule.order).subs(rate.special)
+        if sympy.limit(ratio, rate.horizon, sympy.oo) == sympy.oo:
+            least = plain(sympy.simplify(value.subs(rate.special)))
+            reason = f"{floor.instance}: left ≥ {least} for large T"
+            return _row(claim, form, Verdict.REFUTED, Evidence.SYMBOLIC, reason)
+    return None
 
 
 def _terms(schedule: Schedule, rate: Rate) -> list[list[Any]]:

@@ -40,9 +40,27 @@ class Figure:
     log: str
 
     @property
+    def map(self) -> Mapping[str, Any] | None:
+        """A table of numbers to be drawn instead of curves: axes, columns, rows and cells."""
+        held = self.series.get("map")
+        if not held:
+            return None
+        columns, rows = (sorted({cell[k] for cell in held["cells"]}) for k in (0, 1))
+        numbers = {(x, y): z for x, y, z in held["cells"]}
+        most = max(abs(z) for z in numbers.values()) or 1.0
+        return {
+            "axes": held["axes"],
+            "columns": columns,
+            "rows": [
+                (y, [(numbers.get((x, y)), abs(numbers.get((x, y), 0.0)) / most) for x in columns])
+                for y in reversed(rows)
+            ],
+        }
+
+    @property
     def labels(self) -> Mapping[str, str]:
         """What the curves are called."""
-        if self.row.kind == "identity":
+        if _equates(self.row):
             return LABELS | {"mean": "distance", "bound": "margin"}
         if "what" in self.series:
             return LABELS | {"mean": "left side", "band": "its certified enclosure"}
@@ -67,7 +85,8 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
         forms: dict[tuple[str, str], list[Row]] = {}
         for row in drawn:
             forms.setdefault((row.form, row.reading), []).append(row)
-        return [_figure(f"{slug}-{k}", _merged(same)) for k, same in enumerate(forms.values(), 1)]
+        made = [_figure(f"{slug}-{k}", _merged(same)) for k, same in enumerate(forms.values(), 1)]
+        return made + _maps(f"{slug}-map", next(iter(forms.values())))
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
     held = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
@@ -77,6 +96,25 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
 
 
+def _maps(name: str, rows: Sequence[Row]) -> list[Figure]:
+    """Return the maps that one form's cases have."""
+    mapped = [row for row in rows if (row.series or {}).get("map")]
+    return [
+        Figure(f"{name}-{k}", row, (row.series or {})["map"]["axes"][2], "", "", "")
+        for k, row in enumerate(mapped, 1)
+    ]
+
+
+def equates(rows: Sequence[Row]) -> bool:
+    """Say whether some row has certified numbers that should be equal, in place of a bound."""
+    return any(_equates(row) for row in rows)
+
+
+def _equates(row: Row) -> bool:
+    """Say whether a row's certified numbers are two sides that should be equal."""
+    return row.kind == "identity" or (row.kind != "bound" and "what" in (row.series or {}))
+
+
 def _certified(row: Row) -> bool:
     """Say whether a row's points are comparisons of certified numbers, not moments of a run."""
     return row.kind == "identity" or "what" in (row.series or {})
@@ -84,7 +122,7 @@ def _certified(row: Row) -> bool:
 
 def _merged(rows: Sequence[Row]) -> Row:
     """Return one row that stands for all comparisons of one form."""
-    series = _distances(rows) if rows[0].kind == "identity" else _sides(rows)
+    series = _distances(rows) if _equates(rows[0]) else _sides(rows)
     label = f"{len(series['x'])} comparisons on {len(rows)} cases"
     shown = next((row for row in rows if row.verdict is Verdict.REFUTED), rows[0])
     return replace(shown, series=series, case={"label": label}, instance={})
@@ -132,7 +170,7 @@ def _figure(name: str, row: Row) -> Figure:
     title = f"{what}: {row.verdict}"
     if row.kind == "rate":
         return Figure(name, row, title, "T, local steps", "left side", "xy")
-    if row.kind == "identity":
+    if row.kind == "identity" or (row.kind != "bound" and set(series) == {"x", "mean", "bound"}):
         title = f"{title}, certified distance between the two sides"
         return Figure(
             name, row, title, "comparison, in order of distance", "relative distance", "y"
@@ -149,6 +187,9 @@ def _figure(name: str, row: Row) -> Figure:
 
 def draw(figure: Figure, folder: Path) -> None:
     """Write a plot as SVG and PDF."""
+    if figure.map is not None:
+        _draw_map(figure, folder)
+        return
     made, axes = canvas()
     s, x = figure.series, figure.series["x"]
     point = "o" if len(x) < 12 else ""
@@ -165,6 +206,26 @@ def draw(figure: Figure, folder: Path) -> None:
                 x, s[key], color=colour, ls=style, marker=marker, ms=4, label=figure.labels[key]
             )
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
+    save(made, folder / figure.name)
+
+
+def _draw_map(figure: Figure, folder: Path) -> None:
+    """Write a map as SVG and PDF: a number and a shade in each cell."""
+    held = figure.map
+    assert held is not None
+    made, axes = canvas()
+    shades = [[share for _, share in cells] for _, cells in held["rows"]]
+    axes.imshow(shades, cmap="Oranges", vmin=0, vmax=1.4, aspect="auto")
+    for i, (_, cells) in enumerate(held["rows"]):
+        for j, (number, _) in enumerate(cells):
+            if number is not None:
+                axes.text(j, i, f"{number:.3g}", ha="center", va="center", fontsize=7)
+    axes.set_xticks(range(len(held["columns"])), [f"{x:g}" for x in held["columns"]])
+    axes.set_yticks(range(len(held["rows"])), [f"{y:.3g}" for y, _ in held["rows"]])
+    axes.set_xlabel(held["axes"][0])
+    axes.set_ylabel(held["axes"][1])
+    label = str(figure.row.case.get("label", ""))
+    axes.set_title(f"{figure.title}\n{label}", fontsize=8, wrap=True)
     save(made, folder / figure.name)
 
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from toolkit.constants import LATEX
-from toolkit.report.figures import NOTHING, Figure, distance, headline
+from toolkit.report.figures import NOTHING, Figure, distance, equates, headline
 from toolkit.report.latex_table import latex_table
 from toolkit.report.mathml import font_face, mathml
 from toolkit.verdict import Row, Verdict, overall
@@ -50,9 +50,10 @@ class Group:
     @property
     def tightest(self) -> float | None:
         """The largest ratio of left to right among rows that are not vacuous."""
-        bounds = [
-            row for row in self.rows if row.kind in ("bound", "existence") and not row.vacuous
-        ]
+        kinds = ("bound", "existence")
+        bounds = [row for row in self.rows if row.kind in kinds and not row.vacuous]
+        if equates(self.rows):
+            return None
         ratios = [row.ratio for row in bounds if row.ratio is not None]
         return max(ratios, default=None)
 
@@ -62,7 +63,7 @@ class Group:
         row = next((row for row in self.rows if row.lhs is not None), self.rows[0])
         if row.kind == "rate" and row.lhs is not None:
             return f"slope {number(row.lhs['mean'], 3)}"
-        if row.kind == "identity" and self.verdict is Verdict.SUPPORTED:
+        if equates(self.rows) and self.verdict is Verdict.SUPPORTED:
             apart = max(map(distance, self.rows))
             return f"within {number(apart, 2)}" if apart > NOTHING else "equal"
         return number(self.tightest, 3)
@@ -175,7 +176,10 @@ def document(template: str, **facts: Any) -> str:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    series = {key: value for key, value in figure.series.items() if key not in ("how", "what")}
+    kept = ("how", "what", "map")
+    series = {key: value for key, value in figure.series.items() if key not in kept}
+    if figure.map is not None:
+        return {"name": figure.name, "title": figure.title, "row": figure.row, "map": figure.map}
     return {
         "name": figure.name,
         "title": figure.title,

@@ -37,7 +37,8 @@ def transcribed(problem, given, rounds, shared="mean"):
         return [g(k, x)[0][0, :, 0].numpy() for k, x in enumerate(points)]
 
     def share(values):
-        return [np.mean(values, 0) if shared == "mean" else values[0]] * len(values)
+        made = values[0] if shared == "first" else np.mean(values, 0)
+        return [made * len(values) / (len(values) + (shared == "too many"))] * len(values)
 
     x = [problem.start() for _ in clients]
     y = embed(x)  # 2: y_k = ȳ, where embeddings are shared at all
@@ -76,7 +77,10 @@ class PseudoCode:
         ),
     ]  # fmt: skip
     right = "mean"
-    false_siblings = [("the first client's values for all", "first")]
+    false_siblings = [
+        ("the first client's values for all", "first"),
+        ("divided by K + 1", "too many"),
+    ]
 
     def compare(case, right):
         ctx = sampled_context(case.problem, ("algorithm-1",), replicates=1)

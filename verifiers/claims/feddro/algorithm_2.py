@@ -50,9 +50,9 @@ def transcribed(problem, given, rounds, previous="same sample"):
         draws.t = t
         zeta, xi = draws.draw(laws[0], "zeta"), draws.draw(laws[1], "xi")  # 5
         if t > 0 or given.first_step == "computed":
-            old = zeta if previous == "same sample" else None
+            old, kept = (zeta if previous == "same sample" else None), previous != "none"
             y = [  # 6, (8)
-                (1 - given.momentum) * (mean - g(k, before[k], old)[0]) + g(k, x[k], zeta)[0]
+                (1 - given.momentum) * (mean - kept * g(k, before[k], old)[0]) + g(k, x[k], zeta)[0]
                 for k in range(len(x))
             ]
             mean = np.mean(y, 0)
@@ -82,7 +82,10 @@ class PseudoCode:
         rounds=3,
     )
     right = "same sample"
-    false_siblings = [("the expectation at the previous point", "expectation")]
+    false_siblings = [
+        ("the expectation at the previous point", "expectation"),
+        ("no correction by the previous point", "none"),
+    ]
 
     def compare(case, right):
         ctx = sampled_context(case.problem, ("algorithm-2",), replicates=1)

@@ -45,7 +45,10 @@ class LocalUpdates:
     right = parts.printed
     corrected = parts.corrected
     correction = "The corrected Theorem 5.1 (feddro/theorem-5.1); 𝒞 is 1/√(|b|KT) for such I."
-    false_siblings = [("nothing for the embedding's error", lambda c: parts.corrected(c, 0))]
+    false_siblings = [
+        ("nothing for the embedding's error", lambda c: parts.corrected(c, 0)),
+        ("a tenth of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 10))),
+    ]
 
     def prove(right):
         samples, steps = sympy.symbols("n T", positive=True)  # n = |b|K

@@ -36,6 +36,11 @@ def all_rounds(steps, local):
     return steps + steps / local
 
 
+def twice(steps, local):
+    """Return the rounds if both were shared at each step."""
+    return 2 * steps
+
+
 @claim(
     name="feddro/corollary-5.3",
     kind="complexity",
@@ -58,6 +63,7 @@ class Complexity:
     )
     false_siblings = [
         ("no embeddings are sent", {"counted": models, "order": "corrected"}),
+        ("models are sent at each step", {"counted": twice, "order": "corrected"}),
     ]
 
     def compare(case, right):

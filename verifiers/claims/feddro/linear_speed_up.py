@@ -5,6 +5,9 @@ O(1/√N), N = |b|KT, the number of samples of all clients.
 
 **Kind.** Rate in N, measured where K, |b|, T and I all vary, with noise in h and g and with
 gradient heterogeneity; asymptotic evidence, since the constants of the bound are not in the text.
+
+**Floor.** f = 0, h(x) = x²/2 near 0, noise of variance 1 in ∇h: E(x̄^{t+1})² = (1 − η)²E(x̄^t)² +
+η²/(|b|K) tends to η/((2 − η)|b|K), so the left side is at least η/(3|b|K) = 1/(3√N) for long runs.
 """
 
 from sympy import symbols
@@ -13,7 +16,7 @@ from synthetic.problems import AveragedComposition
 from toolkit import claim
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
-from verifiers.rate import Rate, Schedule
+from verifiers.rate import Floor, Rate, Schedule
 
 N = symbols("N", positive=True)
 
@@ -49,6 +52,11 @@ class LinearSpeedUp:
     range = parts.largest
     right = Schedule({}, N**-0.5)
     rate = Rate(
-        horizon=N, bound=None, source="", special={}, exponent=-0.5, size=samples
+        horizon=N, bound=None, source="", special={}, exponent=-0.5, size=samples,
+        floors=[Floor("h(x) = x²/2 with noise of variance 1", lambda at: N**-0.5 / 3)],
     )  # fmt: skip
+    false_siblings = [
+        ("a faster rate, N^{-3/4}", Schedule({}, N**-0.75)),
+        ("a faster rate, 1/N", Schedule({}, 1 / N)),
+    ]
     explain = "Measured: clients, minibatch and steps count alike."

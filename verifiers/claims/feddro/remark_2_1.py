@@ -57,15 +57,23 @@ class OtherProblems:
         ),
     ]  # fmt: skip
     readings = {
-        "Huang et al.: ComFedL": Stated((limits.plug_in, ()), assumes=(PLUG_IN,)),
-        "Gao et al.: Local-SCGDM": Stated((limits.local_scgdm, ("umx",)), assumes=(SCGDM,)),
+        "Huang et al.: ComFedL": Stated((limits.plug_in, (), False), assumes=(PLUG_IN,)),
+        "Gao et al.: Local-SCGDM": Stated((limits.local_scgdm, ("umx",), False), assumes=(SCGDM,)),
     }
-    corrected = Stated((limits.local_scgdm, ("mx",)), assumes=(SCGDM,))
+    corrected = Stated((limits.local_scgdm, ("mx",), False), assumes=(SCGDM,))
     correction = (
         "Local-SCGDM with u kept on its clients cannot: x' = −βm, u_k' = γ(g_k(x) − u_k) and m' ="
         " α((1/K) Σ ∇g_kᵀ∇f(u_k) − m) in the time ηt rest where ∇F = 0. As printed, with u "
         "averaged, it can: u' = γ(ḡ(x) − u), and the rest points are those of Φ."
     )
+
+    false_siblings = [
+        ("ComFedL can", Stated((limits.plug_in, (), True), assumes=(PLUG_IN,))),
+        (
+            "Local-SCGDM with u kept on its clients can",
+            Stated((limits.local_scgdm, ("mx",), True), assumes=(SCGDM,)),
+        ),
+    ]
 
     def compare(case, right):
         made = []
@@ -79,7 +87,7 @@ class OtherProblems:
         return made
 
     def prove(right):
-        form, given = right
+        form, given, solves = right
         point = sympy.limit(form(*given).subs(limits.beta, sympy.Rational(1, 4)), limits.eta, 0)
         apart = sympy.simplify(point + 1) != 0
         own = vanishes(
@@ -87,7 +95,9 @@ class OtherProblems:
             r"F'(x_F) = (5x_F-1)/2 = 0 \text{ at } x_F=\tfrac15;\; \Phi'=0 \text{ at } -1",
         )
         told = f"the limit is {point}"
-        return [own, Step(r"\lim_{\eta\to0}\hat x(\eta) \ne x_\Phi = -1", apart, told)]
+        sign = "=" if solves else r"\ne"
+        says = rf"\lim_{{\eta\to0}}\hat x(\eta) {sign} x_\Phi = -1"
+        return [own, Step(says, apart != solves, told)]
 
     explain = (
         "Local-SCGDM averages its inner estimates, and so, for small steps, solves problem (2) "

@@ -38,6 +38,7 @@ from verifiers.symbolic import Step, nonnegative, vanishes
 
 LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 STEP_SIZES = tuple(float(x) for x in np.geomspace(1 / 16, 1 / 256, 8))
+AXES = ("I", "η", "bias of the limit, x̂ − x_Φ")
 ONE_SIZE = Assumption(
     "One step size", r"\eta^t=\eta",
     applies=lambda case: getattr(case.algorithm, "decay", 0.0) == 0,
@@ -118,7 +119,7 @@ class NonConvergence:
         return [
             Comparison(
                 f"I = {steps}, η = {size:.3g}", end, end, predicted(steps, size),
-                float(number), (steps, size), end - stationary,
+                float(number), (steps, size), end - stationary, AXES,
             )
             for number, (steps, size, end) in enumerate(limit_points(problem, method))
         ]  # fmt: skip

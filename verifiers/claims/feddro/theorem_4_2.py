@@ -88,7 +88,10 @@ class Convergence:
         return c.B_g**2 * c.B_f**2
 
     right = explicit
-    false_siblings = [("a quarter of the first term", lambda c: explicit(c, gap=Rational(1, 4)))]
+    false_siblings = [
+        ("a quarter of the first term", lambda c: explicit(c, gap=Rational(1, 4))),
+        ("a tenth of the first term", lambda c: explicit(c, gap=Rational(1, 10))),
+    ]
 
     def prove(right):
         letters = {

@@ -47,7 +47,7 @@ class Sum:
     readings = {"(42)": (L_g, 1), "(46)": (L_g, 2)}
     corrected = (L_f, 2)
     correction = "2P_0/(βηT) with P_0 of (39): 2A_0/(αηT) and 4C_g²L_f²B_0/(γηT)."
-    false_siblings = [("L_f, but half of it", (L_f, 1))]
+    false_siblings = [("L_f, but half of it", (L_f, 1)), ("L_f, but twice it", (L_f, 4))]
 
     def prove(right):
         curvature, factor = right

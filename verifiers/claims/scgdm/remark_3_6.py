@@ -67,6 +67,7 @@ class ConstantFactors:
     )  # fmt: skip
     false_siblings = [
         ("a faster rate, T^{-3/4}", Schedule(LETTERS, T ** Rational(-3, 4))),
+        ("a faster rate, 1/T", Schedule(LETTERS, 1 / T)),
     ]
 
     def prove(right):
