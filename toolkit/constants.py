@@ -56,9 +56,12 @@ RUN_ROLES: Mapping[str, str] = {
 """What a run itself adds."""
 
 LATEX: Mapping[str, str] = {
-    "F_gap": r"\left(F(\bar w_0)-F^*\right)",
+    "F_gap": r"\left(F_0-F^*\right)",
     "Phi_gap": r"\left(\Phi(\bar x^0)-\Phi^*\right)",
     "b1": "b_1",
+    "L_Phi": r"L_\Phi",
+    "sigma_g0": r"\sigma_g",
+    "sigma_g1": r"\sigma_{\nabla g}",
     "lambda_": r"\lambda",
     "sigma_2F": r"\sigma_{2,F}",
     "D_ell": r"D_\ell",

@@ -333,7 +333,8 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     if np.any(apart > np.maximum(BLUR * scale, floor)):
         reason = f"the sides lie within rounding errors of ±{apart.max():.3g}: too much to tell"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
-    facts["attained"] = bool(np.any(equal))
+    # two sides that are both 0 are equal, but no bound is attained by that
+    facts["attained"] = bool(np.any(equal & (np.abs(lefts) > 0)))
     return _row(claim, case, form, Verdict.SUPPORTED, Evidence.EXACT, "", **facts)
 
 

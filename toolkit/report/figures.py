@@ -12,6 +12,8 @@ from toolkit.verdict import Row, Verdict
 
 NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
+NOTHING_HERE = 1e-9
+"""Below this a map's number is shown as ≈ 0."""
 LABELS = {
     "mean": "measured",
     "band": "95 % band",
@@ -30,6 +32,7 @@ class Figure:
         row: the row that is drawn.
         title, x_label, y_label: what stands on it.
         log: which axes are logarithmic, "", "y" or "xy".
+        most: the number that a map shades most.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Figure:
     x_label: str
     y_label: str
     log: str
+    most: float = 1.0
 
     @property
     def map(self) -> Mapping[str, Any] | None:
@@ -47,15 +51,14 @@ class Figure:
             return None
         columns, rows = (sorted({cell[k] for cell in held["cells"]}) for k in (0, 1))
         numbers = {(x, y): z for x, y, z in held["cells"]}
-        most = max(abs(z) for z in numbers.values()) or 1.0
         return {
             "axes": held["axes"],
             "columns": columns,
-            "rows": [
-                (y, [(numbers.get((x, y)), abs(numbers.get((x, y), 0.0)) / most) for x in columns])
-                for y in reversed(rows)
-            ],
+            "rows": [(y, [self._shaded(numbers.get((x, y))) for x in columns]) for y in rows[::-1]],
         }
+
+    def _shaded(self, number: float | None) -> tuple[float | None, float]:
+        return number, abs(number or 0.0) / self.most
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -99,8 +102,19 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
 def _maps(name: str, rows: Sequence[Row]) -> list[Figure]:
     """Return the maps that one form's cases have."""
     mapped = [row for row in rows if (row.series or {}).get("map")]
+    most = max(
+        (abs(z) for row in mapped for *_, z in (row.series or {})["map"]["cells"]), default=1
+    )
     return [
-        Figure(f"{name}-{k}", row, (row.series or {})["map"]["axes"][2], "", "", "")
+        Figure(
+            f"{name}-{k}",
+            replace(row, instance={}),
+            (row.series or {})["map"]["axes"][2],
+            "",
+            "",
+            "",
+            most or 1.0,
+        )
         for k, row in enumerate(mapped, 1)
     ]
 
@@ -209,6 +223,15 @@ def draw(figure: Figure, folder: Path) -> None:
     save(made, folder / figure.name)
 
 
+def cell(number: float) -> str:
+    """Return a map's number: three digits, and rounding errors of a limit as ≈ 0.
+
+    >>> cell(0.123456), cell(-2e-13)
+    ('0.123', '≈ 0')
+    """
+    return "≈ 0" if abs(number) < NOTHING_HERE else f"{number:.3g}"
+
+
 def _draw_map(figure: Figure, folder: Path) -> None:
     """Write a map as SVG and PDF: a number and a shade in each cell."""
     held = figure.map
@@ -219,7 +242,7 @@ def _draw_map(figure: Figure, folder: Path) -> None:
     for i, (_, cells) in enumerate(held["rows"]):
         for j, (number, _) in enumerate(cells):
             if number is not None:
-                axes.text(j, i, f"{number:.3g}", ha="center", va="center", fontsize=7)
+                axes.text(j, i, cell(number), ha="center", va="center", fontsize=7)
     axes.set_xticks(range(len(held["columns"])), [f"{x:g}" for x in held["columns"]])
     axes.set_yticks(range(len(held["rows"])), [f"{y:.3g}" for y, _ in held["rows"]])
     axes.set_xlabel(held["axes"][0])

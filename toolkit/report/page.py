@@ -10,12 +10,12 @@ from importlib.resources import files
 from typing import Any
 
 from toolkit.constants import LATEX
-from toolkit.report.figures import NOTHING, Figure, distance, equates, headline
+from toolkit.report.figures import NOTHING, Figure, cell, distance, equates, headline
 from toolkit.report.latex_table import latex_table
 from toolkit.report.mathml import font_face, mathml
 from toolkit.verdict import Row, Verdict, overall
 
-GREEK = re.compile(r"^(alpha|beta|gamma|eta|lambda|sigma|tau)(?=_|$)")
+GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|sigma|tau|zeta)(?=_|$)")
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ def document(template: str, **facts: Any) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "sort_keys": True}
     environment.filters |= {
-        "number": number, "inline": _inline, "block": _block, "slug": _slug, "letter": _letter,
+        "number": number, "cell": cell, "inline": _inline, "block": _block, "slug": _slug,
+        "letter": _letter,
     }  # fmt: skip
     page = environment.get_template(template).render(
         style=_safe(asset("uPlot.min.css") + asset("page.css")),

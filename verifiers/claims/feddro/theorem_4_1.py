@@ -36,6 +36,11 @@ from verifiers.claims.feddro import assumptions as given
 from verifiers.ground_truth import Comparison
 from verifiers.symbolic import Step, nonnegative, vanishes
 
+CASE_II = Assumption(
+    "Case II", "x and y are shared at synchronisation",
+    applies=lambda case: getattr(case.algorithm, "sharing", "") == "case-2"
+    and case.problem.heterogeneity == "slopes",
+)  # fmt: skip
 LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 STEP_SIZES = tuple(float(x) for x in np.geomspace(1 / 16, 1 / 256, 8))
 AXES = ("I", "η", "bias of the limit, x̂ − x_Φ")
@@ -105,7 +110,7 @@ class NonConvergence:
     ]  # fmt: skip
     readings = {
         "one step size for all t": Stated(constant, assumes=(ONE_SIZE,)),
-        "each step its own size": for_any_sequence,
+        "each step its own size": Stated(for_any_sequence, assumes=(CASE_II,)),
     }
     false_siblings = [
         ("no bias", Stated(unbiased, assumes=(ONE_SIZE,))),

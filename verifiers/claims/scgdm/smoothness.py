@@ -30,6 +30,7 @@ ROLES = {"C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
 class Smoothness:
     cases = [
         *grid(BoundedComposition(clients=1, outer_curvature=[1e-3, 1.0, 1e3])),
+        *grid(BoundedComposition(clients=1, outer_curvature=1e-3, inner_curvature=[0.5, 5.0])),
         *grid(
             BoundedComposition(
                 clients=3, dim=2, inner_dim=2, inner_curvature=[0.0, 0.5, 50.0],
