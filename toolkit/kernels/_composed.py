@@ -83,28 +83,34 @@ def inner(
 ) -> None:
     """Put g_k(x; ξ) in y, [inner_dim, replicates], and the diagonal of ∇g_k in slope, [rank, …]."""
     rank, replicates = slope.shape
+    # numbers in variables: an array might be written to in the loop, for all a compiler knows
+    scale, line, sine, rate, nothing = own[SCALE], c[LINE], c[SINE], c[RATE], c[ONE] - c[ONE]
     for i in range(rank):
-        if c[SINE] != 0:
+        if sine != 0:
             for r in range(replicates):
-                turned = c[RATE] * x[i, r]
-                y[i, r] = own[SCALE] * (c[LINE] * x[i, r] + c[SINE] * np.sin(turned))
-                slope[i, r] = own[SCALE] * (c[LINE] + c[SINE] * c[RATE] * np.cos(turned))
+                turned = rate * x[i, r]
+                y[i, r] = scale * (line * x[i, r] + sine * np.sin(turned))
+                slope[i, r] = scale * (line + sine * rate * np.cos(turned))
         else:
+            steep = scale * line
             for r in range(replicates):
-                y[i, r] = own[SCALE] * (c[LINE] * x[i, r])
-                slope[i, r] = own[SCALE] * c[LINE]
+                y[i, r] = steep * x[i, r]
+            for r in range(replicates):
+                slope[i, r] = steep
     for i in range(rank, y.shape[0]):
         for r in range(replicates):
-            y[i, r] = c[ONE] - c[ONE]
+            y[i, r] = nothing
     last = xi.shape[0] - 1
     if last >= 0:
+        value, bend = c[VALUE], c[BENT]
         for r in range(replicates):
-            bent = c[BENT] * xi[last, r]
-            y[0, r] += c[VALUE] * xi[0, r] + bent * np.sin(x[0, r])
+            bent = bend * xi[last, r]
+            y[0, r] += value * xi[0, r] + bent * np.sin(x[0, r])
             slope[0, r] += bent * np.cos(x[0, r])
-    if own[OFFSET] != 0:
+    offset = own[OFFSET]
+    if offset != 0:
         for r in range(replicates):
-            y[0, r] += own[OFFSET]
+            y[0, r] += offset
 
 
 @numba.njit(cache=True)
@@ -141,8 +147,9 @@ def outer(
     if c[O_SLOPE] != 0:
         huber(y, c[CENTRE], c[O_SLOPE], c[O_CURVE], c[O_KNEE], own[OPPOSED], size, out)
     if zeta.shape[0] > 0:
+        noise, last = c[OUTER], zeta.shape[0] - 1
         for r in range(y.shape[1]):
-            out[0, r] += c[OUTER] * zeta[zeta.shape[0] - 1, r]
+            out[0, r] += noise * zeta[last, r]
 
 
 @numba.njit(cache=True)
@@ -153,11 +160,13 @@ def plain(
     out[:] = c[ONE] - c[ONE]
     if c[H_SLOPE] != 0:
         huber(x, c[ONE] - c[ONE], c[H_SLOPE], c[H_CURVE], c[H_KNEE], c[ONE], size, out)
-    for r in range(x.shape[1]):
-        out[0, r] += own[TILT]
+    tilt, noise = own[TILT], c[H_NOISE]
+    if tilt != 0:
+        for r in range(x.shape[1]):
+            out[0, r] += tilt
     if xi.shape[0] > 0:
         for r in range(x.shape[1]):
-            out[0, r] += c[H_NOISE] * xi[0, r]
+            out[0, r] += noise * xi[0, r]
 
 
 @numba.njit(cache=True)

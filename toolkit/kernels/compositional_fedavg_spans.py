@@ -59,7 +59,7 @@ def _steps(
     z, g = np.empty_like(y[0]), np.empty_like(y[0])
     slope, size = np.empty((rank, replicates), x.dtype), np.empty(replicates, x.dtype)
     for step in range(steps):
-        t = first + step
+        t, move = first + step, sizes[step]
         if xs.shape[0]:
             composed.keep(x, xs[step])
             composed.keep(y, ys[step])
@@ -70,7 +70,7 @@ def _steps(
             composed.outer(y[k], nothing, c, own[:, k], size, z)
             for i in range(rank):
                 for r in range(replicates):
-                    x[k, i, r] -= sizes[step] * (z[i, r] * slope[i, r])
+                    x[k, i, r] -= move * (z[i, r] * slope[i, r])
         synchronise = (t + 1) % period == 0
         if synchronise:
             composed.share(x)

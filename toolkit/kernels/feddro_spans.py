@@ -62,6 +62,7 @@ def _steps(
     z, old = np.empty_like(y[0]), np.empty_like(y[0])
     g, u = np.empty_like(y), np.empty_like(x[0])
     nothing = np.empty((0, replicates), x.dtype)
+    keep, move = rates
     slope, size = np.empty((clients, rank, replicates), x.dtype), np.empty(replicates, x.dtype)
     spare = np.empty((rank, replicates), x.dtype)
     for step in range(steps):
@@ -78,7 +79,7 @@ def _steps(
                 composed.inner(before[k], zeta[draw, k], c, own[:, k], old, spare)
                 for i in range(old.shape[0]):
                     for r in range(replicates):
-                        y[k, i, r] = rates[0] * (y[k, i, r] - old[i, r]) + g[k, i, r]
+                        y[k, i, r] = keep * (y[k, i, r] - old[i, r]) + g[k, i, r]
         composed.share(y)
         before[:] = x
         for k in range(clients):
@@ -89,7 +90,7 @@ def _steps(
                     u[i, r] += z[i, r] * slope[k, i, r]
             for i in range(dim):
                 for r in range(replicates):
-                    x[k, i, r] -= rates[1] * u[i, r]
+                    x[k, i, r] -= move * u[i, r]
         if (t + 1) % period == 0:
             composed.share(x)
         if seed[0]:

@@ -70,6 +70,8 @@ def _steps(
     clients, dim, replicates = x.shape
     rank = min(dim, u.shape[1])
     y, z = np.empty_like(u[0]), np.empty_like(u[0])
+    keep_u, new_u, keep_m, new_m, move = rates
+    nothing = c[composed.ONE] - c[composed.ONE]
     slope, size = np.empty((rank, replicates), x.dtype), np.empty(replicates, x.dtype)
     for step in range(steps):
         t = first + step
@@ -82,18 +84,24 @@ def _steps(
         for k in range(clients):
             composed.inner(x[k], xi[draw, k], c, own[:, k], y, slope)
             for i in range(y.shape[0]):
-                for r in range(replicates):
-                    held = rates[0] * u[k, i, r] + rates[1] * y[i, r]
-                    u[k, i, r] = y[i, r] if t == 0 else held
+                if t == 0:
+                    u[k, i] = y[i]
+                else:
+                    for r in range(replicates):
+                        u[k, i, r] = keep_u * u[k, i, r] + new_u * y[i, r]
             composed.outer(u[k], zeta[other, k], c, own[:, k], size, z)
             for i in range(dim):
+                if i >= rank:
+                    for r in range(replicates):
+                        m[k, i, r] = nothing if t == 0 else keep_m * m[k, i, r]
+                elif t == 0:
+                    for r in range(replicates):
+                        m[k, i, r] = z[i, r] * slope[i, r]
+                else:
+                    for r in range(replicates):
+                        m[k, i, r] = keep_m * m[k, i, r] + new_m * (z[i, r] * slope[i, r])
                 for r in range(replicates):
-                    pulled = (
-                        z[i, r] * slope[i, r] if i < rank else c[composed.ONE] - c[composed.ONE]
-                    )
-                    held = rates[2] * m[k, i, r] + rates[3] * pulled
-                    m[k, i, r] = pulled if t == 0 else held
-                    x[k, i, r] -= rates[4] * m[k, i, r]
+                    x[k, i, r] -= move * m[k, i, r]
         if (t + 1) % p == 0:
             if sent[0]:
                 composed.share(x)
