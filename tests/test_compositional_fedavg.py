@@ -24,9 +24,11 @@ PROBLEMS = [
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("sharing", ["case-1", "case-2", "every-step"])
 @pytest.mark.parametrize("decay", [0.0, 1.5])
-def test_the_printed_pseudo_code(problem, sharing, decay):
+@pytest.mark.parametrize("kernels", [False, True])
+def test_the_printed_pseudo_code(problem, sharing, decay, kernels):
     given = CompositionalFedAvg(local_steps=3, step_size=0.15, sharing=sharing, decay=decay)
-    made = run(problem, given, sampled_context(problem, ("f",), replicates=1), rounds=4).state
+    ctx = sampled_context(problem, ("f",), replicates=1)
+    made = run(problem, given, ctx, rounds=4, kernels=kernels).state
     expected = transcribed(problem, given, 4)
     np.testing.assert_allclose(made.x[..., 0].numpy(), expected, rtol=1e-12, atol=1e-14)
 

@@ -15,7 +15,7 @@ from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
 
 NOISY = BoundedComposition(
-    clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6, inner_offset=0.3,
+    clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6,
     opposition_slope=0.7, opposition_curvature=2.0, opposition_centre=0.5, inner_value_noise=0.2,
     inner_gradient_noise=0.3, outer_gradient_noise=0.2, distance=0.8,
 )  # fmt: skip

@@ -60,12 +60,14 @@ def written_again(problem, given, rounds=ROUNDS):
 
 @pytest.mark.parametrize("averaged", ["umx", "mx", "x", "ux", ""])
 @pytest.mark.parametrize("samples", ["one", "two"])
-def test_local_scgdm_is_the_printed_pseudo_code(averaged, samples):
+@pytest.mark.parametrize("kernels", [False, True])
+def test_local_scgdm_is_the_printed_pseudo_code(averaged, samples, kernels):
     given = LocalSCGDM(
         local_steps=3, step_size=0.2, momentum=2.0, inner_momentum=3.0, step_factor=0.7,
         samples=samples, averaged=averaged,
     )  # fmt: skip
-    made = run(NOISY, given, sampled_context(NOISY, NAMES, replicates=1), rounds=ROUNDS).state
+    ctx = sampled_context(NOISY, NAMES, replicates=1)
+    made = run(NOISY, given, ctx, rounds=ROUNDS, kernels=kernels).state
     for tensor, written in zip(made, written_again(NOISY, given), strict=True):
         np.testing.assert_allclose(tensor[..., 0].numpy(), written, rtol=1e-12, atol=1e-14)
 

@@ -113,7 +113,10 @@ def run(
             ("transition",): rounds * tau,
         }
         recorder = Recorder(left, moments)
-        recorder.open(_trial(view, algorithm, oracles))
+        trial = _trial(view, algorithm, oracles)
+        ctx.t = 1  # a measure may have nothing to say of step 0
+        recorder.open(trial)
+        ctx.t = 0
     reach = _reach(problem, algorithm, state)
     bad_step = None
     fused = fused_for(algorithm, problem, ctx) if kernels else None
@@ -220,7 +223,9 @@ def _round(
             recorder.take(View(ctx, problem, state, view.start, view.round, j))
         before = state
         if recorder is not None and recorder.how[0] == "given past":
-            recorder.add(expected_transition(view, algorithm, oracles, state, recorder, j))
+            expected = expected_transition(view, algorithm, oracles, state, recorder, j)
+            if expected is not None:
+                recorder.add(expected)
         state = algorithm.step(ctx, oracles, state)
         state = shake(state) if shake is not None else state
         if axes == ("transition",) and recorder is not None and recorder.how[0] != "given past":

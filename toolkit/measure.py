@@ -12,7 +12,9 @@ at which moments it is called:
                             ``view.previous`` the one before that, marks are those of this step
 ==========================  ======================================================
 
-A further axis ``"client"`` makes a comparison for each client of a value [clients, replicates].
+A further axis ``"client"`` makes a comparison for each client of a value [clients, replicates]. A
+left side may return None at a moment that the statement does not speak of. A measure treats each
+replicate alone: it must not mix them.
 A right side may name means of further quantities (``c.measured("error")``); the left side measures
 them too: ``each("transition", value, error=…)``. ``given_past`` takes such a comparison in
 conditional expectation given all that was drawn before the step, by enumerating the step's noise.
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 MOMENTS = (("round",), ("round", "local_step"), ("step",), ("transition",))
 TRACE_POINTS = 96
-INSIDE = "inside"
+INSIDE, SUMMED = "inside", "summed"
 """Noted in a view's memory by what only a step by step run can give."""
 
 
@@ -138,7 +140,7 @@ class View:
 
     def since_round(self, name: str, value: Tensor, *, largest: bool = False) -> Tensor:
         """Return the sum (or the largest) of a value over the moments of this round up to now."""
-        self.memory[INSIDE] = True
+        self.memory[INSIDE] = self.memory[SUMMED] = True
         held = self.memory.get(name)
         total = value
         if held is not None and held[0] == self.round:
@@ -152,13 +154,15 @@ class View:
         Within a round this is what the algorithm marked under that name (before any average), at
         its start the field of the state.
         """
-        if _within(self) and name in self.ctx.marks:
+        ctx = self.__dict__["ctx"]
+        if _within(self) and name in ctx.marks:
             self.memory[INSIDE] = True
-            return self.ctx.marks[name]
+            marked: Tensor = ctx.marks[name]
+            return marked
         if name in self.state._fields:
             value: Tensor = getattr(self.state, name)
             return value
-        raise unknown_name("quantity", name, {*self.state._fields, *self.ctx.marks})
+        raise unknown_name("quantity", name, {*self.state._fields, *ctx.marks})
 
     def mean(self, name: str) -> Tensor:
         """Return the mean over the round's cohort, [dim, replicates].
@@ -172,13 +176,15 @@ class View:
 
     def cohort_mean(self, values: Tensor) -> Tensor:
         """Return the mean of [clients, dim, replicates] over the round's cohort."""
-        mask = self.ctx.mask if _within(self) else None
-        return self.ctx.means(mask, (values,), None)[0][0]
+        ctx = self.__dict__["ctx"]
+        mask = ctx.mask if _within(self) else None
+        made: Tensor = ctx.means(mask, (values,), None)[0][0]
+        return made
 
     def round_start(self, name: str) -> Tensor:
         """Return the mean over clients at the start of this round, [dim, replicates]."""
-        value: Tensor = getattr(self.__dict__["start"], name)
-        return value.mean(0)
+        value: Tensor = getattr(self.__dict__["start"], name).mean(0)
+        return value
 
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇F(x), exactly, for x of shape [dim, replicates]."""
@@ -214,7 +220,7 @@ class _Trial(View):
     def __getattribute__(self, name: str) -> Any:
         if name in (
             "round", "local_step", "t", "start", "before", "previous", "round_start", "client",
-            "state",
+            "state", "local_steps", "ctx",
         ):  # fmt: skip
             self.memory[name] = True
         return super().__getattribute__(name)
@@ -266,6 +272,12 @@ class Recorder:
                 'last axis is "client"), its parts the same',
                 "reduce the dimension with sq(…), and clients with view.mean(…)",
             )
+        if reduction.how == "given past" and SUMMED in trial.memory:
+            raise DriftproofError(
+                "since_round(…) in given_past(…)",
+                "a measure of one step: a sum over steps has no expectation given one past",
+                'take each("transition", …) on a case whose noise can be enumerated',
+            )
         # at the start of a round the state is that of the start, and there is nothing inside
         harmless = {"start", "round_start", INSIDE} if reduction.axes == ("round",) else set()
         self.looked_inside = bool(set(trial.memory) - harmless - {"client", "state"})
@@ -293,7 +305,15 @@ class Recorder:
     def take(self, view: View) -> None:
         """Take the measure at this moment."""
         view.memory = self.memory
-        self.add(self.left(view).stacked.double().cpu().numpy())
+        taken = self.left(view)
+        if taken is not None:
+            self.add(taken.stacked.double().cpu().numpy())
+        elif self.how[0] == "average":
+            raise DriftproofError(
+                "left(view) returned None at some moment of an average",
+                "a value at each moment",
+                "take each(…), or a value of 0",
+            )
 
     def take_many(self, view: View, moments: int) -> None:
         """Take the measure at many moments, which lie beside each other as replicates."""

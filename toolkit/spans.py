@@ -41,7 +41,7 @@ def span(
         ctx.t = first * tau
         state, met, path = kernel.advance(
             ctx, oracles, algorithm, state, steps, record=record,
-            jitter=0 if jitter is None else 2 * (jitter * 2**32 + first) + 1,
+            jitter=_seed(jitter, first),
         )  # fmt: skip
         reach = max(reach, met)
         if recorder is not None:
@@ -54,6 +54,13 @@ def span(
         if recorder is not None and recorder.lost:
             return state, reach, ctx.t
     return state, reach, None
+
+
+def _seed(jitter: int | None, first: int) -> int:
+    """Return a seed of random rounding, far from those of other runs and stretches (0: none)."""
+    if jitter is None:
+        return 0
+    return ((jitter + 1) * 0x9E3779B97F4A7C15 ^ (first + 1) * 0xBF58476D1CE4E5B9) % 2**64 | 1
 
 
 def _after(path: Any, state: Any) -> Any:

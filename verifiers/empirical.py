@@ -285,11 +285,15 @@ def _every_past(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     apart = replace(
         held,
         values=held.values.reshape(-1, 1),
-        parts=held.parts.reshape(len(held.parts), -1, 1),
+        parts=held.parts.reshape(len(held.parts), held.values.size, 1),
         weights=np.ones(1),
     )
     row = _exact(claim, case, form, replace(sides, measured=apart))
-    row = replace(row, replicates=held.values.shape[1])
+    pasts = held.values.shape[1]
+    row = replace(row, replicates=pasts)
+    if row.verdict is Verdict.SUPPORTED:
+        told = f"in conditional expectation, given each of {pasts} sampled pasts"
+        return replace(row, reason=told)
     if row.verdict is not Verdict.REFUTED:
         return row
     reason = f"given one past, {row.reason}; the expectation over all pasts was not decided"

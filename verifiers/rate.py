@@ -72,6 +72,7 @@ class Rate:
         exponent: the order's exponent there.
         floors: lower bounds that can refute.
         size: what the horizon is on a case, if it is not the number of local steps.
+        size_name: what a plot calls it.
     """
 
     horizon: Any
@@ -81,6 +82,7 @@ class Rate:
     exponent: float
     floors: Sequence[Floor] = field(default_factory=tuple)
     size: Callable[[Case], float] | None = None
+    size_name: str = "T, local steps"
 
 
 def exponents(expression: Any, horizon: Any) -> dict[Any, Any]:
@@ -235,7 +237,8 @@ def judge_slope(
         comparisons=len(cases), alpha=ALPHA,
         replicates=int(measured[0].values.shape[1]),
         series={
-            "x": horizons.tolist(), "mean": means, **({"bound": bounds} if bounds else {}),
+            "x": horizons.tolist(), "x_label": rate.size_name, "mean": means,
+            **({"bound": bounds} if bounds else {}),
             "low": [low for low, _ in bands], "high": [high for _, high in bands],
             "fit": np.exp(fit.intercept + slope * x).tolist(),
             "reference": (means[-1] * (horizons / horizons[-1]) ** rate.exponent).tolist(),

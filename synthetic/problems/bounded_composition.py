@@ -97,6 +97,8 @@ class BoundedComposition(CompositionProblem):
             "inner_offset",
         )  # fmt: skip
         self.require("inner_heterogeneity", "in [0, 1)", 0 <= self.inner_heterogeneity < 1)
+        cancels = self.opposition_slope == 0 or self.inner_offset == 0
+        self.require("inner_offset", "0 beside an opposition, which else does not cancel", cancels)
 
     @classmethod
     def examples(cls) -> list[BoundedComposition]:

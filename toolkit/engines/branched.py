@@ -37,8 +37,10 @@ class BranchedContext(EnumeratedContext):
 
 def expected_transition(
     view: View, algorithm: Algorithm, oracles: Any, state: Any, recorder: Recorder, done: int
-) -> np.ndarray:
+) -> np.ndarray | None:
     """Return the measure of the next step, in expectation given the state: [1 + parts, replicates].
+
+    None if the statement does not speak of it.
 
     Args:
         view: of the round; its ``previous`` is the state before ``state``.
@@ -65,7 +67,10 @@ def expected_transition(
         branched, view.problem, after, start, view.round, done + 1, before, previous,
         memory=recorder.memory,
     )  # fmt: skip
-    stacked = recorder.left(seen).stacked.double()
+    taken = recorder.left(seen)
+    if taken is None:
+        return None
+    stacked = taken.stacked.double()
     chances = branched.chances.to(stacked)
     made: np.ndarray = (stacked.unflatten(-1, (-1, atoms)) @ chances).cpu().numpy()
     return made

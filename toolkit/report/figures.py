@@ -183,7 +183,7 @@ def _figure(name: str, row: Row) -> Figure:
     what = f"{row.claim}, {row.form}" + (f" ({row.reading})" if row.reading else "")
     title = f"{what}: {row.verdict}"
     if row.kind == "rate":
-        return Figure(name, row, title, "T, local steps", "left side", "xy")
+        return Figure(name, row, title, series.get("x_label", "T, local steps"), "left side", "xy")
     if row.kind == "identity" or (row.kind != "bound" and set(series) == {"x", "mean", "bound"}):
         title = f"{title}, certified distance between the two sides"
         return Figure(

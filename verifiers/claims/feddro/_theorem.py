@@ -76,4 +76,4 @@ def printed(c):
 
 
 def corrected(c, factor=1):
-    return initial(c, factor / (4 * c.B_g**2))
+    return initial(c, factor / (4 * c.B_g**2 * (2 - c.beta)))

@@ -84,7 +84,8 @@ class PseudoCode:
 
     def compare(case, right):
         ctx = sampled_context(case.problem, ("algorithm-1",), replicates=1)
-        ours = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state.x[..., 0].numpy()
+        made = run(case.problem, case.algorithm, ctx, rounds=case.rounds, kernels=False)
+        ours = made.state.x[..., 0].numpy()
         theirs = np.array(transcribed(case.problem, case.algorithm, case.rounds, right))
         return [
             Comparison(f"entry {n + 1} of the models", float(a), float(a), float(b), float(n))

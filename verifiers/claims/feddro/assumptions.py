@@ -28,6 +28,7 @@ A34 = Assumption(
     r"\sup_x\|\nabla g_k(x)-\nabla g(x)\|^2\le\Delta_g^2",
     ("plain_gradient_heterogeneity", "inner_gradient_heterogeneity"),
 )
+BOUNDED_BELOW = Assumption("Read with", r"\inf\Phi>-\infty", ("initial_gap",))
 ASSUMED = [A32, A33, A34]
 
 QUIET = Assumption(

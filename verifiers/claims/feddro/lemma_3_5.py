@@ -56,7 +56,7 @@ class Smoothness:
 
     false_siblings = [
         ("without the curvature of g", lambda c: c.L_h + c.B_g**2 * c.L_f),
-        ("without h", lambda c: c.B_f * c.L_g + c.B_g**2 * c.L_f * 0),
-        ("B_g instead of its square", lambda c: c.L_h + c.B_f * c.L_g + c.B_g * c.L_f * 0),
+        ("without h", lambda c: c.B_f * c.L_g + c.B_g**2 * c.L_f),
+        ("B_g instead of its square", lambda c: c.L_h + c.B_f * c.L_g + c.B_g * c.L_f),
     ]
     explain = "The product rule; attained with linear g, one client and no h."

@@ -53,6 +53,7 @@ class LinearSpeedUp:
     right = Schedule({}, N**-0.5)
     rate = Rate(
         horizon=N, bound=None, source="", special={}, exponent=-0.5, size=samples,
+        size_name="N = |b|KT, samples",
         floors=[Floor("h(x) = x²/2 with noise of variance 1", lambda at: N**-0.5 / 3)],
     )  # fmt: skip
     false_siblings = [

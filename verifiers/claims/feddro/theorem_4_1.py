@@ -9,14 +9,16 @@ of Φ neither in Case I nor in Case II.
 **Construction** ("slopes"): K = 2, g_1(x) = 2x, g_2(x) = 1 − x, f'(y) = clip(y, ±3), C_η = ¼, x̄⁰
 in [0, 1]. Φ' = (x + 1)/4 vanishes at −1 only. The clients' own minimisers are 0 and 1, and in both
 cases every round ends in [0, 1], at distance 1 or more. The limit points are closed forms in I and
-η; as η → 0 the bias tends to 6/5 in Case I and to 12(I − 1)/(10I − 9) in Case II: it grows with I,
-and no step size removes it. In "offsets" all ∇g_k are equal, Δ_g = 0, and the bias is ½ and
-(I − 1)/(2I + 1): what drifts apart is the values y_k, which no assumption bounds.
+η; as η → 0 the bias tends to 6/5 in Case I and to 12(I − 1)/(10I − 9) in Case II: there it grows
+with I, and no step size removes it. In "offsets" all ∇g_k are equal, Δ_g = 0, and the limits are ½
+and (I − 1)/(2I + 1): what drifts apart is the values y_k, which no assumption bounds.
 
-**Readings.** One step size for all t: supported. "Any 0 < η^t < C_η", each t with its own size, is
-false for every construction, in Case II. If the steps between synchronisations are summable
-(η^t ~ t^{−2}), Case II is gradient descent on Φ, whose first step after each average is exact, with
-a summable error, and converges for all f and g_k of Assumption 3.2.
+**Readings.** One step size for all t: supported. "Any 0 < η^t < C_η" with a size of its own for
+each t is false for every construction whose Φ has bounded level sets, in Case II: if the steps
+between synchronisations are summable (η^t ~ t^{−2}), Case II is gradient descent on Φ, whose first
+step after each average is exact, with a summable error; Φ(x̄) stays bounded, so x̄ does, and ∇Φ → 0.
+The assumptions allow other Φ, which are no subject for a claim on FedAvg: f(y) = −√(1 + y²),
+g_k(x) = x ± 1 drives every method away from its one stationary point.
 """
 
 from dataclasses import replace
@@ -110,7 +112,9 @@ class NonConvergence:
     ]  # fmt: skip
     readings = {
         "one step size for all t": Stated(constant, assumes=(ONE_SIZE,)),
-        "each step its own size": Stated(for_any_sequence, assumes=(CASE_II,)),
+        "each step its own size, Φ with bounded level sets": Stated(
+            for_any_sequence, assumes=(CASE_II,)
+        ),
     }
     false_siblings = [
         ("no bias", Stated(unbiased, assumes=(ONE_SIZE,))),
@@ -133,9 +137,10 @@ class NonConvergence:
         return _proof_of_one_size() + (_refutation() if right is for_any_sequence else [])
 
     explain = (
-        "The construction has closed-form limit points with a bias that grows with I and does not"
-        " vanish with the step size, also where all inner gradients agree. Read literally, for "
-        "any sequence of step sizes, no construction can do it in Case II."
+        "The construction has closed-form limit points with a bias that does not vanish with the "
+        "step size, also where all inner gradients agree; in Case II it grows with I. Read "
+        "literally, for any sequence of step sizes, no Φ with bounded level sets can do it in "
+        "Case II."
     )
 
 
@@ -197,9 +202,9 @@ def _refutation():
         ),
         Step(
             r"\exists \eta^t\in(0,C_\eta):\; \textstyle\sum_r\epsilon_r<\infty \text{ and } "
-            r"\nabla\Phi(\bar x^{rI})\to0 \text{ in Case II, for all } f, g_k",
+            r"\nabla\Phi(\bar x^{rI})\to0 \text{ in Case II, for bounded level sets of } \Phi",
             False,
             "η^t = η at t = 0, I, 2I … and η/(1 + t)² between: the other steps of round r move x̄ "
-            "by ε_r ≤ B_gB_fη Σ 1/(1 + t)², g ≤ B_gB_f, so Σ g² < ∞: Case II converges",
+            "by ε_r ≤ B_gB_fη Σ 1/(1 + t)², g ≤ B_gB_f, so Σ g² < ∞ as Φ is bounded below",
         ),
     ]

@@ -9,6 +9,7 @@ stationary point of Φ.
 η = T^{−1/2}, I = O(T^{1/4}) is O(T^{−1/2}).
 
 **Reading.** Convergence in the mean over t, as Theorem 5.1 has it: no single iterate need converge.
+Φ is bounded below, which 3.2–3.4 do not say: f(y) = −√(1 + y²) leads no method anywhere.
 """
 
 import sympy
@@ -57,7 +58,7 @@ DIFFERENT = AveragedComposition(
     name="feddro/theorem-4.2",
     kind="existence",
     source="004, Theorem 4.2",
-    assumes=[*given.ASSUMED, given.AVERAGED, SHARED, SMALL],
+    assumes=[*given.ASSUMED, given.AVERAGED, given.BOUNDED_BELOW, SHARED, SMALL],
     statement=r"1\le I\le\mathcal O(T^{1/4}):\quad \exists\,\eta^t>0:\; "
     r"\bar x^t \to \{x : \nabla\Phi(x)=0\} \text{ with } y_k^t=\bar y^t \text{ at each } t",
 )

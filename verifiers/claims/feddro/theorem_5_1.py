@@ -13,9 +13,9 @@ f(y) = L_f y²/2, from the minimiser of Φ, the sum of squared gradients times �
 e_0²/(8B_g²(1 + 4B_g²L_f)) as η → 0 (a closed form), the right side to 2e_0²: refuted for every
 large T once B_g²(1 + 4B_g²L_f) < 1/16. Smallest seen: B_g = 0.15, L_f = 10, one client, T = 100.
 Φ and ‖ȳ⁰ − g‖² also have different units: with cg for g and f(·/c) for f nothing changes but the
-printed bound.
+printed bound. (T = 100 may lie below the unknown T_th; the limit does not.)
 
-**Corrected form**: ‖ȳ⁰ − g(x̄⁰)‖²/(8B_g²) in the bracket; attained as B_g²L_f → 0 up to a factor 2.
+**Corrected form**: ‖ȳ⁰ − g(x̄⁰)‖²/(8B_g²(2 − β)) in the bracket; attained as β and B_g²L_f → 0.
 """
 
 import sympy
@@ -66,9 +66,10 @@ class Convergence:
     correction = (
         "Without noise and with equal inner gradients all x_k agree and x̄ moves along ∇h(x̄) + "
         "∇g(x̄)∇f(ȳ), at most B_gL_fe_t from ∇Φ, e_t = (1 − β)^t e_0. For η ≤ 1/L_Φ: Φ(x̄^{t+1}) "
-        "≤ Φ(x̄^t) − (η/2)‖∇Φ‖² + (η/2)B_g²L_f²e_t², and Σ e_t² ≤ e_0²/β = e_0²/(4B_g⁴L_f²η). "
-        "Summed: (1/T) Σ ‖∇Φ(x̄^t)‖² ≤ [2(Φ(x̄⁰) − Φ*) + e_0²/(4B_g²)]/(ηT), and ηT = √(|b|KT). "
-        "(The sum over t = 1 … T needs one step more; it is at most as large.)"
+        "≤ Φ(x̄^t) − (η/2)‖∇Φ‖² + (η/2)B_g²L_f²e_t², and Σ e_t² ≤ e_0²/(β(2 − β)), β = "
+        "4B_g⁴L_f²η. Summed: (1/T) Σ ‖∇Φ(x̄^t)‖² ≤ [2(Φ(x̄⁰) − Φ*) + e_0²/(4B_g²(2 − β))]/(ηT), "
+        "and ηT = √(|b|KT). (For t = 1 … T in place of 0 … T − 1 the first step is given up and "
+        "one more taken; the bound is the same.)"
     )
     false_siblings = [
         ("a tenth of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 10))),
@@ -87,7 +88,8 @@ class Convergence:
         total = sympy.simplify(total).subs(decay, 4 * rate**2).subs(rate, B**2 * L)
         closed = e**2 / (8 * B**2 * (1 + 4 * B**2 * L))
         letters = type("Letters", (), {
-            "Phi_gap": sympy.Integer(0), "e_0": e, "B_g": B, "b": 1, "K": 1, "T": 1})  # fmt: skip
+            "Phi_gap": sympy.Integer(0), "e_0": e, "B_g": B, "b": 1, "K": 1, "T": 1,
+            "beta": 0})  # fmt: skip
         stated = right(letters)
         says = r"\lim_{\eta\to0}\sqrt{|b|KT}\cdot\mathbb{E}\|\nabla\Phi\|^2 = "
         first = vanishes(total - closed, rf"{says}\frac{{e_0^2}}{{8B_g^2(1+4B_g^2L_f)}}")

@@ -7,7 +7,7 @@ from toolkit import grid
 from toolkit.algorithms import LocalSCGDM
 
 NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.4, "outer_gradient_noise": 0.2}
-BENT = BoundedComposition(clients=1, inner_curvature=1.0, outer_curvature=1e-3, distance=1500.0)
+BENT = BoundedComposition(clients=1, inner_curvature=1.0, outer_curvature=1e-3, distance=3000.0)
 """f is a line where the run stays, g is not: L_f is small and L_F is not."""
 FAR = {"clients": 1, "distance": 50.0}
 SPREAD = BoundedComposition(
@@ -29,6 +29,10 @@ CASES = [
     ),
     *grid(
         BoundedComposition(outer_gradient_noise=0.3, **FAR),
+        LocalSCGDM(step_size=0.5, momentum=1.9, inner_momentum=1.9, step_factor=0.01), rounds=1,
+    ),
+    *grid(
+        BoundedComposition(clients=1, inner_gradient_noise=0.3, distance=16 * pi),
         LocalSCGDM(step_size=0.5, momentum=1.9, inner_momentum=1.9, step_factor=0.01), rounds=1,
     ),
     # one sample: at cos(x) = −1 the noise of z_t cancels and its bias stays

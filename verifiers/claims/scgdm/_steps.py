@@ -4,32 +4,34 @@ from toolkit import given_past, sq
 
 
 def momentum(view):
-    """Measure Lemma 4.1: the momentum's error and what bounds it (nothing at t = 0).
+    """Measure Lemma 4.1: the momentum's error and what bounds it, at t ≥ 1.
 
     m_{t+1}, u_{t+1} are as line 9 and line 7 leave them; x_t, m_t, x_{t−1} as the steps before do.
     """
-    later = view.t > 0
+    if view.t == 0:
+        return None
     at = view.before.x
     return given_past(
         "client",
-        later * sq(view.client("m") - view.own_gradients(at)),
-        past=later * sq(view.before.m - view.own_gradients(view.previous.x)),
-        inner=later * sq(view.client("u") - view.inner_values(at)),
-        momentum=later * sq(view.before.m),
-        moved=later * sq(at - view.previous.x),
+        sq(view.client("m") - view.own_gradients(at)),
+        past=sq(view.before.m - view.own_gradients(view.previous.x)),
+        inner=sq(view.client("u") - view.inner_values(at)),
+        momentum=sq(view.before.m),
+        moved=sq(at - view.previous.x),
     )
 
 
 def estimate(view):
-    """Measure Lemma 4.2: the inner estimate's error and what bounds it (nothing at t = 0)."""
-    later = view.t > 0
+    """Measure Lemma 4.2: the inner estimate's error and what bounds it, at t ≥ 1."""
+    if view.t == 0:
+        return None
     at = view.before.x
     return given_past(
         "client",
-        later * sq(view.client("u") - view.inner_values(at)),
-        past=later * sq(view.before.u - view.inner_values(view.previous.x)),
-        momentum=later * sq(view.before.m),
-        moved=later * sq(at - view.previous.x),
+        sq(view.client("u") - view.inner_values(at)),
+        past=sq(view.before.u - view.inner_values(view.previous.x)),
+        momentum=sq(view.before.m),
+        moved=sq(at - view.previous.x),
     )
 
 

@@ -21,17 +21,17 @@ def printed(c):
     )
 
 
-def corrected(c, drift=1, first=1, gap=1):
+def corrected(c, drift=1, first=1, gap=1, steady=1):
     """Return the corrected right side; the controls scale its terms."""
     values = c.C_g**2 * c.L_f**2 * c.delta_g**2
     gradients = c.C_g**2 * c.sigma_f**2 + 2 * c.C_f**2 * c.sigma_g**2
-    steady = gradients + 2 * c.gamma**2 * c.eta**2 * values
+    staying = gradients + 2 * c.gamma**2 * c.eta**2 * values
     moved = (c.p - 1) * (2 * c.p - 1) * (c.beta * c.eta * smooth(c) * c.C_g * c.C_f) ** 2
     return (
         gap * 2 * c.F_gap / (c.beta * c.eta * c.T)
         + first * (gradients + 2 * values) / (c.alpha * c.eta * c.T)
         + first * 2 * values / (c.gamma * c.eta * c.T)
         + 2 * (c.gamma * c.eta + c.gamma**2 * c.eta**2) * values
-        + c.alpha * c.eta / c.K * steady
+        + steady * c.alpha * c.eta / c.K * staying
         + drift * Rational(4, 3) * moved
     )

@@ -97,8 +97,8 @@ INNER_ESTIMATES = Assumption(
 )
 MODELS_AVERAGED = Assumption(
     "Corrected form",
-    "x and m are averaged every p steps (or there is one client)",
-    applies=lambda case: {"x", "m"} <= set(case.algorithm.averaged) or case.problem.clients == 1,
+    "x is averaged every p steps (or there is one client); clients draw independently",
+    applies=lambda case: "x" in case.algorithm.averaged or case.problem.clients == 1,
 )
 
 

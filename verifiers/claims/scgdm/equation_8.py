@@ -106,8 +106,8 @@ class Composition:
     corrected = (own_step, stacked)
     correction = (
         "g^{(k)}(x) = (x − λ∇L_i(x))_i, one block a task, and f^{(k)}(y) = (1/n) Σ_i L_i(y_i): "
-        "f^{(k)}(g^{(k)}(x)) = (1/n) Σ_i L_i(x − λ∇L_i(x)), term by term. With blocks scaled "
-        "by 1/√n, every constant is that of one task. u has n·d entries: section 5.1 of 003 does "
+        "f^{(k)}(g^{(k)}(x)) = (1/n) Σ_i L_i(x − λ∇L_i(x)), term by term. With blocks scaled by "
+        "1/√n, every constant is that of one task. u has n·d entries: section 5.1 of 003 does "
         "maintain “a separate inner state u_i for each task i”."
     )
     false_siblings = [

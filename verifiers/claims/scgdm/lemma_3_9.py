@@ -76,8 +76,8 @@ class Constants:
     corrected = Stated(_suprema.moment_of_g, lambda c: (stretch(c) + c.lambda_ * c.sigma_2) ** 2)
     correction = (
         "C_g² = (1 + λL_1 + λσ_2)². By Minkowski's inequality in L², (E‖A + N‖²)^½ ≤ ‖A‖ + "
-        "(E‖N‖²)^½ ≤ 1 + λL_1 + λσ_2, in any norm with ‖I‖ = 1. It is attained for d ≥ 2 by "
-        "A = (1 + λL_1)I, N = ±λσ_2 diag(1, −1). The other constants hold as printed."
+        "(E‖N‖²)^½ ≤ 1 + λL_1 + λσ_2, in any norm with ‖I‖ = 1. It is attained for d ≥ 2 by A = "
+        "(1 + λL_1)I, N = ±λσ_2 diag(1, −1). The other constants hold as printed."
     )
     false_siblings = [
         ("L_g without λ", Stated(_suprema.smoothness_of_g, lambda c: c.L_2)),

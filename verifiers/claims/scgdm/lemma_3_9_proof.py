@@ -59,8 +59,8 @@ class Displays:
     }
     corrected = (spectral, minkowski)
     correction = (
-        "In the spectral norm, E‖A + N‖² ≤ E(‖A‖ + ‖N‖)² = ‖A‖² + 2‖A‖E‖N‖ + E‖N‖² ≤ "
-        "(‖A‖ + (E‖N‖²)^½)², as E‖N‖ ≤ (E‖N‖²)^½; on A = a·I, N = ±n·diag(1, −1) with equality."
+        "In the spectral norm, E‖A + N‖² ≤ E(‖A‖ + ‖N‖)² = ‖A‖² + 2‖A‖E‖N‖ + E‖N‖² ≤ (‖A‖ + "
+        "(E‖N‖²)^½)², as E‖N‖ ≤ (E‖N‖²)^½; on A = a·I, N = ±n·diag(1, −1) with equality."
     )
     false_siblings = [
         ("the larger of the two", (spectral, lambda x, y: sympy.Max(x, y) ** 2)),
@@ -108,8 +108,8 @@ class Displays:
         return steps
 
     explain = (
-        "(20) is true in the spectral norm and (21) in the Frobenius norm. No norm makes both true "
-        "and bounds ‖Av‖ by ‖A‖‖v‖ in two dimensions: with an inner product, ‖I‖ = 1 and the sign "
-        "of X = ±diag(1, −1) for which ⟨I, X⟩ ≤ 0, ‖I + tX‖² ≤ 1 + t²‖X‖², but I + tX makes a "
-        "unit vector 1 + t long. The I in the middle of (23) is a misprint for x."
+        "(20) is true in the spectral norm and (21) in the Frobenius norm. No norm makes both "
+        "true and bounds ‖Av‖ by ‖A‖‖v‖ in two dimensions: with an inner product, ‖I‖ = 1 and the"
+        " sign of X = ±diag(1, −1) for which ⟨I, X⟩ ≤ 0, ‖I + tX‖² ≤ 1 + t²‖X‖², but I + tX makes"
+        " a unit vector 1 + t long. The I in the middle of (23) is a misprint for x."
     )

@@ -50,7 +50,8 @@ class Drawn:
     corrected = Stated(_suprema.drawn_variance_of_f, moment)
     correction = (
         "E_{i,ζ}‖∇L_i(y; ζ) − ∇f(y)‖² = E_i E_ζ‖∇L_i(y; ζ) − ∇L_i(y)‖² + E_i‖∇L_i(y) − ∇f(y)‖² ≤ "
-        "σ_1² + E_i‖∇L_i(y)‖² ≤ σ_1² + G². Two tasks with opposite gradients attain it at σ_1 = 0."
+        "σ_1² + E_i‖∇L_i(y)‖² ≤ σ_1² + G². Two tasks with opposite gradients attain it at σ_1 = "
+        "0."
     )
     false_siblings = [
         ("half of G²", Stated(
@@ -58,7 +59,7 @@ class Drawn:
         ("C_f² without the noise", Stated(_suprema.drawn_moment_of_f, lambda c: c.G**2)),
     ]  # fmt: skip
     explain = (
-        "The proof writes L_i for f^{(k)}, which (8) defines as the mean over the device's tasks. "
-        "If a step draws the task with its test sample, the variance of ∇f is that of the test "
+        "The proof writes L_i for f^{(k)}, which (8) defines as the mean over the device's tasks."
+        " If a step draws the task with its test sample, the variance of ∇f is that of the test "
         "samples and that of the tasks; Theorem 3.4's noise terms then need σ_1² + G²."
     )

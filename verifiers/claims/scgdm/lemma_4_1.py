@@ -21,21 +21,21 @@ from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
 
 
-def bound(c, curvature, moved=1, inner=1, past=1, noise=1):
+def bound(c, curvature, moved=1, inner=1, past=1, noise=1, inside=1):
     """Return a right side; the controls scale its terms."""
     a = c.alpha * c.eta
     return (
         (1 - past * a) * c.measured("past")
         + inner * 2 * a * c.C_g**2 * c.L_f**2 * c.measured("inner")
         + moved * 2 * c.eta * c.beta**2 * curvature**2 / c.alpha * c.measured("momentum")
-        + noise * 2 * a**2 * (c.C_g**2 * c.sigma_f**2 + c.C_f**2 * c.sigma_g**2)
+        + 2 * a**2 * (noise * c.C_g**2 * c.sigma_f**2 + inside * c.C_f**2 * c.sigma_g**2)
     )
 
 
-def mended(c, moved=1, inner=1, past=1, noise=1):
+def mended(c, moved=1, inner=1, past=1, noise=1, inside=1):
     """Return the corrected right side: L_F, and the move of x itself."""
     whole = given.smooth(c)
-    without = bound(c, whole, moved=0, inner=inner, past=past, noise=noise)
+    without = bound(c, whole, moved=0, inner=inner, past=past, noise=noise, inside=inside)
     return without + moved * 2 * whole**2 / (c.alpha * c.eta) * c.measured("moved")
 
 
@@ -82,6 +82,8 @@ class MomentumError:
          Stated(lambda c: mended(c, moved=0), assumes=(given.TWO_SAMPLES,))),
         ("a tenth of the noise",
          Stated(lambda c: mended(c, noise=0.1), assumes=(given.TWO_SAMPLES,))),
+        ("a tenth of the noise of ∇g",
+         Stated(lambda c: mended(c, inside=0.1), assumes=(given.TWO_SAMPLES,))),
     ]  # fmt: skip
     explain = (
         "(11) prints L_f where its own proof has L_F; without it a curved g refutes the lemma. "

@@ -63,8 +63,10 @@ class Consensus:
     def left(view):
         return average("step", sq(view.client("x") - view.mean("x")).sum(0))
 
+    letters = {"G_g": "inner_gradient_bound", "G_f": "outer_gradient_bound"}
+
     def range(c):
-        return c.K * ((c.p - 1) * c.beta * c.eta) ** 2 * (c.C_g * c.C_f) ** 2 * 4
+        return c.K * (2 * (c.p - 1) * c.beta * c.eta * c.G_g * c.G_f) ** 2
 
     def right(c):
         spread = (c.p * c.beta * c.eta) ** 2 * c.K
@@ -78,7 +80,7 @@ class Consensus:
         "any average). (1/K) Σ ‖m^(k) − m̄‖² ≤ (1/K) Σ ‖m^(k)‖², and E‖m‖² ≤ C_g²C_f², since m "
         "averages directions with E‖z‖² ≤ E‖∇g‖²·E‖∇f‖² (independent samples). So (1/K) Σ E‖x_t −"
         " x̄_t‖² ≤ j²β²η²C_g²C_f²; over whole rounds the mean of j² is (p − 1)(2p − 1)/6. No "
-        "condition on p is needed. x and m have to be averaged, u need not."
+        "condition on p is needed, and only x has to be averaged."
     )
     false_siblings = [
         ("10 % smaller", lambda c: mended(c, factor=Rational(9, 10))),

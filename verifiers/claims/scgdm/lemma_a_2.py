@@ -87,12 +87,13 @@ class GradientConsensus:
     ]  # fmt: skip
 
     def left(view):
-        later = view.t > 0
+        if view.t == 0:
+            return None
         return given_past(
-            later * spread(view.client("z")),
-            models=later * spread(view.before.x),
-            before=later * spread(view.before.u),
-            used=later * spread(view.client("u")),
+            spread(view.client("z")),
+            models=spread(view.before.x),
+            before=spread(view.before.u),
+            used=spread(view.client("u")),
         )
 
     measured = {

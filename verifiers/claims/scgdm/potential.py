@@ -100,7 +100,9 @@ class PotentialDecrease:
 
     def left(view):
         # step t + 1 makes m_{t+2} and u_{t+2} from x_{t+1}; the step before it started from x_t
-        at, old, later = view.before.x, view.previous.x, view.t > 0
+        if view.t == 0:
+            return None
+        at, old = view.before.x, view.previous.x
         measured = {
             "objective": view.objective(old.mean(0)),
             "error": sq(view.before.m - view.own_gradients(old)).mean(0),
@@ -111,11 +113,7 @@ class PotentialDecrease:
             "models": sq(old - old.mean(0)).mean(0),
             "momentum": sq(view.before.m).mean(0),
         }
-        return each(
-            "transition",
-            later * view.objective(at.mean(0)),
-            **{name: later * value for name, value in measured.items()},
-        )
+        return each("transition", view.objective(at.mean(0)), **measured)
 
     measured = {
         "objective": r"\mathbb{E}F(\bar x_t)",

@@ -20,8 +20,9 @@ L_F²/α²)), η ≤ min{1, 1/(2βL_F)}, p ≤ 1/(4βη√(6C_f²L_g² + 16C_g�
 3. Algorithm 1 draws one sample for g and f. Then E z_t is not the gradient even for u = g: their
    covariance is a bias that no step size removes. The proofs draw two.
 
-**Corrected form**: two samples; u is kept on its client, or all g^(k) are one function; then any
-f^(k), and no condition on p. Its noise of ∇f and ∇g is divided by K.
+**Corrected form**: two samples, drawn independently by the clients; u is kept on its client, or all
+g^(k) are one function; then any f^(k), m averaged or not, and no condition on p. Its noise of ∇f
+and ∇g is divided by K.
 """
 
 from sympy import Rational
@@ -76,7 +77,7 @@ class Convergence:
         run(DIFFERENT, 2, eta=0.1),
         run(DIFFERENT, 20_000, eta=0.05),
         # two clients with different f, likewise
-        run(OPPOSED, 5, eta=0.2, share=0.1),
+        run(OPPOSED, 3000, eta=0.1, p=3),
         run(OPPOSED, 500, eta=0.2, p=10),
         # one client: the error of the first estimate
         run(BoundedComposition(clients=1, inner_value_noise=1.0, **QUIET), 1000,
@@ -95,8 +96,17 @@ class Convergence:
             for eta, alpha, gamma in ((0.1, 9.0, 9.0), (0.1, 0.1, 9.0), (0.5, 1.0, 0.1))
             for p, share in ((1, 1.0), (2, 1.0), (2, 0.1), (6, 0.1))
         ),
-        run(BoundedComposition(clients=2, heterogeneity=1.0, inner_offset=0.5, **NOISY), 100,
-            eta=0.05, averaged="mx"),
+        *(
+            run(BoundedComposition(clients=2, heterogeneity=1.0, inner_offset=0.5, **NOISY), 100,
+                eta=0.05, averaged=averaged)
+            for averaged in ("mx", "x")
+        ),
+        # at the minimiser, noise of ∇f alone, steps that forget nearly all
+        *(
+            run(BoundedComposition(clients=k, outer_slope=10.0, outer_gradient_noise=1.0,
+                                   distance=0.0), 4000, eta=0.5, alpha=1.9, gamma=1.9, p=1)
+            for k in (1, 4)
+        ),
     ]  # fmt: skip
     full = [
         run(
@@ -141,6 +151,8 @@ class Convergence:
         ("without the drift", Stated(lambda c: corrected_(c, drift=0), assumes=VALID)),
         ("without the first estimate's error", Stated(lambda c: corrected_(c, first=0),
                                                       assumes=VALID)),
+        ("without the noise that stays",
+         Stated(lambda c: corrected_(c, steady=0), assumes=VALID)),
         ("a quarter of the first term", Stated(lambda c: corrected_(c, gap=Rational(1, 4)),
                                           assumes=VALID)),
     ]  # fmt: skip
