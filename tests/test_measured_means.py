@@ -10,12 +10,13 @@ import pytest
 import sympy
 import torch
 
-from synthetic.problems import BoundedComposition
+from synthetic.problems import BiasAmplification, BoundedComposition
 from tests.test_claims import make
 from toolkit import Assumption, Stated, average, each, given_past, grid, sq
 from toolkit.algorithms import ComFedL, LocalSCGDM
 from toolkit.claims import Case
 from toolkit.constants import Letters, split
+from toolkit.discover import leaves
 from toolkit.engines import branched
 from toolkit.engines.branched import BranchedContext
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
@@ -23,7 +24,8 @@ from toolkit.errors import DriftproofError
 from toolkit.federation import run, run_exactly, sampled_context
 from toolkit.verdict import Verdict, overall
 from verifiers import empirical
-from verifiers.empirical import coefficients, measure_block, measure_exactly
+from verifiers.empirical import Sides, coefficients, measure_block, measure_exactly
+from verifiers.evidence import Measured
 from verifiers.jobs import _by_left
 from verifiers.verify import Settings, judge
 
@@ -135,22 +137,44 @@ def test_an_average_has_averaged_parts():
 
 
 def test_a_sampled_right_side_is_judged_by_the_difference_of_each_replicate():
-    """Of a difference in [−1, 1] that is always −½ or ½ below: sampling decides it."""
+    """A left side of 7 or 8 whose difference from what is measured is 0: in [−1, 1]."""
     noisy = BoundedComposition(clients=2, inner_value_noise=0.3, outer_gradient_noise=0.3)
     cases = grid(noisy, ComFedL(local_steps=3), rounds=2)
 
     def left(view):
-        drawn = (sq(view.mean("w")) > sq(view.round_start("w"))).double()
+        drawn = 7 + (sq(view.mean("w")) > sq(view.round_start("w"))).double()
         return each("round", drawn, same=drawn)
 
-    def made(less):
-        return make(left=left, cases=cases, right=lambda c: c.measured("same") + less + 0 * c.eta,
-                    range=lambda c: (-1.0 + 0 * c.eta, 1.0 + 0 * c.eta))  # fmt: skip
-
     for less, verdict in ((0.5, SUPPORTED), (-0.5, REFUTED)):
-        (row,) = judge([made(less)], Settings())
+        row = row_of(
+            lambda c, less=less: c.measured("same") + less + 0 * c.eta, left, cases,
+            range=lambda c: (-1.0 + 0 * c.eta, 1.0 + 0 * c.eta),
+        )  # fmt: skip
         assert row.evidence == "sequential"
         assert row.verdict is verdict
+
+
+def test_sides_that_are_equal_are_compared_on_the_scale_of_what_was_added_up():
+    """2500 − 2500: a rounding error of 10⁻⁴ in single precision is small."""
+
+    def left(view):
+        old = view.before.w[0, 0]
+        return each("transition", (1.1 * old) ** 2, square=1.21 * old * old)
+
+    row = row_of(lambda c: c.measured("square") + 0 * c.eta, left)
+    assert (row.verdict, row.attained) == (SUPPORTED, True)
+
+
+def test_a_run_that_ended_early_refutes_nothing_whose_right_side_was_measured():
+    """What was not reached counts as 0 on the left, and would have to on the right."""
+    claim, values = make(), np.full((1, 1), 0.9)
+    for factors, verdict in (({}, REFUTED), ({"part": 1.0}, INCONCLUSIVE)):
+        measured = Measured(
+            "exact", "average/round", values, np.ones(1), names="part",
+            parts=np.zeros((1, 1, 1)), shadow=np.tile([[[0.9], [0.0]]], (4, 1, 1)), bad_step=3,
+        )  # fmt: skip
+        sides = Sides(measured, 0.5, 0.5, (0.0, 1.0), factors)
+        assert empirical._exact(claim, claim.cases[0], claim.forms[0], sides).verdict is verdict
 
 
 # given the past ------------------------------------------------------------------------------
@@ -536,3 +560,121 @@ def test_a_run_with_noise_falls_back_to_enumeration():
         np.testing.assert_array_equal(made.values, again.values)
         np.testing.assert_array_equal(made.weights, again.weights)
         assert (made.rounds, made.reals) == (again.rounds, again.reals)
+
+
+# what the claims of 003 measure, on a run written in plain numbers -------------------------------
+
+
+def written_run(problem, method, rounds):
+    """Run Algorithm 1 of 003 for scalars with f' = clip(·, ±3); one dict a step, [clients] each.
+
+    ``before`` and ``after`` are what the step starts from and leaves, u, m, z what lines 7–9 make.
+    """
+    a, offsets = np.array([2.0, -1.0]), np.array([0.0, 1.0])
+    s, r = method.inner_momentum * method.step_size, method.momentum * method.step_size
+    now = {"x": np.full(2, problem.at), "u": np.zeros(2), "m": np.zeros(2)}
+    made = []
+    for t in range(rounds * method.local_steps):
+        g = a * now["x"] + offsets
+        u = g if t == 0 else (1 - s) * now["u"] + s * g
+        z = a * np.clip(u, -3, 3)
+        m = z if t == 0 else (1 - r) * now["m"] + r * z
+        x = now["x"] - method.step_factor * method.step_size * m
+        after = {"x": x, "u": u, "m": m}
+        if (t + 1) % method.local_steps == 0:
+            after = {name: np.full(2, v.mean()) for name, v in after.items()}
+        made.append({"before": now, "after": after, "u": u, "m": m, "z": z})
+        now = after
+    return made
+
+
+def written_measures(steps, p):
+    """The sides of each claim at each step: {claim: [(left, {name: part}), …]}, ‖·‖² by hand."""
+    a, offsets = np.array([2.0, -1.0]), np.array([0.0, 1.0])
+
+    def g(x):
+        return a * x + offsets
+
+    def slopes(x):
+        return a * np.clip(g(x), -3, 3)
+
+    def objective(x):
+        y = np.abs(g(x))
+        return np.mean(np.where(y <= 3, y**2 / 2, 3 * y - 4.5))
+
+    def apart(v):
+        return np.sum((v - v.mean()) ** 2)
+
+    made = {name: [] for name in (
+        "lemma-4.1", "lemma-4.2", "lemma-4.3", "lemma-a.1", "lemma-a.2", "potential",
+        "potential-descent")}  # fmt: skip
+    for t, step in enumerate(steps):
+        at, after, on = step["before"], step["after"], float(t > 0)
+        old = steps[t - 1]["before"]["x"] if t else at["x"]
+        x, mean = at["x"], at["x"].mean()
+        error = on * (step["u"] - g(x)) ** 2
+        moved, length = on * (x - old) ** 2, on * at["m"] ** 2
+        made["lemma-4.1"].append((
+            on * (step["m"] - slopes(x)) ** 2,
+            {"past": on * (at["m"] - slopes(old)) ** 2, "inner": error, "momentum": length,
+             "moved": moved},
+        ))  # fmt: skip
+        made["lemma-4.2"].append((
+            error, {"past": on * (at["u"] - g(old)) ** 2, "momentum": length, "moved": moved}
+        ))  # fmt: skip
+        made["lemma-4.3"].append((apart(x), {}))
+        first, last = t - t % p, min(t, t - t % p + p - 2)
+        seen = [steps[k]["before"] for k in range(first, last + 1)]
+        made["lemma-a.1"].append((
+            sum(apart(b["u"]) for b in seen),
+            {"models": sum(apart(b["x"]) for b in seen),
+             "functions": max(apart(g(np.full(2, steps[k]["before"]["x"].mean())))
+                              for k in range(first, t + 1))},
+        ))  # fmt: skip
+        made["lemma-a.2"].append((
+            on * apart(step["z"]),
+            {"models": on * apart(x), "before": on * apart(at["u"]), "used": on * apart(step["u"])},
+        ))  # fmt: skip
+        made["potential"].append((
+            on * objective(mean),
+            {"objective": on * objective(old.mean()),
+             "error": on * np.mean((at["m"] - slopes(old)) ** 2),
+             "next_error": on * np.mean((step["m"] - slopes(x)) ** 2),
+             "inner": on * np.mean((at["u"] - g(old)) ** 2), "next_inner": np.mean(error),
+             "gradient": on * np.mean(slopes(np.full(2, old.mean()))) ** 2,
+             "models": on * apart(old) / 2, "momentum": np.mean(length)},
+        ))  # fmt: skip
+        made["potential-descent"].append((
+            objective(after["x"].mean()),
+            {"before": objective(mean), "gradient": np.mean(slopes(np.full(2, mean))) ** 2,
+             "each_momentum": np.mean(step["m"] ** 2), "mean_momentum": np.mean(step["m"]) ** 2,
+             "error": np.mean((slopes(x) - step["m"]) ** 2), "models": apart(x) / 2},
+        ))  # fmt: skip
+    return made
+
+
+MEASURES = ("lemma-4.1", "lemma-4.2", "lemma-4.3", "lemma-a.1", "lemma-a.2", "potential",
+            "potential-descent")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("p", [2, 3])
+def test_what_a_claim_of_003_measures_is_what_its_display_names(name, p):
+    problem = BiasAmplification(objective_of="client-wise", at=0.3)
+    method = LocalSCGDM(
+        local_steps=p, step_size=0.2, momentum=3.0, inner_momentum=2.0, step_factor=0.6
+    )
+    made = run_exactly(
+        problem, method, rounds=4, left=leaves("claim")[f"scgdm/{name}"].load().left, limit=1
+    )
+    written = written_measures(written_run(problem, method, 4), p)[name]
+    lefts = np.array([np.atleast_1d(left) for left, _ in written])
+    if made.how[0] == "average":
+        np.testing.assert_allclose(made.values[0, 0], lefts.mean(), rtol=1e-12)
+        return
+    np.testing.assert_allclose(made.values[:, 0], lefts.ravel(), rtol=1e-11, atol=1e-14)
+    assert set(made.names) == set(written[0][1])
+    for part, called in zip(made.parts, made.names, strict=True):
+        wanted = np.array([np.atleast_1d(parts[called]) for _, parts in written]).ravel()
+        np.testing.assert_allclose(part[:, 0], wanted, rtol=1e-11, atol=1e-14, err_msg=called)
+        assert np.ptp(wanted) > 0 or called == "functions" or (p, name) == (2, "lemma-a.1")
