@@ -162,7 +162,7 @@ def test_a_measure_that_looks_inside_is_taken_step_by_step(left):
 
 def test_a_conditional_expectation_is_never_left_to_a_kernel():
     algorithm = LocalSCGDM(local_steps=2)
-    problem = BoundedComposition(inner_value_noise=0.4, inner_curvature=0.4)
+    problem = BoundedComposition(inner_value_noise=0.4, inner_curvature=0.4, distance=0.5)
     made = [
         run(problem, algorithm, sampled_context(problem, ("g",)), rounds=3, kernels=kernels,
             left=lambda view: given_past(sq(view.mean("x")))).values
