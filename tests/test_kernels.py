@@ -123,6 +123,8 @@ SPANS = [(a, p) for name in sorted(SERVED) if name.endswith("spans") for a, p in
             "step", sq(view.client("x") - view.mean("x")).sum(0), x=sq(view.mean("x"))
         ),
         lambda view: average("round", sq(view.round_start("x"))),
+        lambda view: average("transition", sq(view.gradient(view.mean("x")))),
+        lambda view: each("transition", sq(view.state.x - view.state.x.mean(0)).sum(0)),
     ],
 )
 def test_a_measure_inside_a_kernel_is_the_one_outside(algorithm, problem, left, monkeypatch):
@@ -156,6 +158,17 @@ def test_a_measure_that_looks_inside_is_taken_step_by_step(left):
     ]  # fmt: skip
     np.testing.assert_array_equal(*made)
     assert len(set(made[0][:, 0])) > 6
+
+
+def test_a_conditional_expectation_is_never_left_to_a_kernel():
+    algorithm = LocalSCGDM(local_steps=2)
+    problem = BoundedComposition(inner_value_noise=0.4, inner_curvature=0.4, distance=0.5)
+    made = [
+        run(problem, algorithm, sampled_context(problem, ("g",)), rounds=3, kernels=kernels,
+            left=lambda view: given_past(sq(view.mean("x")))).values
+        for kernels in (True, False)
+    ]  # fmt: skip
+    np.testing.assert_array_equal(*made)
 
 
 def test_random_rounding_inside_a_kernel_is_of_the_size_of_that_outside():

@@ -106,7 +106,7 @@ def joined(blocks: Sequence[Measured]) -> Measured:
         names=blocks[0].names,
         values=np.concatenate([block.values[:rows] for block in blocks], 1),
         parts=np.concatenate([block.parts[:, :rows] for block in blocks], 2),
-        weights=np.full(count, 1.0 / count),
+        weights=np.full(count, 1.0 / max(1, count)),
         shadow=_joined_shadows(blocks, rows),
         at=blocks[0].at[:points],
         trace=np.concatenate([block.trace[:, :points] for block in blocks], 2),
