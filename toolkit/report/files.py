@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from toolkit.errors import DriftproofError
-from toolkit.report.figures import draw
+from toolkit.report.figures import Figure, draw
 from toolkit.report.page import figures, render
 from toolkit.verdict import Row
 
+MANY = 12
+"""Plots from which on several processes draw them."""
 PUBLIC = ("schema", "profile", "seed", "union_bound", "environment")
 
 
@@ -25,12 +30,25 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
         "index.html": render(head, rows),
     }
 
-    def plots(folder: Path) -> None:
-        for made in figures(rows).values():
-            for figure in made:
-                draw(figure, folder)
+    drawn = [figure for made in figures(rows).values() for figure in made]
+    write_all(out, texts, lambda folder: draw_all(drawn, folder))
 
-    write_all(out, texts, plots)
+
+def draw_all(drawn: Sequence[Figure], folder: Path) -> None:
+    """Draw plots, on all cores where processes can be forked: matplotlib takes 0.1 s a file."""
+    cores = os.cpu_count() or 1
+    if sys.platform != "linux" or cores == 1 or len(drawn) < MANY:
+        _draw_some(drawn, folder)
+        return
+    with ProcessPoolExecutor(cores, mp_context=multiprocessing.get_context("fork")) as pool:
+        parts = [pool.submit(_draw_some, drawn[k::cores], folder) for k in range(cores)]
+        for part in parts:
+            part.result()
+
+
+def _draw_some(drawn: Sequence[Figure], folder: Path) -> None:
+    for figure in drawn:
+        draw(figure, folder)
 
 
 def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]) -> None:

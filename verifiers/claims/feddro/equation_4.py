@@ -42,8 +42,11 @@ def scaled(losses, penalty):
     r"\log\Big(\frac1m\sum_{i=1}^m\exp\Big(\frac{\ell(x;\zeta_i)}{\lambda}\Big)\Big)",
 )
 class LogMeanExp:
-    cases = grid(PenalisedDRO(penalty=[2.0, 1.0, 0.2], data_seed=[0, 1])) + grid(
-        PenalisedDRO(clients=[1, 3], samples=1, dim=1, penalty=[0.5, 5.0], data_seed=4)
+    cases = grid(PenalisedDRO(penalty=[2.0, 1.0, 0.2])) + grid(
+        PenalisedDRO(clients=[1, 3], samples=1, dim=1, penalty=0.5, data_seed=4)
+    )
+    full = grid(PenalisedDRO(penalty=[2.0, 1.0, 0.2], data_seed=1)) + grid(
+        PenalisedDRO(clients=[1, 3], samples=1, dim=1, penalty=5.0, data_seed=4)
     )
     readings = {
         "equal values": Values(log_mean_exp),

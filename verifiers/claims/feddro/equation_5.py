@@ -77,8 +77,9 @@ class Variance:
             data_seed=4,
         )
     ) + grid(
-        PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1], data_seed=[0, 1])
+        PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1])
     )  # fmt: skip
+    full = grid(PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1], data_seed=1))
     readings = {"equal values": Values(printed), "the same minimisers": Minimisers(printed)}
     corrected = Values(dual)
     correction = (

@@ -45,9 +45,9 @@ def instance(clients, batch, steps, local_steps):
 class LinearSpeedUp:
     cases = [
         instance(2, 1, 1024, 2), instance(4, 1, 2048, 2), instance(2, 4, 4096, 2),
-        instance(16, 1, 4096, 1), instance(8, 4, 8192, 1), instance(32, 1, 16_384, 1),
+        instance(16, 1, 4096, 1), instance(8, 4, 8192, 1),
     ]  # fmt: skip
-    full = [instance(64, 1, 32_768, 1), instance(16, 8, 32_768, 1)]
+    full = [instance(32, 1, 16_384, 1), instance(64, 1, 32_768, 1), instance(16, 8, 32_768, 1)]
     left = parts.squared_gradient
     range = parts.largest
     right = Schedule({}, N**-0.5)

@@ -73,13 +73,13 @@ class Scheduled:
         run(DIFFERENT, 4),
         run(FIRST, 10, alpha=99.0, gamma=0.1),
         *(run(NOISY, p) for p in (2, 4, 6)),
-        *(run(BoundedComposition(heterogeneity=1.0), p) for p in (2, 4, 10, 18)),
+        *(run(BoundedComposition(heterogeneity=1.0), p) for p in (2, 4, 10)),
         run(DIFFERENT, 10),
         run(DIFFERENT, 10, averaged="mx"),
     ]
     full = (
         [run(NOISY, p) for p in (8, 10, 14)]
-        + [run(BoundedComposition(heterogeneity=1.0), p) for p in (24, 32)]
+        + [run(BoundedComposition(heterogeneity=1.0), p) for p in (18, 24, 32)]
         + [run(DIFFERENT, 18), run(DIFFERENT, 18, averaged="mx")]
     )
 

@@ -35,7 +35,7 @@ def mended(c, factor=1):
     name="scgdm/lemma-4.3",
     kind="bound",
     source="003, Lemma 4.3 (13), (37)",
-    assumes=[*given.ASSUMED, given.TWO_SAMPLES, given.STEP_SIZE],
+    assumes=[*given.ASSUMED, given.TWO_SAMPLES, given.STEP_SIZE, given.MODELS_AVERAGED],
     statement=r"\sum_{t=0}^{T-1}\sum_{k=1}^K\mathbb{E}\|\bar x_t-x_t^{(k)}\|^2 \le "
     r"256TKp^2\beta^2\eta^2C_g^2L_f^2\delta_g^2 + 16TKp^2\beta^2\eta^2C_g^2\sigma_f^2 + "
     r"48TKp^2\beta^2\eta^2C_f^2\sigma_g^2",

@@ -4,7 +4,7 @@ r"""The decrease of the potential: (16), (40), (17) and (41).
 E‖u_{t+1} − g_k(x_t)‖², (14), (39): P_{t+1} − P_t ≤ −(βη/2)E‖∇F(x̄_t)‖² + (βηL_F²/K) Σ E‖x̄_t −
 x_t‖² + [2ηβ³C_g⁴L_f²/γ² + 2η²β³C_g⁴L_f²/γ] + [2ηβ³L_F²/α² − βη/4](1/K) Σ E‖m_{t+1}‖² + noise, in
 (16); (40) has all of both brackets times (1/K) Σ E‖m_{t+1}‖². By the condition on β, (17), (41)
-without brackets.
+without brackets. m_{t+2} and u_{t+2} are as lines 7 and 9 leave them, the others as stored.
 
 **Kind.** Bound, at every step, in total expectation; both sides contain measured terms.
 
@@ -57,7 +57,9 @@ def sixteen(c):
 
 
 def forty(c, gradient=1, noise=1):
-    return decrease(c, momentum=sum(brackets(c)), gradient=gradient, noise=noise)
+    """Return (40), whose last bracket is what 1 − γη leaves of the estimates' error."""
+    left = 2 * c.beta * c.gamma * c.eta**2 * c.C_g**2 * c.L_f**2 * c.measured("inner")
+    return decrease(c, momentum=sum(brackets(c)), gradient=gradient, noise=noise) - left
 
 
 @claim(

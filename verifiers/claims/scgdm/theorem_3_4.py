@@ -104,7 +104,7 @@ class Convergence:
         # at the minimiser, noise of ∇f alone, steps that forget nearly all
         *(
             run(BoundedComposition(clients=k, outer_slope=3.0, outer_gradient_noise=1.0,
-                                   distance=0.0), 4000, eta=0.5, alpha=1.9, gamma=1.9, p=1)
+                                   distance=0.0), 1000, eta=0.5, alpha=1.9, gamma=1.9, p=1)
             for k in (1, 4)
         ),
     ]  # fmt: skip
