@@ -11,8 +11,8 @@ C_f²σ_g²).
 after a communication x_t = x̄_t, and x_t − x_{t−1} is not −βηm_t: see ``scgdm/lemma-4.1-proof``.
 (iii) With one sample for g and f the conditional mean of z_t is off by their covariance.
 
-**Smallest counterexample** of (i): one client, no noise, t = 1: f a line of slope 1, g' falls from
-1 to 0.97 over the first step: left > 0, right = 10⁻⁶·E‖m‖².
+**Smallest counterexample** of (i): one client, no noise, t = 1: f a line of slope 1, g' curved, so
+that ∇F changes from x_0 to x_1: left 0.0331, right 9.4·10⁻⁷ (L_f = 10⁻³).
 """
 
 from toolkit import Stated, claim
