@@ -38,11 +38,11 @@ class MixedOracles(BoundedOracles):
     """The oracles of a composition, and h_k(x) = ½ c_k ‖x‖² with c_k = k + 1, multiplied noise."""
 
     def __init__(self, of, dtype, device, clients):
-        super().__init__(of, dtype, device, clients)
+        super().__init__(of.parts, dtype, device, clients)
         self._bend = torch.tensor(list(clients), dtype=dtype, device=device)[:, None, None] + 1
 
     def plain_law(self, batch):
-        return SignMean(batch, (1,)) if self._of.outer_gradient_noise else None
+        return SignMean(batch, (1,)) if self.parts.outer_noise else None
 
     def plain_grad(self, x, xi):
         return self._bend * x * (1.0 if xi is None else 1.0 + 0.4 * xi)

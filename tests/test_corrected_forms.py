@@ -346,16 +346,20 @@ def test_the_recursions_of_theorem_3_4_hold_given_every_past(problem, averaged, 
 
 @pytest.mark.parametrize("beta", [1e-3, 0.1, 0.5, 1.0])
 def test_the_sum_of_theorem_5_1_is_its_corrected_form(beta):
-    """Σ e_t² ≤ e_0²/β, and 2ΔΦ/(ηT) + B_g²L_f²e_0²/(βT) at β = 4B_g⁴L_f²η, ηT = √(|b|KT)."""
-    assert sum((1 - beta) ** (2 * t) for t in range(100_000)) <= 1 / beta * (1 + 1e-12)
+    """Σ e_t² ≤ e_0²/(β(2 − β)), and what it adds at β = 4B_g⁴L_f²η < 2, ηT = √(|b|KT)."""
+    total = sum((1 - beta) ** (2 * t) for t in range(100_000))
+    assert total == pytest.approx(1 / (beta * (2 - beta)), rel=1e-9)
     random = np.random.default_rng(10)
     for _ in range(50):
         c = {n: float(np.exp(random.uniform(-2, 2)))
              for n in ("Phi_gap", "e_0", "b", "K", "T", "B_g", "L_f")}  # fmt: skip
         eta = sqrt(c["b"] * c["K"] / c["T"])
         forget = 4 * c["B_g"] ** 4 * c["L_f"] ** 2 * eta
+        if forget >= 2:
+            continue
+        c["beta"] = forget
         summed = 2 * c["Phi_gap"] / (eta * c["T"])
-        summed += (c["B_g"] * c["L_f"] * c["e_0"]) ** 2 / (forget * c["T"])
+        summed += (c["B_g"] * c["L_f"] * c["e_0"]) ** 2 / (forget * (2 - forget) * c["T"])
         for name in ("feddro/theorem-5.1", "feddro/corollary-5.2"):
             assert corrected(name, c) == pytest.approx(summed, rel=1e-12)
 

@@ -41,7 +41,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from synthetic.bounded_oracles import BoundedOracles, parts_of
+from synthetic.bounded_oracles import BoundedOracles, Parts, parts_of
 from synthetic.pairs import pair_signs
 from toolkit.composition import CompositionProblem
 from toolkit.problem import Solution, problem
@@ -174,11 +174,10 @@ class BoundedComposition(CompositionProblem):
         point[0] = self.distance
         return point
 
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> BoundedOracles:
-        """Return the oracles of some clients."""
-        parts = parts_of(
+    @cached_property
+    def parts(self) -> Parts:
+        """The numbers of its oracles."""
+        return parts_of(
             self.clients, self.dim, self.inner_dim, scales=self.scales,
             offsets=self.inner_offset * self.signs, targets=self.heterogeneity * self.signs,
             opposition=self.signs, inner_slope=self.inner_slope,
@@ -188,4 +187,9 @@ class BoundedComposition(CompositionProblem):
             opposition_centre=self.opposition_centre, value_noise=self.inner_value_noise,
             gradient_noise=self.inner_gradient_noise, outer_noise=self.outer_gradient_noise,
         )  # fmt: skip
-        return BoundedOracles(parts, dtype, device, clients or range(self.clients))
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> BoundedOracles:
+        """Return the oracles of some clients."""
+        return BoundedOracles(self.parts, dtype, device, clients or range(self.clients))

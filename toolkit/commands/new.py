@@ -43,10 +43,18 @@ def command(kind: str, name: str) -> None:
 
 
 def shortest(kind: str) -> Leaf:
-    """Return the shortest leaf of a kind (of claims, the shortest bound): the example to copy."""
-    found = leaves(kind).values()
-    usual = [leaf for leaf in found if leaf.metadata.get("kind", "bound") == "bound"]
+    """Return the shortest leaf of a kind: the example to copy.
+
+    Of claims, the shortest bound with a measured left and a right side of its own.
+    """
+    usual = [leaf for leaf in leaves(kind).values() if kind != "claim" or _whole(leaf)]
     return min(usual, key=lambda leaf: (leaf.lines, leaf.name))
+
+
+def _whole(leaf: Leaf) -> bool:
+    text = leaf.path.read_text(encoding="utf-8")
+    bound = leaf.metadata.get("kind") == "bound"
+    return bound and "def left(view)" in text and "def right(c)" in text
 
 
 def renamed(leaf: Leaf, name: str) -> str:
