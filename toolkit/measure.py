@@ -260,18 +260,17 @@ class Recorder:
                 "each(…) or average(…) of a value for each replicate",
                 'return average("round", sq(view.gradient(view.round_start("w")))), say',
             )
-        shape = tuple(reduction.value.shape)
-        wanted = (view.ctx.replicates,)
-        fits = shape == ((view.ctx.clients, *wanted) if reduction.by_client else wanted)
-        odd = [v for v in reduction.parts.values() if tuple(v.shape) != shape]
-        if odd or not fits:
-            got = tuple(odd[0].shape) if odd else shape
-            raise DriftproofError(
-                f"left(view) returned a value of shape {got}",
-                f"one number for each of {view.ctx.replicates} replicates (and client, if the "
-                'last axis is "client"), its parts the same',
-                "reduce the dimension with sq(…), and clients with view.mean(…)",
-            )
+        wanted: tuple[int, ...] = (view.ctx.replicates,)
+        wanted = (view.ctx.clients, *wanted) if reduction.by_client else wanted
+        for called, held in {"": reduction.value, **reduction.parts}.items():
+            if tuple(held.shape) != wanted:
+                raise DriftproofError(
+                    f"left(view) returned a value of shape {tuple(held.shape)}"
+                    + (f" as {called}" if called else ""),
+                    f"one number for each of {view.ctx.replicates} replicates (and client, if the "
+                    f'last axis is "client"): the shape {wanted}',
+                    "reduce the dimension with sq(…), and clients with view.mean(…)",
+                )
         if reduction.how == "given past" and SUMMED in trial.memory:
             raise DriftproofError(
                 "since_round(…) in given_past(…)",
@@ -336,8 +335,8 @@ class Recorder:
         else:
             self.values += list(np.moveaxis(several, 1, 0))
         if self.count in self._keep:
-            shown = self.values[0] / self.count if running else several[:, 0]
-            self.trace.append((self.count, shown))
+            for shown in np.moveaxis(several, 1, 0):  # one a client, if there is one for each
+                self.trace.append((self.count, self.values[0] / self.count if running else shown))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -236,7 +236,7 @@ class Sides:
             raise DriftproofError(
                 f"a right side with c.measured({sorted(unknown)[0]!r})",
                 f"what left(view) measures: {', '.join(order) or 'nothing but its value'}",
-                "pass it to each(…) or average(…) by that name",
+                "pass it to each(…), average(…) or given_past(…) by that name",
             )
         weights = np.array([self.factors.get(name, 0.0) for name in order])
         if absolute:
@@ -322,7 +322,9 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
         facts |= {"rhs": sides.high + right, "margin": slack, "vacuous": sides.vacuous}
     if len(refuted) and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
-        reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], _gone(sides))
+        also = [f"at comparison {worst + 1} of {len(means)}"] if len(means) > 1 else []
+        also += [_gone(sides)] if _gone(sides) else []
+        reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], "; ".join(also))
         return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)
     if not complete:
         reason = (

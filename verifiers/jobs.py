@@ -194,8 +194,7 @@ def _finished(
     claim: Claim, case: Case, rows: list[Row], measured: Measured, seconds: float
 ) -> list[Row]:
     """Add what the plots need, and the time."""
-    curve = plotted.measured_curve(case, measured)
-    drawn = [curve | plotted.bound_curve(claim, case, row, curve, measured) for row in rows]
+    drawn = [plotted.curves(claim, case, row, measured) for row in rows]
     return [
         replace(row, seconds=seconds, series=series)
         for row, series in zip(rows, drawn, strict=True)
@@ -204,7 +203,7 @@ def _finished(
 
 def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
-    cases = claim.cases_for("quick")[:3] if profile == "smoke" else claim.cases_for(profile)
+    cases = claim.cases_for("quick")[:4] if profile == "smoke" else claim.cases_for(profile)
     rows = []
     for k in wanted:
         form = claim.forms[k]

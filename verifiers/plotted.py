@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,25 @@ from toolkit.claims import Case, Claim
 from toolkit.verdict import Row
 from verifiers.empirical import coefficients, right_side, roles_of, split_right
 from verifiers.evidence import Measured
+
+
+def curves(claim: Claim, case: Case, row: Row, measured: Measured) -> dict[str, Any]:
+    """Return both sides' curves: of measures by client, of the one that comes nearest to failing.
+
+    The trace has the points of all clients at one moment beside each other.
+    """
+    clients = int(np.sum(measured.at == measured.at[0])) if len(measured.at) else 1
+    made = []
+    for k in range(clients):
+        own = replace(measured, at=measured.at[k::clients], trace=measured.trace[:, k::clients])
+        curve = measured_curve(case, own)
+        made.append(curve | bound_curve(claim, case, row, curve, own))
+    return max(made, key=_excess)
+
+
+def _excess(curve: dict[str, Any]) -> float:
+    pairs = zip(curve.get("mean", ()), curve.get("bound", ()), strict=False)
+    return max((a - b for a, b in pairs if a is not None and b is not None), default=0.0)
 
 
 def measured_curve(case: Case, measured: Measured) -> dict[str, Any]:

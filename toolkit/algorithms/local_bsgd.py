@@ -20,8 +20,8 @@ class State(NamedTuple):
     name="local-bsgd",
     source="Huang et al. 2021, as compared with in 003 sections 2.2 and 5.1",
     statement=r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}"
-    r"\nabla f^{(k)}(g^{(k)}(x_t^{(k)};\xi);\zeta), \quad"
-    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad"
+    r"\nabla f^{(k)}(g^{(k)}(x_t^{(k)};\xi);\zeta), \quad "
+    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad "
     r"x_{t+1}^{(k)} = \bar x_{t+1} \text{ if } p \mid t+1",
 )
 class LocalBSGD(Algorithm):

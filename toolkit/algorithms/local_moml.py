@@ -20,9 +20,9 @@ class State(NamedTuple):
 @algorithm(
     name="local-moml",
     source="Wang, Yuan, Ying & Yang 2021, as compared with in 003 sections 2.2 and 5.1",
-    statement=r"u_{t+1}^{(k)} = (1-\beta)u_t^{(k)} + \beta g^{(k)}(x_t^{(k)};\xi), \quad"
-    r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}\nabla f^{(k)}(u_{t+1}^{(k)};\zeta), \quad"
-    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad"
+    statement=r"u_{t+1}^{(k)} = (1-\beta)u_t^{(k)} + \beta g^{(k)}(x_t^{(k)};\xi), \quad "
+    r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}\nabla f^{(k)}(u_{t+1}^{(k)};\zeta), \quad "
+    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad "
     r"x_{t+1}^{(k)} = \bar x_{t+1} \text{ if } p \mid t+1",
 )
 class LocalMOML(Algorithm):

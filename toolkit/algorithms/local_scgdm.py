@@ -24,8 +24,8 @@ class State(NamedTuple):
 @algorithm(
     name="local-scgdm",
     source="003, Algorithm 1",
-    statement=r"u_{t+1} = (1-\gamma\eta)u_t + \gamma\eta\, g(x_t;\cdot),\quad"
-    r"z_t = \nabla g(x_t;\cdot)^{\top}\nabla f(u_{t+1};\cdot),\quad"
+    statement=r"u_{t+1} = (1-\gamma\eta)u_t + \gamma\eta\, g(x_t;\cdot),\quad "
+    r"z_t = \nabla g(x_t;\cdot)^{\top}\nabla f(u_{t+1};\cdot),\quad "
     r"m_{t+1} = (1-\alpha\eta)m_t + \alpha\eta z_t,\quad x_{t+1} = x_t - \beta\eta m_{t+1}",
 )
 class LocalSCGDM(Algorithm):

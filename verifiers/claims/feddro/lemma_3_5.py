@@ -33,6 +33,7 @@ ROLES = {
 class Smoothness:
     cases = [
         *grid(AveragedComposition(clients=1, outer_curvature=[1e-3, 1.0, 1e3])),
+        *grid(AveragedComposition(clients=1, inner_slope=2.0, plain_slope=[0.0, 1.0])),
         *grid(
             AveragedComposition(
                 clients=3, dim=2, inner_dim=2, inner_curvature=[0.0, 0.5, 50.0],
