@@ -98,7 +98,13 @@ const tools = summary => {
     };
     const axis = {stroke: colour.ink, grid: {stroke: colour.grid, width: 1, filter}, ticks: {stroke: colour.grid, filter}};
     const size = () => ({width: place.clientWidth, height: Math.min(340, Math.max(260, place.clientWidth * .5))});
-    const scale = axis => data.log.includes(axis) ? {distr: 3} : {};
+    // numbers that agree to rounding would ask for more ticks than an array holds
+    const range = (u, low, high) => {
+      const most = Math.max(Math.abs(low), Math.abs(high));
+      if (high - low > 1e-6 * most) return uPlot.rangeNum(low, high, .1, true);
+      return [low - (most / 2 || 1), high + (most / 2 || 1)];
+    };
+    const scale = axis => data.log.includes(axis) ? {distr: 3} : axis === "y" ? {range} : {};
     const ticks = (u, splits) => splits.map(v => v == null ? "" : format(v));
     const plot = new uPlot({
       ...size(), bands, series,
