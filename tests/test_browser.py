@@ -138,7 +138,8 @@ def test_the_keyboard_reaches_what_the_mouse_does(opened, verified):
 
 
 CONTRAST = """() => {
-  const light = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => { x /= 255;
+  const light = c => { const mixed = c.startsWith("color(");  // of 1, not of 255
+    const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => { x /= mixed ? 1 : 255;
     return x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4; });
     return .2126 * v[0] + .7152 * v[1] + .0722 * v[2]; };
   const behind = e => { for (; e; e = e.parentElement) {
