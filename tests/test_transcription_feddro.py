@@ -185,4 +185,6 @@ NEEDED = {
 def test_every_statement_assumes_what_the_paper_does(name, left_out):
     claim = leaves("claim")[f"feddro/{name}"].load()
     held = {a.name: set(a.roles) for a in claim.assumes if a.name.startswith("Assumption")}
-    assert {name: roles for name, roles in held.items() if roles} == {k: v for k, v in NEEDED.items() if k not in left_out}
+    assert {name: roles for name, roles in held.items() if roles} == {
+        k: v for k, v in NEEDED.items() if k not in left_out
+    }
