@@ -13,16 +13,11 @@ from toolkit.kernels.registry import fused
 SHARING = ("case-1", "case-2", "every-step")
 
 
-def _accepts(algorithm: Any, problem: Any) -> bool:
-    return True
-
-
 @fused(
     name="compositional-fedavg-spans",
     algorithm="compositional-fedavg",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
     device="cpu",
-    accepts=_accepts,
     spans=True,
 )
 def advance(

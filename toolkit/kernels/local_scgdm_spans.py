@@ -16,16 +16,11 @@ from toolkit.kernels import _composed as composed
 from toolkit.kernels.registry import fused
 
 
-def _accepts(algorithm: Any, problem: Any) -> bool:
-    return True
-
-
 @fused(
     name="local-scgdm-spans",
     algorithm="local-scgdm",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
     device="cpu",
-    accepts=_accepts,
     spans=True,
 )
 def advance(

@@ -50,10 +50,10 @@ def fused(
     algorithm: str,
     problem: str | tuple[str, ...],
     device: str,
-    accepts: Callable[[Any, Any], bool],
+    accepts: Callable[[Any, Any], bool] = lambda algorithm, problem: True,
     spans: bool = False,
 ) -> Callable[[Advance], Fused]:
-    """Make an ``advance`` function a kernel leaf."""
+    """Make an ``advance`` function a kernel leaf, for every member of its families unless told."""
 
     def decorate(advance: Advance) -> Fused:
         return Fused(name, algorithm, problem, device, accepts, advance, spans)

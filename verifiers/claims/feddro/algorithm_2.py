@@ -17,8 +17,8 @@ import torch
 from synthetic.problems import AveragedComposition
 from toolkit import claim, grid
 from toolkit.algorithms import FedDRO
-from toolkit.federation import run, sampled_context
-from verifiers.ground_truth import Comparison
+from toolkit.federation import sampled_context
+from verifiers.claims.feddro._pseudo_code import models
 
 NOISY = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
@@ -88,14 +88,7 @@ class PseudoCode:
     ]
 
     def compare(case, right):
-        ctx = sampled_context(case.problem, ("algorithm-2",), replicates=1)
-        made = run(case.problem, case.algorithm, ctx, rounds=case.rounds, kernels=False)
-        ours = made.state.x[..., 0].numpy()
-        theirs = np.array(transcribed(case.problem, case.algorithm, case.rounds, right))
-        return [
-            Comparison(f"entry {n + 1} of the models", float(a), float(a), float(b), float(n))
-            for n, (a, b) in enumerate(zip(ours.ravel(), theirs.ravel(), strict=True))
-        ]
+        return models(case, "algorithm-2", transcribed, right)
 
 
 def _own(draw, k):

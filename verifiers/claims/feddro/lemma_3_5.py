@@ -8,13 +8,10 @@ The left side is enclosed: from below by a search for the steepest pair of point
 family's own constant.
 """
 
-import sympy
-
-from synthetic.attack import attack
 from synthetic.problems import AveragedComposition, BiasAmplification
 from toolkit import claim, grid
+from verifiers.claims._smoothness import steepest
 from verifiers.claims.feddro import assumptions as given
-from verifiers.ground_truth import Comparison
 
 ROLES = {
     "L_h": "field_smoothness", "B_f": "outer_gradient_bound", "L_g": "inner_mean_smoothness",
@@ -48,12 +45,7 @@ class Smoothness:
         return c.L_h + c.B_f * c.L_g + c.B_g**2 * c.L_f
 
     def compare(case, right):
-        constants = case.problem.constants
-        letters = {letter: sympy.Rational(constants[role]) for letter, role in ROLES.items()}
-        stated = float(right(type("Numbers", (), letters)))
-        proven = constants["objective_smoothness"]
-        found = proven * attack(case.problem, "objective_smoothness")
-        return [Comparison("steepest pair of points", found, max(found, proven), stated)]
+        return steepest(case, right, ROLES)
 
     false_siblings = [
         ("without the curvature of g", lambda c: c.L_h + c.B_g**2 * c.L_f),

@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 import torch
 
-from toolkit import Assumption
+from toolkit import Assumption, Stated
 
 A31 = Assumption(
     "Assumption 3.1",
@@ -80,6 +80,14 @@ ONE_SAMPLE = Assumption(
     "one sample ζ for g and f alike",
     applies=lambda case: case.algorithm.samples == "one",
 )
+
+
+def by_samples(right):
+    """Return one right side read twice: as the proofs sample, and as Algorithm 1 does."""
+    return {
+        "two samples, as in the proofs": Stated(right, assumes=(TWO_SAMPLES,)),
+        "one sample, as in Algorithm 1": Stated(right, assumes=(ONE_SAMPLE,)),
+    }
 
 
 def alike_inside(problem):

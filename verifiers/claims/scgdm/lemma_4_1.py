@@ -55,14 +55,7 @@ class MomentumError:
     full = FULL
     left = _steps.momentum
     measured = _steps.MEASURED
-    readings = {
-        "two samples, as in the proofs": Stated(
-            lambda c: bound(c, c.L_f), assumes=(given.TWO_SAMPLES,)
-        ),
-        "one sample, as in Algorithm 1": Stated(
-            lambda c: bound(c, c.L_f), assumes=(given.ONE_SAMPLE,)
-        ),
-    }
+    readings = given.by_samples(lambda c: bound(c, c.L_f))
     corrected = Stated(mended, assumes=(given.TWO_SAMPLES,))
     correction = (
         "Let a = αη, D = ∇F_k(x_{t−1}) − ∇F_k(x_t), e = E‖u_{t+1} − g_k(x_t)‖² given the past, B "

@@ -35,14 +35,7 @@ class MomentumErrorInTheProof:
     full = FULL
     left = _steps.momentum
     measured = _steps.MEASURED
-    readings = {
-        "two samples, as in the proofs": Stated(
-            lambda c: bound(c, given.smooth(c)), assumes=(given.TWO_SAMPLES,)
-        ),
-        "one sample, as in Algorithm 1": Stated(
-            lambda c: bound(c, given.smooth(c)), assumes=(given.ONE_SAMPLE,)
-        ),
-    }
+    readings = given.by_samples(lambda c: bound(c, given.smooth(c)))
     corrected = Stated(mended, assumes=(given.TWO_SAMPLES,))
     correction = "x_t − x_{t−1} itself in place of −βηm_t, as derived at scgdm/lemma-4.1."
     false_siblings = [

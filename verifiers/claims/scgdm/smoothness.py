@@ -8,13 +8,10 @@ The left side is enclosed: from below by a search for the steepest pair of point
 family's own constant, derived without Assumption 3.2.
 """
 
-import sympy
-
-from synthetic.attack import attack
 from synthetic.problems import BiasAmplification, BoundedComposition
 from toolkit import claim, grid
+from verifiers.claims._smoothness import steepest
 from verifiers.claims.scgdm import assumptions as given
-from verifiers.ground_truth import Comparison
 
 ROLES = {"C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
          "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness"}  # fmt: skip
@@ -45,12 +42,7 @@ class Smoothness:
         return given.smooth(c)
 
     def compare(case, right):
-        constants = case.problem.constants
-        letters = {letter: sympy.Rational(constants[role]) for letter, role in ROLES.items()}
-        stated = float(right(type("Numbers", (), letters)))
-        proven = constants["objective_smoothness"]
-        found = proven * attack(case.problem, "objective_smoothness")
-        return [Comparison("steepest pair of points", found, max(found, proven), stated)]
+        return steepest(case, right, ROLES)
 
     false_siblings = [
         ("without the curvature of g", lambda c: c.C_g**2 * c.L_f),
