@@ -24,7 +24,7 @@ def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
     declared = problem.constants[role]
     scores = Scores(problem)
     found = maximise(getattr(scores, role), scores.variables(role), problem.radius, seed)
-    if role.startswith("strong_"):
+    if role.endswith(("_convexity", "_concavity")):
         return declared / -found
     return found / declared if declared else (1.0 if found <= 1e-12 else np.inf)
 

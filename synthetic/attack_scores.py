@@ -6,43 +6,22 @@ that is) and takes candidate variables, [variables, candidates], to scores, [can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.draws import Law, elements
+from synthetic.attack_bilevel import BilevelScores
+from synthetic.outcomes import outcomes, quotient
+from toolkit.draws import Law
 from toolkit.problem import Problem
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
 """(points [clients, …, candidates], noise) → values [clients, …, candidates]."""
 
 
-def outcomes(law: Law | None, clients: int, width: int) -> Iterator[tuple[Tensor | None, Tensor]]:
-    """Yield every outcome of a law as a draw [clients, …, width], and its probabilities [clients].
-
-    A client that has fewer outcomes than another repeats its first with probability 0.
-    """
-    if law is None:
-        yield None, torch.ones(clients, dtype=torch.float64)
-        return
-    held = []
-    for client in range(clients):
-        values, chances = law.support(client)
-        picks = [list(p) for p in product(range(len(values)), repeat=len(elements(law)))]
-        drawn = [values[pick].reshape(law.shape) for pick in picks]
-        held.append((drawn, [float(np.prod(chances[pick])) for pick in picks]))
-    for k in range(max(len(chances) for _, chances in held)):
-        draws = np.stack([drawn[k if k < len(drawn) else 0] for drawn, _ in held])
-        chance = [chances[k] if k < len(chances) else 0.0 for _, chances in held]
-        draw = torch.from_numpy(draws).unsqueeze(-1).expand(*draws.shape, width)
-        yield draw, torch.tensor(chance, dtype=torch.float64)
-
-
-class Scores:
+class Scores(BilevelScores):
     """One method a role; ``variables`` says how many variables it takes."""
 
     def __init__(self, problem: Problem) -> None:
@@ -54,7 +33,8 @@ class Scores:
         """Return how many variables a role's score has: those of one point, or of two."""
         single = (
             "inner_gradient_bound", "plain_gradient_bound", "inner_gradient_moment",
-            "task_gradient_bound", "loss_depth",
+            "task_gradient_bound", "loss_depth", "upper_gradient_bound", "lower_strong_convexity",
+            "lower_sample_convexity", "lower_sample_smoothness",
         )  # fmt: skip
         if role in single or role.endswith(("_noise", "_heterogeneity")):
             return self.size
@@ -97,7 +77,7 @@ class Scores:
         x, z = pair.chunk(2)
         one, two = self._outer_argument(x, x), self._outer_argument(z, z)
         rise = _norm(self.oracles.outer_grad(one, None) - self.oracles.outer_grad(two, None))
-        return _quotient(rise, one, two).amax(0)
+        return quotient(rise, one, two).amax(0)
 
     def outer_gradient_bound(self, pair: Tensor) -> Tensor:
         y = self._outer_argument(*pair.chunk(2))
@@ -112,7 +92,7 @@ class Scores:
             _norm(self.oracles.outer_grad(one, zeta) - self.oracles.outer_grad(two, zeta))
             for zeta, _ in outcomes(self.oracles.outer_law(1), len(one), one.shape[-1])
         ]
-        return _quotient(torch.stack(rises).amax(0), one, two).amax(0)
+        return quotient(torch.stack(rises).amax(0), one, two).amax(0)
 
     def outer_gradient_noise(self, x: Tensor) -> Tensor:
         y = self._outer_argument(x, x)
@@ -152,12 +132,12 @@ class Scores:
 
     def objective_smoothness(self, pair: Tensor) -> Tensor:
         x, z = pair.chunk(2)
-        return _quotient((self.problem.gradient(x) - self.problem.gradient(z)).norm(dim=0), x, z)
+        return quotient((self.problem.gradient(x) - self.problem.gradient(z)).norm(dim=0), x, z)
 
     def strong_convexity(self, pair: Tensor) -> Tensor:
         x, z = pair.chunk(2)
         apart: Tensor = self.problem.gradient(x) - self.problem.gradient(z)
-        return -_quotient((apart * (x - z)).sum(0) / (x - z).norm(dim=0), x, z)
+        return -quotient((apart * (x - z)).sum(0) / (x - z).norm(dim=0), x, z)
 
     def strong_concavity(self, pair: Tensor) -> Tensor:
         # the field's last half is −∇_y; the two points have one x and different y
@@ -167,7 +147,7 @@ class Scores:
         one, two = (self.oracles.plain_grad(self._every(v), None)[:, half:] for v in (x, other))
         step = (x - other)[half:]
         rise = ((one - two) * step).sum(1).amin(0) / step.norm(dim=0)
-        return -_quotient(rise, x[half:], z[half:])
+        return -quotient(rise, x[half:], z[half:])
 
     def _every(self, x: Tensor) -> Tensor:
         every: Tensor = x.expand(self.problem.clients, *x.shape)
@@ -224,7 +204,7 @@ class Scores:
     ) -> Tensor:
         x, z = (self._every(point) for point in pair.chunk(2))
         rises = [size(of(x, d) - of(z, d)) for d, _ in outcomes(law, len(x), x.shape[-1])]
-        return _quotient(torch.stack(rises).amax((0, 1)), *pair.chunk(2))
+        return quotient(torch.stack(rises).amax((0, 1)), *pair.chunk(2))
 
     def _moment(
         self, law: Law | None, at: Tensor, of: Oracle, size: Callable[[Tensor], Tensor]
@@ -259,12 +239,3 @@ def _largest_entry(diagonals: Tensor) -> Tensor:
 def _spectral(jacobians: Tensor) -> Tensor:
     norms: Tensor = torch.linalg.matrix_norm(jacobians.movedim(-1, 1), ord=2)
     return norms
-
-
-def _quotient(rise: Tensor, one: Tensor, two: Tensor) -> Tensor:
-    """Return rise/‖one − two‖, and nan where rounding could pass for a slope."""
-    apart = torch.linalg.vector_norm(one - two, dim=-2)
-    sizes = (torch.linalg.vector_norm(point, dim=-2) for point in (one, two))
-    scale = 1.0 + torch.maximum(*sizes)
-    made: Tensor = torch.where(apart > 1e-6 * scale, rise / apart, torch.nan)
-    return made

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from synthetic.attack import attack
-from synthetic.attack_scores import Scores, outcomes
+from synthetic.attack_scores import Scores
+from synthetic.outcomes import outcomes
 from synthetic.problems import (
     AnalyticMAML,
     BoundedComposition,
@@ -64,7 +65,7 @@ def test_a_constant_that_is_too_small_is_found_out(problem):
         if closeness < 0.6 or problem.constants[role] == 0:
             continue
         wrong = dict(problem.constants)
-        wrong[role] *= 2 if role.startswith("strong_") else 0.5
+        wrong[role] *= 2 if role.endswith(("_convexity", "_concavity")) else 0.5
         shrunk = type(problem)(**problem.values())
         object.__setattr__(shrunk, "__class__", _with_constants(type(problem), wrong))
         assert attack(shrunk, role) > 1 + ROUNDING, role

@@ -94,7 +94,7 @@ class Algorithm(Parameters, ABC):
     leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
     needs: ClassVar[str] = "plain"
-    """Which oracles it asks: "plain" (a gradient field), "losses" or "composition"."""
+    """Which oracles it asks: "plain" (a gradient field), "losses", "composition", "bilevel", …"""
     iterate: ClassVar[str] = "w"
     local_steps: int
 

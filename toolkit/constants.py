@@ -40,6 +40,17 @@ ROLES: Mapping[str, str] = {
     "task_hessian_noise": "sup over x of its Hessian's deviation, root mean square spectral norm",
     "task_hessian_frobenius_noise": "sup over x of its Hessian's standard deviation (Frobenius)",
     "loss_depth": "sup over x of the mean sample loss less the smallest",
+    "lower_strong_convexity": "modulus of strong convexity of each expected g_i(x, ·)",
+    "lower_smoothness": "Lipschitz constant of each expected ∇g_i, in (x, y)",
+    "lower_hessian_smoothness": "Lipschitz constant of each expected ∇²g_i, in (x, y)",
+    "lower_sample_convexity": "least eigenvalue of ∇²_yy g_i over samples, or 0 and below",
+    "lower_sample_smoothness": "sup over samples of the spectral norm of ∇²_yy g_i",
+    "upper_gradient_bound": "sup over (x, y) of each expected ∇f_i's norm",
+    "upper_smoothness": "Lipschitz constant of each expected ∇f_i, in (x, y)",
+    "upper_gradient_noise": "sup over (x, y) of the standard deviation of ∇f_i",
+    "lower_gradient_noise": "sup over (x, y) of the standard deviation of ∇_y g_i",
+    "lower_hessian_noise": "sup over (x, y) of the standard deviation of ∇²_yy g_i (Frobenius)",
+    "lower_cross_noise": "sup over (x, y) of the standard deviation of ∇²_xy g_i (Frobenius)",
     "strong_convexity": "modulus of strong convexity of the objective",
     "strong_concavity": "modulus of strong concavity of the objective in y",
 }
@@ -65,6 +76,12 @@ LATEX: Mapping[str, str] = {
     "lambda_": r"\lambda",
     "sigma_2F": r"\sigma_{2,F}",
     "D_ell": r"D_\ell",
+    "ell_g1": r"\ell_{g,1}",
+    "ell_g2": r"\ell_{g,2}",
+    "ell_f0": r"\ell_{f,0}",
+    "ell_f1": r"\ell_{f,1}",
+    "sigma_g2": r"\sigma_{g,2}",
+    "tau_x": r"\tau_x",
 }
 """Letters that sympy would not typeset as the papers do."""
 

@@ -18,7 +18,13 @@ ClientVectors: TypeAlias = Float[Tensor, "clients dim replicates"]
 InnerVectors: TypeAlias = Float[Tensor, "clients inner_dim replicates"]
 SharedVector: TypeAlias = Float[Tensor, "dim replicates"]
 Values: TypeAlias = Float[Tensor, " replicates"]
-OFFERS = {"plain": {"plain"}, "losses": {"losses", "plain"}, "composition": {"composition"}}
+OFFERS = {
+    "plain": {"plain"},
+    "losses": {"losses", "plain"},
+    "composition": {"composition"},
+    "bilevel": {"bilevel"},
+    "minimax": {"minimax", "bilevel", "plain"},
+}
 """What a problem offers → the needs of algorithms that it meets."""
 Pullback: TypeAlias = Callable[[Tensor], Tensor]
 
@@ -84,6 +90,47 @@ class OneSample(Composition, Protocol):
 
     def same_sample(self, xi: Tensor) -> Tensor:
         """Return the outer draw that belongs to an inner draw."""
+
+
+class Bilevel(Protocol):
+    """Oracles of a bilevel problem: f_i of the upper level, g_i of the lower one.
+
+    002 calls the levels outer and inner; here these words are a composition's. Points are x
+    [clients, upper_dim, replicates] and y [clients, lower_dim, replicates], each client's own.
+    """
+
+    clients: int
+    upper_dim: int
+    """d_1, the dimension of x; the start (x_0, y_0) is a vector of d_1 + d_2."""
+    lower_smoothness: float
+    """ℓ_{g,1}, whose inverse is the step of a Neumann series."""
+
+    def upper_law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch ξ of f_i (None: its oracles are exact)."""
+
+    def lower_law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch ζ of g_i."""
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Float[Tensor, "clients replicates"]:
+        """Return f_i(x, y), exactly."""
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇_x f_i(x, y; ξ), [clients, upper_dim, replicates]."""
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇_y f_i(x, y; ξ), [clients, lower_dim, replicates]."""
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return ∇_y g_i(x, y; ζ), [clients, lower_dim, replicates]."""
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return ∇_x g_i(x, y), exactly (no algorithm asks; ℓ_{g,1} is attacked with it)."""
+
+    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return ∇²_yy g_i(x, y; ζ) v, [clients, lower_dim, replicates]."""
+
+    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return ∇²_xy g_i(x, y; ζ) v, [clients, upper_dim, replicates]."""
 
 
 def on_every_client(x: SharedVector, clients: int) -> ClientVectors:

@@ -58,7 +58,7 @@ class Problem(Parameters, ABC):
 
     @property
     def offers(self) -> str:
-        """Which oracles it has: "plain" (a gradient field), "losses" or "composition"."""
+        """Which oracles it has; ``toolkit.oracles.OFFERS`` lists the words."""
         return "plain"
 
     @property

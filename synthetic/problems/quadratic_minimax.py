@@ -7,11 +7,16 @@ out has none, so the mean Ā = U diag(s) Vᵀ and b̄ are known exactly.
 
 **Reduced objective.** Φ(x) = max_y (1/n) Σ f_i = ½‖b̄ − Āx‖² + (λ/2)‖x‖²; here ``objective`` and
 ``gradient`` are Φ and ∇Φ, of x in R^d. What an algorithm moves is z = (x, y) in R^{2d}, along the
-field (∇_x f_i, −∇_y f_i): FedAvg on it is local gradient descent-ascent.
+field (∇_x f_i, −∇_y f_i): FedAvg on it is local gradient descent-ascent. As a bilevel problem it
+has g_i = −f_i and y*(x) = b̄ − Āx.
+
+**Saddle point.** (x*, y*(x*)) is the minimax point for λ > −smallest². It is a saddle point,
+f(x*, y) ≤ f(x*, y*) ≤ f(x, y*), if and only if λ ≥ 0: f(·, y*) is quadratic with Hessian λI.
 
 **Constants** (proven on R^{2d}): Φ is (largest² + λ)-smooth and (smallest² + λ)-strongly convex, f
 is 1-strongly concave in y; each client's field is Lipschitz with the largest singular value of
-[[λ, −s], [s, 1]] at s = largest + h, which increases in s. The noise has variance σ².
+[[λ, −s], [s, 1]] at s = largest + h, which increases in s; ∇f_i and ∇g_i with that of
+[[λ, −s], [−s, −1]], (|1 − λ| + √((1 + λ)² + 4s²))/2. The noise has variance σ².
 
 **Optimum.** x* = V diag(s/(s² + λ)) Uᵀb̄ and Φ* = ½ Σ λβ_j²/(s_j² + λ), β = Uᵀb̄.
 """
@@ -26,9 +31,11 @@ import torch
 from torch import Tensor
 
 from synthetic.pairs import pair_signs
-from toolkit.draws import Law, SignMean
-from toolkit.oracles import ClientVectors
-from toolkit.problem import Problem, Solution, problem
+from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
+from synthetic.reflections import reflections
+from toolkit.bilevel import BilevelProblem
+from toolkit.oracles import SharedVector
+from toolkit.problem import Solution, problem
 
 
 @problem(
@@ -37,7 +44,7 @@ from toolkit.problem import Problem, Solution, problem
     statement=r"\min_x\max_y \frac1n\sum_i -\Big[\tfrac12\|y\|^2 - b_i^\top y + y^\top A_i x\Big]"
     r" + \tfrac{\lambda}{2}\|x\|^2",
 )
-class QuadraticMinimax(Problem):
+class QuadraticMinimax(BilevelProblem):
     """Strongly concave in y, quadratic in x.
 
     Args:
@@ -65,10 +72,10 @@ class QuadraticMinimax(Problem):
         """Refuse constants that are not finite and of the right sign."""
         self.whole("clients", "dim")
         self.positive("largest")
-        self.non_negative("smallest", "regulariser", "heterogeneity", "gradient_noise", "distance")
+        self.non_negative("smallest", "heterogeneity", "gradient_noise", "distance")
         self.require("smallest", "at most largest", self.smallest <= self.largest)
-        modulus = self.smallest**2 + self.regulariser
-        self.require("regulariser", "above 0 if smallest is 0", modulus > 0)
+        modulus = float(self.spectrum.min()) ** 2 + self.regulariser
+        self.require("regulariser", "above −smallest² (in one dimension −largest²)", modulus > 0)
 
     @classmethod
     def examples(cls) -> list[QuadraticMinimax]:
@@ -78,6 +85,16 @@ class QuadraticMinimax(Problem):
             cls(clients=3, dim=3, heterogeneity=0.3, gradient_noise=0.2),
             cls(clients=2, dim=2, smallest=0.0, regulariser=0.5, gradient_noise=0.1),
         ]
+
+    @property
+    def offers(self) -> str:
+        """The oracles of a minimax problem: bilevel ones, and the field of both gradients."""
+        return "minimax"
+
+    @property
+    def upper_dim(self) -> int:
+        """d, the dimension of x."""
+        return self.dim
 
     @cached_property
     def signs(self) -> np.ndarray:
@@ -95,7 +112,7 @@ class QuadraticMinimax(Problem):
     def bases(self) -> tuple[np.ndarray, np.ndarray]:
         """U and V, orthogonal, [dim, dim] each."""
         steps = np.arange(1.0, self.dim + 1)
-        return _reflections(steps, np.cos(steps)), _reflections(np.sqrt(steps), np.sin(steps))
+        return reflections(steps, np.cos(steps)), reflections(np.sqrt(steps), np.sin(steps))
 
     @cached_property
     def matrices(self) -> np.ndarray:
@@ -119,12 +136,21 @@ class QuadraticMinimax(Problem):
         """The constants as derived above."""
         lam, s = self.regulariser, self.largest + self.heterogeneity
         spread = np.hypot(lam**2 - 1, 2 * s * (1 - lam))
+        own = float(abs(1 - lam) + np.hypot(1 + lam, 2 * s)) / 2
         return {
             "objective_smoothness": self.largest**2 + lam,
             "strong_convexity": float(self.spectrum.min()) ** 2 + lam,
             "strong_concavity": 1.0,
             "field_smoothness": float(np.sqrt((lam**2 + 1 + 2 * s**2 + spread) / 2)),
             "plain_gradient_noise": self.gradient_noise,
+            "lower_strong_convexity": 1.0,
+            "lower_smoothness": own,
+            "upper_smoothness": own,
+            "lower_hessian_smoothness": 0.0,
+            "lower_sample_convexity": 1.0,
+            "lower_sample_smoothness": 1.0,
+            "upper_gradient_noise": self.gradient_noise,
+            "lower_gradient_noise": self.gradient_noise / 2**0.5,
         }
 
     @cached_property
@@ -137,6 +163,11 @@ class QuadraticMinimax(Problem):
         minimiser = v @ (self.spectrum * beta / shrunk)
         return Solution(value, value, minimiser, {"method": "closed form", "gap": 0.0})
 
+    def lower_solution(self, x: SharedVector) -> SharedVector:
+        """Return y*(x) = b̄ − Āx, [dim, replicates]."""
+        a, b = self._means(x)
+        return b - a @ x[: self.dim]
+
     def start(self) -> np.ndarray:
         """Return (x_0, y_0), [2·dim]."""
         x = np.full(self.dim, self.distance / np.sqrt(self.dim))
@@ -144,9 +175,9 @@ class QuadraticMinimax(Problem):
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> _Oracles:
+    ) -> QuadraticMinimaxOracles:
         """Return the oracles of some clients."""
-        return _Oracles(self, dtype, device, clients or range(self.clients))
+        return QuadraticMinimaxOracles(self, dtype, device, clients or range(self.clients))
 
     def objective(self, x: Tensor) -> Tensor:
         """Return Φ(x), [replicates]; of z = (x, y), only x counts."""
@@ -164,42 +195,3 @@ class QuadraticMinimax(Problem):
         u, v = self.bases
         a = torch.from_numpy(u @ np.diag(self.spectrum) @ v.T).to(x)
         return a, torch.from_numpy(np.mean(self.offsets, 0)).to(x)[:, None]
-
-
-class _Oracles:
-    """The field of each client, [clients, 2·dim, replicates]."""
-
-    def __init__(
-        self, of: QuadraticMinimax, dtype: torch.dtype, device: str, clients: range
-    ) -> None:
-        chosen = list(clients)
-        self._of = of
-        self.clients = len(chosen)
-        a = torch.from_numpy(of.matrices[chosen]).to(device, dtype)
-        self._b = torch.from_numpy(of.offsets[chosen]).to(device, dtype)[..., None]
-        unit = torch.eye(of.dim, dtype=dtype, device=device).expand_as(a)
-        # one product with the block matrix takes fewer passes over memory than two with A and Aᵀ
-        above, below = torch.cat([of.regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
-        self._matrix = torch.cat([above, below], 1)
-        self.client_weights = torch.full_like(self._b[:, :1], 1.0 / of.clients)
-
-    def plain_law(self, batch: int) -> Law | None:
-        """Two signs, one for x and one for y."""
-        return SignMean(batch, (2,)) if self._of.gradient_noise else None
-
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
-        """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
-        of = self._of
-        field = torch.bmm(self._matrix, x)
-        field[:, of.dim :] -= self._b
-        if xi is not None:
-            field[:, :: of.dim] += self._of.gradient_noise / 2**0.5 * xi
-        return field
-
-
-def _reflections(*normals: np.ndarray) -> np.ndarray:
-    """Return the product of the Householder reflections in the given normals."""
-    product = np.eye(len(normals[0]))
-    for normal in normals:
-        product = product - 2.0 * np.outer(product @ normal, normal) / (normal @ normal)
-    return product

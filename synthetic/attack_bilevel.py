@@ -1,0 +1,115 @@
+"""What a bilevel problem's constants bound, as functions of points (see ``attack_scores``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from synthetic.outcomes import outcomes, quotient
+from toolkit.draws import Law
+
+Oracle = Callable[[Tensor, Tensor | None], Tensor]
+
+
+class BilevelScores:
+    """One method a role; a point is z = (x, y), one above the other."""
+
+    problem: Any
+    oracles: Any
+
+    def lower_strong_convexity(self, z: Tensor) -> Tensor:
+        return -_extremes(self._hessian(z, None))[0].amin(0)
+
+    def lower_sample_convexity(self, z: Tensor) -> Tensor:
+        least: Tensor = self._over_samples(z, 0).amin(0)
+        return -least
+
+    def lower_sample_smoothness(self, z: Tensor) -> Tensor:
+        largest: Tensor = self._over_samples(z, 1).amax(0)
+        return largest
+
+    def lower_smoothness(self, pair: Tensor) -> Tensor:
+        return self._slope(pair, self._lower_gradient)
+
+    def lower_hessian_smoothness(self, pair: Tensor) -> Tensor:
+        return self._slope(pair, lambda z: self._hessian(z, None).flatten(1, 2))
+
+    def upper_smoothness(self, pair: Tensor) -> Tensor:
+        return self._slope(pair, self._upper_gradient)
+
+    def upper_gradient_bound(self, z: Tensor) -> Tensor:
+        norms: Tensor = torch.linalg.vector_norm(self._upper_gradient(z), dim=1)
+        return norms.amax(0)
+
+    def upper_gradient_noise(self, z: Tensor) -> Tensor:
+        return self._spread(self.oracles.upper_law(1), z, self._upper_gradient)
+
+    def lower_gradient_noise(self, z: Tensor) -> Tensor:
+        return self._spread(
+            self.oracles.lower_law(1), z, lambda at, d: self.oracles.lower_grad(*self._parts(at), d)
+        )
+
+    def lower_hessian_noise(self, z: Tensor) -> Tensor:
+        return self._spread(
+            self.oracles.lower_law(1), z, lambda at, d: self._hessian(at, d).flatten(1, 2)
+        )
+
+    def lower_cross_noise(self, z: Tensor) -> Tensor:
+        return self._spread(self.oracles.lower_law(1), z, self._cross)
+
+    def _parts(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        every = z.expand(self.problem.clients, *z.shape)
+        return every[:, : self.problem.upper_dim], every[:, self.problem.upper_dim :]
+
+    def _lower_gradient(self, z: Tensor) -> Tensor:
+        x, y = self._parts(z)
+        of_x, of_y = self.oracles.lower_grad_x(x, y), self.oracles.lower_grad(x, y, None)
+        return torch.cat([of_x, of_y], 1)
+
+    def _upper_gradient(self, z: Tensor, draw: Tensor | None = None) -> Tensor:
+        x, y = self._parts(z)
+        of_x, of_y = (f(x, y, draw) for f in (self.oracles.upper_grad_x, self.oracles.upper_grad_y))
+        return torch.cat([of_x, of_y], 1)
+
+    def _hessian(self, z: Tensor, draw: Tensor | None) -> Tensor:
+        """Return ∇²_yy g_i(z; ζ), [clients, lower_dim, lower_dim, candidates]."""
+        return self._columns(z, lambda x, y, v: self.oracles.lower_hessian(x, y, v, draw))
+
+    def _cross(self, z: Tensor, draw: Tensor | None) -> Tensor:
+        made = self._columns(z, lambda x, y, v: self.oracles.lower_cross(x, y, v, draw))
+        return made.flatten(1, 2)
+
+    def _columns(self, z: Tensor, of: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
+        x, y = self._parts(z)
+        columns = []
+        for j in range(y.shape[1]):
+            unit = torch.zeros_like(y)
+            unit[:, j] = 1.0
+            columns.append(of(x, y, unit))
+        return torch.stack(columns, 2)
+
+    def _over_samples(self, z: Tensor, end: int) -> Tensor:
+        law = self.oracles.lower_law(1)
+        drawn = outcomes(law, self.problem.clients, z.shape[-1])
+        made = torch.stack([_extremes(self._hessian(z, draw))[end] for draw, _ in drawn])
+        return made.amin(0) if end == 0 else made.amax(0)
+
+    def _slope(self, pair: Tensor, of: Callable[[Tensor], Tensor]) -> Tensor:
+        one, two = pair.chunk(2)
+        rise = torch.linalg.vector_norm(of(one) - of(two), dim=1)
+        return quotient(rise, one, two).amax(0)
+
+    def _spread(self, law: Law | None, z: Tensor, of: Oracle) -> Tensor:
+        mean, total = of(z, None), torch.zeros(self.problem.clients, z.shape[-1]).to(z)
+        for draw, chance in outcomes(law, self.problem.clients, z.shape[-1]):
+            total = total + chance[:, None] * ((of(z, draw) - mean) ** 2).sum(1)
+        return total.amax(0).sqrt()
+
+
+def _extremes(hessians: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the least and the largest eigenvalue, [clients, candidates] each."""
+    values = torch.linalg.eigvalsh(hessians.movedim(-1, 1))
+    return values[..., 0], values.abs().amax(-1)

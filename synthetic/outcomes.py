@@ -1,0 +1,42 @@
+"""Every outcome of a law, and difference quotients: what attacks on constants are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from toolkit.draws import Law, elements
+
+
+def outcomes(law: Law | None, clients: int, width: int) -> Iterator[tuple[Tensor | None, Tensor]]:
+    """Yield every outcome of a law as a draw [clients, …, width], and its probabilities [clients].
+
+    A client that has fewer outcomes than another repeats its first with probability 0.
+    """
+    if law is None:
+        yield None, torch.ones(clients, dtype=torch.float64)
+        return
+    held = []
+    for client in range(clients):
+        values, chances = law.support(client)
+        picks = [list(p) for p in product(range(len(values)), repeat=len(elements(law)))]
+        drawn = [values[pick].reshape(law.shape) for pick in picks]
+        held.append((drawn, [float(np.prod(chances[pick])) for pick in picks]))
+    for k in range(max(len(chances) for _, chances in held)):
+        draws = np.stack([drawn[k if k < len(drawn) else 0] for drawn, _ in held])
+        chance = [chances[k] if k < len(chances) else 0.0 for _, chances in held]
+        draw = torch.from_numpy(draws).unsqueeze(-1).expand(*draws.shape, width)
+        yield draw, torch.tensor(chance, dtype=torch.float64)
+
+
+def quotient(rise: Tensor, one: Tensor, two: Tensor) -> Tensor:
+    """Return rise/‖one − two‖, and nan where rounding could pass for a slope."""
+    apart = torch.linalg.vector_norm(one - two, dim=-2)
+    sizes = (torch.linalg.vector_norm(point, dim=-2) for point in (one, two))
+    scale = 1.0 + torch.maximum(*sizes)
+    made: Tensor = torch.where(apart > 1e-6 * scale, rise / apart, torch.nan)
+    return made

@@ -1,0 +1,237 @@
+r"""A quadratic bilevel family: different Hessians, exact constants, closed-form hypergradient.
+
+**Levels**, clients in pairs with signs ± (0 for an odd one out), u = U e_1, E the embedding of the
+first coordinates and S the exchange of the first two coordinates, 1 on the others (1 if d_2 = 1):
+
+* g_i(x, y) = ½ yᵀH_i y − yᵀ(C_i x + e_i), H_i = U(diag(s) ± hS)Uᵀ, s equally spaced from
+  ``smallest`` to ``largest``, C_i = (c ± k)UE, e_i = ē ± o u. The H_i do not commute for h > 0 and
+  d_2 ≥ 2;
+* f_i(x, y) = φ(y − a_i) + ((λ ± l)/2)‖x‖² ± κ x_1, a_i = ā ± q u, φ(v) = (w/2)‖v‖², or with
+  ``upper_slope`` G > 0 the radial Huber function of slope G and curvature w.
+
+**Noise**, signs ±1: ∇_x f_i + (σ_f/√2)ξ_1 e, ∇_y f_i + (σ_f/√2)ξ_2 u; ∇_y g_i + vζ_1 u +
+aζ_2 sin(u·y)u, the gradient of a sample of g_i, whose Hessian is H_i + aζ_2 cos(u·y)uuᵀ; the cross
+derivative's oracle is −C_iᵀ + bζ_3 e uᵀ.
+
+**Constants**: μ_g and ℓ_{g,1} are extreme eigenvalues of the H_i and of the blocks
+[[0, −C_iᵀ], [−C_i, H_i]] (symmetric eigenvalue problems, backward stable; attained);
+ℓ_{f,1} = max(w, |λ ± l|); ℓ_{f,0} = √(G² + κ²) (+ noise is not in it) where f is Lipschitz: G > 0,
+λ = l = 0. ℓ_{g,2} = 0.
+
+**Solution.** y*(x) = Bx + H̄^{-1}ē with B = cH̄^{-1}UE, and ∇F(x) = Bᵀ(1/m)Σ∇φ(y* − a_i) + λx. F is
+(w‖B‖² + λ)-smooth; the least value is at y* = ā if λ = 0 and B is onto, else the least squares of
+a quadratic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from synthetic.pairs import pair_signs
+from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles
+from synthetic.reflections import reflections
+from toolkit.bilevel import BilevelProblem
+from toolkit.oracles import SharedVector
+from toolkit.problem import Solution, problem
+
+
+@problem(
+    name="quadratic-bilevel",
+    source="002, assumptions of slide 13",
+    statement=r"f_i = \varphi(y-a_i) + \tfrac{\lambda_i}2\|x\|^2 + \kappa_i x_1, \quad "
+    r"g_i = \tfrac12 y^\top H_i y - y^\top(C_i x + e_i)",
+)
+class QuadraticBilevel(BilevelProblem):
+    """Quadratic in y below, quadratic or Huber above.
+
+    Args:
+        clients: m.
+        dim, lower_dim: d_1 and d_2.
+        smallest, largest: the extreme eigenvalues of the mean Hessian (d_2 = 1: ``largest``).
+        hessian_heterogeneity: h, below ``smallest``.
+        cross, cross_heterogeneity: c and k.
+        offset, offset_heterogeneity: ‖ē‖ and o.
+        upper_slope, upper_curvature: G (0: φ is quadratic) and w.
+        target, target_heterogeneity: ‖ā‖ and q.
+        regulariser, regulariser_heterogeneity: λ and l.
+        tilt: κ.
+        upper_noise, lower_value_noise, lower_curvature_noise, cross_noise: σ_f, v, a and b.
+        distance, lower_start: x_0 = distance·e_1; y_0 = y*(x_0) + lower_start·u.
+    """
+
+    clients: int = 2
+    dim: int = 2
+    lower_dim: int = 2
+    smallest: float = 0.5
+    largest: float = 1.0
+    hessian_heterogeneity: float = 0.0
+    cross: float = 1.0
+    cross_heterogeneity: float = 0.0
+    offset: float = 0.5
+    offset_heterogeneity: float = 0.0
+    upper_slope: float = 0.0
+    upper_curvature: float = 1.0
+    target: float = 1.0
+    target_heterogeneity: float = 0.0
+    regulariser: float = 0.0
+    regulariser_heterogeneity: float = 0.0
+    tilt: float = 0.0
+    upper_noise: float = 0.0
+    lower_value_noise: float = 0.0
+    lower_curvature_noise: float = 0.0
+    cross_noise: float = 0.0
+    distance: float = 1.0
+    lower_start: float = 1.0
+
+    notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
+
+    def validate(self) -> None:
+        """Refuse constants that are not finite and of the right sign, and unknown optima."""
+        self.whole("clients", "dim", "lower_dim")
+        self.positive("smallest", "largest", "upper_curvature")
+        self.non_negative(
+            "hessian_heterogeneity", "cross", "cross_heterogeneity", "offset",
+            "offset_heterogeneity", "upper_slope", "target", "target_heterogeneity", "regulariser",
+            "regulariser_heterogeneity", "tilt", "upper_noise", "lower_value_noise",
+            "lower_curvature_noise", "cross_noise", "distance",
+        )  # fmt: skip
+        self.require("lower_start", "a finite number", bool(np.isfinite(self.lower_start)))
+        self.require("smallest", "at most largest", self.smallest <= self.largest)
+        least = float(self.spectrum.min())
+        wanted = f"below {least:g}, the mean Hessian's least eigenvalue"
+        self.require("hessian_heterogeneity", wanted, self.hessian_heterogeneity < least)
+        if self.upper_slope:
+            plain = self.regulariser == self.regulariser_heterogeneity == 0
+            onto = self.cross > 0 and self.dim >= self.lower_dim
+            wanted = (
+                "0 unless regulariser = regulariser_heterogeneity = 0, cross > 0, dim ≥ lower_dim"
+            )
+            self.require("upper_slope", wanted + " (then inf F is known)", plain and onto)
+
+    @classmethod
+    def examples(cls) -> list[QuadraticBilevel]:
+        """Return members with equal and different clients, a Huber upper level, and noise."""
+        return [
+            cls(),
+            cls(
+                clients=3, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
+                offset_heterogeneity=0.3, target_heterogeneity=0.5, regulariser=0.3,
+                regulariser_heterogeneity=0.2, tilt=0.2,
+            ),
+            cls(
+                clients=2, dim=3, lower_dim=2, hessian_heterogeneity=0.2, upper_slope=0.7,
+                target_heterogeneity=0.4, tilt=0.1, upper_noise=0.1, lower_value_noise=0.2,
+                lower_curvature_noise=0.1, cross_noise=0.1,
+            ),
+        ]  # fmt: skip
+
+    @property
+    def upper_dim(self) -> int:
+        """d_1."""
+        return self.dim
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """+1 and −1 within a pair, 0 for an odd client out, [clients]."""
+        return pair_signs(self.clients)
+
+    @cached_property
+    def spectrum(self) -> np.ndarray:
+        """s, the eigenvalues of the mean Hessian, [lower_dim]."""
+        if self.lower_dim == 1:
+            return np.array([self.largest])
+        return np.linspace(self.smallest, self.largest, self.lower_dim)
+
+    @cached_property
+    def parts(self) -> dict[str, Any]:
+        """The arrays of the formulas above, by letter; client axes first."""
+        d, signs = self.lower_dim, self.signs[:, None, None]
+        u = reflections(np.arange(1.0, d + 1), np.cos(np.arange(1.0, d + 1)))
+        swap = np.eye(d)
+        swap[:2, :2] = swap[:2, :2][::-1]
+        embedded = u @ np.eye(d, self.dim)
+        flat = u @ np.full(d, d**-0.5)
+        hessians = u @ (np.diag(self.spectrum) + self.hessian_heterogeneity * signs * swap) @ u.T
+        column = signs[..., 0]
+        return {
+            "H": hessians,
+            "C": (self.cross + self.cross_heterogeneity * signs) * embedded,
+            "e": self.offset * flat + self.offset_heterogeneity * column * u[:, 0],
+            "a": self.target * flat + self.target_heterogeneity * column * u[:, 0],
+            "lambda": self.regulariser + self.regulariser_heterogeneity * self.signs,
+            "kappa": self.tilt * self.signs,
+            "u": u[:, 0],
+        }
+
+    @cached_property
+    def response(self) -> tuple[np.ndarray, np.ndarray]:
+        """B and H̄^{-1}ē of y*(x) = Bx + H̄^{-1}ē."""
+        held = self.parts
+        mean = held["H"].mean(0)
+        cross, offset = held["C"].mean(0), held["e"].mean(0)
+        return np.linalg.solve(mean, cross), np.linalg.solve(mean, offset)
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        held, w = self.parts, self.upper_curvature
+        lower = np.linalg.eigvalsh(held["H"])
+        corner = np.zeros((self.clients, self.dim, self.dim))
+        cross = -held["C"]
+        blocks = np.block([[corner, cross.transpose(0, 2, 1)], [cross, held["H"]]])
+        lambdas, noise = held["lambda"], self.lower_curvature_noise
+        bend = np.linalg.svd(self.response[0], compute_uv=False)
+        tilted = self.tilt * float(np.abs(self.signs).max())
+        least = w * float(bend[-1]) ** 2 if len(bend) == self.dim else 0.0
+        made = {
+            "lower_strong_convexity": float(lower.min()),
+            "lower_smoothness": float(np.abs(np.linalg.eigvalsh(blocks)).max()),
+            "lower_hessian_smoothness": 0.0,
+            "lower_sample_smoothness": float(lower.max()) + noise,
+            "lower_sample_convexity": float(lower.min()) - noise,
+            "upper_smoothness": max(w, float(np.abs(lambdas).max())),
+            "upper_gradient_noise": self.upper_noise,
+            "lower_gradient_noise": float(np.hypot(self.lower_value_noise, noise)),
+            "lower_hessian_noise": noise,
+            "lower_cross_noise": self.cross_noise,
+            "objective_smoothness": w * float(bend[0]) ** 2 + self.regulariser,
+        }
+        if self.upper_slope:
+            made["upper_gradient_bound"] = float(np.hypot(self.upper_slope, tilted))
+        elif least + self.regulariser > 0:
+            made["strong_convexity"] = least + self.regulariser
+        return made
+
+    def lower_solution(self, x: SharedVector) -> SharedVector:
+        """Return Bx + H̄^{-1}ē."""
+        b, shift = (torch.from_numpy(part).to(x) for part in self.response)
+        return b @ x[: self.dim] + shift[:, None]
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Inf F in closed form."""
+        b, shift = self.response
+        w, wanted = self.upper_curvature, self.parts["a"].mean(0) - shift
+        system = np.vstack([np.sqrt(w) * b, np.sqrt(self.regulariser) * np.eye(self.dim)])
+        right = np.concatenate([np.sqrt(w) * wanted, np.zeros(self.dim)])
+        x = np.linalg.lstsq(system, right, rcond=None)[0]
+        value = float(self.objective(torch.from_numpy(x)[:, None]))
+        return Solution(value, value, x, {"method": "closed form", "gap": 0.0})
+
+    def start(self) -> np.ndarray:
+        """Return (x_0, y_0), [dim + lower_dim]."""
+        x = np.zeros(self.dim)
+        x[0] = self.distance
+        b, shift = self.response
+        return np.concatenate([x, b @ x + shift + self.lower_start * self.parts["u"]])
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> QuadraticBilevelOracles:
+        """Return the oracles of some clients."""
+        return QuadraticBilevelOracles(self, dtype, device, clients or range(self.clients))

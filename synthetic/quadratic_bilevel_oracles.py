@@ -1,0 +1,106 @@
+"""The oracles of ``synthetic.problems.quadratic_bilevel``, whose docstring has the formulas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from synthetic.huber import huber_gradient, huber_value
+from toolkit.draws import Law, SignMean
+
+if TYPE_CHECKING:
+    from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+
+
+class QuadraticBilevelOracles:
+    """Oracles of some clients in one dtype; tensors are [clients, …, replicates]."""
+
+    def __init__(
+        self, of: QuadraticBilevel, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        chosen = list(clients)
+
+        def held(letter: str) -> Tensor:
+            return torch.tensor(of.parts[letter][chosen], dtype=dtype, device=device)
+
+        self._of = of
+        self.clients = len(chosen)
+        self.upper_dim = of.dim
+        self.lower_smoothness = float(of.constants["lower_smoothness"])
+        self._hessian, self._cross = held("H"), held("C")
+        self._offset, self._target = held("e")[..., None], held("a")[..., None]
+        self._regulariser, self._tilt = held("lambda")[:, None, None], held("kappa")
+        self._along = torch.tensor(of.parts["u"], dtype=dtype, device=device)[None, :, None]
+
+    def upper_law(self, batch: int) -> Law | None:
+        """Two signs, one for x and one for y."""
+        return SignMean(batch, (2,)) if self._of.upper_noise else None
+
+    def lower_law(self, batch: int) -> Law | None:
+        """Three signs: of the value, of the curvature and of the cross derivative."""
+        of = self._of
+        noisy = of.lower_value_noise or of.lower_curvature_noise or of.cross_noise
+        return SignMean(batch, (3,)) if noisy else None
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return f_i(x, y), [clients, replicates]."""
+        of, away = self._of, y - self._target
+        if of.upper_slope:
+            value = huber_value(away, of.upper_slope, of.upper_curvature)
+        else:
+            value = of.upper_curvature / 2 * (away * away).sum(1)
+        plain = self._regulariser[..., 0] / 2 * (x * x).sum(1)
+        return value + plain + self._tilt[:, None] * x[:, 0]
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return (λ ± l)x ± κe and the noise."""
+        grad = self._regulariser * x
+        grad[:, 0] += self._tilt[:, None]
+        if xi is not None:
+            grad[:, 0] += self._of.upper_noise / 2**0.5 * xi[:, 0]
+        return grad
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇φ(y − a_i) and the noise."""
+        of, away = self._of, y - self._target
+        if of.upper_slope:
+            grad = huber_gradient(away, of.upper_slope, of.upper_curvature)
+        else:
+            grad = of.upper_curvature * away
+        if xi is not None:
+            grad = grad + of.upper_noise / 2**0.5 * xi[:, 1:2] * self._along
+        return grad
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return H_i y − C_i x − e_i and the noise."""
+        grad = torch.bmm(self._hessian, y) - torch.bmm(self._cross, x) - self._offset
+        if zeta is not None:
+            of = self._of
+            bent = of.lower_curvature_noise * zeta[:, 1:2] * torch.sin(self._share(y))
+            grad = grad + (of.lower_value_noise * zeta[:, :1] + bent) * self._along
+        return grad
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return ∇_x g_i = −C_iᵀy, exactly."""
+        return -torch.bmm(self._cross.mT, y)
+
+    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return H_i v and the noise."""
+        made = torch.bmm(self._hessian, v)
+        if zeta is not None:
+            bent = self._of.lower_curvature_noise * zeta[:, 1:2] * torch.cos(self._share(y))
+            made = made + bent * self._share(v) * self._along
+        return made
+
+    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −C_iᵀv and the noise."""
+        made = -torch.bmm(self._cross.mT, v)
+        if zeta is not None:
+            made[:, :1] += self._of.cross_noise * zeta[:, 2:3] * self._share(v)
+        return made
+
+    def _share(self, v: Tensor) -> Tensor:
+        """Return u·v, [clients, 1, replicates]."""
+        return (self._along * v).sum(1, keepdim=True)

@@ -1,0 +1,233 @@
+r"""What FedNest and its relatives share: FedInn, FedIHGP and FedOut of 002, tick by tick.
+
+One round is one k of Algorithm FedNest: T inner calls of ``inner_steps`` local steps each, then one
+outer call of ``outer_steps`` local steps; each local step is one tick of the engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Collective, Context
+from toolkit.draws import Indices
+from toolkit.oracles import Bilevel
+
+NOTATION = {
+    "K": "rounds", "m": "clients", "S": "cohort_size", "T": "inner_calls", "N": "terms",
+    "tau": "inner_steps", "tau_x": "outer_steps", "beta": "inner_step_size",
+    "alpha": "outer_step_size", "b": "batch", "mu_g": "lower_strong_convexity",
+    "ell_g1": "lower_smoothness", "ell_g2": "lower_hessian_smoothness",
+    "ell_f0": "upper_gradient_bound", "ell_f1": "upper_smoothness",
+    "sigma_f": "upper_gradient_noise", "sigma_g1": "lower_gradient_noise",
+    "sigma_g2": "lower_hessian_noise", "L": "objective_smoothness", "F_gap": "initial_gap",
+    "kappa_g": "condition_number", "D_y": "lower_solution_distance",
+    "mu": "strong_convexity",
+}  # fmt: skip
+
+
+class State(NamedTuple):
+    """What each client holds, [clients, upper_dim or lower_dim, replicates] each.
+
+    Attributes:
+        x, y: its iterates.
+        x_start, y_start: x^k and y^{k,t}, where its local steps began.
+        x_direction, y_direction: the shared h(x^k) and q(y^{k,t}) that variance reduction adds.
+    """
+
+    x: Tensor
+    y: Tensor
+    x_start: Tensor
+    y_start: Tensor
+    x_direction: Tensor
+    y_direction: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nested(Algorithm):
+    r"""The hyperparameters of FedNest and its relatives.
+
+    Args:
+        inner_calls: T, calls of FedInn a round.
+        inner_steps, outer_steps: τ, local steps of a call of FedInn and of FedOut.
+        inner_step_size, outer_step_size: β and α.
+        terms: N of the Neumann series; 0 leaves the indirect part out, as 002's method for minimax
+            problems does, where ∇_y f = 0 at y*(x).
+        series: "sampled" (N' uniform on {0, …, N − 1} and one product, as printed) or "summed"
+            (the partial sum of N matrix products, as the paper's public code has it).
+        batch: samples a draw.
+        participation: the share of clients sampled (uniformly) for each call, and for each term of
+            the series.
+    """
+
+    inner_calls: int = 1
+    inner_steps: int = 1
+    outer_steps: int = 1
+    inner_step_size: float = 0.1
+    outer_step_size: float = 0.1
+    terms: int = 5
+    series: str = "sampled"
+    batch: int = 1
+    participation: float = 1.0
+
+    needs = "bilevel"
+    iterate = "x"
+    notation = NOTATION
+    reduces_inner: ClassVar[bool] = True
+    """Whether the local steps on y are variance reduced (FedSVRG), or plain (SGD)."""
+    local_hypergradient: ClassVar[bool] = False
+    """Whether a client takes its own hypergradient, and plain steps on x."""
+
+    @property
+    def local_steps(self) -> int:  # type: ignore[override]  # a sum here, not a field
+        """The ticks of one round."""
+        return self.inner_calls * self.inner_steps + self.outer_steps
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("inner_calls", "inner_steps", "outer_steps", "batch")
+        self.whole("terms", least=0)
+        self.positive("inner_step_size", "outer_step_size")
+        self.one_of("series", ("sampled", "summed"))
+        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+
+    def cohort_size(self, clients: int) -> int:
+        """Return |S|, at least one client."""
+        return max(1, round(self.participation * clients))
+
+    def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> Any:
+        """Every client starts at the same (x⁰, y⁰)."""
+        x, y = (
+            ctx.everywhere(start[: oracles.upper_dim]),
+            ctx.everywhere(start[oracles.upper_dim :]),
+        )
+        return State(x, y, x, y, torch.zeros_like(x), torch.zeros_like(y))
+
+    def step(self, ctx: Context, oracles: Bilevel, state: Any) -> Any:
+        """One local step: of FedInn in the first T·τ ticks of a round, then of FedOut."""
+        tick = ctx.t % self.local_steps
+        inner = self.inner_calls * self.inner_steps
+        if tick < inner:
+            return fed_inn(self, ctx, oracles, state, tick % self.inner_steps)
+        if self.local_hypergradient:
+            return local_fed_out(self, ctx, oracles, state, tick - inner)
+        return fed_out(self, ctx, oracles, state, tick - inner)
+
+
+def fed_inn(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -> State:
+    """FedInn: local step ν on y at fixed x, around the shared q (or without it)."""
+    cohort = ctx.cohort(of.cohort_size(ctx.clients), since=ctx.t - nu)
+    law = oracles.lower_law(of.batch)
+    start, shared = state.y_start, state.y_direction
+    if nu == 0:
+        start = state.y
+        if of.reduces_inner:
+            q = oracles.lower_grad(state.x, start, ctx.draw(law, "zeta-shared"))
+            (shared,) = cohort.average(q)
+    zeta = ctx.draw(law, "zeta")
+    q = oracles.lower_grad(state.x, state.y, zeta)
+    if of.reduces_inner:
+        q = q - oracles.lower_grad(state.x, start, zeta) + shared
+    y = state.y - of.inner_step_size * q
+    ctx.mark("q", q)
+    ctx.mark("y", y)
+    if nu == of.inner_steps - 1:
+        (y,) = cohort.average(y)
+    return state._replace(y=y, y_start=start, y_direction=shared)
+
+
+def fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -> State:
+    """FedOut: local step ν on x at fixed y, around the shared hypergradient h."""
+    cohort = ctx.cohort(of.cohort_size(ctx.clients), since=ctx.t - nu)
+    law = oracles.upper_law(of.batch)
+    start, shared = state.x_start, state.x_direction
+    if nu == 0:
+        start = state.x
+        h = oracles.upper_grad_x(start, state.y, ctx.draw(law, "xi-shared"))
+        if of.terms:
+            p = fed_ihgp(of, ctx, oracles, start, state.y)
+            chi = ctx.draw(oracles.lower_law(of.batch), "chi")
+            h = h - oracles.lower_cross(start, state.y, p, chi)
+        (shared,) = cohort.average(h)
+    xi = ctx.draw(law, "xi")
+    moved = oracles.upper_grad_x(state.x, state.y, xi)
+    h = moved - oracles.upper_grad_x(start, state.y, xi) + shared
+    x = state.x - of.outer_step_size * h
+    ctx.mark("h", h)
+    ctx.mark("x", x)
+    if nu == of.outer_steps - 1:
+        (x,) = cohort.average(x)
+    return state._replace(x=x, x_start=start, x_direction=shared)
+
+
+def local_fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -> State:
+    """LFedNest's outer step: a client's own hypergradient at its own x, nothing shared."""
+    cohort = ctx.cohort(of.cohort_size(ctx.clients), since=ctx.t - nu)
+    h = oracles.upper_grad_x(state.x, state.y, ctx.draw(oracles.upper_law(of.batch), "xi"))
+    if of.terms:
+        p = fed_ihgp(of, ctx, oracles, state.x, state.y, alone=True)
+        chi = ctx.draw(oracles.lower_law(of.batch), "chi")
+        h = h - oracles.lower_cross(state.x, state.y, p, chi)
+    x = state.x - of.outer_step_size * h
+    ctx.mark("h", h)
+    ctx.mark("x", x)
+    if nu == of.outer_steps - 1:
+        (x,) = cohort.average(x)
+    return state._replace(x=x, x_start=state.x_start)
+
+
+def fed_ihgp(
+    of: Nested, ctx: Context, oracles: Bilevel, x: Tensor, y: Tensor, *, alone: bool = False
+) -> Tensor:
+    """FedIHGP: p_{N'} (or the partial sum), with a cohort of its own for each term.
+
+    Replicates differ in N': the series is run to the longest of them, and each keeps the term that
+    it drew. The rounds counted are then those of the longest.
+
+    Args:
+        alone: whether every client keeps its own series, so that nothing is communicated.
+    """
+    step = 1.0 / oracles.lower_smoothness
+    cohorts = _Alone() if alone else _Cohorts(ctx, of.cohort_size(ctx.clients))
+    p = cohorts.average(0, oracles.upper_grad_y(
+        x, y, ctx.draw(oracles.upper_law(of.batch), "xi-series")))  # fmt: skip
+    law = oracles.lower_law(of.batch)
+    if of.series == "summed":
+        p = total = step * p
+        for n in range(1, of.terms + 1):
+            zeta = ctx.draw(law, f"zeta-series-{n}")
+            p = cohorts.average(n, p - step * oracles.lower_hessian(x, y, p, zeta))
+            total = total + p
+        return total
+    # drawn from the far end: the first outcome that an engine meets is the longest series
+    left_out = ctx.server_draw(Indices((of.terms,), 1), "left-out", since=ctx.t)
+    last = of.terms - 1 - left_out
+    p = of.terms * step * p
+    for n in range(1, int(last.max()) + 1):
+        zeta = ctx.draw(law, f"zeta-series-{n}")
+        product = p - step * oracles.lower_hessian(x, y, p, zeta)
+        p = torch.where(n <= last, cohorts.average(n, product), p)
+    return p
+
+
+class _Cohorts:
+    """The cohorts S_0, S_1, … of a series; each average is a round of communication."""
+
+    def __init__(self, ctx: Context, size: int) -> None:
+        self._ctx, self._size = ctx, size
+
+    def average(self, n: int, value: Tensor) -> Tensor:
+        """Return |S_n|^{-1} Σ over S_n."""
+        cohort: Collective = self._ctx.cohort(self._size, since=self._ctx.t, name=f"series-{n}")
+        return cohort.average(value)[0]
+
+
+class _Alone:
+    """A client on its own."""
+
+    def average(self, n: int, value: Tensor) -> Tensor:
+        """Return the client's own value."""
+        return value

@@ -1,0 +1,89 @@
+r"""FedAvg-S: local steps of descent in x and ascent in y, averaged every round."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Bilevel
+
+
+class State(NamedTuple):
+    """Each client's x and y, [clients, …, replicates]."""
+
+    x: Tensor
+    y: Tensor
+
+
+@algorithm(
+    name="fedavg-s",
+    source="Hou et al. 2021, as compared with in 002 (slide 16)",
+    statement=r"y_{i,\nu+1} = y_{i,\nu} + \beta\nabla_y f_i(x_{i,\nu}, y_{i,\nu}), \quad"
+    r"x_{i,\nu+1} = x_{i,\nu} - \alpha\nabla_x f_i(x_{i,\nu}, y_{i,\nu})",
+)
+class FedAvgS(Algorithm):
+    r"""FedAvg for saddle points: local descent-ascent on a minimax problem, one round a k.
+
+    Args:
+        local_steps: τ, steps of both variables between averages.
+        inner_step_size, outer_step_size: β and α.
+        order: "simultaneous" takes both gradients at one point; "alternating" takes x's at the new
+            y, as the public notebook of 002 does.
+        batch: samples a step.
+        participation: the share of clients sampled (uniformly) each round.
+    """
+
+    local_steps: int = 1
+    inner_step_size: float = 0.1
+    outer_step_size: float = 0.1
+    order: str = "simultaneous"
+    batch: int = 1
+    participation: float = 1.0
+
+    needs = "minimax"
+    iterate = "x"
+    notation = {
+        "tau": "local_steps", "beta": "inner_step_size", "alpha": "outer_step_size", "b": "batch",
+        "m": "clients", "S": "cohort_size", "K": "rounds", "L": "objective_smoothness",
+        "F_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch")
+        self.positive("inner_step_size", "outer_step_size")
+        self.one_of("order", ("simultaneous", "alternating"))
+        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return a member for each order."""
+        return [
+            cls(local_steps=3),
+            cls(local_steps=2, order="alternating", participation=0.5, batch=2),
+        ]
+
+    def cohort_size(self, clients: int) -> int:
+        """Return |S|, at least one client."""
+        return max(1, round(self.participation * clients))
+
+    def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
+        """Every client starts at the same (x⁰, y⁰)."""
+        x, y = start[: oracles.upper_dim], start[oracles.upper_dim :]
+        return State(ctx.everywhere(x), ctx.everywhere(y))
+
+    def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
+        """One local step of both; the last of a round is followed by the average."""
+        nu = ctx.t % self.local_steps
+        cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - nu)
+        xi = ctx.draw(oracles.upper_law(self.batch), "xi")
+        y = state.y + self.inner_step_size * oracles.upper_grad_y(state.x, state.y, xi)
+        at = y if self.order == "alternating" else state.y
+        x = state.x - self.outer_step_size * oracles.upper_grad_x(state.x, at, xi)
+        ctx.mark("x", x)
+        ctx.mark("y", y)
+        if nu == self.local_steps - 1:
+            x, y = cohort.average(x, y)
+        return State(x, y)

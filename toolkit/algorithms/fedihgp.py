@@ -1,0 +1,60 @@
+r"""FedIHGP: a federated estimate of the inverse Hessian times a gradient."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._nested import Nested, fed_ihgp
+from toolkit.oracles import Bilevel
+
+
+class State(NamedTuple):
+    """x, y and the estimate p, [clients, …, replicates] each."""
+
+    x: Tensor
+    y: Tensor
+    p: Tensor
+
+
+@algorithm(
+    name="fedihgp",
+    source="002, FedIHGP (slide 10)",
+    statement=r"p_0 = \tfrac{N}{\ell_{g,1}|S_0|}\sum_{i\in S_0}\nabla_y f_i(x, y;\xi_{i,0}), \quad"
+    r"p_n = \tfrac1{|S_n|}\sum_{i\in S_n}\big(I - \tfrac1{\ell_{g,1}}\nabla^2_y g_i(x, y;"
+    r"\zeta_{i,n})\big)p_{n-1}, \quad n \le N' \sim U\{0,\dots,N-1\}",
+)
+class FedIHGP(Nested):
+    r"""One estimate p_{N'} a round, at (x⁰, y⁰).
+
+    Of the fields ``terms``, ``series``, ``batch`` and ``participation`` count.
+    """
+
+    iterate = "p"
+
+    @property
+    def local_steps(self) -> int:  # type: ignore[override]
+        """1: a round is one estimate."""
+        return 1
+
+    @classmethod
+    def examples(cls) -> list[FedIHGP]:
+        """Return members with each series and with some clients sampled."""
+        return [cls(terms=3), cls(terms=2, series="summed", participation=0.5, batch=2)]
+
+    def validate(self) -> None:
+        """Refuse an estimate of no terms."""
+        super().validate()
+        self.whole("terms")
+
+    def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
+        """Every client is at (x⁰, y⁰), and p = 0."""
+        held = super().init(ctx, oracles, start)
+        return State(held.x, held.y, torch.zeros_like(held.y))
+
+    def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
+        """Estimate anew."""
+        return state._replace(p=fed_ihgp(self, ctx, oracles, state.x, state.y))

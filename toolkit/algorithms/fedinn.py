@@ -1,0 +1,38 @@
+r"""FedInn: FedSVRG on the lower level's y, x held."""
+
+from __future__ import annotations
+
+from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._nested import Nested, State, fed_inn
+from toolkit.oracles import Bilevel
+
+
+@algorithm(
+    name="fedinn",
+    source="002, FedInn (slide 11)",
+    statement=r"y_{i,\nu+1} = y_{i,\nu} - \beta\big(\nabla_y g_i(x, y_{i,\nu};\zeta_{i,\nu}) -"
+    r"\nabla_y g_i(x, y;\zeta_{i,\nu}) + \tfrac1m\sum_j\nabla_y g_j(x, y;\zeta_j)\big), \quad"
+    r"y^+ = \tfrac1m\sum_i y_{i,\tau}",
+)
+class FedInn(Nested):
+    r"""One call of FedInn a round, at x = x⁰; what FedNest does first, on its own.
+
+    Of the fields those of the lower level count: ``inner_steps``, ``inner_step_size``, ``batch``,
+    ``participation``.
+    """
+
+    iterate = "y"
+
+    @property
+    def local_steps(self) -> int:  # type: ignore[override]
+        """τ."""
+        return self.inner_steps
+
+    @classmethod
+    def examples(cls) -> list[FedInn]:
+        """Return members with all clients and with some."""
+        return [cls(inner_steps=3), cls(inner_steps=2, participation=0.5, batch=2)]
+
+    def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
+        """One local step of FedInn."""
+        return fed_inn(self, ctx, oracles, state, ctx.t % self.inner_steps)

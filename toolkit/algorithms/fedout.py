@@ -1,0 +1,39 @@
+r"""FedOut: FedSVRG around the federated hypergradient on the upper level's x, y held."""
+
+from __future__ import annotations
+
+from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._nested import Nested, State, fed_out
+from toolkit.oracles import Bilevel
+
+
+@algorithm(
+    name="fedout",
+    source="002, FedOut (slide 12)",
+    statement=r"x_{i,\nu+1} = x_{i,\nu} - \alpha\big(\nabla_x f_i(x_{i,\nu}, y^+;\xi_{i,\nu}) -"
+    r"\nabla_x f_i(x, y^+;\xi_{i,\nu}) + h\big), \quad h = \tfrac1m\sum_j\big(\nabla_x f_j -"
+    r"\nabla^2_{xy}g_j\,p_{N'}\big)(x, y^+)",
+)
+class FedOut(Nested):
+    r"""One call of FedOut a round, at y = y⁰; what FedNest does second, on its own.
+
+    Of the fields those of the upper level count: ``outer_steps``, ``outer_step_size``, ``terms``,
+    ``series``, ``batch``, ``participation``.
+    """
+
+    @property
+    def local_steps(self) -> int:  # type: ignore[override]
+        """τ."""
+        return self.outer_steps
+
+    @classmethod
+    def examples(cls) -> list[FedOut]:
+        """Return members with each series and with some clients sampled."""
+        return [
+            cls(outer_steps=3, terms=3),
+            cls(outer_steps=2, terms=2, series="summed", participation=0.5, batch=2),
+        ]
+
+    def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
+        """One local step of FedOut."""
+        return fed_out(self, ctx, oracles, state, ctx.t % self.outer_steps)

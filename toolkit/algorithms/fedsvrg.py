@@ -1,0 +1,90 @@
+r"""FedSVRG: local steps whose gradients are corrected by the clients' mean gradient."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Plain
+
+
+class State(NamedTuple):
+    """Model, model at the start of the round and shared gradient there, each client's."""
+
+    x: Tensor
+    x_start: Tensor
+    direction: Tensor
+
+
+@algorithm(
+    name="fedsvrg",
+    source="002, FedSVRG (slide 8), after Konečný et al. 2018",
+    statement=r"x_{i,\nu+1} = x_{i,\nu} + \alpha h_{i,\nu}, \quad h_{i,\nu} = "
+    r"-\nabla f_i(x_{i,\nu};\xi_{i,\nu}) + \nabla f_i(x^k;\xi_{i,\nu}) - \tfrac1m\sum_j"
+    r"\nabla f_j(x^k;\xi_j), \quad x^{k+1} = \tfrac1m\sum_i x_{i,\tau}",
+)
+class FedSVRG(Algorithm):
+    r"""Federated SVRG: two rounds of communication a k, the gradients and the models.
+
+    Args:
+        local_steps: τ.
+        step_size: α.
+        batch: samples of ξ_j and of ξ_{i,ν}.
+        participation: |S|/m, the share of clients sampled (uniformly) for each k.
+    """
+
+    local_steps: int = 1
+    step_size: float = 0.1
+    batch: int = 1
+    participation: float = 1.0
+
+    iterate = "x"
+    notation = {
+        "tau": "local_steps", "alpha": "step_size", "b": "batch", "m": "clients",
+        "S": "cohort_size", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap",
+        "mu": "strong_convexity", "ell": "field_smoothness", "sigma": "plain_gradient_noise",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.whole("local_steps", "batch")
+        self.positive("step_size")
+        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+
+    @classmethod
+    def examples(cls) -> list[FedSVRG]:
+        """Return members with all clients and with some."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, participation=0.5, batch=2),
+        ]
+
+    def cohort_size(self, clients: int) -> int:
+        """Return |S|, at least one client."""
+        return max(1, round(self.participation * clients))
+
+    def init(self, ctx: Context, oracles: Plain, start: Tensor) -> State:
+        """Every client starts at the same point."""
+        x = ctx.everywhere(start)
+        return State(x, x, torch.zeros_like(x))
+
+    def step(self, ctx: Context, oracles: Plain, state: State) -> State:
+        """One local step; the first of a round shares the gradient, the last the model."""
+        nu = ctx.t % self.local_steps
+        cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - nu)
+        law = oracles.plain_law(self.batch)
+        start, shared = state.x_start, state.direction
+        if nu == 0:
+            start = state.x
+            (shared,) = cohort.average(oracles.plain_grad(start, ctx.draw(law, "xi-shared")))
+        xi = ctx.draw(law, "xi")
+        h = -oracles.plain_grad(state.x, xi) + oracles.plain_grad(start, xi) - shared
+        x = state.x + self.step_size * h
+        ctx.mark("h", h)
+        ctx.mark("x", x)
+        if nu == self.local_steps - 1:
+            (x,) = cohort.average(x)
+        return State(x, start, shared)

@@ -1,0 +1,30 @@
+r"""LFedNest_SVRG: LFedNest with variance-reduced local steps on the lower level."""
+
+from __future__ import annotations
+
+from toolkit.algorithm import algorithm
+from toolkit.algorithms._nested import Nested
+
+
+@algorithm(
+    name="lfednest-svrg",
+    source="Tarzanagh et al. 2022 (FedNest, ICML), the fourth row of the table that 002 shortens",
+    statement=r"y^{k+1} = \mathrm{FedInn}(x^k, y^k, \beta^k), \quad"
+    r"x_{i,\nu+1} = x_{i,\nu} - \alpha\big(\nabla_x f_i - \nabla^2_{xy}g_i\,p_{i,N'}\big)"
+    r"(x_{i,\nu}, y^{k+1})",
+)
+class LFedNestSVRG(Nested):
+    r"""LFedNest_SVRG: FedSVRG on y, FedAvg with every client's own hypergradient on x.
+
+    Rounds of communication a k: 2T and 1.
+    """
+
+    local_hypergradient = True
+
+    @classmethod
+    def examples(cls) -> list[LFedNestSVRG]:
+        """Return members with all clients and with some."""
+        return [
+            cls(inner_calls=2, inner_steps=2, outer_steps=2, terms=3),
+            cls(inner_steps=2, terms=2, participation=0.5),
+        ]

@@ -1,0 +1,47 @@
+r"""SGDA: stochastic gradient descent-ascent on one machine."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms.fedavg_s import FedAvgS, State
+from toolkit.oracles import Bilevel
+
+
+@algorithm(
+    name="sgda",
+    source="Lin et al. 2020, Algorithm 2 (SGDA); a reference of 002",
+    statement=r"x^{k+1} = x^k - \alpha\nabla_x f(x^k, y^k;\xi^k), \quad"
+    r"y^{k+1} = y^k + \beta\nabla_y f(x^k, y^k;\xi^k), \quad f = \tfrac1m\sum_i f_i",
+)
+class SGDA(FedAvgS):
+    r"""SGDA on the mean of all clients' functions: what one machine with all data does.
+
+    The clients' gradients are averaged at every step, so the rounds that are counted are what it
+    would cost a federation to follow this machine; ``local_steps`` and ``participation`` are 1.
+    """
+
+    def validate(self) -> None:
+        """Refuse local steps and sampled clients: there is one machine."""
+        super().validate()
+        self.require("local_steps", "1: there is one machine", self.local_steps == 1)
+        self.require("participation", "1: there is one machine", self.participation == 1)
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return a member for each order."""
+        return [cls(), cls(order="alternating", batch=2)]
+
+    def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
+        """One step of both along the mean gradients."""
+        xi = ctx.draw(oracles.upper_law(self.batch), "xi")
+        if self.order == "simultaneous":
+            of_x = oracles.upper_grad_x(state.x, state.y, xi)
+            of_x, of_y = ctx.average(of_x, oracles.upper_grad_y(state.x, state.y, xi))
+            y = state.y + self.inner_step_size * of_y
+        else:
+            (of_y,) = ctx.average(oracles.upper_grad_y(state.x, state.y, xi))
+            y = state.y + self.inner_step_size * of_y
+            (of_x,) = ctx.average(oracles.upper_grad_x(state.x, y, xi))
+        return State(state.x - self.outer_step_size * of_x, y)

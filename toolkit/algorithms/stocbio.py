@@ -1,0 +1,93 @@
+r"""stocBiO: stochastic bilevel optimisation on one machine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.oracles import Bilevel
+
+
+class State(NamedTuple):
+    """x and y, [clients, …, replicates], the same on every client."""
+
+    x: Tensor
+    y: Tensor
+
+
+@algorithm(
+    name="stocbio",
+    source="Ji, Yang & Liang 2021, Algorithm 2 (stocBiO) with (6); a reference of 002",
+    statement=r"y^{t} = y^{t-1} - \beta\nabla_y g(x^k, y^{t-1}), \quad v = \eta\sum_{q=0}^{Q}"
+    r"\prod_{j\le q}(I-\eta\nabla^2_y g(\zeta_j))\nabla_y f, \quad x^{k+1} = x^k -"
+    r"\alpha\big(\nabla_x f - \nabla^2_{xy}g\,v\big)",
+)
+class StocBiO(Algorithm):
+    r"""stocBiO on the means of all clients' functions: what one machine with all data does.
+
+    One step is one k. The clients' answers are averaged whenever the machine asks, so the rounds
+    that are counted are what it would cost a federation to follow this machine.
+
+    Args:
+        local_steps: 1, as a round is one k.
+        inner_calls: D, steps on y from where the last k left it.
+        inner_step_size, outer_step_size: β and α.
+        terms: Q, matrix products of the series.
+        series_step: η; 0 is 1/ℓ_{g,1}.
+        batch: samples of each draw.
+    """
+
+    local_steps: int = 1
+    inner_calls: int = 1
+    inner_step_size: float = 0.1
+    outer_step_size: float = 0.1
+    terms: int = 5
+    series_step: float = 0.0
+    batch: int = 1
+
+    needs = "bilevel"
+    iterate = "x"
+    notation = {
+        "K": "rounds", "D": "inner_calls", "Q": "terms", "beta": "inner_step_size",
+        "alpha": "outer_step_size", "eta": "series_step", "b": "batch", "m": "clients",
+        "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness",
+        "L": "objective_smoothness", "F_gap": "initial_gap",
+    }  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse what the algorithm cannot run with."""
+        self.require("local_steps", "1: there is one machine", self.local_steps == 1)
+        self.whole("inner_calls", "batch")
+        self.whole("terms", least=0)
+        self.positive("inner_step_size", "outer_step_size")
+        self.non_negative("series_step")
+
+    @classmethod
+    def examples(cls) -> list[StocBiO]:
+        """Return members with the two steps of the series."""
+        return [cls(inner_calls=3, terms=2), cls(series_step=0.2, batch=2)]
+
+    def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
+        """Start at (x⁰, y⁰)."""
+        x, y = start[: oracles.upper_dim], start[oracles.upper_dim :]
+        return State(ctx.everywhere(x), ctx.everywhere(y))
+
+    def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
+        """D steps on y, the series, and one step on x."""
+        x, y = state
+        lower, upper = oracles.lower_law(self.batch), oracles.upper_law(self.batch)
+        for t in range(self.inner_calls):
+            (q,) = ctx.average(oracles.lower_grad(x, y, ctx.draw(lower, f"zeta-{t}")))
+            y = y - self.inner_step_size * q
+        step = self.series_step or 1.0 / oracles.lower_smoothness
+        xi = ctx.draw(upper, "xi")
+        of_x, p = ctx.average(oracles.upper_grad_x(x, y, xi), oracles.upper_grad_y(x, y, xi))
+        p = total = step * p
+        for n in range(1, self.terms + 1):
+            zeta = ctx.draw(lower, f"zeta-series-{n}")
+            (p,) = ctx.average(p - step * oracles.lower_hessian(x, y, p, zeta))
+            total = total + p
+        (of_y,) = ctx.average(oracles.lower_cross(x, y, total, ctx.draw(lower, "chi")))
+        return State(x - self.outer_step_size * (of_x - of_y), y)

@@ -1,0 +1,98 @@
+"""Bilevel problems: exact values, hypergradients and lower-level solutions from the oracles."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from toolkit.oracles import Bilevel, ClientVectors, SharedVector, Values, on_every_client
+from toolkit.problem import Problem
+
+
+class BilevelProblem(Problem):
+    """min_x F(x) = (1/m) Σ f_i(x, y*(x)), y*(x) = argmin_y (1/m) Σ g_i(x, y).
+
+    What an algorithm moves is z = (x, y); ``objective`` and ``gradient`` are F and ∇F, of x or of
+    a z whose y does not count.
+    """
+
+    @property
+    def offers(self) -> str:
+        """A bilevel problem's oracles."""
+        return "bilevel"
+
+    @property
+    @abstractmethod
+    def upper_dim(self) -> int:
+        """d_1, the dimension of x."""
+
+    @abstractmethod
+    def lower_solution(self, x: SharedVector) -> SharedVector:
+        """Return y*(x), [lower_dim, replicates]."""
+
+    def objective(self, x: SharedVector) -> Values:
+        """Return F(x), exactly."""
+        x = x[: self.upper_dim]
+        oracles, every, y = self._solved(x)
+        return oracles.upper_value(every, y).mean(0)
+
+    def gradient(self, x: SharedVector) -> SharedVector:
+        """Return ∇F(x) = ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f at y*(x), f and g the means."""
+        x = x[: self.upper_dim]
+        return self.hypergradient(x, self.lower_solution(x))
+
+    def client_gradients(self, x: SharedVector) -> ClientVectors:
+        """Return each client's ∇f_i(x, y*(x)), y*(x) that of all clients; their mean is ∇F."""
+        oracles, every, y = self._solved(x[: self.upper_dim])
+        own = oracles.upper_grad_y(every, y, None)
+        p = self.solve_hessian(every, y, own)
+        indirect = torch.stack(
+            [oracles.lower_cross(every, y, on_every_client(v, len(y)), None).mean(0) for v in p]
+        )
+        return oracles.upper_grad_x(every, y, None) - indirect
+
+    def hypergradient(self, x: SharedVector, y: SharedVector) -> SharedVector:
+        """Return ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f of the means f and g, at any (x, y)."""
+        oracles = self._oracles(x)
+        every, others = (on_every_client(v, self.clients) for v in (x, y))
+        p = self.inverse_hessian_gradient(x, y)
+        indirect = oracles.lower_cross(every, others, on_every_client(p, self.clients), None)
+        return (oracles.upper_grad_x(every, others, None) - indirect).mean(0)
+
+    def inverse_hessian_gradient(self, x: SharedVector, y: SharedVector) -> SharedVector:
+        """Return p(x, y) = [∇²_yy g]^{-1} ∇_y f of the means: what FedIHGP estimates."""
+        every, others = (on_every_client(v, self.clients) for v in (x, y))
+        mean = self._oracles(x).upper_grad_y(every, others, None).mean(0, keepdim=True)
+        return self.solve_hessian(every, others, mean)[0]
+
+    def solve_hessian(self, x: ClientVectors, y: ClientVectors, v: Tensor) -> Tensor:
+        """Return [∇²_yy g(x, y)]^{-1} v for v of [n, lower_dim, replicates], g the mean."""
+        solved: Tensor = torch.linalg.solve(self.lower_hessian(x, y), v.permute(2, 1, 0))
+        return solved.permute(2, 1, 0)
+
+    def lower_hessian(self, x: ClientVectors, y: ClientVectors) -> Tensor:
+        """Return ∇²_yy g(x, y) of the mean g, [replicates, lower_dim, lower_dim]."""
+        oracles, columns = self._oracles(x), []
+        for j in range(y.shape[1]):
+            unit = torch.zeros_like(y)
+            unit[:, j] = 1.0
+            columns.append(oracles.lower_hessian(x, y, unit, None).mean(0))
+        return torch.stack(columns, 1).permute(2, 0, 1)
+
+    @cached_property
+    def _held(self) -> dict[tuple[torch.dtype, str], Bilevel]:
+        """Oracles by dtype and device: a measure asks for a gradient at every moment."""
+        return {}
+
+    def _solved(self, x: SharedVector) -> tuple[Bilevel, ClientVectors, ClientVectors]:
+        y = on_every_client(self.lower_solution(x), self.clients)
+        return self._oracles(x), on_every_client(x, self.clients), y
+
+    def _oracles(self, x: Tensor) -> Bilevel:
+        key = (x.dtype, str(x.device))
+        if key not in self._held:
+            self._held[key] = self.oracles(*key)
+        return self._held[key]
