@@ -32,6 +32,8 @@ class QuadraticBilevelOracles:
         self._hessian, self._cross = held("H"), held("C")
         self._offset, self._target = held("e")[..., None], held("a")[..., None]
         self._regulariser, self._tilt = held("lambda")[:, None, None], held("kappa")
+        sizes = {"v": of.lower_value_noise, "a": of.lower_curvature_noise, "b": of.cross_noise}
+        self._noises = [letter for letter, size in sizes.items() if size]
         self._along = torch.tensor(of.parts["u"], dtype=dtype, device=device)[None, :, None]
 
     def upper_law(self, batch: int) -> Law | None:
@@ -39,10 +41,8 @@ class QuadraticBilevelOracles:
         return SignMean(batch, (2,)) if self._of.upper_noise else None
 
     def lower_law(self, batch: int) -> Law | None:
-        """Three signs: of the value, of the curvature and of the cross derivative."""
-        of = self._of
-        noisy = of.lower_value_noise or of.lower_curvature_noise or of.cross_noise
-        return SignMean(batch, (3,)) if noisy else None
+        """One sign for each noise that there is: value, curvature, cross derivative."""
+        return SignMean(batch, (len(self._noises),)) if self._noises else None
 
     def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
         """Return f_i(x, y), [clients, replicates]."""
@@ -78,8 +78,8 @@ class QuadraticBilevelOracles:
         grad = torch.bmm(self._hessian, y) - torch.bmm(self._cross, x) - self._offset
         if zeta is not None:
             of = self._of
-            bent = of.lower_curvature_noise * zeta[:, 1:2] * torch.sin(self._share(y))
-            grad = grad + (of.lower_value_noise * zeta[:, :1] + bent) * self._along
+            bent = of.lower_curvature_noise * torch.sin(self._share(y)) * self._sign(zeta, "a")
+            grad = grad + (of.lower_value_noise * self._sign(zeta, "v") + bent) * self._along
         return grad
 
     def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
@@ -90,16 +90,23 @@ class QuadraticBilevelOracles:
         """Return H_i v and the noise."""
         made = torch.bmm(self._hessian, v)
         if zeta is not None:
-            bent = self._of.lower_curvature_noise * zeta[:, 1:2] * torch.cos(self._share(y))
-            made = made + bent * self._share(v) * self._along
+            bent = torch.cos(self._share(y)) * self._sign(zeta, "a")
+            made = made + self._of.lower_curvature_noise * bent * self._share(v) * self._along
         return made
 
     def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return −C_iᵀv and the noise."""
         made = -torch.bmm(self._cross.mT, v)
         if zeta is not None:
-            made[:, :1] += self._of.cross_noise * zeta[:, 2:3] * self._share(v)
+            made[:, :1] += self._of.cross_noise * self._sign(zeta, "b") * self._share(v)
         return made
+
+    def _sign(self, zeta: Tensor, letter: str) -> Tensor:
+        """Return a noise's sign, [clients, 1, replicates] (0 where there is no such noise)."""
+        if letter not in self._noises:
+            return torch.zeros_like(zeta[:, :1])
+        at = self._noises.index(letter)
+        return zeta[:, at : at + 1]
 
     def _share(self, v: Tensor) -> Tensor:
         """Return u·v, [clients, 1, replicates]."""

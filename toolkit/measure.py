@@ -251,9 +251,12 @@ class Recorder:
     _keep: frozenset[int] = frozenset()
 
     def open(self, view: View) -> None:
-        """Call the measure once, on a trial step, to learn its axes."""
+        """Call the measure on a trial step, as a round's first or else its last, for its axes."""
         trial = _Trial(**view.__dict__ | {"memory": {}})
         reduction = self.left(trial)
+        if reduction is None:
+            trial.local_step = trial.local_steps
+            reduction = self.left(trial)
         if not isinstance(reduction, Reduction):
             raise DriftproofError(
                 f"left(view) returned {type(reduction).__name__}",

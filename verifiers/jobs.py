@@ -207,9 +207,9 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     rows = []
     for k in wanted:
         form = claim.forms[k]
-        if claim.rate.bound is None and form.form != "sibling":
-            continue  # its measured slope alone decides
-        rows.append(rate.judge_schedule(claim, form, form.right, claim.notation(cases[0])))
+        row = rate.judge_schedule(claim, form, form.right, claim.notation(cases[0]))
+        if row.verdict is not Verdict.INCONCLUSIVE or claim.rate.bound or form.form == "sibling":
+            rows.append(row)  # without a bound and a floor the measured slope alone decides
     last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
     tier = "quick" if profile == "smoke" else profile
     results = yield [

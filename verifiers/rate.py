@@ -204,12 +204,13 @@ def judge_slope(
     horizons = np.array([size(case) for case in cases], dtype=float)
     means, bands, bounds, over = [], [], [], []
     for case, block in zip(cases, measured, strict=True):
-        assert claim.range is not None
-        top, values = right_side(claim, case, claim.range)[1], block.values[0]
+        values = block.values[-1]  # of ``each``, the last moment
         means.append(float(values @ block.weights))
         bands.append([float(end) for end in band(values)])
         if rate.bound is None:
             continue
+        assert claim.range is not None
+        top = right_side(claim, case, claim.range)[1]
         bounds.append(right_side(claim, case, rate.bound)[1])
         if exceeds(np.clip(values / top, 0.0, 1.0), bounds[-1] / top, ALPHA / len(cases)):
             over.append(f"T = {_steps(case)}")

@@ -19,7 +19,7 @@ class State(NamedTuple):
 
 @algorithm(
     name="fedavg-s",
-    source="Hou et al. 2021, as compared with in 002 (slide 16)",
+    source="Hou et al. 2021, as compared with in 002",
     statement=r"y_{i,\nu+1} = y_{i,\nu} + \beta\nabla_y f_i(x_{i,\nu}, y_{i,\nu}), \quad"
     r"x_{i,\nu+1} = x_{i,\nu} - \alpha\nabla_x f_i(x_{i,\nu}, y_{i,\nu})",
 )

@@ -9,7 +9,7 @@ from toolkit.oracles import Bilevel
 
 @algorithm(
     name="fedinn",
-    source="002, FedInn (slide 11)",
+    source="002, Proposed Algorithm: FedInn, with FedSVRG",
     statement=r"y_{i,\nu+1} = y_{i,\nu} - \beta\big(\nabla_y g_i(x, y_{i,\nu};\zeta_{i,\nu}) -"
     r"\nabla_y g_i(x, y;\zeta_{i,\nu}) + \tfrac1m\sum_j\nabla_y g_j(x, y;\zeta_j)\big), \quad"
     r"y^+ = \tfrac1m\sum_i y_{i,\tau}",
@@ -19,9 +19,19 @@ class FedInn(Nested):
 
     Of the fields those of the lower level count: ``inner_steps``, ``inner_step_size``, ``batch``,
     ``participation``.
+
+    Args:
+        variance_reduced: False leaves q out: FedAvg on y, "SGD on y" in 002's table.
     """
 
+    variance_reduced: bool = True
+
     iterate = "y"
+
+    @property
+    def reduces_inner(self) -> bool:  # type: ignore[override]  # a choice here
+        """Whether the local steps are FedSVRG's."""
+        return self.variance_reduced
 
     @property
     def local_steps(self) -> int:  # type: ignore[override]
@@ -30,8 +40,12 @@ class FedInn(Nested):
 
     @classmethod
     def examples(cls) -> list[FedInn]:
-        """Return members with all clients and with some."""
-        return [cls(inner_steps=3), cls(inner_steps=2, participation=0.5, batch=2)]
+        """Return members with all clients and with some, and FedAvg."""
+        return [
+            cls(inner_steps=3),
+            cls(inner_steps=2, participation=0.5, batch=2),
+            cls(inner_steps=2, variance_reduced=False),
+        ]
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """One local step of FedInn."""

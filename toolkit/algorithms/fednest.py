@@ -8,7 +8,7 @@ from toolkit.algorithms._nested import Nested
 
 @algorithm(
     name="fednest",
-    source="002, FedNest (slides 11, 12), with FedInn, FedOut and FedIHGP",
+    source="002, Proposed Algorithm: FedNest, with FedInn, FedOut and FedIHGP",
     statement=r"y^{k+1} = \mathrm{FedInn}(x^k, y^k, \beta^k), \quad"
     r"x^{k+1} = \mathrm{FedOut}(x^k, y^{k+1}, \alpha^k)",
 )

@@ -14,7 +14,7 @@ import torch
 from synthetic.problems import AveragedComposition, BiasAmplification
 from toolkit import claim, grid
 from toolkit.algorithms import CompositionalFedAvg
-from verifiers.claims.feddro._pseudo_code import models
+from verifiers.claims._pseudo_code import models
 
 CURVED = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,

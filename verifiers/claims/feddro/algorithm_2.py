@@ -18,7 +18,7 @@ from synthetic.problems import AveragedComposition
 from toolkit import claim, grid
 from toolkit.algorithms import FedDRO
 from toolkit.federation import sampled_context
-from verifiers.claims.feddro._pseudo_code import models
+from verifiers.claims._pseudo_code import models
 
 NOISY = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,

@@ -1,0 +1,109 @@
+r"""One round on the quadratic minimax family as an affine map, and its second moments.
+
+All ∇²_y g_i are I and all ∇²_x f_i are λI, so a call of FedInn on the cohort S is y ← y − r(y − b_S
++ A_S x), r = 1 − (1 − β)^τ, and one of FedOut without series x ← x − s(λx − A_Sᵀy), s = (1 − (1 −
+αλ)^τ)/λ: **whether the local steps are variance reduced or not**, since all clients' steps contract
+alike. FedNest, FedNest_SGD and LFedNest (with ``terms=0``) are one method here.
+
+With v = (x, y, 1) a round is v ← F_S v; cohorts of different calls are independent, so E v vᵀ obeys
+the linear recursion of the means of F_S ⊗ F_S.
+"""
+
+from itertools import combinations
+
+import numpy as np
+
+
+def calls(problem, method):
+    """Return what one round applies in turn: for each call the maps of every cohort."""
+    d, lam = problem.dim, problem.regulariser
+    r = 1 - (1 - method.inner_step_size) ** method.inner_steps
+    steps, alpha = method.outer_steps, method.outer_step_size
+    s = (1 - (1 - alpha * lam) ** steps) / lam if lam else steps * alpha
+    inner, outer = [], []
+    for a, b in cohort_means(problem, method):
+        of_y, of_x = np.eye(2 * d + 1), np.eye(2 * d + 1)
+        of_y[d : 2 * d] += r * np.hstack([-a, -np.eye(d), b[:, None]])
+        of_x[:d] -= s * np.hstack([lam * np.eye(d), -a.T, np.zeros((d, 1))])
+        inner.append(of_y)
+        outer.append(of_x)
+    return [inner] * method.inner_calls + [outer]
+
+
+def joint(problem, method):
+    """Return FedAvg-S's one call: the mean over each cohort of its clients' τ joint steps."""
+    d, lam = problem.dim, problem.regulariser
+    alpha, beta, own = method.outer_step_size, method.inner_step_size, []
+    for a, b in zip(problem.matrices, problem.offsets, strict=True):
+        of_y, of_x = np.eye(2 * d + 1), np.eye(2 * d + 1)
+        of_y[d : 2 * d] += beta * np.hstack([-a, -np.eye(d), b[:, None]])
+        of_x[:d] -= alpha * np.hstack([lam * np.eye(d), -a.T, np.zeros((d, 1))])
+        both = of_x @ of_y if method.order == "alternating" else of_x + of_y - np.eye(2 * d + 1)
+        own.append(np.linalg.matrix_power(both, method.local_steps))
+    return [[np.mean([own[i] for i in chosen], 0) for chosen in cohorts(problem, method)]]
+
+
+def cohorts(problem, method):
+    """Return every cohort, as tuples of clients."""
+    return list(combinations(range(problem.clients), method.cohort_size(problem.clients)))
+
+
+def cohort_means(problem, method):
+    """Return (A_S, b_S) of every cohort S."""
+    return [
+        (problem.matrices[list(chosen)].mean(0), problem.offsets[list(chosen)].mean(0))
+        for chosen in cohorts(problem, method)
+    ]
+
+
+def mean_map(called):
+    """Return the mean of F_S over a round's cohorts, [2d + 1, 2d + 1]."""
+    whole = np.eye(len(called[0][0]))
+    for maps in called:
+        whole = np.mean(maps, 0) @ whole
+    return whole
+
+
+def second_moments(called):
+    """Return the mean of F_S ⊗ F_S over a round's cohorts."""
+    whole = np.eye(len(called[0][0]) ** 2)
+    for maps in called:
+        whole = np.mean([np.kron(one, one) for one in maps], 0) @ whole
+    return whole
+
+
+def saddle(problem):
+    """Return (x*, y*)."""
+    x = problem.solution.minimiser
+    a, b = problem.matrices.mean(0), problem.offsets.mean(0)
+    return np.concatenate([x, b - a @ x])
+
+
+def error_after(problem, called, rounds):
+    """Return E‖z_K − z*‖² of z = (x, y) after K rounds, exactly."""
+    v = np.append(problem.start(), 1.0)
+    moments = np.linalg.matrix_power(second_moments(called), rounds) @ np.kron(v, v)
+    return _distance(problem, moments)
+
+
+def limit(problem, called):
+    """Return E‖z − z*‖² in the stationary law: the floor; raise if the recursion diverges."""
+    moments = second_moments(called)
+    values, vectors = np.linalg.eig(moments)
+    order = np.argsort(-np.abs(values))
+    if abs(values[order[0]] - 1) > 1e-9 or abs(values[order[1]]) >= 1:
+        raise ValueError("the second moments have no limit")
+    top = np.real(vectors[:, order[0]])
+    return _distance(problem, top / top[-1])
+
+
+def spectral_radius(called):
+    """Return the linear rate of E(z_K − z*): the largest modulus but the constant's 1."""
+    values = np.abs(np.linalg.eigvals(mean_map(called)[:-1, :-1]))
+    return float(values.max())
+
+
+def _distance(problem, moments):
+    size = 2 * problem.dim + 1
+    held, target = moments.reshape(size, size), saddle(problem)
+    return float(np.trace(held[:-1, :-1]) - 2 * target @ held[:-1, -1] + target @ target)

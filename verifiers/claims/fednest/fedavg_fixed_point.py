@@ -1,0 +1,111 @@
+r"""FedAvg on heterogeneous clients stops elsewhere (slide before FedIHGP).
+
+**Statement.** FedAvg can lead to convergence to a point different from y*(x).
+
+**Kind.** Existence, on quadratic g_i with full participation, in closed form: a client's τ steps
+take y to y_i* + (I − βH_i)^τ(y − y_i*), so FedAvg's fixed point is
+
+    ŷ = [Σ_i S_i]^{-1} Σ_i S_i y_i*,  S_i = I − (I − βH_i)^τ,  y_i* = H_i^{-1}(C_i x + e_i),
+
+while y* has H_i for S_i. They agree for τ = 1, for equal H_i (S_i = S commutes with H) and for
+equal y_i*. As β → 0 for fixed τ, S_i/β → τH_i and ŷ → y*; as τ → ∞, ŷ → (1/m) Σ y_i*.
+"""
+
+import numpy as np
+import sympy
+import torch
+
+from synthetic.problems import QuadraticBilevel
+from toolkit import claim, grid
+from toolkit.algorithms import FedInn
+from toolkit.engines.enumerated import NoiselessContext
+from toolkit.federation import run
+from verifiers.claims.fednest import assumptions as given
+from verifiers.ground_truth import Comparison
+from verifiers.symbolic import Step, vanishes
+
+DIFFERENT = QuadraticBilevel(
+    clients=2, dim=2, lower_dim=2, smallest=0.8, hessian_heterogeneity=0.5,
+    offset_heterogeneity=1.0,
+)  # fmt: skip
+
+
+def minimisers(problem):
+    """Return every client's own y_i*, [clients, lower_dim], at x⁰."""
+    held, x = problem.parts, problem.start()[: problem.dim]
+    return np.linalg.solve(held["H"], (held["C"] @ x + held["e"])[..., None])[..., 0]
+
+
+def closed_form(problem, method):
+    """Return ŷ."""
+    own = minimisers(problem)
+    unit = np.eye(problem.lower_dim)
+    shares = np.stack([
+        unit - np.linalg.matrix_power(unit - method.inner_step_size * hessian, method.inner_steps)
+        for hessian in problem.parts["H"]
+    ])  # fmt: skip
+    return np.linalg.solve(shares.sum(0), np.einsum("ijk,ik->j", shares, own))
+
+
+def unbiased(problem, method):
+    """Return y*(x⁰)."""
+    x = torch.from_numpy(problem.start()[: problem.dim])[:, None]
+    return problem.lower_solution(x)[:, 0].numpy()
+
+
+@claim(
+    name="fednest/fedavg-fixed-point",
+    kind="existence",
+    source="002, slide before FedIHGP",
+    assumes=[given.CONVEX],
+    statement=r"\text{FedAvg can lead to convergence to a point different from } y^*(x)",
+)
+class FixedPoint:
+    cases = [
+        *grid(DIFFERENT, FedInn(variance_reduced=False, inner_step_size=0.4, inner_steps=5),
+              rounds=60),
+        *grid(DIFFERENT, FedInn(variance_reduced=False, inner_step_size=[0.1, 0.7],
+                                inner_steps=[1, 2, 20]), rounds=400),
+        *grid(QuadraticBilevel(clients=3, dim=2, lower_dim=3, hessian_heterogeneity=0.4,
+                               cross_heterogeneity=0.5),
+              FedInn(variance_reduced=False, inner_step_size=0.3, inner_steps=7), rounds=400),
+    ]  # fmt: skip
+    right = closed_form
+    false_siblings = [
+        ("no bias", unbiased),
+        ("the mean of the clients' minimisers", lambda p, a: minimisers(p).mean(0)),
+    ]
+
+    def compare(case, right):
+        ctx = NoiselessContext(case.problem.clients, dtype=torch.float64, device="cpu")
+        ended = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state
+        end, stated = ended.y[0, :, 0].numpy(), right(case.problem, case.algorithm)
+        return [
+            Comparison(f"component {k + 1} of the limit", float(a), float(a), float(b), float(k))
+            for k, (a, b) in enumerate(zip(end, stated, strict=True))
+        ]
+
+    def prove(right):
+        """Scalars, h_1 = 1, h_2 = 2, y_1* = 1, y_2* = 0."""
+        beta = sympy.symbols("beta", positive=True)
+        one, two = 1 - (1 - beta) ** 2, 1 - (1 - 2 * beta) ** 2
+        point, best = one / (one + two), sympy.Rational(1, 3)
+        bias = sympy.simplify(point - best)
+        after = ((1 - one) * point + one + (1 - two) * point) / 2
+        return [
+            vanishes(after - point, r"\tau = 2:\; \hat y = S_1/(S_1+S_2) \text{ is a fixed point}"),
+            Step(
+                r"\hat y - y^* = \tfrac{S_1}{S_1+S_2}-\tfrac13 > 0 \text{ for } 0<\beta<\tfrac12",
+                bool(sympy.simplify(bias - 2 * beta / (3 * (6 - 5 * beta))) == 0),
+                f"it is {bias}",
+            ),
+            vanishes(
+                sympy.limit(point, beta, 0) - best,
+                r"\beta\to0 \text{ at fixed } \tau:\; \hat y\to y^*",
+            ),
+        ]
+
+    explain = (
+        "It stops at a closed-form point, which is y* only for one local step, for equal Hessians "
+        "or for equal minimisers."
+    )

@@ -1,0 +1,53 @@
+r"""FedNest's loop, as code: driftproof's FedNest and its light forms are the printed ones.
+
+**Statement.** For k = 0, …, K − 1: y^{k+1} = FedInn(x^k, y^k, β^k), one or multiple FedSVRGs on y;
+x^{k+1} = FedOut(x^k, y^{k+1}, α^k), FedSVRG + FedIHGP on x; LFedNest and FedNest_SGD by the
+communication table: SGD for SVRG, a local series for the global one.
+
+**Kind.** Identity, to rounding: the slides line by line, client by client (``_transcribed``),
+against the federation on the same draws, with different noisy clients and with sampled ones.
+"""
+
+from synthetic.problems import QuadraticBilevel, QuadraticMinimax
+from toolkit import claim, grid
+from toolkit.algorithms import FedNest, FedNestSGD, LFedNest, LFedNestSVRG
+from verifiers.claims._pseudo_code import models
+from verifiers.claims.fednest._transcribed import NAME, transcribed
+
+NOISY = QuadraticBilevel(
+    clients=4, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
+    offset_heterogeneity=0.5, target_heterogeneity=0.6, regulariser=0.5,
+    regulariser_heterogeneity=0.3, tilt=0.2, upper_noise=0.3, lower_value_noise=0.2,
+    lower_curvature_noise=0.2, cross_noise=0.2,
+)  # fmt: skip
+SHAPE = {"inner_calls": 2, "inner_steps": 3, "outer_steps": 2, "terms": 4, "batch": 2}
+
+
+@claim(
+    name="fednest/fednest-loop",
+    kind="identity",
+    source="002, Proposed Algorithm: FedNest; table of LFedNest",
+    statement=r"y^{k+1} = \mathrm{FedInn}(x^k,y^k,\beta^k),\quad x^{k+1} = \mathrm{FedOut}(x^k,"
+    r"y^{k+1},\alpha^k)",
+)
+class PseudoCode:
+    cases = [
+        *(
+            case
+            for method in (FedNest, FedNestSGD, LFedNest, LFedNestSVRG)
+            for case in grid(NOISY, method(participation=[1.0, 0.5], **SHAPE), rounds=3)
+        ),
+        *grid(
+            QuadraticMinimax(clients=3, heterogeneity=0.4, gradient_noise=0.3),
+            FedNest(inner_steps=2, outer_steps=2, terms=3), rounds=3,
+        ),
+    ]  # fmt: skip
+    right = ""
+    false_siblings = [
+        ("one shared gradient for all calls of a round", "stale"),
+        ("p_n summed over S_n, undivided", "undivided"),
+        ("y of the first client for the mean", "own"),
+    ]
+
+    def compare(case, right):
+        return models(case, NAME, transcribed, right, fields=("x", "y"))

@@ -1,0 +1,58 @@
+r"""The order of FedInn's drift in β alone (slide "Proposed Algorithm", Inner Optimizer).
+
+**Statement.** ‖y^k_{i,ν} − y^k‖² ≤ O(τ_i (β_i^k)²), here for fixed τ and β = 1/T → 0.
+
+**Kind.** Rate: the exponent of β is 2, as printed.
+"""
+
+from sympy import Rational, symbols
+
+from synthetic.problems import QuadraticBilevel
+from toolkit import Case, claim
+from toolkit.algorithms import FedInn
+from verifiers.claims.fednest import _drift as drift
+from verifiers.claims.fednest import assumptions as given
+from verifiers.rate import Floor, Rate, Schedule
+
+T = symbols("T", positive=True)
+TAU = 8
+
+
+def instance(inverse):
+    problem = QuadraticBilevel(
+        clients=2, hessian_heterogeneity=0.3, offset_heterogeneity=0.5, lower_start=2.0
+    )
+    return Case(problem, FedInn(inner_steps=TAU, inner_step_size=1 / inverse), 1)
+
+
+@claim(
+    name="fednest/inner-drift-step-size",
+    kind="rate",
+    source="002, Inner Optimizer: FedInn",
+    assumes=[given.CONVEX],
+    statement=r"\tau_i \text{ fixed}:\quad \|y_{i,\nu}^k-y^k\|^2 \le O((\beta_i^k)^2)",
+)
+class Exponent:
+    cases = [instance(inverse) for inverse in (16, 32, 64, 128, 256, 512)]
+    left = drift.mean_inner
+
+    def range(c):
+        return (c.tau * c.beta * c.ell_g1 * c.D) ** 2
+
+    letters = {"D": "lower_start"}
+    right = Schedule({"tau": TAU, "beta": 1 / T}, TAU * T**-2)
+    rate = Rate(
+        horizon=T,
+        bound=lambda c: (c.tau * c.beta * c.ell_g1 * c.D) ** 2,
+        source="fednest/inner-drift-bound",
+        special={},
+        exponent=-2.0,
+        floors=[Floor("one client, g = y²/2, y = 1: the first step moves β", lambda at: T**-2)],
+        size=drift.inverse_step,
+        size_name="1/β",
+    )
+    false_siblings = [
+        ("β³", Schedule({"tau": TAU, "beta": 1 / T}, T**-3)),
+        ("β^{5/2}", Schedule({"tau": TAU, "beta": 1 / T}, T ** Rational(-5, 2))),
+    ]
+    explain = "As printed, for a fixed number of local steps."

@@ -1,0 +1,111 @@
+r"""The N-term Neumann approximation of p (slide "FedIHGP").
+
+**Statement.** p(x, y) = Σ_i [Σ_i ∇²_y g_i]^{-1} ∇_y f_i ≈ Σ_i [(N/ℓ_{g,1}) Π_{n=1}^{N'} Σ_i (I −
+∇²_y g_i(x, y; ζ_n)/ℓ_{g,1})] ∇_y f_i.
+
+**Kind.** Bound: "≈" is read as that slide's own estimate of the error, (ℓ_{f,0}/μ_g)((κ_g − 1)/
+κ_g)^N with the constant of fednest/fedihgp-bias, for the expectation over N' ~ U{0, …, N − 1} and
+independent ζ_n.
+
+**Finding.** The sums inside the product and around the bracket lack 1/m: with m clients they are
+m times the means, so the n-th term is m^{n+1} times too large. The series diverges where
+m(1 − μ_g/ℓ_{g,1}) > 1, and its first term alone is wrong. FedIHGP itself divides by |S_n|.
+"""
+
+import numpy as np
+import sympy
+import torch
+
+from synthetic.problems import QuadraticBilevel
+from toolkit import claim, grid
+from toolkit.algorithms import FedIHGP
+from verifiers.claims.fednest import assumptions as given
+from verifiers.ground_truth import Comparison
+from verifiers.symbolic import vanishes
+
+
+def printed(m):
+    """Return the weights of the two sums: around the bracket, and inside the product."""
+    return 1, 1
+
+
+def means(m):
+    return 1 / m, 1 / m
+
+
+@claim(
+    name="fednest/neumann",
+    kind="bound",
+    source="002, FedIHGP",
+    assumes=[given.LIPSCHITZ, given.CONVEX],
+    statement=r"p := \sum_i\Big[\sum_i\nabla^2_y g_i\Big]^{-1}\nabla_y f_i \approx \sum_i\Big["
+    r"\frac{N}{\ell_{g,1}}\prod_{n=1}^{N'}\sum_i\Big(I-\frac1{\ell_{g,1}}\nabla^2_y "
+    r"g_i(\zeta_n)\Big)\Big]\nabla_y f_i",
+)
+class Series:
+    cases = [
+        *grid(
+            QuadraticBilevel(
+                clients=[1, 2, 3, 8], dim=2, upper_slope=1.0, hessian_heterogeneity=0.3,
+                target_heterogeneity=0.5, lower_start=2.0,
+            ),
+            FedIHGP(terms=[1, 2, 5, 20]), rounds=1,
+        ),
+        *grid(
+            QuadraticBilevel(clients=1, dim=1, lower_dim=1, upper_slope=1.0, lower_start=5.0),
+            FedIHGP(terms=[1, 3, 10]), rounds=1,
+        ),
+    ]  # fmt: skip
+    right = printed
+    corrected = means
+    correction = (
+        "Write both sums as means. E over independent ζ_n replaces each factor by its mean I − "
+        "H/ℓ, H = (1/m) Σ ∇²_y g_i, and E over N' sums: (1/ℓ) Σ_{j<N} (I − H/ℓ)^j = H^{-1}(I − (I "
+        "− H/ℓ)^N), 0 ≤ I − H/ℓ ≤ (1 − μ_g/ℓ)I. What is left is H^{-1}(I − H/ℓ)^N (1/m) Σ ∇_y f_i, "
+        "of norm at most (1 − μ_g/ℓ)^N ℓ_{f,0}/μ_g."
+    )
+    false_siblings = [
+        ("1/m inside the product only", lambda m: (1, 1 / m)),
+        ("1/m around the bracket only", lambda m: (1 / m, 1)),
+    ]
+
+    def compare(case, right):
+        problem, terms = case.problem, case.algorithm.terms
+        around, inside = right(problem.clients)
+        start = torch.from_numpy(problem.start())[:, None]
+        x, y = start[: problem.dim], start[problem.dim :]
+        every = [v.expand(problem.clients, *v.shape) for v in (x, y)]
+        gradients = problem.oracles(torch.float64).upper_grad_y(*every, None)[..., 0].numpy()
+        hessians, ell = problem.parts["H"], problem.constants["lower_smoothness"]
+        factor = inside * (np.eye(problem.lower_dim) - hessians / ell).sum(0)
+        term = around * gradients.sum(0) / ell
+        total = np.zeros(problem.lower_dim)
+        for _ in range(terms):  # N·E over N' of the products is their sum
+            total, term = total + term, factor @ term
+        error = float(np.linalg.norm(problem.inverse_hessian_gradient(x, y)[:, 0].numpy() - total))
+        bound = bias_bound(problem, terms)
+        return [Comparison(f"N = {terms}, m = {problem.clients}", error, error, bound, terms)]
+
+    def prove(right):
+        """Scalars h_i = h, ∇_y f_i = 1: the sum over N' of the printed products, for any m."""
+        h, ell, m = sympy.symbols("h ell m", positive=True)
+        terms = 3
+        around, inside = right(m)
+        factor = inside * m * (1 - h / ell)
+        series = sum(around * m / ell * factor**j for j in range(terms))
+        stated = (1 - (1 - h / ell) ** terms) / h
+        says = r"\tfrac1\ell\sum_{j<N}(1-\tfrac h\ell)^j = \tfrac1h\big(1-(1-\tfrac h\ell)^N\big)"
+        return [vanishes(series - stated, says + r",\; N = 3,\ m \text{ clients}")]
+
+    explain = (
+        "The printed sums lack 1/m: with two clients or more the series does not approximate p, "
+        "and diverges when m(1 − μ_g/ℓ_g,1) > 1. With means it holds, with the error of FedIHGP."
+    )
+
+
+def bias_bound(problem, terms):
+    """Return (ℓ_{f,0}/μ_g)((κ_g − 1)/κ_g)^N."""
+    held = problem.constants
+    kappa = held["lower_smoothness"] / held["lower_strong_convexity"]
+    scale = held["upper_gradient_bound"] / held["lower_strong_convexity"]
+    return float(scale * ((kappa - 1) / kappa) ** terms)

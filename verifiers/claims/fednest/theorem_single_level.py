@@ -1,0 +1,41 @@
+r"""The theorem for single-level problems (slide "Proposed Algorithm: FedNest").
+
+**Statement.** "New convergence guarantees for federated … single-level optimization": (1/K) Σ_k
+E‖∇f(x^k)‖² = O(1/√K) for min (1/m) Σ f_i(x).
+
+**Kind.** Rate: the bilevel family without coupling (c = 0), where FedOut is FedSVRG on x;
+the clients differ in curvature and in their minimisers.
+"""
+
+from sympy import Rational
+
+from synthetic.problems import QuadraticBilevel
+from toolkit import claim
+from verifiers.claims.fednest import _rates as parts
+from verifiers.claims.fednest import assumptions as given
+from verifiers.claims.fednest.theorem import STEPS
+from verifiers.rate import Floor, Schedule
+
+K = parts.K
+PROBLEM = QuadraticBilevel(
+    clients=4, cross=0.0, regulariser=1.0, regulariser_heterogeneity=0.5, tilt=0.5,
+    upper_noise=0.7, distance=2.0,
+)  # fmt: skip
+
+
+@claim(
+    name="fednest/theorem-single-level",
+    kind="rate",
+    source="002, Theorem (Informal), for f_i(x)",
+    assumes=[given.SMOOTH, given.NOISE],
+    statement=r"f_i(x):\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
+    r"\mathcal O\Big(\frac1{\sqrt K}\Big)",
+)
+class SingleLevel:
+    cases = [parts.instance(PROBLEM, horizon, terms=0) for horizon in parts.HORIZONS]
+    full = [parts.instance(PROBLEM, horizon, terms=0) for horizon in parts.LONGER]
+    left = parts.stationarity
+    right = Schedule(STEPS, K ** Rational(-1, 2))
+    rate = parts.rate(Floor("f = ½x² with noise of variance 1", lambda at: at["alpha"] / 2))
+    false_siblings = [("a faster rate, 1/K", Schedule(STEPS, 1 / K))]
+    explain = "Measured: FedSVRG on clients with different curvature and noise."
