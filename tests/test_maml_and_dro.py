@@ -24,10 +24,10 @@ from synthetic.penalised_optimum import (
 from synthetic.problems import AnalyticMAML, PenalisedDRO
 from toolkit.algorithms import ComFedL, FedDRO
 from toolkit.discover import leaves
-from toolkit.engines.wire import run_on_wire
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 from toolkit.verdict import Verdict
+from toolkit.wire import run_on_wire
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm.equation_8 import Device, mean_step, own_step
 from verifiers.ground_truth import Comparison, judge
@@ -349,11 +349,11 @@ def test_a_clipped_variance_bound_is_not_convex():
     ],
 )
 def test_each_client_in_a_process_of_its_own_gives_the_same(algorithm, problem):
-    iterates, _ = run_on_wire(problem, algorithm, ("w",), rounds=2, processes=2, replicates=3)
+    made = run_on_wire(problem, algorithm, ("w",), rounds=2, processes=2, replicates=3)
     ctx = sampled_context(problem, ("w",), replicates=3)
     state = run(problem, algorithm, ctx, rounds=2, kernels=False).state
     last = getattr(state, algorithm.iterate)[0].numpy()
-    np.testing.assert_allclose(iterates[-1], last, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(made.iterates[-1], last, rtol=1e-12, atol=1e-13)
 
 
 def test_a_wrong_formula_is_outside_the_enclosure():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from toolkit.commands import _shared as shared
 from toolkit.discover import find
+from toolkit.errors import DriftproofError
 
 
 @click.command()
@@ -18,7 +21,8 @@ from toolkit.discover import find
 )
 @click.option(
     "--engine", type=click.Choice(["batched", "wire"]), default="batched", show_default=True,
-    help="wire: one process a client, over gloo.",
+    help="wire: one process a client, which send each other messages; a run at a time, unless "
+    "--workers is given.",
 )  # fmt: skip
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Folder of the full data set."
@@ -43,8 +47,17 @@ def command(
 ) -> int:
     """Run EXPERIMENT and judge the paper's sentences about it.
 
-    Exit status 0 if it ran, whatever became of the sentences; 2 bad input; 3 a data set is missing.
+    Exit status 0 if it ran, whatever became of the sentences; 2 bad input, or a client
+    failed on the wire; 3 a data set is missing. Finished runs stay in the ledger: --resume goes on.
     """
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        raise DriftproofError(
+            "driftproof run, started by torchrun: every process would run the whole experiment",
+            "one process, which starts its clients itself on this machine",
+            "torchrun runs a case on many machines: torchrun … -m toolkit.wire FILE",
+        )
+    if engine == "wire" and ctx.get_parameter_source("workers") is not ParameterSource.COMMANDLINE:
+        workers = 1  # a run's clients keep the cores busy, and the first that fails ends all
     leaf = find("experiment", experiment)
     out = shared.folder(out, leaf.name)
     runner = shared.verifiers("experiment")

@@ -23,11 +23,12 @@ LONGER = (2048, 4096, 8192)
 
 def instance(problem, horizon, *, terms=None):
     """Return FedNest's case of K rounds: α = β = 1/√K, N = ⌈κ_g log K⌉ unless given."""
-    held = problem.constants
-    kappa = held["lower_smoothness"] / held["lower_strong_convexity"]
-    count = ceil(kappa * log(horizon)) if terms is None else terms
+    if terms is None:
+        held = problem.constants
+        kappa = held["lower_smoothness"] / held["lower_strong_convexity"]
+        terms = ceil(kappa * log(horizon))
     step = horizon**-0.5
-    method = FedNest(inner_step_size=step, outer_step_size=step, terms=count)
+    method = FedNest(inner_step_size=step, outer_step_size=step, terms=terms)
     return Case(problem, method, horizon)
 
 

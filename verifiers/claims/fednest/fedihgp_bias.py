@@ -15,15 +15,15 @@ from contextlib import suppress
 from itertools import combinations
 
 import numpy as np
-import torch
 
-from synthetic.problems import QuadraticBilevel
+from synthetic.problems import LogisticBilevel, QuadraticBilevel
 from toolkit import claim, grid
 from toolkit.algorithms import FedIHGP
 from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
 from toolkit.measure import average
 from verifiers.claims.fednest import assumptions as given
+from verifiers.claims.fednest._derivatives import derivatives, start
 from verifiers.claims.fednest.neumann import bias_bound
 from verifiers.ground_truth import Comparison
 
@@ -69,6 +69,10 @@ class Bias:
             ),
             FedIHGP(terms=[2, 3], participation=[1.0, 0.5]), rounds=1,
         ),
+        *grid(
+            LogisticBilevel(clients=3, lower_dim=2, noise="none"),
+            FedIHGP(terms=[1, 3, 10], participation=[1.0, 0.34]), rounds=1,
+        ),
     ]  # fmt: skip
     right = stated
     false_siblings = [
@@ -82,8 +86,7 @@ class Bias:
     def compare(case, right):
         problem, method = case.problem, case.algorithm
         bound, changes = right(problem, method.terms)
-        start = torch.from_numpy(problem.start())[:, None]
-        p = problem.inverse_hessian_gradient(start[: problem.dim], start[problem.dim :])[:, 0]
+        p = problem.inverse_hessian_gradient(*start(problem))[:, 0]
         by_hand = expectation(problem, method, **changes)
         routes = {"term by term": by_hand}
         with suppress(TooManyAtoms):
@@ -116,17 +119,14 @@ def expectation(problem, method, last=1, scale=True, reused=False, divided=True)
         reused: whether S_0 serves for every term.
         divided: whether the sums over S_n are divided by |S_n|.
     """
-    start = torch.from_numpy(problem.start())[:, None]
-    every = start.expand(problem.clients, *start.shape)
-    x, y = every[:, : problem.dim], every[:, problem.dim :]
-    gradients = problem.oracles(torch.float64).upper_grad_y(x, y, None)[..., 0].numpy()
+    gradients, hessians, _ = derivatives(problem, *start(problem))
     ell, size = problem.constants["lower_smoothness"], method.cohort_size(problem.clients)
-    factors = np.eye(problem.lower_dim) - problem.parts["H"] / ell
+    factors = np.eye(len(hessians[0])) - hessians / ell
     first = (method.terms if scale else 1) / ell
     count, terms = 1 if not divided else size, range(method.terms - last + 1)
     cohorts = [list(chosen) for chosen in combinations(range(problem.clients), size)]
     whole = sum(factors[cohort].sum(0) / count for cohort in cohorts) / len(cohorts)
-    total = np.zeros(problem.lower_dim)
+    total = np.zeros(len(hessians[0]))
     for cohort in cohorts:
         p = first * gradients[cohort].sum(0) / size
         for _ in terms:

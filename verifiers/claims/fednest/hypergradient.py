@@ -12,12 +12,14 @@ indirect part is m times too small.
 
 from dataclasses import dataclass
 
+import numpy as np
 import sympy
 import torch
 
-from synthetic.problems import QuadraticBilevel, QuadraticMinimax
+from synthetic.problems import LogisticBilevel, QuadraticBilevel, QuadraticMinimax
 from toolkit import claim, grid
 from verifiers.claims.fednest import assumptions as given
+from verifiers.claims.fednest._derivatives import derivatives
 from verifiers.ground_truth import Comparison
 from verifiers.symbolic import vanishes
 
@@ -55,6 +57,7 @@ class Hypergradient:
             )
         ),
         *grid(QuadraticMinimax(clients=3, dim=2, heterogeneity=0.4)),
+        *grid(LogisticBilevel(clients=3, lower_dim=3, cross_heterogeneity=0.4, noise="none")),
     ]  # fmt: skip
     readings = {
         "g = (1/m) Σ g_i (Goal)": Formula(lambda m: 1 / m),
@@ -121,18 +124,11 @@ def difference(problem, x, step):
 
 def by_formula(problem, x, right):
     """Return the stated right side, [clients, upper_dim]."""
-    oracles, clients = problem.oracles(torch.float64), problem.clients
-    y = problem.lower_solution(x)
+    clients, y = problem.clients, problem.lower_solution(x)
+    of_y, hessians, crosses = derivatives(problem, x, y)
+    hessians = hessians if right.local == "both" else np.tile(hessians.mean(0), (clients, 1, 1))
+    crosses = crosses if right.local else np.tile(crosses.mean(0), (clients, 1, 1))
+    indirect = (crosses @ np.linalg.solve(hessians, of_y[..., None]))[..., 0]
     every, others = (v.expand(clients, *v.shape) for v in (x, y))
-    of_y = oracles.upper_grad_y(every, others, None)
-    units = torch.eye(len(y), dtype=x.dtype)
-    hessians, crosses = (
-        torch.cat([of(every, others, u[None, :, None].expand_as(others), None) for u in units], 2)
-        for of in (oracles.lower_hessian, oracles.lower_cross)
-    )
-    hessian, cross = hessians.mean(0).expand_as(hessians), crosses.mean(0).expand_as(crosses)
-    hessian = hessians if right.local == "both" else hessian
-    cross = crosses if right.local else cross
-    indirect = cross @ torch.linalg.solve(hessian, of_y)
-    direct = oracles.upper_grad_x(every, others, None)
-    return (direct - float(right.scale(sympy.Integer(clients))) * indirect)[..., 0]
+    direct = problem.oracles(torch.float64).upper_grad_x(every, others, None)[..., 0].numpy()
+    return direct - float(right.scale(sympy.Integer(clients))) * indirect

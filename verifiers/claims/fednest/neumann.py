@@ -14,12 +14,12 @@ m(1 − μ_g/ℓ_{g,1}) > 1, and its first term alone is wrong. FedIHGP itself d
 
 import numpy as np
 import sympy
-import torch
 
 from synthetic.problems import QuadraticBilevel
 from toolkit import claim, grid
 from toolkit.algorithms import FedIHGP
 from verifiers.claims.fednest import assumptions as given
+from verifiers.claims.fednest._derivatives import derivatives, start
 from verifiers.ground_truth import Comparison
 from verifiers.symbolic import vanishes
 
@@ -72,14 +72,12 @@ class Series:
     def compare(case, right):
         problem, terms = case.problem, case.algorithm.terms
         around, inside = right(problem.clients)
-        start = torch.from_numpy(problem.start())[:, None]
-        x, y = start[: problem.dim], start[problem.dim :]
-        every = [v.expand(problem.clients, *v.shape) for v in (x, y)]
-        gradients = problem.oracles(torch.float64).upper_grad_y(*every, None)[..., 0].numpy()
-        hessians, ell = problem.parts["H"], problem.constants["lower_smoothness"]
-        factor = inside * (np.eye(problem.lower_dim) - hessians / ell).sum(0)
+        x, y = start(problem)
+        gradients, hessians, _ = derivatives(problem, x, y)
+        ell = problem.constants["lower_smoothness"]
+        factor = inside * (np.eye(len(y)) - hessians / ell).sum(0)
         term = around * gradients.sum(0) / ell
-        total = np.zeros(problem.lower_dim)
+        total = np.zeros(len(y))
         for _ in range(terms):  # N·E over N' of the products is their sum
             total, term = total + term, factor @ term
         error = float(np.linalg.norm(problem.inverse_hessian_gradient(x, y)[:, 0].numpy() - total))

@@ -18,9 +18,9 @@ from toolkit.algorithms.comfedl import ComFedL
 from toolkit.algorithms.drfl import DRFL
 from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.q_fedavg import QFedAvg
-from toolkit.engines.wire import run_on_wire
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
+from toolkit.wire import WireFailure, run_on_wire
 from verifiers.experiment import Plan, packed
 from verifiers.experiments.comfedl._imbalanced_problem import Imbalanced
 from verifiers.scheduler import Result
@@ -97,10 +97,13 @@ class OneRun:
         kept: list[np.ndarray] = []
         overflow = None
         if self.engine == "wire":
-            iterates, _ = run_on_wire(
-                problem, algorithm, names, rounds=self.rounds, processes=problem.clients
-            )
-            kept = [w[:, 0] for w in iterates if np.all(np.isfinite(w))]
+            try:
+                done = run_on_wire(problem, algorithm, names, rounds=self.rounds)
+            except WireFailure as failure:
+                if failure.what != "not finite" or failure.done is None:
+                    raise
+                done = failure.done  # the rounds before it overflowed
+            kept = [w[:, 0] for w in done.iterates]
         else:
             ctx = sampled_context(problem, names, replicates=1)
             made = run(

@@ -1,0 +1,173 @@
+r"""A composition as a bilevel problem: the lower level tracks the mean of the inner functions.
+
+**Objective.** F(x) = (1/m) Σ h_i(x) + f((1/m) Σ r_i(x)) of ``synthetic.problems.
+averaged_composition`` (its g_k are the r_i here), posed as in FedNest's compositional case:
+
+* g_i(x, y) = ½‖y − r_i(x)‖², so that y*(x) = (1/m) Σ r_i(x), ∇²_yy g_i = I and
+  ∇²_xy g_i v = −∇r_i(x)ᵀv;
+* f_i(x, y) = h_i(x) + f(y), and ∇F = (1/m) Σ (∇h_i + ∇r_iᵀ∇f(y*)), the composition's gradient.
+
+**Noise.** That of the composition: ∇_y g_i(·; ζ) = y − r_i(x; ζ), the cross derivative's oracle is
+−∇r_i(x; ζ)ᵀ, ∇_x f_i(·; ξ) = ∇h_i(x; ξ); a sample of r_i has one ζ for both.
+
+**Constants**, from those of the composition. With slopes S_i of r_i, S = max S_i:
+
+* μ_g = 1, also of every sample, whose Hessian is I; the Hessian has no noise;
+* ∇²g_i = [[∇r_iᵀ∇r_i − Σ_k (y − r_i)_k ∇²r_{i,k}, −∇r_iᵀ], [−∇r_i, I]] is bounded in y only if r_i
+  is affine. Then it is [−∇r_i, I]ᵀ[−∇r_i, I], so ℓ_{g,1} = ‖I + ∇r_i∇r_iᵀ‖ = 1 + S², attained, and
+  ℓ_{g,2} = 0. For curved r_i neither exists, and neither is declared;
+* ℓ_{f,0} = √((sup‖∇h_i‖)² + B_f²) and ℓ_{f,1} = max(L_h, L_f), as x and y are apart; sup‖∇h_i‖ is
+  plain_slope + κ for an i with a tilt, approached along its direction;
+* σ_f = σ_h; the standard deviation of ∇_y g_i is that of r_i, (v² + a²)^½, of the cross
+  derivative a; L is the composition's.
+
+**The series.** With ``series="exact"`` FedIHGP divides by ‖∇²_yy g_i‖ = 1: a single term is then
+p = ∇_y f, as the paper's compositional method has it. As ℓ_{g,1} would be another number, it is not
+declared. With ``series="joint"`` (affine r_i) it divides by ℓ_{g,1}, which is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from synthetic.compositional_bilevel_oracles import CompositionalBilevelOracles
+from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.bilevel import BilevelProblem
+from toolkit.oracles import SharedVector, on_every_client
+from toolkit.problem import Solution, problem
+
+
+@problem(
+    name="compositional-bilevel",
+    source="002, the compositional case",
+    statement=r"f_i(x, y) = h_i(x) + f(y), \quad g_i(x, y) = \tfrac12\|y - r_i(x)\|^2",
+)
+class CompositionalBilevel(BilevelProblem):
+    """The members of AveragedComposition, posed with two levels.
+
+    Args:
+        series: "exact" or "joint", what a Neumann series divides by.
+        lower_start: y_0 = y*(x_0) + lower_start·e.
+        clients: m.
+        distance: x_0 = distance·e.
+        dim, inner_dim, inner_slope, inner_curvature, inner_heterogeneity, inner_offset,
+            outer_slope, outer_curvature, plain_slope, plain_curvature, plain_tilt,
+            inner_value_noise, inner_gradient_noise, plain_noise: as there, of r_i (inner),
+            f (outer) and h_i (plain).
+    """
+
+    clients: int = 2
+    dim: int = 1
+    inner_dim: int = 1
+    inner_slope: float = 1.0
+    inner_curvature: float = 0.0
+    inner_heterogeneity: float = 0.0
+    inner_offset: float = 0.0
+    outer_slope: float = 1.0
+    outer_curvature: float = 1.0
+    plain_slope: float = 0.0
+    plain_curvature: float = 1.0
+    plain_tilt: float = 0.0
+    inner_value_noise: float = 0.0
+    inner_gradient_noise: float = 0.0
+    plain_noise: float = 0.0
+    distance: float = 2.0
+    series: str = "exact"
+    lower_start: float = 1.0
+
+    notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
+
+    def validate(self) -> None:
+        """Refuse what the composition refuses, and a joint ℓ_{g,1} that does not exist."""
+        _ = self.composition
+        self.one_of("series", ("exact", "joint"))
+        wanted = '"exact" if inner_curvature is not 0: there is no joint ℓ_{g,1}'
+        self.require("series", wanted, self.series == "exact" or not self.inner_curvature)
+        self.require("lower_start", "a finite number", bool(np.isfinite(self.lower_start)))
+
+    @classmethod
+    def examples(cls) -> list[CompositionalBilevel]:
+        """Return members with affine and with curved inner functions, a plain part, noise."""
+        return [
+            cls(clients=3, dim=2, inner_dim=2, inner_heterogeneity=0.5, inner_offset=0.7,
+                series="joint"),
+            cls(clients=2, dim=2, inner_dim=3, inner_curvature=0.7, inner_heterogeneity=0.3,
+                plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.1, inner_gradient_noise=0.2,
+                plain_noise=0.3),
+            cls(clients=2, dim=3, inner_dim=1, inner_value_noise=0.2, plain_tilt=0.3),
+        ]  # fmt: skip
+
+    @cached_property
+    def composition(self) -> AveragedComposition:
+        """The composition itself."""
+        own = {name: value for name, value in self.values().items() if name not in OWN}
+        return AveragedComposition(**own)
+
+    @property
+    def upper_dim(self) -> int:
+        """d, the dimension of x."""
+        return self.dim
+
+    @property
+    def series_smoothness(self) -> float:
+        """What a Neumann series divides by."""
+        return 1.0 if self.series == "exact" else self._joint_smoothness
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        held = self.composition.constants
+        plain = self.plain_slope + held["plain_gradient_heterogeneity"]
+        made = {
+            "lower_strong_convexity": 1.0,
+            "lower_sample_convexity": 1.0,
+            "lower_sample_smoothness": 1.0,
+            "lower_gradient_noise": held["inner_value_noise"],
+            "lower_hessian_noise": 0.0,
+            "lower_cross_noise": held["inner_gradient_noise"],
+            "upper_gradient_bound": float(np.hypot(plain, self.outer_slope)),
+            "upper_smoothness": max(held["field_smoothness"], self.outer_curvature),
+            "upper_gradient_noise": self.plain_noise,
+            "objective_smoothness": held["objective_smoothness"],
+        }
+        if not self.inner_curvature:
+            made["lower_hessian_smoothness"] = 0.0
+        if self.series == "joint":
+            made["lower_smoothness"] = self._joint_smoothness
+        return made
+
+    def lower_solution(self, x: SharedVector) -> SharedVector:
+        """Return (1/m) Σ r_i(x)."""
+        every = on_every_client(x[: self.dim], self.clients)
+        return self.composition.inner_values(every).mean(0)
+
+    @property
+    def solution(self) -> Solution:
+        """Inf F = 0 at 0, as the composition's."""
+        return self.composition.solution
+
+    def start(self) -> np.ndarray:
+        """Return (x_0, y_0), [dim + inner_dim]."""
+        x = self.composition.start()
+        y = self.lower_solution(torch.from_numpy(x)[:, None])[:, 0].numpy()
+        y[0] += self.lower_start
+        return np.concatenate([x, y])
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> CompositionalBilevelOracles:
+        """Return the oracles of some clients."""
+        return CompositionalBilevelOracles(self, dtype, device, clients or range(self.clients))
+
+    @property
+    def _joint_smoothness(self) -> float:
+        """1 + S²."""
+        return 1.0 + float(self.composition.scales.max()) ** 2
+
+
+OWN = ("series", "lower_start")
+"""The parameters that the composition has not."""

@@ -1,0 +1,219 @@
+r"""Hyperparameters of federated logistic regression: a lower level that is not quadratic.
+
+**Data.** Client i has ``samples`` rows a to train on and ``validation`` others, all ‖a‖ = R =
+feature_bound, labelled by the sign of ⟨a, v_i⟩, v_i = v + heterogeneity·δ_i, a share ``flips`` of
+the labels turned over. With the signed rows b = l·a and ℓ(s) = log(1 + e^{−s}),
+
+* g_i(x, y) = mean_train ℓ(b·y) + (ν/2)‖y‖² − yᵀC_i x, C_i = (c ± k)UE, clients in pairs with signs
+  ± (0 for an odd one out), U orthogonal and E the embedding of the first coordinates;
+* f_i(x, y) = mean_validation ℓ(b·y) + (λ/2)‖x‖².
+
+**Noise.** Minibatches of sample numbers, drawn with replacement; one minibatch of training samples
+serves a gradient and a Hessian. ∇_x f_i and ∇²_xy g_i are exact.
+
+**Constants.** S_i = mean_train bbᵀ, V_i = mean_validation bbᵀ, S̄, V̄, C̄ the clients' means, λ₊ the
+largest eigenvalue; 0 < ℓ'' = σ(1 − σ) ≤ 1/4, |ℓ'''| ≤ 1/(6√3) (at σ = (3 ± √3)/6) and |ℓ'| ≤ 1.
+
+* μ_g = ν: νI ⪯ H_i(y) = ∇²_yy g_i ⪯ νI + S_i/4; the left side is the limit as |b·y| → ∞, the right
+  side attained at y = 0. A sample's Hessian has νI ⪯ · ⪯ (ν + R²/4)I.
+* ℓ_{g,1} = max_i λ₊(K_i), K_i = [[0, −C_iᵀ], [−C_i, νI + S_i/4]], attained at y = 0. For the
+  Hessian [[0, −C_iᵀ], [−C_i, H_i]] increases in H_i, so its spectrum lies between the least
+  eigenvalue at H_i = νI, (ν − √(ν² + 4‖C_i‖²))/2 or 0, and λ₊(K_i), which is not smaller in size.
+* ℓ_{g,2} = max_i R²√λ₊(S_i)/(6√3), even in the Frobenius norm: along a unit h, ‖mean ℓ'''(b·h)bbᵀ‖
+  ≤ R² mean|b·h|/(6√3), and mean|b·h| ≤ (mean (b·h)²)^½. (In the spectral norm: Rλ₊(S_i)/(6√3).)
+* ℓ_{f,1} = max_i max(λ₊(V_i)/4, λ), attained at y = 0.
+* ℓ_{f,0} = max_i √λ₊(V_i), if λ = 0: along a unit u, |∇f_i·u| ≤ mean|b·u|.
+* Standard deviations of a sample: of either gradient at most R, as (E‖ℓ'b‖²)^½; of the Hessian
+  at most R²/4, as (E‖ℓ''bbᵀ‖²)^½.
+* L of F = V(y*(x)) + (λ/2)‖x‖², V the mean validation loss: with J = ∇y* = H^{-1}C̄,
+  ∇²F = Jᵀ∇²V J − C̄ᵀH^{-1}(D³g[J·])H^{-1}∇V + λI, where ‖J‖ ≤ ‖C̄‖/ν, ‖∇²V‖ ≤ λ₊(V̄)/4,
+  ‖∇V‖ ≤ √λ₊(V̄) and ‖D³g[h]‖ ≤ Rλ₊(S̄)‖h‖/(6√3). So
+  L = (‖C̄‖²/ν²)(λ₊(V̄)/4 + Rλ₊(S̄)√λ₊(V̄)/(6√3ν)) + λ.
+
+**Solution.** y*(x) by Newton's method, and by cvxpy (``certified_lower_solution``); inf F is
+enclosed (``synthetic.logistic_bilevel_optimum``), to rounding if λ = 0 and d_1 ≥ d_2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from synthetic.logistic_bilevel_optimum import cone_solution, enclosed, newton
+from synthetic.logistic_bilevel_oracles import LogisticBilevelOracles
+from synthetic.pairs import pair_signs
+from synthetic.reflections import reflections
+from toolkit.bilevel import BilevelProblem
+from toolkit.oracles import SharedVector
+from toolkit.problem import Solution, problem
+
+THIRD = 1 / (6 * 3**0.5)
+"""The largest |ℓ'''|."""
+
+
+@problem(
+    name="logistic-bilevel",
+    source="002, the assumptions of its theory and its motivating example",
+    statement=r"f_i = \tfrac1{n'}\sum_j \log(1+e^{-l'_{ij}a_{ij}'^\top y}) + "
+    r"\tfrac\lambda2\|x\|^2, \quad g_i = \tfrac1n\sum_j\log(1+e^{-l_{ij}a_{ij}^\top y}) + "
+    r"\tfrac\nu2\|y\|^2 - y^\top C_i x",
+)
+class LogisticBilevel(BilevelProblem):
+    """Training losses below, validation losses above.
+
+    Args:
+        clients: m.
+        dim, lower_dim: d_1 and d_2.
+        samples, validation: rows a client.
+        feature_bound: R.
+        heterogeneity: how far the clients' labelling vectors lie apart.
+        flips: the probability that a label is turned over.
+        ridge: ν.
+        cross, cross_heterogeneity: c and k.
+        regulariser: λ.
+        noise: "samples" (minibatches) or "none".
+        distance: x_0 = distance·e_1, y_0 = 0.
+        data_seed: the key of the data.
+    """
+
+    clients: int = 4
+    dim: int = 3
+    lower_dim: int = 3
+    samples: int = 10
+    validation: int = 10
+    feature_bound: float = 1.0
+    heterogeneity: float = 0.5
+    flips: float = 0.25
+    ridge: float = 0.5
+    cross: float = 1.0
+    cross_heterogeneity: float = 0.0
+    regulariser: float = 0.0
+    noise: str = "samples"
+    distance: float = 1.0
+    data_seed: int = 0
+
+    notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
+
+    def validate(self) -> None:
+        """Refuse what has no constants."""
+        self.whole("clients", "dim", "lower_dim", "samples", "validation")
+        self.whole("data_seed", least=0)
+        self.positive("feature_bound", "ridge", "cross")
+        self.non_negative("heterogeneity", "cross_heterogeneity", "regulariser", "distance")
+        self.require("flips", "in [0, 1]", 0 <= self.flips <= 1)
+        self.one_of("noise", ("samples", "none"))
+
+    @classmethod
+    def examples(cls) -> list[LogisticBilevel]:
+        """Return members with an enclosed and with an exact inf F, and one without noise."""
+        return [
+            cls(clients=2, dim=2, lower_dim=2, samples=3, validation=6, data_seed=2),
+            cls(clients=3, dim=2, lower_dim=3, samples=3, validation=2, ridge=0.7,
+                cross_heterogeneity=0.4, regulariser=0.2, feature_bound=1.5),
+            cls(clients=2, dim=2, lower_dim=1, samples=4, validation=4, noise="none"),
+        ]  # fmt: skip
+
+    @property
+    def upper_dim(self) -> int:
+        """d_1."""
+        return self.dim
+
+    @cached_property
+    def data(self) -> tuple[np.ndarray, np.ndarray]:
+        """The signed rows b to train on and to validate with, [clients, …, lower_dim] each."""
+        random = np.random.Generator(np.random.Philox(key=self.data_seed))
+        count = self.samples + self.validation
+        common = random.standard_normal(self.lower_dim)
+        own = random.standard_normal((self.clients, self.lower_dim, 1))
+        rows = random.standard_normal((self.clients, count, self.lower_dim))
+        rows *= self.feature_bound / np.linalg.norm(rows, axis=2, keepdims=True)
+        labels = np.where(rows @ (common[:, None] + self.heterogeneity * own) >= 0, 1.0, -1.0)
+        labels *= np.where(random.random(labels.shape) < self.flips, -1.0, 1.0)
+        signed = labels * rows
+        return signed[:, : self.samples], signed[:, self.samples :]
+
+    @cached_property
+    def cross_maps(self) -> np.ndarray:
+        """C_i, [clients, lower_dim, dim]."""
+        steps = np.arange(1.0, self.lower_dim + 1)
+        embedded = reflections(steps, np.cos(steps)) @ np.eye(self.lower_dim, self.dim)
+        scales = self.cross + self.cross_heterogeneity * pair_signs(self.clients)
+        made: np.ndarray = scales[:, None, None] * embedded
+        return made
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        reach, ridge, cross = self.feature_bound, self.ridge, -self.cross_maps
+        train, validation = (rows.mT @ rows / rows.shape[1] for rows in self.data)
+        lower, upper = (np.linalg.eigvalsh(part)[:, -1] for part in (train, validation))
+        corner = np.zeros((self.clients, self.dim, self.dim))
+        hessians = train / 4 + ridge * np.eye(self.lower_dim)
+        blocks = np.block([[corner, cross.mT], [cross, hessians]])
+        mean_lower, mean_upper = (
+            float(np.linalg.eigvalsh(part.mean(0))[-1]) for part in (train, validation)
+        )
+        third = THIRD * reach * mean_lower * mean_upper**0.5 / ridge
+        response = self._largest_cross / ridge
+        noisy = float(self.noise == "samples")
+        made = {
+            "lower_strong_convexity": ridge,
+            "lower_smoothness": float(np.linalg.eigvalsh(blocks).max()),
+            "lower_hessian_smoothness": THIRD * reach**2 * float(lower.max()) ** 0.5,
+            "lower_sample_smoothness": ridge + reach**2 / 4,
+            "lower_sample_convexity": ridge,
+            "upper_smoothness": max(float(upper.max()) / 4, self.regulariser),
+            "upper_gradient_noise": reach * noisy,
+            "lower_gradient_noise": reach * noisy,
+            "lower_hessian_noise": reach**2 / 4 * noisy,
+            "lower_cross_noise": 0.0,
+            "objective_smoothness": response**2 * (mean_upper / 4 + third) + self.regulariser,
+        }
+        if not self.regulariser:
+            made["upper_gradient_bound"] = float(upper.max()) ** 0.5
+        return made
+
+    def lower_solution(self, x: SharedVector) -> SharedVector:
+        """Return y*(x) by Newton's method, to rounding."""
+        rows = torch.from_numpy(self.data[0].reshape(-1, self.lower_dim)).to(x)
+        cross = torch.from_numpy(self.cross_maps.mean(0)).to(x)
+        return newton(rows, self.ridge, cross @ x[: self.dim])
+
+    def certified_lower_solution(self, x: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return y*(x) for one x [dim] by cvxpy, with a bound on its distance from the truth."""
+        rows = self.data[0].reshape(-1, self.lower_dim)
+        return cone_solution(rows, self.ridge, self.cross_maps.mean(0) @ x)
+
+    @cached_property
+    def solution(self) -> Solution:
+        """An enclosure of inf F."""
+        centre = self.lower_solution(torch.zeros(self.dim, 1, dtype=torch.float64))
+        modulus = self.regulariser * (self.ridge / self._largest_cross) ** 2
+
+        def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+            at = torch.from_numpy(x)[:, None]
+            return float(self.objective(at)), self.gradient(at)[:, 0].numpy()
+
+        rows = self.data[1].reshape(-1, self.lower_dim)
+        return enclosed(objective, self.start()[: self.dim], rows, centre[:, 0].numpy(), modulus)
+
+    def start(self) -> np.ndarray:
+        """Return (distance·e_1, 0), [dim + lower_dim]."""
+        point = np.zeros(self.dim + self.lower_dim)
+        point[0] = self.distance
+        return point
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> LogisticBilevelOracles:
+        """Return the oracles of some clients."""
+        return LogisticBilevelOracles(self, dtype, device, clients or range(self.clients))
+
+    @property
+    def _largest_cross(self) -> float:
+        """‖C̄‖."""
+        return float(np.linalg.norm(self.cross_maps.mean(0), 2))

@@ -1,0 +1,423 @@
+"""Law: on the wire an algorithm does what it does batched, every message counts, and no failure
+goes unnamed or leaves a process behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from tests.commands import DRIFTPROOF
+from tests.leaves import pairs
+from tests.wire_clients import Failing, Twice, Unequal
+from toolkit import Case
+from toolkit.algorithms import (
+    DRFL,
+    GCIVR,
+    ComFedL,
+    FedAvg,
+    FedDRO,
+    LocalBSGD,
+    LocalMOML,
+    LocalSCGD,
+    QFedAvg,
+)
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
+from toolkit.wire import WireFailure, run_on_wire
+
+ROOT = Path(__file__).parents[1]
+D, P, K, REAL = 3, 2, 4, 8
+QUARTET = BoundedComposition(
+    clients=K, dim=D, inner_dim=P, inner_curvature=0.4, inner_heterogeneity=0.5,
+    inner_value_noise=0.1, inner_gradient_noise=0.2, outer_gradient_noise=0.3,
+)  # fmt: skip
+SADDLE = QuadraticMinimax(clients=K, dim=D, gradient_noise=0.1)
+AVERAGED = KLDRO(form="average", clients=K)
+ON_THE_WIRE = [
+    (ComFedL(local_steps=3, participation=0.5, batch=2), QUARTET),
+    (FedDRO(local_steps=2, momentum=0.3), QUARTET),
+    (FedAvg(local_steps=2, weighting="samples", batch=3), AVERAGED),
+    (FedAvg(local_steps=2), SADDLE),
+    (QFedAvg(local_steps=2, participation=0.5), AVERAGED),
+    (DRFL(local_steps=2, weight_step=0.5, cohort=2), AVERAGED),
+    (LocalBSGD(local_steps=2, batch=2), QUARTET),
+    (LocalSCGD(local_steps=2), QUARTET),
+    (LocalMOML(local_steps=2, memory="restarted", start_batch=3), QUARTET),
+    (GCIVR(epoch_steps=2, outer_batch=4), QUARTET),
+    (GCIVR(epoch_steps=2, sends="jacobian"), QUARTET),
+]  # fmt: skip
+
+
+def batched(problem, algorithm, names, *, rounds, replicates=1):
+    """Return client 0's iterates and the outcome of the batched engine."""
+    kept = []
+    ctx = sampled_context(problem, names, replicates=replicates)
+    made = run(
+        problem, algorithm, ctx, rounds=rounds, kernels=False,
+        watch=lambda s, state: kept.append(getattr(state, algorithm.iterate)[0].clone()),
+    )  # fmt: skip
+    return torch.stack(kept).numpy(), made
+
+
+def every_algorithm():
+    """Return each member with the one of its problems with the most clients, up to K."""
+    found = {}
+    for pair in pairs():
+        algorithm, problem = pair.values
+        fewer = found.get(algorithm, (None, 1))[1]
+        if fewer < problem.clients <= K:
+            found[algorithm] = pair, problem.clients
+    return [pair for pair, _ in found.values()]
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), every_algorithm())
+def test_every_algorithm_on_the_wire_equals_the_batched_engine(algorithm, problem):
+    """One process a client."""
+    assert_as_batched(algorithm, problem, None)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "problem", "processes"),
+    [(*pair, None) for pair in ON_THE_WIRE]
+    + [(*ON_THE_WIRE[k], n) for k in (0, 5) for n in (2, 3)],
+)
+def test_clients_in_processes_equal_the_batched_engine(algorithm, problem, processes):
+    """Cohorts, weights and noise; four processes, two, and uneven shares: 2, 1 and 1."""
+    assert_as_batched(algorithm, problem, processes)
+
+
+def assert_as_batched(algorithm, problem, processes):
+    made = run_on_wire(problem, algorithm, ("wire",), rounds=3, processes=processes, replicates=5)
+    iterates, expected = batched(problem, algorithm, ("wire",), rounds=3, replicates=5)
+    assert made.iterates.shape == iterates.shape
+    # the two sum over clients in different orders: a few units in the last place a step
+    np.testing.assert_allclose(made.iterates, iterates, rtol=1e-13, atol=1e-14)
+    assert (made.rounds, made.reals) == (expected.rounds, expected.reals)
+    for name, value in made.state.items():
+        ours = getattr(expected.state, name)[0].numpy()
+        np.testing.assert_allclose(value, ours, rtol=1e-12, atol=1e-13)
+
+
+def counts(problem, algorithm, rounds=5, **more):
+    made = run_on_wire(problem, algorithm, ("count",), rounds=rounds, **more)
+    up, down = (made.messages_up, made.bytes_up), (made.messages_down, made.bytes_down)
+    return made.rounds, up, down
+
+
+def test_fedavg_sends_a_model_each_way_a_round():
+    """K up and K down of d reals a round; of a cohort of 2, two up."""
+    every = counts(SADDLE, FedAvg(local_steps=3))
+    dim = len(SADDLE.start())
+    assert every == (5, (5 * K, 5 * K * dim * REAL), (5 * K, 5 * K * dim * REAL))
+    some = counts(SADDLE, FedAvg(local_steps=3, participation=0.5))
+    assert some == (5, (5 * 2, 5 * 2 * dim * REAL), (5 * K, 5 * K * dim * REAL))
+
+
+def test_feddro_sends_its_embedding_every_step_and_its_model_every_i():
+    """5 rounds of I = 4: 20 averages of d_g reals and 5 of d."""
+    sent = 25 * K, K * (20 * P + 5 * D) * REAL
+    assert counts(QUARTET, FedDRO(local_steps=4)) == (25, sent, sent)
+
+
+def test_comfedl_sends_a_model_a_round_from_its_cohort():
+    assert counts(QUARTET, ComFedL(local_steps=4, participation=0.25)) == (
+        5, (5, 5 * D * REAL), (5 * K, 5 * K * D * REAL)
+    )  # fmt: skip
+
+
+def test_gcivr_sends_two_messages_a_step_or_one_with_the_jacobian():
+    """(y), then the direction; or y, its Jacobian and ∇h as one message of p + pd + d reals."""
+    sent = 10 * K, 5 * K * (P + D) * REAL
+    assert counts(QUARTET, GCIVR()) == (10, sent, sent)
+    at_once = 5 * K, 5 * K * (P + P * D + D) * REAL
+    assert counts(QUARTET, GCIVR(sends="jacobian")) == (5, at_once, at_once)
+
+
+def test_clients_without_weight_do_not_send():
+    """DRFL: of m = 1 client drawn each round one sends both its models; K report losses."""
+    made = counts(AVERAGED, DRFL(local_steps=2, cohort=1))
+    dim = len(AVERAGED.start())
+    assert made == (
+        10, (5 * (1 + K), 5 * (2 * dim + K * K) * REAL),
+        (10 * K, 5 * K * (2 * dim + K) * REAL),
+    )  # fmt: skip
+
+
+def test_an_average_too_many_is_counted():
+    """The iterates do not show it; the count does."""
+    honest = run_on_wire(SADDLE, FedAvg(local_steps=2), ("t",), rounds=4)
+    twice = run_on_wire(SADDLE, Twice(local_steps=2), ("t",), rounds=4)
+    np.testing.assert_allclose(twice.iterates, honest.iterates, rtol=1e-13)
+    assert (honest.rounds, honest.messages_up) == (4, 4 * K)
+    assert (twice.rounds, twice.messages_up) == (8, 8 * K)
+    assert twice.bytes_down == 2 * honest.bytes_down
+
+
+def test_what_is_handed_to_the_wire_is_told_apart():
+    """Client 0 lives beside the server; of two processes one sends a sum for its two clients."""
+    one_each = run_on_wire(SADDLE, FedAvg(), ("s",), rounds=4)
+    size = len(SADDLE.start()) * REAL
+    assert one_each.sent_messages == 4 * 2 * (K - 1)
+    assert one_each.sent_bytes == 4 * 2 * (K - 1) * size
+    two_each = run_on_wire(SADDLE, FedAvg(), ("s",), rounds=4, processes=2)
+    assert (two_each.sent_messages, two_each.sent_bytes) == (4 * 2, 4 * 2 * size)
+    assert two_each.messages_up == one_each.messages_up
+
+
+# failures ---------------------------------------------------------------------------------------
+
+FAULTS = {
+    "exit": ("ended", r"exit status 0"),
+    "killed": ("ended", r"killed by SIGKILL"),
+    "stalls": ("stalled", r"did not answer in time .* waited 2 s"),
+    "raises": ("raised", r"IndexError: no such sample"),
+    "nan": ("not finite", r"not finite"),
+    "inf": ("not finite", r"not finite"),
+}
+
+
+def armed(folder):
+    (folder / "armed").touch()
+    return str(folder)
+
+
+def patience(fault, seconds):
+    """Only a stalled client takes patience: all other failures show by themselves."""
+    return seconds if fault == "stalls" else 60
+
+
+def left_alone(folder):
+    """Say whether all processes that ran here are gone (they are reaped a little later)."""
+    pids = [int(path.name.split("-")[1]) for path in folder.glob("pid-*")]
+    assert len(pids) >= 2
+    for _ in range(100):
+        if not any(Path(f"/proc/{pid}/cmdline").exists() for pid in pids):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_client_that_fails_is_named_and_ends_the_run(fault, tmp_path):
+    what, said = FAULTS[fault]
+    algorithm = Failing(local_steps=1, fault=fault, client=2, at=3, folder=armed(tmp_path))
+    with pytest.raises(WireFailure, match=r"got: +client 2 .*round of communication 4") as caught:
+        run_on_wire(SADDLE, algorithm, ("f",), rounds=50, patience=patience(fault, 2))
+    failure = caught.value
+    assert (failure.what, failure.clients, failure.number) == (what, (2,), 4)
+    assert re.search(said, failure.got)
+    assert failure.wanted
+    assert failure.remedy
+    # what was done: three rounds, and the iterates of the batched engine until there
+    iterates, _ = batched(SADDLE, FedAvg(local_steps=1), ("f",), rounds=3)
+    assert failure.done.rounds == 3
+    np.testing.assert_allclose(failure.done.iterates[:4], iterates, rtol=1e-13)
+    assert len(failure.done.iterates) == 4
+    assert left_alone(tmp_path)
+
+
+@pytest.mark.parametrize("fault", ["killed", "stalls", "raises", "nan"])
+def test_the_servers_own_client_is_named_too(fault, tmp_path):
+    algorithm = Failing(local_steps=1, fault=fault, client=0, at=3, folder=armed(tmp_path))
+    with pytest.raises(WireFailure, match=r"got: +client 0 .*round of communication 4") as caught:
+        run_on_wire(SADDLE, algorithm, ("f",), rounds=50, patience=patience(fault, 1))
+    assert caught.value.what == FAULTS[fault][0]
+    assert caught.value.done.rounds == 3
+    assert left_alone(tmp_path)
+
+
+def test_a_process_alone_that_stalls_is_noticed(tmp_path):
+    algorithm = Failing(local_steps=1, fault="stalls", at=3, folder=armed(tmp_path))
+    (tmp_path / "pid-0").touch()
+    with pytest.raises(WireFailure, match=r"got: +clients 0, 1, 2, 3 did not answer"):
+        run_on_wire(SADDLE, algorithm, ("f",), rounds=50, processes=1, patience=0.2)
+    (tmp_path / "pid-0").unlink()
+
+
+def test_of_several_clients_in_a_process_the_one_at_fault_is_named(tmp_path):
+    algorithm = Failing(local_steps=2, fault="nan", client=3, at=3, folder=armed(tmp_path))
+    with pytest.raises(
+        WireFailure, match=r"got: +client 3 sent a value that is not finite"
+    ) as caught:
+        run_on_wire(SADDLE, algorithm, ("f",), rounds=9, processes=2)
+    assert caught.value.clients == (3,)
+
+
+def test_clients_whose_messages_differ_are_named():
+    with pytest.raises(
+        WireFailure, match=r"got: +client 1 came with another .*average 2, of 1 real"
+    ):
+        run_on_wire(SADDLE, Unequal(), ("u",), rounds=2)
+
+
+def test_a_mistake_of_the_case_is_told_with_its_remedy():
+    with pytest.raises(DriftproofError, match=r"client 0 raised .*log") as caught:
+        run_on_wire(KLDRO(form="log", clients=2), FedDRO(batch=2), ("wire",), rounds=1)
+    assert "one process" not in caught.value.remedy
+
+
+def test_bad_words_are_refused():
+    for more in ({"patience": 0}, {"device": "tpu"}):
+        with pytest.raises(DriftproofError, match=next(iter(more))):
+            run_on_wire(SADDLE, FedAvg(), ("b",), rounds=1, **more)
+
+
+# the ledger -------------------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+import numpy as np
+import toolkit.commands.run as command
+from tests.wire_clients import Failing
+from synthetic.problems import QuadraticMinimax
+from toolkit.cli import main
+from toolkit.wire import run_on_wire
+from verifiers.experiment import Conclusion, Experiment
+
+FOLDER = Path(sys.argv.pop(1))
+
+@dataclass(frozen=True)
+class Part:
+    number: int
+    engine: str
+    path = None
+
+    @property
+    def name(self):
+        return f"part {self.number}"
+
+    def work(self):
+        with (FOLDER / "worked").open("a") as worked:
+            worked.write(f"{self.number}")
+        fault = "killed" if self.number == 1 else "none"
+        algorithm = Failing(fault=fault, client=1, at=2 if self.number == 1 else -1,
+                            folder=str(FOLDER))
+        made = run_on_wire(QuadraticMinimax(clients=2), algorithm, ("l",), rounds=4)
+        return str(made.rounds).encode()
+
+def conducted(plan):
+    results = yield [Part(number, plan.engine) for number in range(3)]
+    return Conclusion([], [], [blob.decode() for blob, _ in results], [])
+
+class Leaf:
+    name = "own/parts"
+    def load(self):
+        return Experiment("own/parts", "", "", conducted)
+
+command.find = lambda kind, name: Leaf()
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_finished_runs_stay_in_the_ledger_and_a_resumed_experiment_goes_on(tmp_path):
+    """Part 1 of three loses a client; then it does not."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    armed(tmp_path)
+    words = [
+        sys.executable, str(tmp_path / "script.py"), str(tmp_path), "run", "own/parts",
+        "--engine", "wire", "--out", str(tmp_path / "out"), "--quiet",
+    ]  # fmt: skip
+    common = {"capture_output": True, "text": True, "timeout": 120, "cwd": ROOT,
+              "env": {**os.environ, "PYTHONPATH": str(ROOT)}}  # fmt: skip
+    failed = subprocess.run(words, **common)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("driftproof: client 1 ended before the run did in round of")
+    assert "killed by SIGKILL" in failed.stderr
+    assert "Traceback" not in failed.stderr + failed.stdout
+    assert (tmp_path / "worked").read_text() == "01"
+    (tmp_path / "armed").unlink()
+    again = subprocess.run([*words, "--resume"], **common)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "worked").read_text() == "01" + "12"  # part 0 was not run again
+    head = json.loads((tmp_path / "out" / "experiment.json").read_text())
+    assert head["findings"] == ["4", "4", "4"]
+    assert left_alone(tmp_path)
+
+
+# torchrun ---------------------------------------------------------------------------------------
+
+
+def torchrun(file, *words, processes=K):
+    return subprocess.run(
+        [
+            sys.executable, "-m", "torch.distributed.run", "--standalone",
+            "--nproc-per-node", str(processes), "-m", "toolkit.wire", str(file), *words,
+        ],
+        capture_output=True, text=True, timeout=180, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+
+
+def test_torchrun_gives_the_batched_iterates_and_the_counts(tmp_path):
+    case = Case(BoundedComposition(clients=5, dim=3, inner_dim=2), FedDRO(local_steps=2), 3)
+    (tmp_path / "mine.py").write_text(
+        "from synthetic.problems import BoundedComposition\n"
+        "from toolkit import Case\n"
+        "from toolkit.algorithms import FedDRO\n"
+        "case = Case(BoundedComposition(clients=5, dim=3, inner_dim=2), FedDRO(local_steps=2), 3)\n"
+    )
+    out = tmp_path / "out.json"
+    made = torchrun(tmp_path / "mine.py", "--seed", "7", "--replicates", "2", "--out", str(out))
+    assert made.returncode == 0, made.stderr
+    assert "rounds 9, messages_up 45, messages_down 45" in made.stdout
+    told = json.loads(out.read_text())
+    names = ("7", case.key)
+    iterates, _ = batched(case.problem, case.algorithm, names, rounds=3, replicates=2)
+    np.testing.assert_allclose(told["iterates"], iterates, rtol=1e-13, atol=1e-14)
+    # five clients over four processes; two replicates a message
+    assert (told["processes"], told["failure"]) == (4, None)
+    assert told["traffic"]["bytes_up"] == 5 * (6 * 2 + 3 * 3) * 2 * REAL
+    assert told["traffic"]["sent_messages"] == 9 * 2 * 3
+
+
+def test_a_client_killed_under_torchrun_is_named(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from synthetic.problems import QuadraticMinimax\n"
+        "from tests.wire_clients import Failing\n"
+        "from toolkit import Case\n"
+        "case = Case(QuadraticMinimax(clients=4), Failing(fault='killed', client=2, at=3,"
+        f" folder={armed(tmp_path)!r}), 50)\n"
+    )
+    out = tmp_path / "out.json"
+    made = torchrun(tmp_path / "mine.py", "--patience", "5", "--out", str(out))
+    assert made.returncode != 0
+    assert (
+        "driftproof: client 2 ended before the run did in round of communication 4" in made.stderr
+    )
+    told = json.loads(out.read_text())
+    assert (told["failure"]["clients"], told["failure"]["round"]) == ([2], 4)
+    assert (told["traffic"]["rounds"], len(told["iterates"])) == (3, 4)
+    assert left_alone(tmp_path)
+
+
+def test_without_torchrun_it_says_how():
+    made = subprocess.run(
+        [sys.executable, "-m", "toolkit.wire", "mine.py"],
+        capture_output=True, text=True, timeout=60, cwd=ROOT,
+    )  # fmt: skip
+    assert made.returncode == 2
+    assert "torchrun --nproc-per-node" in made.stderr
+
+
+def test_driftproof_run_refuses_torchrun():
+    made = subprocess.run(
+        [*DRIFTPROOF, "run", "comfedl/imbalanced", "--engine", "wire"],
+        capture_output=True, text=True, timeout=60,
+        env={**os.environ, "TORCHELASTIC_RUN_ID": "x"},
+    )  # fmt: skip
+    assert made.returncode == 2
+    assert "-m toolkit.wire FILE" in made.stderr

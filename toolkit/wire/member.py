@@ -1,0 +1,157 @@
+"""One process of a run on the wire."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from toolkit.algorithm import Algorithm
+from toolkit.draws import Words
+from toolkit.errors import DriftproofError, MissingError
+from toolkit.federation import run
+from toolkit.problem import Problem
+from toolkit.wire.context import WireContext
+from toolkit.wire.exchange import Exchange
+from toolkit.wire.failure import ServerLost, WireFailure, raised
+from toolkit.wire.results import Ended, News
+
+START = timedelta(minutes=2)
+"""How long the processes wait for each other to come up."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is run: see ``run_on_wire``."""
+
+    problem: Problem
+    algorithm: Algorithm
+    names: tuple[str, ...]
+    rounds: int
+    replicates: int = 1
+    block: int = 0
+    patience: float = 60.0
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if not self.patience > 0:
+            raise DriftproofError(f"patience = {self.patience}", "seconds, more than 0", "pass 60")
+        if self.device not in ("cpu", "cuda"):
+            raise DriftproofError(f"device {self.device!r}", "cpu or cuda", "pass one of them")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise MissingError("device cuda, but no GPU is seen", "a GPU a process", "pass cpu")
+
+
+def held(clients: int, world: int) -> list[range]:
+    """Return which clients each of ``world`` processes holds: neighbours, as evenly as can be."""
+    if not 1 <= world <= clients:
+        raise DriftproofError(
+            f"{world} processes for {clients} clients",
+            f"1 to {clients} processes: each holds one client or more",
+            "start fewer",
+        )
+    shares = np.array_split(np.arange(clients), world)
+    return [range(int(share[0]), int(share[-1]) + 1) for share in shares]
+
+
+def join(device: str, *, one_machine: bool, **more: Any) -> None:
+    """Join the process group: gloo, and nccl besides where payloads live on GPUs.
+
+    With device "cuda" headers go by gloo and payloads by nccl, which wants a GPU for each process.
+    """
+    torch.set_num_threads(1)
+    if one_machine and sys.platform == "linux":
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    backend = "gloo"
+    if device == "cuda":
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", more.get("rank", 0))))
+        backend = "cpu:gloo,cuda:nccl"
+    dist.init_process_group(backend, timeout=START, **more)
+    dist.barrier()
+
+
+def take_part(task: Task, rank: int, world: int, tell: Callable[[News], None]) -> None:
+    """Run the clients of this rank from the start to the end; the group has been joined.
+
+    Args:
+        tell: called in rank 0 with the news: iterates, traffic, and the end.
+
+    Raises:
+        WireFailure: in rank 0, for whichever client failed; elsewhere if this one did.
+        ServerLost: the server ended or stalled.
+    """
+    problem, algorithm = task.problem, task.algorithm
+    clients = held(problem.clients, world)
+    exchange = Exchange(clients, rank, patience=task.patience, tell=tell)
+    ctx = WireContext(
+        exchange, Words(*task.names), problem.clients, local=clients[rank],
+        replicates=task.replicates, block=task.block, device=task.device,
+    )  # fmt: skip
+
+    def watch(s: int, state: Any) -> None:
+        if rank == 0:
+            tell(_first(getattr(state, algorithm.iterate)))
+
+    try:
+        made = run(problem, algorithm, ctx, rounds=task.rounds, watch=watch, kernels=False)
+    except (WireFailure, ServerLost):
+        raise
+    except (Exception, SystemExit) as error:
+        raise raised(error, clients[rank], ctx.rounds + 1) from error
+    ctx.close(made.state)
+    if rank == 0:
+        fields = zip(made.state._fields, made.state, strict=True)
+        tell(Ended(reals=made.reals, state={name: _first(x) for name, x in fields}))
+
+
+def _first(x: torch.Tensor) -> np.ndarray:
+    """Return client 0's part of a field, [dim, replicates]."""
+    copied: np.ndarray = x[0].cpu().numpy().copy()
+    return copied
+
+
+def live(rank: int, world: int, clients: range, folder: str, pipe: Connection) -> None:
+    """Live the life of one process that ``run_on_wire`` started.
+
+    Args:
+        clients: that it holds.
+        folder: where the processes meet.
+        pipe: to the one that started it, which sends the Task and is told the news.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it ends it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        task = pipe.recv()
+        join(
+            task.device, one_machine=True, rank=rank, world_size=world,
+            init_method=f"file://{folder}/store",
+        )  # fmt: skip
+        if rank == 0:
+            pipe.send(None)  # the processes have met: patience begins
+        take_part(task, rank, world, pipe.send)
+    except (WireFailure, ServerLost) as failure:
+        pipe.send(failure)
+        os._exit(1)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - told where it is read
+        pipe.send(raised(error, clients, 0))
+        os._exit(1)
+    os._exit(0)  # without the destructors of a group that others have left already
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, however it went."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
