@@ -13,6 +13,9 @@ from itertools import combinations
 
 import numpy as np
 
+DUST = 1e-25
+"""A mean square below this is what rounding left of 0."""
+
 
 def calls(problem, method):
     """Return what one round applies in turn: for each call the maps of every cohort."""
@@ -88,13 +91,17 @@ def error_after(problem, called, rounds):
 
 def limit(problem, called):
     """Return E‖z − z*‖² in the stationary law: the floor; raise if the recursion diverges."""
-    moments = second_moments(called)
-    values, vectors = np.linalg.eig(moments)
-    order = np.argsort(-np.abs(values))
-    if abs(values[order[0]] - 1) > 1e-9 or abs(values[order[1]]) >= 1:
+    # around z*, so that maps which fix it leave exactly nothing
+    moved = np.eye(2 * problem.dim + 1)
+    moved[:-1, -1] = saddle(problem)
+    back = np.linalg.inv(moved)
+    moments = second_moments([[back @ one @ moved for one in maps] for maps in called])
+    whole, constant = moments[:-1, :-1], moments[:-1, -1]
+    if np.abs(np.linalg.eigvals(whole)).max() >= 1:
         raise ValueError("the second moments have no limit")
-    top = np.real(vectors[:, order[0]])
-    return _distance(problem, top / top[-1])
+    held = np.append(np.linalg.solve(np.eye(len(whole)) - whole, constant), 1.0)
+    floor = float(np.trace(held.reshape(moved.shape)[:-1, :-1]))
+    return floor if floor > DUST else 0.0
 
 
 def spectral_radius(called):

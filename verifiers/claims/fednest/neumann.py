@@ -12,25 +12,36 @@ m times the means, so the n-th term is m^{n+1} times too large. The series diver
 m(1 − μ_g/ℓ_{g,1}) > 1, and its first term alone is wrong. FedIHGP itself divides by |S_n|.
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import sympy
 
 from synthetic.problems import QuadraticBilevel
 from toolkit import claim, grid
 from toolkit.algorithms import FedIHGP
+from toolkit.constants import Letters, evaluate
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
+from verifiers.empirical import roles_of
 from verifiers.ground_truth import Comparison
 from verifiers.symbolic import vanishes
 
 
-def printed(m):
-    """Return the weights of the two sums: around the bracket, and inside the product."""
-    return 1, 1
+def bias_bound(c):
+    """Return (ℓ_{f,0}/μ_g)((κ_g − 1)/κ_g)^N, κ_g = ℓ_{g,1}/μ_g."""
+    return c.ell_f0 / c.mu_g * (1 - c.mu_g / c.ell_g1) ** c.N
 
 
-def means(m):
-    return 1 / m, 1 / m
+@dataclass(frozen=True)
+class Sums:
+    """The bound for a series whose sums have weights: around the bracket, inside the product."""
+
+    weights: Any
+
+    def __call__(self, c):
+        return bias_bound(c)
 
 
 @claim(
@@ -56,8 +67,8 @@ class Series:
             FedIHGP(terms=[1, 3, 10]), rounds=1,
         ),
     ]  # fmt: skip
-    right = printed
-    corrected = means
+    right = Sums(lambda m: (1, 1))
+    corrected = Sums(lambda m: (1 / m, 1 / m))
     correction = (
         "Write both sums as means. E over independent ζ_n replaces each factor by its mean I − "
         "H/ℓ, H = (1/m) Σ ∇²_y g_i, and E over N' sums: (1/ℓ) Σ_{j<N} (I − H/ℓ)^j = H^{-1}(I − (I "
@@ -65,13 +76,13 @@ class Series:
         "of norm at most (1 − μ_g/ℓ)^N ℓ_{f,0}/μ_g."
     )
     false_siblings = [
-        ("1/m inside the product only", lambda m: (1, 1 / m)),
-        ("1/m around the bracket only", lambda m: (1 / m, 1)),
+        ("1/m inside the product only", Sums(lambda m: (1, 1 / m))),
+        ("1/m around the bracket only", Sums(lambda m: (1 / m, 1))),
     ]
 
     def compare(case, right):
         problem, terms = case.problem, case.algorithm.terms
-        around, inside = right(problem.clients)
+        around, inside = right.weights(problem.clients)
         x, y = start(problem)
         gradients, hessians, _ = derivatives(problem, x, y)
         ell = problem.constants["lower_smoothness"]
@@ -81,14 +92,14 @@ class Series:
         for _ in range(terms):  # N·E over N' of the products is their sum
             total, term = total + term, factor @ term
         error = float(np.linalg.norm(problem.inverse_hessian_gradient(x, y)[:, 0].numpy() - total))
-        bound = bias_bound(problem, terms)
+        bound = value(case, right)
         return [Comparison(f"N = {terms}, m = {problem.clients}", error, error, bound, terms)]
 
     def prove(right):
         """Scalars h_i = h, ∇_y f_i = 1: the sum over N' of the printed products, for any m."""
         h, ell, m = sympy.symbols("h ell m", positive=True)
         terms = 3
-        around, inside = right(m)
+        around, inside = right.weights(m)
         factor = inside * m * (1 - h / ell)
         series = sum(around * m / ell * factor**j for j in range(terms))
         stated = (1 - (1 - h / ell) ** terms) / h
@@ -101,9 +112,7 @@ class Series:
     )
 
 
-def bias_bound(problem, terms):
-    """Return (ℓ_{f,0}/μ_g)((κ_g − 1)/κ_g)^N."""
-    held = problem.constants
-    kappa = held["lower_smoothness"] / held["lower_strong_convexity"]
-    scale = held["upper_gradient_bound"] / held["lower_strong_convexity"]
-    return float(scale * ((kappa - 1) / kappa) ** terms)
+def value(case, right):
+    """Return the number of a right side on a case."""
+    notation = case.algorithm.notation
+    return evaluate(right(Letters(notation)), notation, roles_of(case))
