@@ -1,0 +1,250 @@
+"""Right sides, floors and derivations of 002 a second time, in numbers, from the slides."""
+
+from __future__ import annotations
+
+from math import e, log
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given as property_of
+from hypothesis import strategies as some
+from sympy import Integer, Rational
+
+from synthetic.problems import QuadraticBilevel, QuadraticMinimax
+from toolkit import average
+from toolkit.algorithms import FedAvgS, FedInn, FedNest, FedNestSGD, LFedNest
+from toolkit.claims import Case
+from toolkit.constants import Letters, evaluate
+from toolkit.discover import leaves
+from toolkit.engines.enumerated import NoiselessContext
+from toolkit.federation import run, sampled_context
+from toolkit.statistics import interval
+from verifiers.claims.fednest import _minimax as exact
+from verifiers.claims.fednest import _rates as rates
+from verifiers.claims.fednest import communication, fedavg_fixed_point, inner_drift
+from verifiers.claims.fednest.minimax_linear import squared_error
+from verifiers.rate import exponents
+
+# letters with values that no product of others equals
+V = {"ell_f0": 1.7, "ell_f1": 0.9, "mu_g": 0.35, "ell_g1": 2.3, "beta": 0.11, "alpha": 0.07,
+     "tau": 3.0, "tau_x": 4.0, "N": 6.0}  # fmt: skip
+BIAS = (1.7 / 0.35) * ((2.3 / 0.35 - 1) / (2.3 / 0.35)) ** 6
+CONTRACTED = (1 - (1 - (1 - 0.11 * 2.3) ** 3) / (2.3 / 0.35)) ** 2
+WRITTEN = {
+    ("fedihgp-bias", "printed", ""): BIAS,
+    ("neumann", "printed", ""): BIAS,
+    ("neumann", "corrected", ""): BIAS,
+    ("fedinn-convergence", "printed", "any τ"): 1.0,
+    ("fedinn-convergence", "printed", "any τ, equal Hessians"): (1 - 0.11 * 0.35) ** 6,
+    ("fedinn-convergence", "corrected", ""): CONTRACTED,
+    ("inner-drift-bound", "corrected", ""): 0.11**2,
+    ("outer-drift-bound", "corrected", ""): 0.07**2 * (1 + 0.07 * 0.9) ** 6,
+}
+"""Right sides at V, with 1 for what is measured."""
+
+
+def forms():
+    return {
+        (leaf.load().name.split("/")[1], form.form, form.reading): form
+        for name, leaf in leaves("claim").items()
+        if name.startswith("fednest/")
+        for form in leaf.load().forms
+        if form.form != "sibling"
+    }
+
+
+def test_every_bound_in_letters_is_written_here():
+    inline = {
+        key for key, form in forms().items()
+        if leaves("claim")[f"fednest/{key[0]}"].load().kind == "bound" and callable(form.right)
+    }  # fmt: skip
+    assert inline == set(WRITTEN)
+
+
+@pytest.mark.parametrize("key", WRITTEN)
+def test_a_right_side_is_the_one_stated(key):
+    values = V | {"measured_before": 1.0, "measured_steps": 1.0}
+    letters = {letter: letter for letter in values}
+    assert evaluate(forms()[key].right(Letters(letters)), letters, values) == pytest.approx(
+        WRITTEN[key], rel=1e-12
+    )
+
+
+ORDERS = {
+    ("inner-drift", "printed"): -1, ("inner-drift", "corrected"): 0,
+    ("outer-drift", "printed"): -1, ("outer-drift", "corrected"): 0,
+    ("inner-drift-step-size", "printed"): -2,
+    **{(name, "printed"): Rational(-1, 2) for name in (
+        "theorem", "theorem-lower", "theorem-minimax", "theorem-single-level",
+        "theorem-compositional")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "form"), ORDERS)
+def test_an_order_is_the_one_printed(name, form):
+    """τβ² at β = 1/τ is τ^{−1}, and 1/√K is K^{−1/2}."""
+    claim = leaves("claim")[f"fednest/{name}"].load()
+    for held in claim.forms:
+        if held.form == form:
+            (power,) = exponents(held.right.order, claim.rate.horizon)
+            assert power == ORDERS[name, form]
+
+
+@pytest.mark.parametrize(
+    ("method", "stated"),
+    [
+        (FedNest(inner_calls=4, terms=5), 2 * 4 + 5 + 3),
+        (FedNestSGD(inner_calls=4, terms=5), 4 + 5 + 3),
+        (LFedNest(inner_calls=4, terms=5), 4 + 1),
+    ],
+)
+def test_the_communication_table(method, stated):
+    assert communication.table(method) == stated
+    assert communication.exactly(Case(QuadraticBilevel(), method, 7), 0) == 7 * stated
+
+
+def test_the_counted_rounds_are_those_of_the_series_that_are_drawn():
+    """Two routes: the draws of N', and the batched engine's count of one replicate."""
+    case = Case(QuadraticBilevel(), FedNest(terms=6, inner_calls=2, inner_steps=2), 30)
+    ctx = sampled_context(case.problem, ("counted",), replicates=1)
+    run(case.problem, case.algorithm, ctx, rounds=case.rounds)
+    assert communication.of_the_drawn(case, 0) == ctx.rounds
+    assert 30 * (2 * 2 + 3) < ctx.rounds < communication.exactly(case, 0)
+
+
+def test_the_limit_of_the_drift_by_a_long_round():
+    steps = 4000
+    y = (1 - 1 / steps) ** np.arange(1, steps + 1)
+    assert np.mean((1 - y) ** 2) == pytest.approx(float(inner_drift.LIMIT), rel=1e-3)
+    assert float(inner_drift.LIMIT) == pytest.approx(2 / e - 0.5 - e**-2 / 2)
+
+
+@pytest.mark.parametrize("terms", [1, 3, 8])
+def test_a_fixed_series_ends_at_the_floor(terms):
+    """Run the floor's instance: f = ½x² + ½(y − 1)², g = ½(y − x)², each divided by ℓ = 2."""
+    x, y = 1.0, 0.0
+    for _ in range(4000):
+        y += 0.05 * (x - y)
+        p = sum(0.5 ** (j + 1) for j in range(terms)) * (y - 1)  # H^{-1}(1 − (1 − H/ℓ)^N)∇_y f
+        x -= 0.05 * (x + p)
+    gradient = x + (x - 1)
+    stated = rates.floor_of_fixed_series({"N": Integer(terms)})
+    assert gradient**2 == pytest.approx(float(stated), rel=1e-6)
+    assert rates.floor_of_fixed_series({"N": rates.K}) is None
+
+
+def test_terms_grow_like_the_logarithm():
+    case = rates.instance(QuadraticBilevel(), 1000)
+    kappa = 1.618033988749895 / 0.5  # [[0, −1], [−1, 1]] has the eigenvalue (1 + √5)/2
+    assert case.algorithm.terms == int(np.ceil(kappa * log(1000)))
+    assert case.algorithm.inner_step_size == case.algorithm.outer_step_size == 1000**-0.5
+
+
+def hessians(random, clients, size):
+    """Return random symmetric matrices with eigenvalues in [0.2, 1], [clients, size, size]."""
+    bases = np.linalg.qr(random.normal(size=(clients, size, size)))[0]
+    values = random.uniform(0.2, 1.0, (clients, 1, size))
+    return bases * values @ bases.transpose(0, 2, 1)
+
+
+@property_of(
+    seed=some.integers(0, 10**6), clients=some.integers(1, 5), size=some.integers(1, 4),
+    steps=some.integers(1, 30), share=some.floats(0.01, 1.0),
+)  # fmt: skip
+def test_the_derivation_of_fedinns_rate(seed, clients, size, steps, share):
+    """(1 − (1 − βℓ)^τ)/κ ≤ H^½PH^½ ≤ τβℓ for Hessians that do not commute."""
+    held = hessians(np.random.default_rng(seed), clients, size)
+    mu, ell, beta = 0.2, 1.0, share / steps
+    unit = np.eye(size)
+    p = sum(
+        beta * np.mean([np.linalg.matrix_power(unit - beta * one, nu) for one in held], 0)
+        for nu in range(steps)
+    )
+    values, vectors = np.linalg.eigh(held.mean(0))
+    root = vectors * np.sqrt(values) @ vectors.T
+    found = np.linalg.eigvalsh(root @ p @ root)
+    assert found.min() >= (1 - (1 - beta * ell) ** steps) * mu / ell - 1e-12
+    assert found.max() <= steps * beta * ell + 1e-12
+
+
+@property_of(
+    seed=some.integers(0, 10**6), steps=some.integers(1, 12), beta=some.floats(0.05, 1.0),
+    size=some.integers(1, 4),
+)  # fmt: skip
+def test_the_derivation_of_the_drift(seed, steps, beta, size):
+    """‖y_ν − y‖ ≤ νβ‖q‖ where every step has another Hessian between 0 and I/β, and any q."""
+    random = np.random.default_rng(seed)
+    q, moved = random.normal(size=size), np.zeros(size)
+    for nu in range(1, steps + 1):
+        (hessian,) = hessians(random, 1, size) / beta
+        moved = moved - beta * (hessian @ moved + q)
+        assert np.linalg.norm(moved) <= nu * beta * np.linalg.norm(q) * (1 + 1e-12)
+
+
+def test_fedavgs_fixed_point_by_iterating_scalars():
+    """h = 0.5 and 1.5, minimisers 2 and −1, by hand and by the closed form of the claim."""
+    y, beta, steps = 0.0, 0.4, 3
+    for _ in range(2000):
+        ends = []
+        for h, own in ((0.5, 2.0), (1.5, -1.0)):
+            z = y
+            for _ in range(steps):
+                z -= beta * h * (z - own)
+            ends.append(z)
+        y = np.mean(ends)
+    one, two = (1 - (1 - beta * h) ** steps for h in (0.5, 1.5))
+    assert y == pytest.approx((2 * one - two) / (one + two), abs=1e-12)
+    problem = QuadraticBilevel(
+        clients=2, dim=1, lower_dim=1, hessian_heterogeneity=0.5, offset_heterogeneity=0.7
+    )
+    method = FedInn(variance_reduced=False, inner_steps=steps, inner_step_size=beta)
+    point = fedavg_fixed_point.closed_form(problem, method)
+    state = run(problem, method, NoiselessContext(2, dtype=torch.float64, device="cpu"),
+                rounds=300).state  # fmt: skip
+    np.testing.assert_allclose(state.y[0, :, 0].numpy(), point, atol=1e-12)
+    assert abs(point - fedavg_fixed_point.unbiased(problem, method)) > 0.01
+
+
+def test_the_floor_under_sampling_by_long_runs():
+    """The stationary mean square lies in the interval of 640 sampled ends."""
+    problem = QuadraticMinimax(clients=4, dim=2, heterogeneity=0.8)
+    method = FedNest(terms=0, inner_steps=3, inner_step_size=0.4, participation=0.5)
+    ends = []
+    for block in range(10):
+        ctx = sampled_context(problem, ("floor",), block=block)
+        made = run(problem, method, ctx, rounds=400).state
+        z = torch.cat([made.x, made.y], 1)[0].numpy()
+        ends.append(((z - exact.saddle(problem)[:, None]) ** 2).sum(0))
+    floor = exact.limit(problem, exact.calls(problem, method))
+    sample = np.concatenate(ends)
+    low, high = interval(sample, float(sample.max()) * 1.5, 1e-4)
+    assert low <= floor <= high
+    assert low > floor / 2
+
+
+def test_the_joint_map_is_fedavg_s():
+    """One round of FedAvg-S by the federation and by its affine map, in both orders."""
+    problem = QuadraticMinimax(clients=3, dim=2, heterogeneity=0.6)
+    for order in ("simultaneous", "alternating"):
+        method = FedAvgS(local_steps=4, inner_step_size=0.2, order=order)
+        made = run(problem, method, NoiselessContext(3, dtype=torch.float64, device="cpu"),
+                   rounds=3, left=squared).values[0]  # fmt: skip
+        by_map = np.mean([
+            exact.error_after(problem, exact.joint(problem, method), k) for k in range(3)
+        ])  # fmt: skip
+        assert float(made[0]) == pytest.approx(by_map, rel=1e-10)
+
+
+def squared(view):
+    """The measure of the claim, which wants x and y at the start of a round."""
+    reduction = squared_error(view)
+    return average("round", reduction.value)
+
+
+def test_a_floor_that_does_not_exist_is_told():
+    problem = QuadraticMinimax(clients=2, dim=1, heterogeneity=1.0, regulariser=0.1)
+    method = FedNest(terms=0, inner_steps=50, outer_steps=50, inner_step_size=0.3,
+                     outer_step_size=0.3)  # fmt: skip
+    with pytest.raises(ValueError, match="no limit"):
+        exact.limit(problem, exact.calls(problem, method))
