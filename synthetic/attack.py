@@ -25,7 +25,10 @@ def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
     scores = Scores(problem)
     found = maximise(getattr(scores, role), scores.variables(role), problem.radius, seed)
     if role.endswith(("_convexity", "_concavity")):
-        return declared / -found
+        if declared > 0:
+            return declared / -found if found < 0 else np.inf
+        # a modulus of 0 and below is exceeded by one that is farther below
+        return -found / declared if declared else (1.0 if found <= 1e-12 else np.inf)
     return found / declared if declared else (1.0 if found <= 1e-12 else np.inf)
 
 

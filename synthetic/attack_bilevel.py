@@ -35,7 +35,10 @@ class BilevelScores:
         return self._slope(pair, self._lower_gradient)
 
     def lower_hessian_smoothness(self, pair: Tensor) -> Tensor:
-        return self._slope(pair, lambda z: self._hessian(z, None).flatten(1, 2))
+        return self._slope(
+            pair,
+            lambda z: torch.cat([self._hessian(z, None).flatten(1, 2), self._cross(z, None)], 1),
+        )
 
     def upper_smoothness(self, pair: Tensor) -> Tensor:
         return self._slope(pair, self._upper_gradient)

@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from synthetic.huber import huber_gradient, huber_value
+from synthetic.reflections import reflections
 from toolkit.draws import Law, SignMean
 
 if TYPE_CHECKING:
     from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+
+
+def arrays_of(of: QuadraticBilevel) -> dict[str, np.ndarray]:
+    """Return H, C, e, a, λ and κ of every client, clients first, and u."""
+    d, signs = of.lower_dim, of.signs[:, None, None]
+    u = reflections(np.arange(1.0, d + 1), np.cos(np.arange(1.0, d + 1)))
+    swap = np.eye(d)
+    swap[:2, :2] = swap[:2, :2][::-1]
+    flat, column = u @ np.full(d, d**-0.5), signs[..., 0]
+    return {
+        "H": u @ (np.diag(of.spectrum) + of.hessian_heterogeneity * signs * swap) @ u.T,
+        "C": (of.cross + of.cross_heterogeneity * signs) * (u @ np.eye(d, of.dim)),
+        "e": of.offset * flat + of.offset_heterogeneity * column * u[:, 0],
+        "a": of.target * flat + of.target_heterogeneity * column * u[:, 0],
+        "lambda": of.regulariser + of.regulariser_heterogeneity * of.signs,
+        "kappa": of.tilt * of.signs,
+        "u": u[:, 0],
+    }
 
 
 class QuadraticBilevelOracles:

@@ -82,7 +82,18 @@ def test_noise_is_centred(problem):
     generator = torch.Generator().manual_seed(1)
     size = len(problem.start())
     x = torch.randn(problem.clients, size, 3, generator=generator, dtype=torch.float64)
-    checked = [("plain_law", oracles.plain_grad)]
+    checked = [("plain_law", oracles.plain_grad)] if hasattr(oracles, "plain_grad") else []
+    if problem.offers in ("bilevel", "minimax"):
+        d = problem.upper_dim
+        v = torch.randn(x[:, d:].shape, generator=generator, dtype=torch.float64)
+        checked += [
+            ("upper_law", lambda z, xi: oracles.upper_grad_x(z[:, :d], z[:, d:], xi)),
+            ("upper_law", lambda z, xi: oracles.upper_grad_y(z[:, :d], z[:, d:], xi)),
+            ("lower_law", lambda z, zeta: oracles.lower_grad(z[:, :d], z[:, d:], zeta)),
+            ("lower_law", lambda z, zeta: oracles.lower_hessian(z[:, :d], z[:, d:], v, zeta)),
+            ("lower_law", lambda z, zeta: oracles.lower_cross(z[:, :d], z[:, d:], v, zeta)),
+        ]
+    assert checked
     if problem.offers == "composition":
         y, _ = oracles.inner(x, None)
         v = torch.randn(y.shape, generator=generator, dtype=torch.float64)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 
-from toolkit.report.figures import headline
+from toolkit.report.figures import NOTHING, distance, equates, headline
 from toolkit.report.files import write_report
 from toolkit.report.mathml import mathml
 from toolkit.report.page import render
@@ -76,7 +77,7 @@ def test_every_claim_form_assumption_and_command_stands_on_it(report):
         for title, _, _ in about["assumes"]:
             assert title in page
     for row in rows:
-        assert row.reading in page
+        assert row.reading in unescape(page)
     assert "It does not mean proved" in page
     assert page.count("<math") > 20
 
@@ -85,7 +86,9 @@ def test_each_plot_stands_on_the_page_with_its_files(report):
     folder, _, rows, page = report
     names = re.findall(r'data-plot="plot-([^"]+)"', page)
     assert len(names) == len(set(names))
-    claims = {row.claim for row in rows if row.series and row.series.get("x")}
+    drawn = [row for row in rows if row.series and row.series.get("x")]
+    # what is equal to the last digit on every case has nothing to draw
+    claims = {row.claim for row in drawn if not equates([row]) or distance(row) > NOTHING}
     assert len(claims) > 10
     assert {name.rsplit("-", 1)[0] for name in names} == {c.replace("/", "-") for c in claims}
     for name in names:

@@ -31,7 +31,7 @@ V = {"ell_f0": 1.7, "ell_f1": 0.9, "mu_g": 0.35, "ell_g1": 2.3, "beta": 0.11, "a
      "tau": 3.0, "tau_x": 4.0, "N": 6.0}  # fmt: skip
 BIAS = (1.7 / 0.35) * ((2.3 / 0.35 - 1) / (2.3 / 0.35)) ** 6
 CONTRACTED = (1 - (1 - (1 - 0.11 * 2.3) ** 3) / (2.3 / 0.35)) ** 2
-WRITTEN = {
+STATED = {
     ("fedihgp-bias", "printed", ""): BIAS,
     ("neumann", "printed", ""): BIAS,
     ("neumann", "corrected", ""): BIAS,
@@ -59,15 +59,15 @@ def test_every_bound_in_letters_is_written_here():
         key for key, form in forms().items()
         if leaves("claim")[f"fednest/{key[0]}"].load().kind == "bound" and callable(form.right)
     }  # fmt: skip
-    assert inline == set(WRITTEN)
+    assert inline == set(STATED)
 
 
-@pytest.mark.parametrize("key", WRITTEN)
+@pytest.mark.parametrize("key", STATED)
 def test_a_right_side_is_the_one_stated(key):
     values = V | {"measured_before": 1.0, "measured_steps": 1.0}
     letters = {letter: letter for letter in values}
     assert evaluate(forms()[key].right(Letters(letters)), letters, values) == pytest.approx(
-        WRITTEN[key], rel=1e-12
+        STATED[key], rel=1e-12
     )
 
 

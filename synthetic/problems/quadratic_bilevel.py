@@ -27,14 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
 
 from synthetic.pairs import pair_signs
-from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles
-from synthetic.reflections import reflections
+from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles, arrays_of
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
 from toolkit.problem import Solution, problem
@@ -148,25 +146,9 @@ class QuadraticBilevel(BilevelProblem):
         return np.linspace(self.smallest, self.largest, self.lower_dim)
 
     @cached_property
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, np.ndarray]:
         """The arrays of the formulas above, by letter; client axes first."""
-        d, signs = self.lower_dim, self.signs[:, None, None]
-        u = reflections(np.arange(1.0, d + 1), np.cos(np.arange(1.0, d + 1)))
-        swap = np.eye(d)
-        swap[:2, :2] = swap[:2, :2][::-1]
-        embedded = u @ np.eye(d, self.dim)
-        flat = u @ np.full(d, d**-0.5)
-        hessians = u @ (np.diag(self.spectrum) + self.hessian_heterogeneity * signs * swap) @ u.T
-        column = signs[..., 0]
-        return {
-            "H": hessians,
-            "C": (self.cross + self.cross_heterogeneity * signs) * embedded,
-            "e": self.offset * flat + self.offset_heterogeneity * column * u[:, 0],
-            "a": self.target * flat + self.target_heterogeneity * column * u[:, 0],
-            "lambda": self.regulariser + self.regulariser_heterogeneity * self.signs,
-            "kappa": self.tilt * self.signs,
-            "u": u[:, 0],
-        }
+        return arrays_of(self)
 
     @cached_property
     def response(self) -> tuple[np.ndarray, np.ndarray]:

@@ -22,9 +22,8 @@ NOTATION = {
     "alpha": "outer_step_size", "b": "batch", "mu_g": "lower_strong_convexity",
     "ell_g1": "lower_smoothness", "ell_g2": "lower_hessian_smoothness",
     "ell_f0": "upper_gradient_bound", "ell_f1": "upper_smoothness",
-    "sigma_f": "upper_gradient_noise", "sigma_g1": "lower_gradient_noise",
+    "sigma_f": "upper_gradient_noise", "sigma_gy": "lower_gradient_noise",
     "sigma_g2": "lower_hessian_noise", "L": "objective_smoothness", "F_gap": "initial_gap",
-    "kappa_g": "condition_number", "D_y": "lower_solution_distance",
     "mu": "strong_convexity",
 }  # fmt: skip
 

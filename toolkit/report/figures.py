@@ -88,8 +88,10 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
         forms: dict[tuple[str, str], list[Row]] = {}
         for row in drawn:
             forms.setdefault((row.form, row.reading), []).append(row)
+        # sides that are equal to the last digit, counts say, have nothing to draw
+        forms = {form: same for form, same in forms.items() if not _agree(same)}
         made = [_figure(f"{slug}-{k}", _merged(same)) for k, same in enumerate(forms.values(), 1)]
-        return made + _maps(f"{slug}-map", next(iter(forms.values())))
+        return made + (_maps(f"{slug}-map", next(iter(forms.values()))) if forms else [])
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
     held = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
@@ -134,10 +136,15 @@ def _certified(row: Row) -> bool:
     return row.kind == "identity" or "what" in (row.series or {})
 
 
+def _agree(rows: Sequence[Row]) -> bool:
+    """Say whether the rows equate numbers that are the same."""
+    return _equates(rows[0]) and max(map(distance, rows)) <= NOTHING
+
+
 def _merged(rows: Sequence[Row]) -> Row:
     """Return one row that stands for all comparisons of one form."""
     series = _distances(rows) if _equates(rows[0]) else _sides(rows)
-    label = f"{len(series['x'])} comparisons on {len(rows)} cases"
+    label = f"comparisons: {len(series['x'])}, cases: {len(rows)}"
     shown = next((row for row in rows if row.verdict is Verdict.REFUTED), rows[0])
     return replace(shown, series=series, case={"label": label}, instance={})
 

@@ -1,6 +1,5 @@
 """Every client's exact derivatives at one point, and the point where a run starts."""
 
-import numpy as np
 import torch
 
 
@@ -20,4 +19,4 @@ def derivatives(problem, x, y):
         for of in (oracles.lower_hessian, oracles.lower_cross)
     ]
     gradients = oracles.upper_grad_y(every, others, None)[..., 0]
-    return [np.array(held) for held in (gradients, *matrices)]
+    return [held.numpy().copy() for held in (gradients, *matrices)]
