@@ -7,9 +7,25 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, AveragedComposition, BiasAmplification, BoundedComposition
+from synthetic.problems import (
+    KLDRO,
+    AveragedComposition,
+    BiasAmplification,
+    BoundedComposition,
+    QuadraticMinimax,
+    RandomMinimax,
+)
 from toolkit import average, each, given_past, sq
-from toolkit.algorithms import ComFedL, CompositionalFedAvg, FedDRO, LocalSCGDM
+from toolkit.algorithms import (
+    ComFedL,
+    CompositionalFedAvg,
+    FedAvgS,
+    FedDRO,
+    FedNest,
+    FedNestSGD,
+    LFedNest,
+    LocalSCGDM,
+)
 from toolkit.discover import leaves
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
@@ -24,6 +40,8 @@ COMPOSED = AveragedComposition(
     plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.2, inner_gradient_noise=0.3,
     plain_noise=0.1, distance=1.1,
 )  # fmt: skip
+NESTED = {"terms": 0, "inner_calls": 2, "inner_steps": 3, "outer_steps": 4}
+COUPLED = RandomMinimax(clients=5, dim=4, matrices_drawn="general", coupling=0.5)
 
 # for each kernel: pairs that it serves
 SERVED = {
@@ -49,6 +67,24 @@ SERVED = {
         (FedDRO(local_steps=1, first_step="computed", batch=4), COMPOSED),
         (FedDRO(local_steps=2, embedding="given", embedding_error=0.4), AveragedComposition()),
         (FedDRO(local_steps=2), NOISY),
+    ],
+    "nested-fednest": [
+        (FedNest(**NESTED), RandomMinimax(clients=7, dim=10)),
+        (FedNest(**NESTED, participation=0.5), COUPLED),
+        (FedNest(terms=0), QuadraticMinimax(clients=3, dim=2, heterogeneity=0.3)),
+    ],
+    "nested-fednest-sgd": [
+        (FedNestSGD(**NESTED), COUPLED),
+        (FedNestSGD(**NESTED, participation=0.3), RandomMinimax(clients=4, dim=3, form="halved")),
+    ],
+    "nested-lfednest": [
+        (LFedNest(**NESTED), COUPLED),
+        (LFedNest(**NESTED, participation=0.3), QuadraticMinimax(clients=4, dim=3)),
+    ],
+    "nested-fedavg-s": [
+        (FedAvgS(local_steps=5), COUPLED),
+        (FedAvgS(local_steps=3, order="alternating", participation=0.5), RandomMinimax(dim=9)),
+        (FedAvgS(local_steps=1), QuadraticMinimax(clients=3, dim=2, heterogeneity=0.3)),
     ],
 }
 
@@ -95,6 +131,8 @@ def test_a_kernel_gives_the_same_bits_on_one_thread_and_on_two():
         (ComFedL(samples="independent"), KLDRO()),
         (ComFedL(), KLDRO(loss="sigmoid")),
         (ComFedL(), BoundedComposition()),
+        (FedNest(terms=1), QuadraticMinimax()),
+        (FedAvgS(), QuadraticMinimax(gradient_noise=0.1)),
     ],
 )
 def test_a_kernel_is_not_used_on_what_it_does_not_serve(algorithm, problem):

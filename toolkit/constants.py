@@ -42,7 +42,7 @@ ROLES: Mapping[str, str] = {
     "loss_depth": "sup over x of the mean sample loss less the smallest",
     "lower_strong_convexity": "modulus of strong convexity of each expected g_i(x, ·)",
     "lower_smoothness": "Lipschitz constant of each expected ∇g_i, in (x, y)",
-    "lower_hessian_smoothness": "Lipschitz constant of expected ∇²_yy g_i and ∇²_xy g_i (Frobenius)",
+    "lower_hessian_smoothness": "Lipschitz constant of expected ∇²_yy g_i, ∇²_xy g_i (Frobenius)",
     "lower_sample_convexity": "least eigenvalue of ∇²_yy g_i over samples, or 0 and below",
     "lower_sample_smoothness": "sup over samples of the spectral norm of ∇²_yy g_i",
     "upper_gradient_bound": "sup over (x, y) of each expected ∇f_i's norm",

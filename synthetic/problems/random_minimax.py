@@ -38,7 +38,7 @@ STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
 
 @problem(
     name="random-minimax",
-    source="002, minimax experiment (slide 16)",
+    source="002, minimax experiment",
     statement=r"\min_x\max_y \frac1m\sum_i -\Big[\tfrac12\|y\|^2 - b_i^\top y + y^\top A_i x\Big]"
     r" + \tfrac{\lambda}{2}\|x\|^2, \quad A_i = t_i I,\ b_i \sim N(0, s_i^2 I)",
 )

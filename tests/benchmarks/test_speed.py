@@ -9,11 +9,12 @@ import numba
 import pytest
 import torch
 
+from gpu_bench.cases.fednest_minimax import fednest_minimax
 from gpu_bench.cases.w1 import w1
 from gpu_bench.cases.w2 import w2
-from synthetic.problems import BoundedComposition
+from synthetic.problems import BoundedComposition, RandomMinimax
 from tests.commands import DRIFTPROOF
-from toolkit.algorithms import ComFedL
+from toolkit.algorithms import ComFedL, FedNest
 from toolkit.discover import find
 from toolkit.federation import run, sampled_context
 from verifiers.verify import Settings, judge
@@ -67,6 +68,28 @@ def test_w1(benchmark, dim, variant):
 def test_w2(benchmark, variant):
     benchmark.group = "W2 R=64"
     benchmark.pedantic(w2(64).variants[variant], rounds=repeats(variant), warmup_rounds=2)
+
+
+@pytest.mark.parametrize("variant", ["numpy loop", "driftproof"])
+def test_fednest_minimax(benchmark, variant):
+    """10⁶ client-steps: a round of the public notebook's setting with all 1,000 clients."""
+    benchmark.group = "FedNest minimax, m = 1,000, all clients, one round"
+    rounds = 3 if variant == "numpy loop" else 40
+    benchmark.pedantic(fednest_minimax().variants[variant], rounds=rounds, warmup_rounds=1)
+
+
+def test_fednest_minimax_as_in_the_notebook(benchmark):
+    """50 of 1,000 clients, 200 rounds of T·50 + 500 local steps, d = 10."""
+    problem = RandomMinimax(clients=1000, dim=10, form="halved")
+    algorithm = FedNest(
+        inner_calls=10, inner_steps=50, outer_steps=500, terms=0, inner_step_size=1e-3,
+        outer_step_size=1e-3, participation=0.05,
+    )  # fmt: skip
+    benchmark.group = "FedNest minimax, 50 of 1,000 clients, 200 rounds"
+    benchmark.pedantic(
+        lambda: run(problem, algorithm, sampled_context(problem, ("b",), replicates=1), rounds=200),
+        rounds=3, warmup_rounds=1,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

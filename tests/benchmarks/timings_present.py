@@ -9,7 +9,10 @@ import json
 import sys
 from pathlib import Path
 
-WANTED = ("one_local_step", "one_round", "one_verification", "w1", "w2", "start", "verify_quick")
+WANTED = (
+    "fednest_minimax", "one_local_step", "one_round", "one_verification", "w1", "w2", "start",
+    "verify_quick",
+)  # fmt: skip
 
 
 def main(path: Path) -> int:

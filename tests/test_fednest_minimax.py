@@ -1,0 +1,238 @@
+"""The minimax experiment of 002: its problem, its predictions, its kernels and its sentences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import root
+
+from gpu_bench.cases.fednest_minimax import fednest_minimax
+from synthetic.problems import QuadraticMinimax, RandomMinimax
+from tests.commands import driftproof
+from toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
+from toolkit.federation import run, sampled_context
+from toolkit.kernels.registry import fused_for
+from verifiers.experiments.fednest._minimax_predicted import linear_rate, predicted
+from verifiers.experiments.fednest._minimax_report import distances, norms, steepness
+from verifiers.experiments.fednest._minimax_runs import WITHOUT, OneRun, Setting, Size
+
+SMALL = Size(1, 40, clients=6, dim=3, sampled=0.5, calls=2, inner_steps=20, outer_steps=40)
+CALLS = {"terms": 0, "inner_calls": 3, "inner_steps": 4, "outer_steps": 5}
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    made = driftproof(
+        "run", "fednest/minimax", "--profile", "smoke", "--workers", "1", "--out", str(folder)
+    )
+    assert made.returncode == 0, made.stderr
+    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())
+
+
+def curves(problem, algorithm, rounds, *, replicates=1, block=0):
+    """Return the server's x_k and y_k, [rounds + 1, dim, replicates] each."""
+    kept = []
+    run(
+        problem, algorithm, sampled_context(problem, ("c",), replicates=replicates, block=block),
+        rounds=rounds, watch=lambda s, state: kept.append((state.x[0].clone(), state.y[0].clone())),
+    )  # fmt: skip
+    return tuple(torch.stack(of).numpy() for of in zip(*kept, strict=True))
+
+
+def test_the_sentences_are_judged_and_the_plots_are_there(smoke):
+    folder, printed, head = smoke
+    assert len(head["sentences"]) == 2 * 4 + 2
+    assert {s["verdict"] for s in head["sentences"]} <= {"reproduced", "undecided"}  # two seeds
+    for panel in head["panels"]:
+        assert (folder / "plots" / f"fednest-minimax-{panel['name']}.svg").exists()
+    assert "FedNest and LFedNest are the same method here" in printed.replace("\n", " ")
+    assert len({panel["name"] for panel in head["panels"]}) == len(head["panels"]) == 4 + 4
+
+
+def test_with_all_clients_the_smoke_run_goes_as_predicted(smoke):
+    *_, head = smoke
+    for panel in head["panels"]:
+        held = {curve["label"]: np.array(curve["mean"]) for curve in panel["curves"]}
+        if panel["name"].endswith("all"):
+            for method in ("FedNest", "FedAvg-S"):
+                np.testing.assert_allclose(
+                    held[method], held[f"{method}, predicted mean"], rtol=1e-6, atol=1e-20
+                )
+
+
+@pytest.mark.parametrize("form", ["printed", "halved"])
+@pytest.mark.parametrize("kind", ["multiples", "general"])
+def test_the_saddle_point_is_where_both_gradients_vanish(form, kind):
+    """Two routes: the closed form, and a root of the field written out from the docstring."""
+    problem = RandomMinimax(
+        clients=5, dim=4, form=form, matrices_drawn=kind, coupling=0.7, spread=2.0, partition=3
+    )
+    whole = replace(problem, form="printed")
+    c = 0.5 if form == "halved" else 1.0
+    a, b = whole.matrices.mean(0), whole.offsets.mean(0)
+
+    def field(z):
+        x, y = z[:4], z[4:]
+        return np.concatenate([0.1 * x - c * a.T @ y, y - c * b + c * a @ x])
+
+    found = root(field, np.ones(8), tol=1e-13).x
+    np.testing.assert_allclose(np.concatenate(problem.saddle), found, rtol=1e-9, atol=1e-12)
+    z = torch.from_numpy(found)[None, :, None].expand(5, 8, 1)
+    assert problem.oracles(torch.float64).plain_grad(z, None).mean(0).abs().max() < 1e-12
+
+
+def test_the_data_are_drawn_as_the_docstring_says():
+    base = RandomMinimax(clients=400, dim=10)
+    t = base.matrices[:, 0, 0]
+    np.testing.assert_array_equal(base.matrices, t[:, None, None] * np.eye(10))
+    assert 0 < t.min() < t.max() < 0.1
+    assert t.mean() == pytest.approx(0.05, abs=0.005)
+    np.testing.assert_allclose(base.offsets.mean(1), 0, atol=1e-14)
+    assert base.offsets.std() == pytest.approx((4 / 3 * 0.9) ** 0.5, rel=0.1)
+    np.testing.assert_allclose(replace(base, spread=10.0).offsets, 10 * base.offsets, rtol=1e-14)
+    np.testing.assert_array_equal(replace(base, spread=10.0).matrices, base.matrices)
+    np.testing.assert_allclose(replace(base, form="halved").offsets, base.offsets / 2, rtol=1e-14)
+    centred = replace(base, centring="clients")
+    np.testing.assert_allclose(np.concatenate(centred.saddle), 0, atol=1e-14)
+    assert not np.array_equal(replace(base, partition=1).matrices, base.matrices)
+
+
+@pytest.mark.parametrize("participation", [1.0, 0.4])
+@pytest.mark.parametrize("kind", ["multiples", "general"])
+def test_variance_reduction_changes_no_average(participation, kind):
+    """All Hessians are equal: FedNest, FedNest_SGD and LFedNest have the same server iterates."""
+    problem = RandomMinimax(clients=5, dim=3, matrices_drawn=kind, coupling=0.5)
+    made = [
+        curves(problem, method(**CALLS, participation=participation), 20)
+        for method in (FedNest, FedNestSGD, LFedNest)
+    ]
+    for other in made[1:]:
+        for one, same in zip(made[0], other, strict=True):
+            np.testing.assert_allclose(one, same, rtol=1e-12, atol=1e-13)
+    unequal = QuadraticMinimax(clients=3, dim=2, heterogeneity=0.5)  # A_i that do not commute
+    one, other = (curves(unequal, of(**CALLS), 5)[0] for of in (FedNest, FedNestSGD))
+    np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["multiples", "general"])
+def test_the_rate_by_blocks_is_that_of_the_whole_map_and_of_the_run(kind):
+    problem = RandomMinimax(clients=5, dim=3, matrices_drawn=kind, coupling=0.5)
+    algorithm = FedNest(**CALLS)
+    rate = linear_rate(problem, algorithm)
+    assert rate == pytest.approx(predicted(problem, algorithm, 1).rate, rel=1e-10)
+    x, y = curves(problem, algorithm, 260)
+    squares = ((x[..., 0] - problem.saddle[0]) ** 2).sum(1)
+    squares += ((y[..., 0] - problem.saddle[1]) ** 2).sum(1)
+    assert steepness(squares, rate) == pytest.approx(1, abs=0.1)
+    assert squares[-1] < 1e-10 * squares[0]
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        FedNest(**CALLS, participation=0.3),
+        LFedNest(**CALLS, participation=0.6),
+        FedAvgS(local_steps=6, order="alternating", participation=0.3),
+    ],
+)
+@pytest.mark.parametrize("kind", ["multiples", "general"])
+def test_the_predicted_mean_is_the_mean_over_cohorts(algorithm, kind):
+    problem = RandomMinimax(clients=9, dim=2, matrices_drawn=kind, coupling=0.5)
+    expected = predicted(problem, algorithm, 30)
+    blocks = [curves(problem, algorithm, 30, replicates=64, block=k) for k in range(12)]
+    for k, (exact, floor) in enumerate(
+        ((expected.x, expected.floor_x), (expected.y, expected.floor_y))
+    ):
+        there = problem.saddle[k][:, None]
+        squares = np.concatenate([((made[k] - there) ** 2).sum(1) for made in blocks], 1)
+        error = squares.std(1) / squares.shape[1] ** 0.5
+        assert np.all(np.abs(squares.mean(1) - exact) <= 5 * error + 1e-12 * exact)
+        late = predicted(problem, algorithm, 400)
+        assert (late.x, late.y)[k][-1] == pytest.approx(floor, rel=1e-6)
+
+
+def test_the_floor_of_one_number_by_hand():
+    """A_i = 0: y is an average of sampled means, and its variance is known."""
+    problem = RandomMinimax(clients=8, dim=1, coupling=0.0, centring="none")
+    algorithm = LFedNest(terms=0, inner_calls=1, inner_steps=3, participation=0.25)
+    keep, b = 0.9**3, problem.offsets[:, 0]
+    sampled = b.var(ddof=1) / 2 * (1 - 2 / 8)  # of the mean of two of eight
+    expected = predicted(problem, algorithm, 1).floor_y
+    assert expected == pytest.approx(sampled * (1 - keep) / (1 + keep), rel=1e-10)
+
+
+def test_without_b_fednest_goes_to_zero_although_the_saddle_point_is_elsewhere():
+    made = {
+        method: json.loads(
+            OneRun(method, Setting(), 0.5, replace(SMALL, rounds=400), 0, 0, "batched").work()
+        )
+        for method in ("FedNest", WITHOUT)
+    }
+    without, whole = made[WITHOUT], made["FedNest"]
+    assert norms(without)[-1] < 1e-11
+    assert sum(whole["saddle"]) > 0.01
+    assert distances(without)[-1] == pytest.approx(sum(whole["saddle"]), rel=1e-5)
+    assert steepness(norms(without), without["rate"]) > 0.9
+    assert abs(steepness(distances(whole), whole["rate"])) < 0.5
+    assert whole["floor y"] > 0 == without["floor y"]
+
+
+def test_the_notebooks_loop_is_fednest_without_b():
+    """Two routes: the public code's update, client by client, and the method on b_i = 0."""
+    workload = fednest_minimax(clients=7, calls=3, inner_steps=4, outer_steps=5)
+    made = {name: variant() for name, variant in workload.variants.items()}
+    for name, ends in made.items():
+        np.testing.assert_allclose(ends, made["numpy loop"], rtol=1e-12, err_msg=name)
+    assert np.abs(made["driftproof"] - 10).max() > 1e-3
+
+
+def test_the_wire_gives_the_same_curves():
+    size = replace(SMALL, rounds=3, clients=4, inner_steps=3, outer_steps=3)
+    batched, wire = (
+        json.loads(OneRun("LFedNest", Setting(), 0.5, size, 0, 0, engine).work())
+        for engine in ("batched", "wire")
+    )
+    for name in ("x", "y", "norm of x", "norm of y", "end"):
+        np.testing.assert_allclose(wire[name], batched[name], rtol=1e-11)
+
+
+@settings(max_examples=40)
+@given(
+    clients=st.integers(1, 9), dim=st.integers(1, 12), share=st.floats(0.01, 1.0),
+    replicates=st.integers(1, 3), steps=st.tuples(*[st.integers(1, 5)] * 3),
+    kind=st.sampled_from(["multiples", "general"]), form=st.sampled_from(["printed", "halved"]),
+    which=st.integers(0, 4), dtype=st.sampled_from([torch.float64, torch.float32]),
+)  # fmt: skip
+def test_a_kernel_is_the_step_repeated(
+    clients, dim, share, replicates, steps, kind, form, which, dtype
+):
+    problem = RandomMinimax(
+        clients=clients, dim=dim, matrices_drawn=kind, form=form, coupling=1 / dim, entry=1.0
+    )
+    calls = {"terms": 0, "participation": share, "inner_step_size": 0.3, "outer_step_size": 0.2}
+    if which < 3:
+        calls |= dict(zip(("inner_calls", "inner_steps", "outer_steps"), steps, strict=True))
+        algorithm = (FedNest, FedNestSGD, LFedNest)[which](**calls)
+    else:
+        order = ("simultaneous", "alternating")[which - 3]
+        del calls["terms"]
+        algorithm = FedAvgS(local_steps=steps[0] * steps[1], order=order, **calls)
+    made = []
+    for kernels in (True, False):
+        ctx = sampled_context(problem, ("h",), replicates=replicates, dtype=dtype)
+        assert fused_for(algorithm, problem, ctx) is not None
+        made.append(run(problem, algorithm, ctx, rounds=3, kernels=kernels))
+        made[-1].__dict__["t"] = ctx.t
+    tight = 1e-12 if dtype == torch.float64 else 1e-5
+    for fused, plain in zip(made[0].state, made[1].state, strict=True):
+        assert fused.dtype == plain.dtype == dtype
+        torch.testing.assert_close(fused, plain, rtol=tight, atol=tight)
+    assert (made[0].rounds, made[0].reals) == (made[1].rounds, made[1].reals)
+    assert made[0].t == made[1].t

@@ -1,0 +1,177 @@
+r"""FedInn and FedOut on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², fused (numba, CPU).
+
+With ``terms=0`` and without noise, a call of FedInn holds x and one of FedOut holds y, so A_i x and
+A_iᵀy are the same in all their local steps: each is computed once a call, and a local step costs
+O(d) instead of two passes over A_i. Only the clients of a call's cohort are computed: the others'
+local steps end in the average that all receive.
+
+What the problem is made of is asked of its oracles (A_i and b_i are values at unit vectors and at
+0, exact in floating point), once a run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+WIDE = 32
+"""Entries that take their local steps together: as many as registers hold."""
+
+
+class Data(NamedTuple):
+    """A_i [clients, d_2, d_1], b_i [clients, d_2] and λ, in a run's precision."""
+
+    matrices: np.ndarray
+    offsets: np.ndarray
+    regulariser: float
+    diagonal: bool
+
+
+_HELD: WeakKeyDictionary[Any, Data] = WeakKeyDictionary()
+
+
+def accepts(algorithm: Any, problem: Any) -> bool:
+    """Say whether a member is served: without noise, and without the indirect part."""
+    return problem.gradient_noise == 0 and getattr(algorithm, "terms", 0) == 0
+
+
+def data_of(oracles: Any, x: Tensor, y: Tensor) -> Data:
+    """Return what a problem is made of, given any x and y of the run."""
+    if oracles not in _HELD:
+        clients, rows = oracles.clients, y.shape[1]
+        unit = torch.eye(rows, dtype=y.dtype).expand(clients, rows, rows)
+        none = torch.zeros_like(unit)
+        at = torch.zeros(clients, x.shape[1], rows, dtype=x.dtype)
+        matrices = oracles.lower_cross(at, none, unit, None).mT.contiguous().numpy()
+        offsets = -oracles.lower_grad(at, none, None)[..., 0]
+        regulariser = oracles.upper_grad_x(at + 1, none, None)[0, 0, 0]
+        square = matrices.shape[1] == matrices.shape[2]
+        beside = matrices * (1 - np.eye(*matrices.shape[1:])) if square else matrices
+        _HELD[oracles] = Data(
+            matrices, offsets.contiguous().numpy(), regulariser.item(),
+            square and not beside.any(),
+        )  # fmt: skip
+    return _HELD[oracles]
+
+
+def members(ctx: Any, algorithm: Any, since: int) -> np.ndarray:
+    """Return the clients of the cohort drawn at step ``since``, [size, replicates]."""
+    size = algorithm.cohort_size(ctx.clients)
+    ctx.cohort(size, since=since)
+    if ctx.mask is None:
+        every = np.broadcast_to(np.arange(ctx.clients)[:, None], (ctx.clients, ctx.replicates))
+        return np.ascontiguousarray(every)
+    chosen = ctx.mask[:, 0].numpy().astype(bool)
+    found = np.nonzero(chosen.T)[1].reshape(ctx.replicates, size)
+    return np.ascontiguousarray(found.T)
+
+
+def one_round(ctx: Any, oracles: Any, algorithm: Any, state: Any) -> tuple[Any, float]:
+    """T calls of FedInn and one of FedOut, from the start of a round, where all clients agree."""
+    first, tau = ctx.t, algorithm.inner_steps
+    of = data_of(oracles, state.x, state.y)
+    x, y = (shared(v) for v in (state.x, state.y))
+    y_start, q = y, shared(state.y_direction)
+    for call in range(algorithm.inner_calls):
+        y_start = y
+        chosen = members(ctx, algorithm, first + call * tau)
+        fixed = hoisted(of.matrices, x, of.offsets, chosen)
+        beta, reduced = algorithm.inner_step_size, algorithm.reduces_inner
+        y, mean = _local_steps(y, fixed, 1.0, beta, tau, reduced)
+        q = mean if reduced else q
+    since = first + algorithm.inner_calls * tau
+    chosen = members(ctx, algorithm, since)
+    none = np.zeros((len(of.matrices), x.shape[0]), x.dtype)
+    fixed = -hoisted(of.matrices.transpose(0, 2, 1), y, none, chosen)
+    reduced, start = not algorithm.local_hypergradient, x
+    alpha, lam = algorithm.outer_step_size, of.regulariser
+    x, h = _local_steps(x, fixed, lam, alpha, algorithm.outer_steps, reduced)
+    averages = algorithm.inner_calls * (1 + algorithm.reduces_inner)
+    ctx.rounds += averages + 1 + reduced
+    ctx.reals += averages * y.shape[0] + (1 + reduced) * x.shape[0]
+    ctx.t = since + algorithm.outer_steps - 1
+    ends = {"x": x, "y": y, "y_start": y_start, "y_direction": q}
+    if reduced:
+        ends |= {"x_start": start, "x_direction": h}
+    return state._replace(**{name: everywhere(v, oracles) for name, v in ends.items()}), 0.0
+
+
+def shared(x: Tensor) -> np.ndarray:
+    """Return what all clients hold alike, [dim, replicates]."""
+    return np.ascontiguousarray(x[0].numpy())
+
+
+def everywhere(x: np.ndarray, oracles: Any) -> Tensor:
+    """Return [dim, replicates] as every client holds it."""
+    return torch.from_numpy(x).expand(oracles.clients, *x.shape)
+
+
+@numba.njit(cache=True)
+def hoisted(
+    matrices: np.ndarray, x: np.ndarray, offsets: np.ndarray, chosen: np.ndarray
+) -> np.ndarray:
+    """Return A_i x − b_i of the chosen clients, [size, replicates, rows]."""
+    size, replicates = chosen.shape
+    rows, columns = matrices.shape[1:]
+    made = np.empty((size, replicates, rows), x.dtype)
+    for j in range(size):
+        for r in range(replicates):
+            k = chosen[j, r]
+            for i in range(rows):
+                total = matrices[k, i, 0] * x[0, r]
+                for l in range(1, columns):  # noqa: E741
+                    total += matrices[k, i, l] * x[l, r]
+                made[j, r, i] = total - offsets[k, i]
+    return made
+
+
+@numba.njit(cache=True)
+def _local_steps(
+    v: np.ndarray, fixed: np.ndarray, curvature: float, step_size: float, steps: int, reduced: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Step along curvature·v + fixed_i at every chosen client; return means of end and gradient.
+
+    The entries of all clients' iterates move independently of each other, so the steps are taken
+    by ``WIDE`` entries at a time, whatever client they are of.
+
+    Args:
+        v: where all start, [rows, replicates].
+        fixed: the part of the gradient that does not move, [size, replicates, rows].
+        reduced: whether the gradients are corrected by the chosen clients' mean at the start.
+    """
+    size = len(fixed)
+    c, step = v.dtype.type(curvature), v.dtype.type(step_size)
+    start = np.ascontiguousarray(v.T).ravel()
+    owns = fixed.reshape(size, len(start))
+    mean, made = np.zeros_like(start), np.zeros_like(start)
+    begun = np.zeros_like(owns)
+    if reduced:
+        for j in range(size):
+            begun[j] = c * start + owns[j]
+            mean += begun[j]
+        mean /= size
+    ends = np.empty_like(owns)
+    for j in range(size):
+        ends[j] = start
+    every, own, begun = ends.ravel(), owns.ravel(), begun.ravel()
+    at, fix, drop, to = np.zeros((4, WIDE), v.dtype)
+    for first in range(0, every.size, WIDE):
+        wide = min(WIDE, every.size - first)
+        for e in range(wide):
+            at[e], fix[e] = every[first + e], own[first + e]
+            drop[e], to[e] = begun[first + e], mean[(first + e) % len(mean)]
+        for _ in range(steps):
+            for e in range(WIDE):
+                at[e] -= step * (c * at[e] + fix[e] - drop[e] + to[e])
+        for e in range(wide):
+            every[first + e] = at[e]
+    for j in range(size):
+        made += ends[j]
+    made /= size
+    shape = (v.shape[1], v.shape[0])
+    return made.reshape(shape).T.copy(), mean.reshape(shape).T.copy()

@@ -1,0 +1,20 @@
+r"""A round of LFedNest on the quadratic minimax families, fused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolkit.kernels._nested_minimax import accepts, one_round
+from toolkit.kernels.registry import fused
+
+
+@fused(
+    name="nested-lfednest",
+    algorithm="lfednest",
+    problem=("quadratic-minimax", "random-minimax"),
+    device="cpu",
+    accepts=accepts,
+)
+def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+    """Equal to ``steps`` repetitions of ``LFedNest.step`` from the start of a round."""
+    return one_round(ctx, oracles, algorithm, state)

@@ -1,0 +1,1 @@
+"""The figures of the FedNest slides (002)."""
