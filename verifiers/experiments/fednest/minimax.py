@@ -1,4 +1,4 @@
-r"""The minimax experiment of the FedNest slides (002, slide "Minimax Experiment"): FedNest, LFedNest, FedAvg-S.
+r"""The minimax experiment of the FedNest slides (002): FedNest, LFedNest, FedAvg-S.
 
 Printed: min_x (1/m) max_y Σ f_i, f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², on non-i.i.d.
 synthetic data; nothing else. The public code (ucr-optml/FedNest, minmax_synthetic.ipynb) has 1,000
