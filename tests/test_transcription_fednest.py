@@ -9,6 +9,8 @@ import pytest
 import torch
 from hypothesis import given as property_of
 from hypothesis import strategies as some
+from scipy.stats import linregress
+from scipy.stats import t as student
 from sympy import Integer, Rational
 
 from synthetic.problems import QuadraticBilevel, QuadraticMinimax
@@ -74,7 +76,7 @@ def test_a_right_side_is_the_one_stated(key):
 ORDERS = {
     ("inner-drift", "printed"): -1, ("inner-drift", "corrected"): 0,
     ("outer-drift", "printed"): -1, ("outer-drift", "corrected"): 0,
-    ("inner-drift-step-size", "printed"): -2,
+    ("inner-drift-step-size", "printed"): -2, ("outer-drift-step-size", "printed"): -2,
     **{(name, "printed"): Rational(-1, 2) for name in (
         "theorem", "theorem-lower", "theorem-minimax", "theorem-single-level",
         "theorem-compositional")},
@@ -118,6 +120,22 @@ def test_the_limit_of_the_drift_by_a_long_round():
     y = (1 - 1 / steps) ** np.arange(1, steps + 1)
     assert np.mean((1 - y) ** 2) == pytest.approx(float(inner_drift.LIMIT), rel=1e-3)
     assert float(inner_drift.LIMIT) == pytest.approx(2 / e - 0.5 - e**-2 / 2)
+
+
+def test_the_exponent_of_local_steps_is_two():
+    """At a fixed small β, far from y*: the fitted exponent of τ is 2, where 1 is printed."""
+    problem = inner_drift.instance(8).problem
+    counts = np.array([8, 16, 32, 64, 128])
+    drifts = []
+    for steps in counts:
+        method = FedInn(inner_steps=int(steps), inner_step_size=2.0**-14)
+        ctx = NoiselessContext(2, dtype=torch.float64, device="cpu")
+        drifts.append(run(problem, method, ctx, rounds=1, left=inner_drift.drift.mean_inner).values)
+    fit = linregress(np.log(counts), np.log(np.ravel(drifts)))
+    half = fit.stderr * student.ppf(0.975, len(counts) - 2)
+    # Σν²/τ is τ²/3 + τ/2 + …, so that the last octave is nearer to 2 than the fit
+    assert 1.8 < fit.slope - half < fit.slope + half < 2.0
+    assert np.log2(drifts[-1][0, 0] / drifts[-2][0, 0]) == pytest.approx(2, abs=0.03)
 
 
 @pytest.mark.parametrize("terms", [1, 3, 8])

@@ -54,3 +54,7 @@ def outer_steps(case):
 
 def inverse_step(case):
     return 1 / case.algorithm.inner_step_size
+
+
+def inverse_outer_step(case):
+    return 1 / case.algorithm.outer_step_size
