@@ -43,6 +43,21 @@ class BilevelScores:
     def upper_smoothness(self, pair: Tensor) -> Tensor:
         return self._slope(pair, self._upper_gradient)
 
+    def upper_sample_smoothness(self, pair: Tensor) -> Tensor:
+        one, two = pair.chunk(2)
+        d = self.problem.upper_dim
+        other = torch.cat([two[:d], one[d:]])  # another x, the same y
+        drawn = outcomes(self.oracles.upper_law(1), self.problem.clients, one.shape[-1])
+        rises = [
+            torch.linalg.vector_norm(
+                self.oracles.upper_grad_x(*self._parts(one), draw)
+                - self.oracles.upper_grad_x(*self._parts(other), draw),
+                dim=1,
+            )
+            for draw, _ in drawn
+        ]
+        return quotient(torch.stack(rises).amax((0, 1)), one[:d], two[:d])
+
     def upper_gradient_bound(self, z: Tensor) -> Tensor:
         norms: Tensor = torch.linalg.vector_norm(self._upper_gradient(z), dim=1)
         return norms.amax(0)

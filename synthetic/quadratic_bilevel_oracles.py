@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def arrays_of(of: QuadraticBilevel) -> dict[str, np.ndarray]:
-    """Return H, C, e, a, λ and κ of every client, clients first, and u."""
+    """Return H, C, e, a, λ ± l and γ ± κ of every client, clients first, and u."""
     d, signs = of.lower_dim, of.signs[:, None, None]
     u = reflections(np.arange(1.0, d + 1), np.cos(np.arange(1.0, d + 1)))
     swap = np.eye(d)
@@ -29,7 +29,7 @@ def arrays_of(of: QuadraticBilevel) -> dict[str, np.ndarray]:
         "e": of.offset * flat + of.offset_heterogeneity * column * u[:, 0],
         "a": of.target * flat + of.target_heterogeneity * column * u[:, 0],
         "lambda": of.regulariser + of.regulariser_heterogeneity * of.signs,
-        "kappa": of.tilt * of.signs,
+        "kappa": of.slope + of.tilt * of.signs,
         "u": u[:, 0],
     }
 
@@ -75,7 +75,7 @@ class QuadraticBilevelOracles:
         return value + plain + self._tilt[:, None] * x[:, 0]
 
     def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
-        """Return (λ ± l)x ± κe and the noise."""
+        """Return (λ ± l)x + (γ ± κ)e and the noise."""
         grad = self._regulariser * x
         grad[:, 0] += self._tilt[:, None]
         if xi is not None:

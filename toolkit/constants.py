@@ -47,6 +47,7 @@ ROLES: Mapping[str, str] = {
     "lower_sample_smoothness": "sup over samples of the spectral norm of ∇²_yy g_i",
     "upper_gradient_bound": "sup over (x, y) of each expected ∇f_i's norm",
     "upper_smoothness": "Lipschitz constant of each expected ∇f_i, in (x, y)",
+    "upper_sample_smoothness": "Lipschitz constant in x of ∇_x f_i(·, y; ξ), per sample",
     "upper_gradient_noise": "sup over (x, y) of the standard deviation of ∇f_i",
     "lower_gradient_noise": "sup over (x, y) of the standard deviation of ∇_y g_i",
     "lower_hessian_noise": "sup over (x, y) of the standard deviation of ∇²_yy g_i (Frobenius)",
@@ -82,6 +83,7 @@ LATEX: Mapping[str, str] = {
     "ell_f1": r"\ell_{f,1}",
     "sigma_g2": r"\sigma_{g,2}",
     "tau_x": r"\tau_x",
+    "ell_fx": r"\ell_{f,1}(\xi)",
     "mu_g": r"\mu_g",
     "sigma_gy": r"\sigma_{g,1}",
 }

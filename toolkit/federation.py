@@ -100,6 +100,7 @@ def run(
     keep_freed_memory()
     shake = _Jitter(jitter) if jitter is not None else None
     tau = ctx.local_steps = algorithm.local_steps
+    ctx.horizon = rounds
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
     state = shake(state) if shake is not None else state

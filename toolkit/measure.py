@@ -138,6 +138,11 @@ class View:
         """How many local steps a round has."""
         return self.ctx.local_steps
 
+    @property
+    def horizon(self) -> int:
+        """How many rounds the run has."""
+        return self.ctx.horizon
+
     def since_round(self, name: str, value: Tensor, *, largest: bool = False) -> Tensor:
         """Return the sum (or the largest) of a value over the moments of this round up to now."""
         self.memory[INSIDE] = self.memory[SUMMED] = True

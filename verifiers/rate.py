@@ -73,6 +73,7 @@ class Rate:
         floors: lower bounds that can refute.
         size: what the horizon is on a case, if it is not the number of local steps.
         size_name: what a plot calls it.
+        blocks: blocks of 64 replicates at each horizon.
     """
 
     horizon: Any
@@ -83,6 +84,7 @@ class Rate:
     floors: Sequence[Floor] = field(default_factory=tuple)
     size: Callable[[Case], float] | None = None
     size_name: str = "T, local steps"
+    blocks: int = 1
 
 
 def exponents(expression: Any, horizon: Any) -> dict[Any, Any]:
@@ -144,7 +146,8 @@ def judge_schedule(
         ]
         for e, c in growth.items()
     ]
-    proof += _terms(schedule, rate)
+    if rate.size is None:  # else the horizon is not a number of steps that cost samples
+        proof += _terms(schedule, rate)
     return _row(
         claim, form, Verdict.SUPPORTED, Evidence.SYMBOLIC, "", comparisons=len(growth),
         series={"proof": proof},

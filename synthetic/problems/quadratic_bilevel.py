@@ -6,7 +6,7 @@ first coordinates and S the exchange of the first two coordinates, 1 on the othe
 * g_i(x, y) = ½ yᵀH_i y − yᵀ(C_i x + e_i), H_i = U(diag(s) ± hS)Uᵀ, s equally spaced from
   ``smallest`` to ``largest``, C_i = (c ± k)UE, e_i = ē ± o u. The H_i do not commute for h > 0 and
   d_2 ≥ 2;
-* f_i(x, y) = φ(y − a_i) + ((λ ± l)/2)‖x‖² ± κ x_1, a_i = ā ± q u, φ(v) = (w/2)‖v‖², or with
+* f_i(x, y) = φ(y − a_i) + ((λ ± l)/2)‖x‖² + (γ ± κ)x_1, a_i = ā ± q u, φ(v) = (w/2)‖v‖², or with
   ``upper_slope`` G > 0 the radial Huber function of slope G and curvature w.
 
 **Noise**, signs ±1: ∇_x f_i + (σ_f/√2)ξ_1 e, ∇_y f_i + (σ_f/√2)ξ_2 u; ∇_y g_i + vζ_1 u +
@@ -15,12 +15,12 @@ derivative's oracle is −C_iᵀ + bζ_3 e uᵀ.
 
 **Constants**: μ_g and ℓ_{g,1} are extreme eigenvalues of the H_i and of the blocks
 [[0, −C_iᵀ], [−C_i, H_i]] (symmetric eigenvalue problems, backward stable; attained);
-ℓ_{f,1} = max(w, |λ ± l|); ℓ_{f,0} = √(G² + κ²) (+ noise is not in it) where f is Lipschitz: G > 0,
-λ = l = 0. ℓ_{g,2} = 0.
+ℓ_{f,1} = max(w, |λ ± l|); ℓ_{f,0} = √(G² + (γ + κ)²) where f is Lipschitz: G > 0, λ = l = 0.
+ℓ_{g,2} = 0.
 
-**Solution.** y*(x) = Bx + H̄^{-1}ē with B = cH̄^{-1}UE, and ∇F(x) = Bᵀ(1/m)Σ∇φ(y* − a_i) + λx. F is
-(w‖B‖² + λ)-smooth; the least value is at y* = ā if λ = 0 and B is onto, else the least squares of
-a quadratic.
+**Solution.** y*(x) = Bx + H̄^{-1}ē with B = cH̄^{-1}UE, and ∇F(x) = Bᵀ(1/m)Σ∇φ(y* − a_i) + λx + γe.
+F is (w‖B‖² + λ)-smooth and convex; where it is flat, (wBᵀB + λI)x = wBᵀ(ā − H̄^{-1}ē) − γe, in the
+quadratic part of every φ.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import numpy as np
 import torch
 
 from synthetic.pairs import pair_signs
+from synthetic.quadratic_bilevel_optimum import flat_and_inside, minimiser
 from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles, arrays_of
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
@@ -57,7 +58,7 @@ class QuadraticBilevel(BilevelProblem):
         upper_slope, upper_curvature: G (0: φ is quadratic) and w.
         target, target_heterogeneity: ‖ā‖ and q.
         regulariser, regulariser_heterogeneity: λ and l.
-        tilt: κ.
+        tilt, slope: κ and γ; with γ > 0, ∇_y f is not 0 at the solution.
         upper_noise, lower_value_noise, lower_curvature_noise, cross_noise: σ_f, v, a and b.
         distance, lower_start: x_0 = distance·e_1; y_0 = y*(x_0) + lower_start·u.
     """
@@ -79,6 +80,7 @@ class QuadraticBilevel(BilevelProblem):
     regulariser: float = 0.0
     regulariser_heterogeneity: float = 0.0
     tilt: float = 0.0
+    slope: float = 0.0
     upper_noise: float = 0.0
     lower_value_noise: float = 0.0
     lower_curvature_noise: float = 0.0
@@ -95,7 +97,7 @@ class QuadraticBilevel(BilevelProblem):
         self.non_negative(
             "hessian_heterogeneity", "cross", "cross_heterogeneity", "offset",
             "offset_heterogeneity", "upper_slope", "target", "target_heterogeneity", "regulariser",
-            "regulariser_heterogeneity", "tilt", "upper_noise", "lower_value_noise",
+            "regulariser_heterogeneity", "tilt", "slope", "upper_noise", "lower_value_noise",
             "lower_curvature_noise", "cross_noise", "distance",
         )  # fmt: skip
         self.require("lower_start", "a finite number", bool(np.isfinite(self.lower_start)))
@@ -110,6 +112,9 @@ class QuadraticBilevel(BilevelProblem):
                 "0 unless regulariser = regulariser_heterogeneity = 0, cross > 0, dim ≥ lower_dim"
             )
             self.require("upper_slope", wanted + " (then inf F is known)", plain and onto)
+        if self.slope or self.upper_slope:
+            wanted = "small enough, with (wBᵀB + λI)x = … solvable, for a known inf F"
+            self.require("slope", wanted, flat_and_inside(self))
 
     @classmethod
     def examples(cls) -> list[QuadraticBilevel]:
@@ -122,9 +127,9 @@ class QuadraticBilevel(BilevelProblem):
                 regulariser_heterogeneity=0.2, tilt=0.2,
             ),
             cls(
-                clients=2, dim=3, lower_dim=2, hessian_heterogeneity=0.2, upper_slope=0.7,
-                target_heterogeneity=0.4, tilt=0.1, upper_noise=0.1, lower_value_noise=0.2,
-                lower_curvature_noise=0.1, cross_noise=0.1,
+                clients=2, dim=2, lower_dim=2, hessian_heterogeneity=0.2, upper_slope=0.7,
+                slope=0.1, target_heterogeneity=0.4, tilt=0.1, upper_noise=0.1,
+                lower_value_noise=0.2, lower_curvature_noise=0.1, cross_noise=0.1,
             ),
         ]  # fmt: skip
 
@@ -168,7 +173,7 @@ class QuadraticBilevel(BilevelProblem):
         blocks = np.block([[corner, cross.transpose(0, 2, 1)], [cross, held["H"]]])
         lambdas, noise = held["lambda"], self.lower_curvature_noise
         bend = np.linalg.svd(self.response[0], compute_uv=False)
-        tilted = self.tilt * float(np.abs(self.signs).max())
+        tilted = self.slope + self.tilt * float(np.abs(self.signs).max())
         least = w * float(bend[-1]) ** 2 if len(bend) == self.dim else 0.0
         made = {
             "lower_strong_convexity": float(lower.min()),
@@ -177,6 +182,7 @@ class QuadraticBilevel(BilevelProblem):
             "lower_sample_smoothness": float(lower.max()) + noise,
             "lower_sample_convexity": float(lower.min()) - noise,
             "upper_smoothness": max(w, float(np.abs(lambdas).max())),
+            "upper_sample_smoothness": float(np.abs(lambdas).max()),
             "upper_gradient_noise": self.upper_noise,
             "lower_gradient_noise": float(np.hypot(self.lower_value_noise, noise)),
             "lower_hessian_noise": noise,
@@ -197,11 +203,7 @@ class QuadraticBilevel(BilevelProblem):
     @cached_property
     def solution(self) -> Solution:
         """Inf F in closed form."""
-        b, shift = self.response
-        w, wanted = self.upper_curvature, self.parts["a"].mean(0) - shift
-        system = np.vstack([np.sqrt(w) * b, np.sqrt(self.regulariser) * np.eye(self.dim)])
-        right = np.concatenate([np.sqrt(w) * wanted, np.zeros(self.dim)])
-        x = np.linalg.lstsq(system, right, rcond=None)[0]
+        x = minimiser(self)
         value = float(self.objective(torch.from_numpy(x)[:, None]))
         return Solution(value, value, x, {"method": "closed form", "gap": 0.0})
 

@@ -146,6 +146,7 @@ class QuadraticMinimax(BilevelProblem):
             "lower_strong_convexity": 1.0,
             "lower_smoothness": own,
             "upper_smoothness": own,
+            "upper_sample_smoothness": abs(lam),
             "lower_hessian_smoothness": 0.0,
             "lower_sample_convexity": 1.0,
             "lower_sample_smoothness": 1.0,

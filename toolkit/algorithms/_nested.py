@@ -22,6 +22,7 @@ NOTATION = {
     "alpha": "outer_step_size", "b": "batch", "mu_g": "lower_strong_convexity",
     "ell_g1": "lower_smoothness", "ell_g2": "lower_hessian_smoothness",
     "ell_f0": "upper_gradient_bound", "ell_f1": "upper_smoothness",
+    "ell_fx": "upper_sample_smoothness",
     "sigma_f": "upper_gradient_noise", "sigma_gy": "lower_gradient_noise",
     "sigma_g2": "lower_hessian_noise", "L": "objective_smoothness", "F_gap": "initial_gap",
     "mu": "strong_convexity",

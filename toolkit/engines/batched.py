@@ -39,6 +39,7 @@ class BatchedContext:
     ) -> None:
         self.t = 0
         self.local_steps = 1
+        self.horizon = 1
         self.rounds = 0
         self.reals = 0
         self.marks: dict[str, Tensor] = {}

@@ -24,7 +24,7 @@ class BranchedContext(EnumeratedContext):
 
     def continue_from(self, ctx: BatchedContext) -> None:
         """Take the step and the pasts from another context."""
-        self.t, self.local_steps = ctx.t, ctx.local_steps
+        self.t, self.local_steps, self.horizon = ctx.t, ctx.local_steps, ctx.horizon
         self.outcomes = self.replicates
         self.replicates *= ctx.replicates
         self._probabilities = np.ones(self.replicates)

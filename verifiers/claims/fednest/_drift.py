@@ -6,8 +6,8 @@ y^t‖ + β‖q‖ and
 
     ‖y_{i,ν} − y^t‖² ≤ ν²β²‖q‖², almost surely.
 
-On x nothing need be convex: with an ℓ_{f,1}-Lipschitz ∇_x f_i(·; ξ) a step expands by at most 1 +
-αℓ_{f,1}, so ‖x_{i,ν} − x^k‖² ≤ ν²α²(1 + αℓ_{f,1})^{2(ν−1)}‖h‖², almost surely.
+On x nothing need be convex: with an ℓ_{f,1}-Lipschitz ∇_x f_i(·; ξ) of every sample a step expands
+by at most 1 + αℓ_{f,1}, so ‖x_{i,ν} − x^k‖² ≤ ν²α²(1 + αℓ_{f,1})^{2(τ−1)}‖h‖², almost surely.
 """
 
 from toolkit import Assumption, average, each, sq
@@ -20,6 +20,13 @@ SAMPLES = Assumption(
 )  # fmt: skip
 
 
+SAMPLES_OF_F = Assumption(
+    "samples", r"\nabla_x f_i(\cdot,y;\xi) \text{ is } \ell_{f,1}\text{-Lipschitz}",
+    roles=("upper_sample_smoothness",),
+    relation=lambda c: c.ell_fx <= c.ell_f1,
+)  # fmt: skip
+
+
 def inner(view):
     """Compare every client's ‖y_{i,ν} − y^t‖² with ν²‖q‖² after each local step of FedInn."""
     drift = sq(view.client("y") - view.state.y_start)
@@ -28,7 +35,7 @@ def inner(view):
 
 
 def outer(view):
-    """Compare every client's ‖x_{i,ν} − x^k‖² with ν²(1 + αℓ_{f,1})^{2(ν−1)}‖h‖² of FedOut."""
+    """Compare every client's ‖x_{i,ν} − x^k‖² with ν²‖h‖² after each local step of FedOut."""
     drift = sq(view.client("x") - view.state.x_start)
     size = sq(view.state.x_direction)
     return each("round", "local_step", "client", drift, steps=view.local_step**2 * size)

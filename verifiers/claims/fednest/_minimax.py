@@ -10,6 +10,7 @@ the linear recursion of the means of F_S ⊗ F_S.
 """
 
 from itertools import combinations
+from math import inf, isfinite
 
 import numpy as np
 
@@ -44,6 +45,11 @@ def joint(problem, method):
         both = of_x @ of_y if method.order == "alternating" else of_x + of_y - np.eye(2 * d + 1)
         own.append(np.linalg.matrix_power(both, method.local_steps))
     return [[np.mean([own[i] for i in chosen], 0) for chosen in cohorts(problem, method)]]
+
+
+def converges(case):
+    """Say whether the method's second moments have a limit."""
+    return isfinite(limit(case.problem, calls(case.problem, case.algorithm)))
 
 
 def cohorts(problem, method):
@@ -90,7 +96,7 @@ def error_after(problem, called, rounds):
 
 
 def limit(problem, called):
-    """Return E‖z − z*‖² in the stationary law: the floor; raise if the recursion diverges."""
+    """Return E‖z − z*‖² in the stationary law: the floor (infinite where it diverges)."""
     # around z*, so that maps which fix it leave exactly nothing
     moved = np.eye(2 * problem.dim + 1)
     moved[:-1, -1] = saddle(problem)
@@ -98,7 +104,7 @@ def limit(problem, called):
     moments = second_moments([[back @ one @ moved for one in maps] for maps in called])
     whole, constant = moments[:-1, :-1], moments[:-1, -1]
     if np.abs(np.linalg.eigvals(whole)).max() >= 1:
-        raise ValueError("the second moments have no limit")
+        return inf
     held = np.append(np.linalg.solve(np.eye(len(whole)) - whole, constant), 1.0)
     floor = float(np.trace(held.reshape(moved.shape)[:-1, :-1]))
     return floor if floor > DUST else 0.0

@@ -1,60 +1,137 @@
-r"""What the rates of 002's theorem share: α = β = 1/√K, and N ~ κ_g log K.
+r"""What the rates of 002's theorem share, and the instance that no constant step sizes can serve.
 
-**Floor for a fixed N.** FedOut follows E h = ∇_x f − ∇²_xy g H^{-1}(I − (I − H/ℓ)^N)∇_y f, which
-vanishes elsewhere than ∇F. One client, f = ½x² + ½(y − 1)² and g = ½(y − x)², where the run stays
-(Huber functions and a larger ℓ_{g,1} = 2 beyond): with q = 1 − 1/2, the limit is x̂ = (1 − q^N)/(2 −
-q^N) for every small step, F'(x̂) = −q^N/(2 − q^N), and the mean of ‖∇F(x^k)‖² tends to at least its
-square as K → ∞ (no noise, or, by Jensen's inequality, with it).
+**The instance.** One client, f = φ(x) − y/2, g = ½(y − x)², φ the Huber function that is ½x² for
+|x| ≤ 1, no noise: ℓ_{g,1} = 2, μ_g = 1, F' = x − ½ near, and every assumption of the slides is met.
+FedIHGP gives p = −(N/4)2^{−N'}, whose mean is −½(1 − 2^{−N}) and whose variance is v/4,
+
+    v = (N/3)(1 − 4^{−N}) − (1 − 2^{−N})² ≥ N/4 − 1:
+
+**it grows with N**, whatever the batch and the number of clients, since N' is drawn once. While |x|
+≤ 1, x⁺ = x − α(x + p), so that, e = x − x̂ and x̂ = ½(1 − 2^{−N}),
+
+* E e^k = (1 − α)^k e⁰: from x⁰ = x̂ the mean stays there for any step sizes, and by Jensen's
+  inequality E F'(x^k)² ≥ (x̂ − ½)² = 4^{−N}/4 for every k: **no rate for a fixed N**;
+* Var e^k tends to αv/(4(2 − α)) ≥ αv/8: E F'(x^k)² ≥ α(N − 4)/32 in the limit;
+* from x⁰ = 0 the two means have one sign, and the mean over k < K of E F'(x^k)² is at least
+  4^{−N}/4 + 0.027/(αK) + α(N − 4)/64 for 2 ≤ αK, α ≤ 1: the last two together are at least
+  0.04((N − 4)/K)^½, and 4^{−N} ≥ K^{−½} log K unless N ≥ ¼ log₂ K (1 − o(1)). So **for any step
+  size that is constant over the run and any N, it is at least (log K/K)^½/100 for large K**.
+
+The noise is bounded by αN/4 a step, so a run leaves |x| ≤ 1 with a probability that is
+exponentially small in 1/(αN), which the constants above have room for. On the lower level y^k −
+y*(x^k) follows every move of x: for α = β one unit of noise leaves α(1 − α)^{j−2}(1 − jα) after j
+steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``tests/test_transcription_fednest.py`` has
+each of these in numbers, from the exact recursion of the second moments.)
 """
 
 from math import ceil, log
 
-from sympy import Rational, Symbol, symbols
+import sympy
+from sympy import Integer, Rational, symbols
 
-from toolkit import Case, average, each, sq
+from synthetic.problems import QuadraticBilevel
+from toolkit import Case, average, sq
 from toolkit.algorithms import FedNest
-from verifiers.rate import Rate
+from verifiers.rate import Floor, Rate
 
 K = symbols("K", positive=True)
-TERMS = Symbol("N", positive=True)
-HORIZONS = (64, 128, 256, 512, 1024)
-LONGER = (2048, 4096, 8192)
+TERMS = symbols("N", positive=True)
+HORIZONS = (128, 256, 512, 1024, 2048)
+LONGER = (4096, 8192)
+ROOT = K ** Rational(-1, 2)
+GROWING = 2 * sympy.log(K)
+"""κ_g log K on the instance."""
+INSTANCE = "f = φ(x) − y/2, g = ½(y − x)²"
+PROBLEM = QuadraticBilevel(
+    clients=2, dim=2, smallest=0.9, hessian_heterogeneity=0.1, offset_heterogeneity=0.5,
+    target_heterogeneity=0.3, upper_slope=2.0, slope=0.6, tilt=0.2, cross=0.8, upper_noise=0.3,
+    lower_value_noise=0.3, lower_curvature_noise=0.1, cross_noise=0.1,
+)  # fmt: skip
+"""Different noisy clients; with a slope on x, ∇_y f is not 0 at the solution."""
 
 
-def instance(problem, horizon, *, terms=None):
-    """Return FedNest's case of K rounds: α = β = 1/√K, N = ⌈κ_g log K⌉ unless given."""
+def instance(problem, horizon, *, terms=None, steps=(1, 1)):
+    """Return FedNest's case of K rounds.
+
+    Args:
+        terms: N; ⌈κ_g log K⌉ unless given.
+        steps: α and β, times √K.
+    """
     if terms is None:
         held = problem.constants
         kappa = held["lower_smoothness"] / held["lower_strong_convexity"]
         terms = ceil(kappa * log(horizon))
-    step = horizon**-0.5
-    method = FedNest(inner_step_size=step, outer_step_size=step, terms=terms)
+    alpha, beta = (share * horizon**-0.5 for share in steps)
+    method = FedNest(inner_step_size=beta, outer_step_size=alpha, terms=terms)
     return Case(problem, method, horizon)
 
 
+def slower(problem, horizon):
+    """Return the case with α = 1/√(K log K), β = 1/√K and N = ⌈κ_g log K⌉."""
+    return instance(problem, horizon, steps=(log(horizon) ** -0.5, 1))
+
+
+def rounds_over_log(case):
+    """Return K/log K."""
+    return case.rounds / log(case.rounds)
+
+
 def stationarity(view):
-    """Return ‖∇F(x^k)‖², averaged over k."""
+    """Return ‖∇F(x^k)‖², averaged over k = 0, …, K − 1 (the slides: 1, …, K)."""
     return average("round", sq(view.gradient(view.round_start("x"))))
 
 
 def lower_error(view):
-    """Return ‖y^k − y*(x^k)‖² at each k; a rate looks at the last."""
+    """Return ‖y^k − y*(x^k)‖², averaged over the second half of the run.
+
+    The slides state it of k = K; constant steps of order 1/√K have forgotten the start long before
+    K/2, so that these k have the law of the last, and their mean varies less.
+    """
     x, y = view.round_start("x"), view.round_start("y")
-    return each("round", sq(y - view.problem.lower_solution(x)))
+    counts = view.round >= view.horizon // 2
+    return average("round", 2 * counts * sq(y - view.problem.lower_solution(x)))
 
 
 def floor_of_fixed_series(at):
-    """Return the square of q^N/(2 − q^N), q = ½, for a schedule whose N is a constant."""
+    """Return 4^{−N}/4 for a schedule whose N is a constant."""
     count = at.get("N")
     if count is None or count.has(K):
         return None
-    left = Rational(1, 2) ** count
-    return (left / (2 - left)) ** 2 * K**0
+    return Integer(4) ** -count / 4 * K**0
 
 
-def rate(*floors):
+def floor_of_the_draw(at):
+    """Return α(N − 4)/32 for a schedule whose N grows."""
+    count = at.get("N")
+    if count is None or not count.has(K):
+        return None
+    return at["alpha"] * (count - 4) / 32
+
+
+def floor_of_constant_steps(at):
+    """Return √(log K/K)/100 for every step size that is constant over the run, and every N."""
+    return sympy.sqrt(sympy.log(K) / K) / 100 if at.get("steps") == "constant" else None
+
+
+def floor_of_the_lower_level(at):
+    """Return α(N − 4)/640 where α = β and N grows."""
+    if at["alpha"] != at["beta"] or "N" not in at:
+        return None
+    return at["alpha"] * (at["N"] - 4) / 640
+
+
+def rate(*floors, size=None, blocks=1):
     """Return the rate 1/√K, judged by its slope in K (and floors at N = 20, where N is fixed)."""
     return Rate(
         horizon=K, bound=None, source="", special={TERMS: 20}, exponent=-0.5,
-        size=lambda case: case.rounds, size_name="K, rounds", floors=floors,
+        size=size or (lambda case: case.rounds),
+        size_name="K/log K" if size else "K, rounds", floors=floors,
+        blocks=blocks,
     )  # fmt: skip
+
+
+FLOORS = [
+    Floor(f"{INSTANCE}, from x⁰ = x̂", floor_of_fixed_series),
+    Floor(f"{INSTANCE}: the variance of N'", floor_of_the_draw),
+    Floor(f"{INSTANCE}, from x⁰ = 0, for each α and N", floor_of_constant_steps),
+]

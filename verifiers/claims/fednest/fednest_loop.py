@@ -15,7 +15,7 @@ from verifiers.claims._pseudo_code import models
 from verifiers.claims.fednest._transcribed import NAME, transcribed
 
 NOISY = QuadraticBilevel(
-    clients=4, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
+    clients=5, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
     offset_heterogeneity=0.5, target_heterogeneity=0.6, regulariser=0.5,
     regulariser_heterogeneity=0.3, tilt=0.2, upper_noise=0.3, lower_value_noise=0.2,
     lower_curvature_noise=0.2, cross_noise=0.2,
@@ -35,11 +35,15 @@ class PseudoCode:
         *(
             case
             for method in (FedNest, FedNestSGD, LFedNest, LFedNestSVRG)
-            for case in grid(NOISY, method(participation=[1.0, 0.5], **SHAPE), rounds=3)
+            for case in grid(NOISY, method(participation=[1.0, 0.4], **SHAPE), rounds=4)
         ),
-        *grid(
-            QuadraticMinimax(clients=3, heterogeneity=0.4, gradient_noise=0.3),
-            FedNest(inner_steps=2, outer_steps=2, terms=3), rounds=3,
+        *(
+            case
+            for method in (FedNest, LFedNest)
+            for case in grid(
+                QuadraticMinimax(clients=3, heterogeneity=0.4, gradient_noise=0.3),
+                method(inner_steps=2, outer_steps=2, terms=3), rounds=3,
+            )
         ),
     ]  # fmt: skip
     right = ""

@@ -3,34 +3,36 @@ r"""LFedNest against FedAvg-S on the minimax problem (slide "Minimax Experiment"
 **Statement.** "LFedNest performs slightly better than FedAvg-S."
 
 **Kind.** Bound, of the limits of E‖z_K − z*‖² at equal step sizes and numbers of local steps,
-exactly (``_minimax``), with FedAvg-S's steps taken simultaneously and in turn.
+exactly (``_minimax``), with FedAvg-S's steps taken simultaneously and in turn; a sentence about one
+experiment, asked here of a family. In the experiment's own setting it is reproduced
+(``driftproof run fednest/minimax``).
 
-**Finding.** With all clients LFedNest has no error in the limit, because all Hessians are equal,
-and FedAvg-S has one as soon as the A_i differ: its joint local steps follow each client's own
-saddle point. With sampled clients it is the other way round on many cases: τ local steps of each
-variable in turn move farther towards the cohort's own saddle than τ joint ones.
+**Finding.** With all clients and without series LFedNest has no error in the limit, because all
+Hessians are equal, and FedAvg-S has one as soon as the A_i differ: its joint local steps follow
+each client's own saddle point. With the local series that the slides give LFedNest, p_i = H^{-1}∇_y
+f_i is not 0 at y*(x), since only the mean of ∇_y f_i is: it has a bias, the larger one. With
+sampled clients and T = 1 it is not better on every member: τ local steps of each variable in turn
+move farther towards the cohort's own saddle than τ joint ones.
 """
 
 from dataclasses import dataclass
+from math import isfinite
+
+import torch
 
 from synthetic.problems import QuadraticMinimax
 from toolkit import Assumption, Stated, claim, grid
 from toolkit.algorithms import FedAvgS, LFedNest
+from toolkit.engines.enumerated import NoiselessContext
+from toolkit.federation import run
 from verifiers.claims.fednest import _minimax as exact
-from verifiers.claims.fednest.minimax_linear import ALL, SOME
+from verifiers.claims.fednest.minimax_linear import ALL, DIRECT, SOME, STABLE
 from verifiers.ground_truth import Comparison
 
-
-def stays(case):
-    """Say whether LFedNest's second moments converge."""
-    try:
-        exact.limit(case.problem, exact.calls(case.problem, case.algorithm))
-    except ValueError:
-        return False
-    return True
-
-
-STABLE = Assumption("step sizes", r"\text{LFedNest does not diverge}", applies=stays)
+SERIES = Assumption(
+    "N > 0", r"p_i \text{ of each client's own Hessian and gradient}",
+    applies=lambda case: case.algorithm.terms > 0,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,25 +52,37 @@ class Share:
 class Light:
     cases = [
         case
-        for local in (1, 5, 20)
+        for local, shares in ((5, [1.0, 0.5]), (20, [1.0, 0.5]), (1, [0.5]))
         for case in grid(
             QuadraticMinimax(clients=4, dim=1, heterogeneity=[0.3, 1.0], regulariser=[0.1, 1.0]),
             LFedNest(
                 terms=0, inner_steps=local, outer_steps=local, inner_step_size=0.05,
-                outer_step_size=0.05, participation=[1.0, 0.5],
+                outer_step_size=0.05, participation=shares,
             ),
             rounds=1,
         )
-    ]  # fmt: skip
+    ] + grid(
+        QuadraticMinimax(clients=4, dim=1, heterogeneity=[0.3, 1.0]),
+        LFedNest(
+            terms=[1, 5], series="summed", inner_steps=5, outer_steps=5, inner_step_size=0.05,
+            outer_step_size=0.05,
+        ),
+        rounds=2000,
+    )  # fmt: skip
     readings = {
-        "all clients take part": Stated(Share(1.0), assumes=(ALL, STABLE)),
-        "clients are sampled": Stated(Share(1.0), assumes=(SOME, STABLE)),
+        "N = 0, all clients take part": Stated(Share(1.0), assumes=(DIRECT, ALL, STABLE)),
+        "N = 0, clients are sampled, on every member, T = 1": Stated(
+            Share(1.0), assumes=(DIRECT, SOME, STABLE)
+        ),
+        "with local series, all clients take part": Stated(Share(1.0), assumes=(SERIES, ALL)),
     }
-    false_siblings = [("half of it, sampled", Stated(Share(0.5), assumes=(SOME, STABLE)))]
+    false_siblings = [
+        ("half of it, sampled", Stated(Share(0.5), assumes=(DIRECT, SOME, STABLE))),
+    ]
 
     def compare(case, right):
         problem, ours, made = case.problem, case.algorithm, []
-        light = exact.limit(problem, exact.calls(problem, ours))
+        light = error_of(case)
         for order in ("simultaneous", "alternating"):
             other = FedAvgS(
                 local_steps=ours.inner_steps, inner_step_size=ours.inner_step_size,
@@ -76,10 +90,23 @@ class Light:
                 order=order,
             )  # fmt: skip
             error = right.of_the_other * exact.limit(problem, exact.joint(problem, other))
-            made.append(Comparison(f"FedAvg-S, {order} steps", light, light, error))
+            if isfinite(error):
+                made.append(Comparison(f"FedAvg-S, {order} steps", light, light, error))
         return made
 
     explain = (
-        "True where all clients take part: LFedNest has no error in the limit. With sampled "
-        "clients its floor is often the higher one."
+        "Without series and with all clients it holds: LFedNest has no error in the limit. With "
+        "its own local series it has a bias, larger than FedAvg-S's; with sampled clients its "
+        "floor is often the higher one."
     )
+
+
+def error_of(case):
+    """Return LFedNest's error in the limit: by moments, or, with a series, at a run's end."""
+    problem, method = case.problem, case.algorithm
+    if method.terms == 0:
+        return exact.limit(problem, exact.calls(problem, method))
+    ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
+    ended = run(problem, method, ctx, rounds=case.rounds).state
+    z = torch.cat([ended.x[0, :, 0], ended.y[0, :, 0]]).numpy()
+    return float(((z - exact.saddle(problem)) ** 2).sum())

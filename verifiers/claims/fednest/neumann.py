@@ -97,8 +97,9 @@ class Series:
 
     def prove(right):
         """Scalars h_i = h, ∇_y f_i = 1: the sum over N' of the printed products, for any m."""
-        h, ell, m = sympy.symbols("h ell m", positive=True)
-        terms = 3
+        h, more = sympy.symbols("h delta", positive=True)  # ℓ_{g,1} = h + δ
+        m = sympy.Symbol("m", positive=True, integer=True)
+        ell, terms = h + more, 3
         around, inside = right.weights(m)
         factor = inside * m * (1 - h / ell)
         series = sum(around * m / ell * factor**j for j in range(terms))

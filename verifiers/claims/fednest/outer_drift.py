@@ -38,7 +38,7 @@ def bound(c):
     """Return (1 + αℓ)^{2τ} ≤ e^{2τα·ℓ} in place of the growth: a power of T on the line τα = 1."""
     from sympy import exp
 
-    return (c.tau_x * c.alpha * c.lam * c.D) ** 2 * exp(2 * c.tau_x * c.alpha * c.ell_f1)
+    return (c.tau_x * c.alpha * c.lambda_ * c.D) ** 2 * exp(2 * c.tau_x * c.alpha * c.ell_f1)
 
 
 @claim(
@@ -53,7 +53,7 @@ class Exponents:
     full = [instance(steps) for steps in (512, 1024, 2048)]
     left = drift.mean_outer
     range = bound
-    letters = {"D": "distance", "lam": "regulariser"}
+    letters = {"D": "distance", "lambda_": "regulariser"}
     right = Schedule({"tau_x": T, "alpha": 1 / T}, T * T**-2)
     corrected = Schedule({"tau_x": T, "alpha": 1 / T}, T**2 * T**-2)
     correction = (

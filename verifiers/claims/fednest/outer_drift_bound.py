@@ -18,7 +18,7 @@ from verifiers.claims.fednest import assumptions as given
     name="fednest/outer-drift-bound",
     kind="bound",
     source="002, Outer Optimizer: FedOut",
-    assumes=[given.SMOOTH],
+    assumes=[given.SMOOTH, drift.SAMPLES_OF_F],
     statement=r"\|x_{i,\nu}^k-x^k\|^2 \le O(\tau_i(\alpha_i^k)^2+\|y^{k+1}-y^*(x^k)\|^2)",
 )
 class Drift:
@@ -47,7 +47,7 @@ class Drift:
 
     correction = (
         "A local step adds α‖h‖ and multiplies what there is by at most 1 + αℓ_{f,1}, the "
-        "Lipschitz constant of x − α∇_x f_i(x, y; ξ) for noise that does not depend on x."
+        "Lipschitz constant of x − α∇_x f_i(x, y; ξ) of every sample."
     )
     false_siblings = [
         ("half as much", lambda c: c.alpha**2 * c.measured("steps") / 2),

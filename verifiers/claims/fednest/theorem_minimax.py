@@ -7,23 +7,21 @@ r"""The theorem for minimax problems (slides "Theory" and "Conclusion").
 no series: ∇_y f vanishes at y*(x), so FedOut needs none, and no number of terms has to grow.
 """
 
-from sympy import Rational
-
 from synthetic.problems import QuadraticMinimax
 from toolkit import claim
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest.theorem import STEPS
 from verifiers.rate import Floor, Schedule
 
 K = parts.K
+STEPS = {"alpha": parts.ROOT, "beta": parts.ROOT}
 PROBLEM = QuadraticMinimax(clients=4, dim=2, heterogeneity=0.5, gradient_noise=0.5)
 
 
 @claim(
     name="fednest/theorem-minimax",
     kind="rate",
-    source="002, Theorem (Informal), for g_i = −f_i",
+    source="002, Theorem (Informal); Outer Optimizer: minimax",
     assumes=[given.SMOOTH, given.CONVEX, given.NOISE],
     statement=r"g_i=-f_i:\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
     r"\mathcal O\Big(\frac1{\sqrt K}\Big)",
@@ -32,7 +30,7 @@ class Minimax:
     cases = [parts.instance(PROBLEM, horizon, terms=0) for horizon in parts.HORIZONS]
     full = [parts.instance(PROBLEM, horizon, terms=0) for horizon in parts.LONGER]
     left = parts.stationarity
-    right = Schedule(STEPS, K ** Rational(-1, 2))
+    right = Schedule(STEPS, parts.ROOT)
     rate = parts.rate(Floor("A = 0, λ = 1, noise of variance 1", lambda at: at["alpha"] / 2))
     false_siblings = [("a faster rate, 1/K", Schedule(STEPS, 1 / K))]
     explain = "Measured; no series is needed, so nothing has to grow with K."

@@ -7,16 +7,14 @@ E‖∇f(x^k)‖² = O(1/√K) for min (1/m) Σ f_i(x).
 the clients differ in curvature and in their minimisers.
 """
 
-from sympy import Rational
-
 from synthetic.problems import QuadraticBilevel
 from toolkit import claim
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest.theorem import STEPS
 from verifiers.rate import Floor, Schedule
 
 K = parts.K
+STEPS = {"alpha": parts.ROOT, "beta": parts.ROOT}
 PROBLEM = QuadraticBilevel(
     clients=4, cross=0.0, regulariser=1.0, regulariser_heterogeneity=0.5, tilt=0.5,
     upper_noise=0.7, distance=2.0,
@@ -26,7 +24,7 @@ PROBLEM = QuadraticBilevel(
 @claim(
     name="fednest/theorem-single-level",
     kind="rate",
-    source="002, Theorem (Informal), for f_i(x)",
+    source="002, Theorem (Informal); Outer Optimizer: single-level",
     assumes=[given.SMOOTH, given.NOISE],
     statement=r"f_i(x):\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
     r"\mathcal O\Big(\frac1{\sqrt K}\Big)",
@@ -35,7 +33,7 @@ class SingleLevel:
     cases = [parts.instance(PROBLEM, horizon, terms=0) for horizon in parts.HORIZONS]
     full = [parts.instance(PROBLEM, horizon, terms=0) for horizon in parts.LONGER]
     left = parts.stationarity
-    right = Schedule(STEPS, K ** Rational(-1, 2))
+    right = Schedule(STEPS, parts.ROOT)
     rate = parts.rate(Floor("f = ½x² with noise of variance 1", lambda at: at["alpha"] / 2))
     false_siblings = [("a faster rate, 1/K", Schedule(STEPS, 1 / K))]
     explain = "Measured: FedSVRG on clients with different curvature and noise."

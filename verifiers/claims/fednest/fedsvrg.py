@@ -1,0 +1,72 @@
+r"""FedSVRG as printed (slide "Gradient-Type Federated Optimization").
+
+**Statement.** x_{i,ν+1} = x_{i,ν} + α h_{i,ν}, h_{i,ν} = −∇f_i(x_{i,ν}; ξ_{i,ν}) + ∇f_i(x^k;
+ξ_{i,ν}) − (1/m) Σ_i ∇f_i(x^k; ξ_i^k); x^{k+1} = (1/m) Σ_i x_{i,τ}.
+
+**Kind.** Identity, to rounding: the slide line by line, client by client, against the federation on
+the same draws; on gradient fields with noise, different clients, all or some of them.
+"""
+
+import numpy as np
+import torch
+
+from synthetic.problems import KLDRO, QuadraticMinimax
+from toolkit import claim, grid
+from toolkit.algorithms import FedSVRG
+from toolkit.draws import Subset
+from toolkit.federation import sampled_context
+from verifiers.claims._pseudo_code import models
+
+NAME = "fedsvrg"
+
+
+def transcribed(problem, given, rounds, change):
+    """Run the slide; ``change`` is what a false sibling does. Returns every client's x."""
+    draws, m = sampled_context(problem, (NAME,), replicates=1), problem.clients
+    client = [problem.oracles(torch.float64, clients=range(i, i + 1)) for i in range(m)]
+    law, size = client[0].plain_law(given.batch), given.cohort_size(problem.clients)
+
+    def gradient(i, x, xi):
+        at = torch.from_numpy(x)[None, :, None]
+        own = None if xi is None else xi[i : i + 1]
+        return client[i].plain_grad(at, own)[0, :, 0].numpy()
+
+    x = problem.start()
+    for k in range(rounds):
+        draws.t = k * given.local_steps
+        chosen = range(m)
+        if size < m:
+            drawn = draws.server_draw(Subset(m, size), "cohort", draws.t)
+            chosen = np.flatnonzero(drawn[:, 0].numpy())
+        xi = draws.draw(law, "xi-shared")
+        mean = np.mean([gradient(i, x, xi) for i in chosen], 0)
+        own = dict.fromkeys(range(m), x)
+        for nu in range(given.local_steps):
+            draws.t = k * given.local_steps + nu
+            xi = draws.draw(law, "xi")
+            for i in own:
+                sign = -1 if change == "sign" else 1
+                h = -gradient(i, own[i], xi) + sign * gradient(i, x, xi)
+                own[i] = own[i] + given.step_size * (h - (0 if change == "no mean" else mean))
+        x = np.mean([own[i] for i in chosen], 0)
+    return np.tile(x, (m, 1))
+
+
+@claim(
+    name="fednest/fedsvrg",
+    kind="identity",
+    source="002, Gradient-Type Federated Optimization",
+    statement=r"h_{i,\nu}^k = -\nabla f_i(x_{i,\nu}^k;\xi_{i,\nu}^k) + \nabla f_i(x^k;"
+    r"\xi_{i,\nu}^k) - \frac1m\sum_{i=1}^m\nabla f_i(x^k;\xi_i^k)",
+)
+class PseudoCode:
+    cases = [
+        *grid(QuadraticMinimax(clients=3, heterogeneity=0.5, gradient_noise=0.3),
+              FedSVRG(local_steps=3, batch=2, participation=[1.0, 0.34]), rounds=4),
+        *grid(KLDRO(form="average", clients=3), FedSVRG(local_steps=2, batch=3), rounds=3),
+    ]  # fmt: skip
+    right = ""
+    false_siblings = [("the other sign", "sign"), ("without the mean gradient", "no mean")]
+
+    def compare(case, right):
+        return models(case, NAME, transcribed, right)
