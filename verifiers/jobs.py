@@ -212,14 +212,11 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
             rows.append(row)  # without a bound and a floor the measured slope alone decides
     last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
     tier = "quick" if profile == "smoke" else profile
-    blocks = claim.rate.blocks
     results = yield [
-        replace(base, task="block", tier=tier, number=number, case=case.key, block=block)
+        replace(base, task="block", tier=tier, number=number, case=case.key)
         for number, case in enumerate(cases)
-        for block in range(blocks)
     ]
-    held = [Measured.unpack(blob) for blob, _ in results]
-    measured = [joined(held[k : k + blocks]) for k in range(0, len(held), blocks)]
+    measured = [Measured.unpack(blob) for blob, _ in results]
     slope = rate.judge_slope(claim, last, cases, measured)
     return [*rows, replace(slope, seconds=sum(seconds for _, seconds in results))]
 

@@ -73,7 +73,6 @@ class Rate:
         floors: lower bounds that can refute.
         size: what the horizon is on a case, if it is not the number of local steps.
         size_name: what a plot calls it.
-        blocks: blocks of 64 replicates at each horizon.
     """
 
     horizon: Any
@@ -84,7 +83,6 @@ class Rate:
     floors: Sequence[Floor] = field(default_factory=tuple)
     size: Callable[[Case], float] | None = None
     size_name: str = "T, local steps"
-    blocks: int = 1
 
 
 def exponents(expression: Any, horizon: Any) -> dict[Any, Any]:

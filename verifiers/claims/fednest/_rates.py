@@ -36,8 +36,8 @@ from verifiers.rate import Floor, Rate
 
 K = symbols("K", positive=True)
 TERMS = symbols("N", positive=True)
-HORIZONS = (128, 256, 512, 1024, 2048)
-LONGER = (4096, 8192)
+HORIZONS = (64, 128, 256, 512, 1024)
+LONGER = (2048, 4096, 8192)
 ROOT = K ** Rational(-1, 2)
 GROWING = 2 * sympy.log(K)
 """κ_g log K on the instance."""
@@ -82,14 +82,15 @@ def stationarity(view):
 
 
 def lower_error(view):
-    """Return ‖y^k − y*(x^k)‖², averaged over the second half of the run.
+    """Return ‖y^k − y*(x^k)‖², averaged over k ≥ K/4.
 
-    The slides state it of k = K; constant steps of order 1/√K have forgotten the start long before
-    K/2, so that these k have the law of the last, and their mean varies less.
+    The slides state it of k = K; constant steps of order 1/√K have forgotten the start before K/4,
+    so that these k have the law of the last, and their mean varies less.
     """
     x, y = view.round_start("x"), view.round_start("y")
-    counts = view.round >= view.horizon // 2
-    return average("round", 2 * counts * sq(y - view.problem.lower_solution(x)))
+    late = view.horizon - view.horizon // 4
+    share = view.horizon / late * (view.round >= view.horizon // 4)
+    return average("round", share * sq(y - view.problem.lower_solution(x)))
 
 
 def floor_of_fixed_series(at):
@@ -120,13 +121,12 @@ def floor_of_the_lower_level(at):
     return at["alpha"] * (at["N"] - 4) / 640
 
 
-def rate(*floors, size=None, blocks=1):
+def rate(*floors, size=None):
     """Return the rate 1/√K, judged by its slope in K (and floors at N = 20, where N is fixed)."""
     return Rate(
         horizon=K, bound=None, source="", special={TERMS: 20}, exponent=-0.5,
         size=size or (lambda case: case.rounds),
         size_name="K/log K" if size else "K, rounds", floors=floors,
-        blocks=blocks,
     )  # fmt: skip
 
 

@@ -92,7 +92,7 @@ def one_fewer(case, count):
 class Rounds:
     cases = [
         *grid(PROBLEM, FedNest(terms=4, inner_calls=2, series=["sampled", "summed"]), rounds=5),
-        *grid(PROBLEM, FedNestSGD(terms=3, inner_steps=2, series=["sampled", "summed"]), rounds=5),
+        *grid(PROBLEM, FedNestSGD(terms=3, inner_steps=2), rounds=5),
         *grid(PROBLEM, LFedNest(terms=3, inner_calls=3, outer_steps=2), rounds=4),
     ]  # fmt: skip
     readings = {

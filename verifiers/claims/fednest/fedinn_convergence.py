@@ -80,11 +80,11 @@ class Convergence:
     cases = [
         *grid(
             QuadraticBilevel(clients=2, dim=1, lower_dim=1, cross=0.0, hessian_heterogeneity=0.9),
-            FedInn(inner_step_size=0.5, inner_steps=[50, 8, 2, 1]), rounds=6,
+            FedInn(inner_step_size=0.5, inner_steps=[50, 8, 2, 1]), rounds=2,
         ),
         *grid(
             QuadraticBilevel(clients=[2, 3], hessian_heterogeneity=0.4, offset_heterogeneity=0.5),
-            FedInn(inner_step_size=[0.5, 0.02], inner_steps=[1, 5, 25]), rounds=4,
+            FedInn(inner_step_size=[0.5, 0.02], inner_steps=[1, 5, 25]), rounds=2,
         ),
         *grid(
             QuadraticBilevel(clients=2, smallest=0.1, offset_heterogeneity=0.5),

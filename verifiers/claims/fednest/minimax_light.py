@@ -62,12 +62,12 @@ class Light:
             rounds=1,
         )
     ] + grid(
-        QuadraticMinimax(clients=4, dim=1, heterogeneity=[0.3, 1.0]),
+        QuadraticMinimax(clients=4, dim=1, heterogeneity=[0.3, 1.0], regulariser=1.0),
         LFedNest(
             terms=[1, 5], series="summed", inner_steps=5, outer_steps=5, inner_step_size=0.05,
             outer_step_size=0.05,
         ),
-        rounds=2000,
+        rounds=300,
     )  # fmt: skip
     readings = {
         "N = 0, all clients take part": Stated(Share(1.0), assumes=(DIRECT, ALL, STABLE)),
