@@ -1,4 +1,4 @@
-r"""Hyperparameter tuning for label imbalance (002, slides 15–16).
+r"""Hyperparameter tuning for label imbalance (002).
 
 Printed: label-imbalanced data; the upper level minimises a class-balanced validation loss over
 x = (Δ, l), the lower one the parametric training loss log(1 + Σ_{s≠t} e^{l_s − l_t} e^{Δ_s y_s(u) −

@@ -1,0 +1,316 @@
+"""fednest/tuning: its images, its losses and oracles, its sentences and its page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.commands import driftproof
+from toolkit.algorithms.fednest import FedNest
+from toolkit.autograd_bilevel import AutogradBilevel
+from toolkit.datasets.digits import digits
+from toolkit.errors import DriftproofError
+from toolkit.federation import sampled_context
+from verifiers.experiment import Plan
+from verifiers.experiments.fednest import _tuning_sizes as sizes
+from verifiers.experiments.fednest._tuning_engines import LookingAtY
+from verifiers.experiments.fednest._tuning_exact import conjugate_gradients
+from verifiers.experiments.fednest._tuning_images import dealt, falling
+from verifiers.experiments.fednest._tuning_judged import MARGIN, similar_by_seeds
+from verifiers.experiments.fednest._tuning_panels import at_the_end, panel
+from verifiers.experiments.fednest._tuning_problem import Tuning
+from verifiers.experiments.fednest._tuning_public import AllSharedFedNest, PublicFedNest
+
+SMALL = Tuning(clients=3, shards=3, largest=40, ratio=10.0, per_class=20)
+SHARDED = replace(SMALL, alike=False)
+KINDS = [
+    SMALL,
+    replace(SHARDED, squash=True),
+    replace(SHARDED, normalised=True),
+]
+
+
+def points(problem, replicates=2):
+    random = torch.Generator().manual_seed(0)
+    start = torch.from_numpy(problem.start())[None, :, None]
+    shape = (problem.clients, len(problem.start()), replicates)
+    at = start + torch.randn(shape, generator=random, dtype=torch.float64) / 3
+    x, y = at[:, : problem.upper_dim], at[:, problem.upper_dim :]
+    return x, y, torch.randn(y.shape, generator=random, dtype=torch.float64)
+
+
+def parametric(problem, x, y, sample):
+    """The slide's loss, term by term, of one image."""
+    features, hot = sample
+    delta, shift = x[: problem.classes], x[problem.classes :]
+    delta = torch.sigmoid(delta) if problem.squash else delta
+    scores = features @ y.reshape(-1, problem.classes)
+    own = (hot * (delta * scores)).sum()
+    terms = torch.exp(shift - hot @ shift) * torch.exp(delta * scores - own)
+    return torch.log(1 + ((1 - hot) * terms).sum()) + problem.ridge / 2 * (y @ y)
+
+
+def by_autograd(problem):
+    hot = np.eye(problem.classes)
+    weights = torch.from_numpy(problem.class_weights)
+    train, validation = (
+        [(f, torch.from_numpy(hot[label])) for f, label in zip(
+            torch.from_numpy(problem.split[part][0]), problem.split[part][1], strict=True)]
+        for part in ("train", "validation")
+    )  # fmt: skip
+
+    def upper(x, y, sample):
+        features, unit = sample
+        scores = features @ y.reshape(-1, problem.classes)
+        return weights @ unit * (torch.logsumexp(scores, 0) - unit @ scores)
+
+    return AutogradBilevel(
+        upper, lambda x, y, sample: parametric(problem, x, y, sample), upper_data=validation,
+        lower_data=train, upper_dim=problem.upper_dim, lower_smoothness=1.0,
+    )  # fmt: skip
+
+
+def test_the_closed_forms_are_the_derivatives():
+    """Also of a minibatch; the parametric loss is the cross entropy of Δ∘y + l."""
+    for problem in KINDS[:2]:
+        x, y, v = points(problem)
+        made, wanted = problem.oracles(torch.float64), by_autograd(problem)
+        drawn = sampled_context(problem, ("t",), replicates=2).draw(made.lower_law(4), "zeta")
+        for zeta in (None, drawn):
+            for name, more in (("lower_grad", ()), ("lower_hessian", (v,)), ("lower_cross", (v,))):
+                one, other = (getattr(of, name)(x, y, *more, zeta) for of in (made, wanted))
+                torch.testing.assert_close(one, other)
+        torch.testing.assert_close(made.lower_grad_x(x, y), wanted.lower_grad_x(x, y))
+        torch.testing.assert_close(made.upper_value(x, y), wanted.upper_value(x, y))
+        for xi in (None, drawn):
+            one, other = (of.upper_grad_y(x, y, xi) for of in (made, wanted))
+            torch.testing.assert_close(one, other)
+        assert not made.upper_grad_x(x, y, None).any()
+
+
+def test_the_parametric_loss_is_a_cross_entropy():
+    x, y, _ = points(SMALL, 1)
+    features, labels = (torch.from_numpy(part[0]) for part in SMALL.split["train"])
+    logits = features @ y[0].reshape(-1, 10)
+    wanted = torch.nn.functional.cross_entropy(x[0, :10, 0] * logits + x[0, 10:, 0], labels)
+    made = SMALL.oracles(torch.float64).lower_value(x, y)[0, 0]
+    torch.testing.assert_close(made, wanted + SMALL.ridge / 2 * (y[0] ** 2).sum())
+
+
+def test_normalised_weights_are_torchs():
+    """F.cross_entropy(weight=…) divides by the weights' sum: what the public code minimises."""
+    problem = KINDS[2]
+    x, y, _ = points(problem)
+    oracles = problem.oracles(torch.float64)
+    drawn = sampled_context(problem, ("t",), replicates=2).draw(oracles.upper_law(3), "xi")
+    made = oracles.upper_grad_y(x, y, drawn)
+    weight = torch.from_numpy(problem.class_weights)
+    for i, r in np.ndindex(3, 2):
+        at = y[i, :, r].clone().requires_grad_()
+        features, labels = (torch.from_numpy(part[i]) for part in problem.split["validation"])
+        scores = features[drawn[i, :, r]] @ at.reshape(-1, 10)
+        loss = torch.nn.functional.cross_entropy(scores, labels[drawn[i, :, r]], weight=weight)
+        torch.testing.assert_close(made[i, :, r], torch.autograd.grad(loss, at)[0])
+
+
+def test_the_upper_loss_gives_every_class_its_share():
+    """Σ_c n_c w_c = n, equal for all classes; f is the mean over clients."""
+    shares = SMALL.counts * SMALL.class_weights
+    np.testing.assert_allclose(shares, SMALL.counts.sum() / 10)
+    _, y, _ = points(SMALL, 1)
+    same = y[:1].expand(3, -1, -1)
+    value = SMALL.oracles(torch.float64).upper_value(points(SMALL, 1)[0], same).mean()
+    assert SMALL.validation_loss(same[0].numpy())[0] == pytest.approx(float(value), rel=1e-12)
+
+
+def test_images_are_dealt_once():
+    counts = falling(10, 40, 10.0)
+    assert counts[0] == 40
+    assert counts[-1] == 4
+    for alike in (True, False):
+        parts = dealt(
+            digits(), counts, per_class=20, clients=3, alike=alike, validation=0.5, seed=0
+        )
+        numbers = np.concatenate([part.ravel() for part in parts.values()])
+        assert len(np.unique(numbers)) == len(numbers)
+        labels = digits().labels
+        assert (np.bincount(labels[parts["test"]]) == 20).all()
+        own = [np.unique(labels[part]) for part in np.hstack([parts["train"], parts["validation"]])]
+        assert len(own) == 3
+        if not alike:
+            assert all(len(classes) < 10 for classes in own)
+    with pytest.raises(DriftproofError, match="images of class 0"):
+        _ = replace(SMALL, largest=400).split
+
+
+def test_one_machine_has_what_the_clients_have():
+    whole = replace(SMALL, clients=1)
+    assert whole.split["train"][0].shape[0] == 1
+    np.testing.assert_array_equal(whole.split["train"][1].ravel(), SMALL.split["train"][1].ravel())
+
+
+def test_accuracy_is_balanced():
+    """A model that always answers 3 finds a tenth of the classes."""
+    model = np.zeros((65, 10))
+    model[-1, 3] = 1.0
+    assert SMALL.accuracy(model.reshape(-1, 1)) == pytest.approx([0.1])
+
+
+def test_the_exact_hypergradient_is_a_difference_quotient():
+    problem = replace(SMALL, clients=1, ridge=0.1)
+    x = torch.from_numpy(problem.start()[:20])[:, None]
+    along = torch.linspace(-1, 1, 20, dtype=torch.float64)[:, None]
+    slope = float((problem.gradient(x) * along).sum())
+    h = 1e-3
+    high, low = (float(problem.objective(x + sign * h * along)) for sign in (1, -1))
+    assert slope == pytest.approx((high - low) / (2 * h), rel=1e-4)
+
+
+def test_conjugate_gradients_solve():
+    a = torch.randn(6, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    a, right = a @ a.T + torch.eye(6, dtype=torch.float64), torch.ones(6, dtype=torch.float64)
+    made = conjugate_gradients(lambda v: a @ v, right, 1e-10)
+    torch.testing.assert_close(made, torch.linalg.solve(a, right))
+
+
+def test_the_public_series_is_what_its_formula_says():
+    """One k with all clients and all images, against matrices."""
+    problem = replace(SHARDED, exact=True)
+    algorithm = PublicFedNest(terms=3, outer_step_size=0.5, series_step=0.02)
+    light = replace(algorithm, plain=True, alone=True)
+    ctx = sampled_context(problem, ("t",), replicates=1)
+    oracles = problem.oracles(torch.float64)
+    start = torch.from_numpy(problem.start())
+    state = algorithm.init(ctx, oracles, start)
+    ctx.local_steps = algorithm.local_steps
+    state = algorithm.step(ctx, oracles, state)
+    x, y = state.x, state.y
+    ctx.t, before = 1, ctx.rounds
+    after = algorithm.step(ctx, oracles, state)
+    assert ctx.rounds - before == 3 + 3  # N + 3, as the slides count
+    p0 = oracles.upper_grad_y(x, y, None).mean(0, keepdim=True).expand_as(y)
+    power, p = p0, p0
+    for n in range(1, 4):
+        power = power - 0.02 * oracles.lower_hessian(x, y, power, None)
+        p = p + power.mean(0, keepdim=True) / n
+    h = -oracles.lower_cross(x, y, p, None).mean(0, keepdim=True)
+    torch.testing.assert_close(after.x, x - 0.5 * h)
+    before = ctx.rounds
+    after = light.step(ctx, oracles, state)
+    assert ctx.rounds - before == 1
+    power = p = oracles.upper_grad_y(x, y, None)
+    for _ in range(3):
+        power = power - 0.02 * oracles.lower_hessian(x, y, power, None)
+        p = p + power
+    h = -oracles.lower_cross(x, y, p, None)
+    torch.testing.assert_close(after.x, (x - 0.5 * h).mean(0, keepdim=True).expand_as(x))
+
+
+def test_a_gradient_of_all_images_is_shared():
+    """One local step from the shared point: the minibatch cancels, and q alone is left."""
+    ctx = sampled_context(SHARDED, ("t",), replicates=1)
+    oracles = SHARDED.oracles(torch.float64)
+    algorithm = AllSharedFedNest(inner_steps=1, inner_step_size=0.5)
+    state = algorithm.init(ctx, oracles, torch.from_numpy(SHARDED.start()))
+    moved = algorithm.step(ctx, oracles, state)
+    q = oracles.lower_grad(state.x, state.y, None).mean(0, keepdim=True)
+    torch.testing.assert_close(moved.y, state.y - 0.5 * q)
+    assert not torch.equal(FedNest(inner_step_size=0.5).step(ctx, oracles, state).y, moved.y)
+
+
+@pytest.mark.parametrize(
+    ("difference", "verdict"),
+    [(0.0, "reproduced"), (0.01, "reproduced"), (0.05, "not reproduced"), (-0.05, "not reproduced"),
+     (MARGIN, "undecided")],
+)  # fmt: skip
+def test_similar_is_an_equivalence_test(difference, verdict):
+    noise = np.linspace(-1, 1, 8) / 1000
+    made = similar_by_seeds("s", "x", noise + difference, np.zeros(8), comparisons=2)
+    assert made.verdict == verdict
+
+
+def test_accuracies_are_taken_along_either_axis():
+    run = {"ended": True, "rounds": [0, 1, 2], "communication": [0, 10, 20],
+           "accuracy": [0.1, 0.5, 0.9]}  # fmt: skip
+    assert at_the_end([run], "rounds", 2).tolist() == [0.9]
+    assert at_the_end([run], "communication", 15).tolist() == [0.5]  # the last k before 15
+    assert at_the_end([run | {"ended": False}], "rounds", 2).tolist() == [0.1]
+    shown = panel("p", "t", "communication", {"a": [run]}, {"level": np.array([0.7])})
+    assert [c["label"] for c in shown.curves] == ["a", "level"]
+    assert shown.curves[0]["mean"][-1] == 0.9
+
+
+def test_both_engines_give_the_same_curves():
+    found = sizes.everything(Plan(profile="smoke"))["FedNest", False]
+    small = replace(found.size, clients=2, sampled=1)
+    run = found.but(size=small, rounds=2, beta=0.1, alpha=1.0)
+    made = [json.loads(run.but(engine=engine).work()) for engine in ("batched", "wire")]
+    np.testing.assert_allclose(made[0]["loss"], made[1]["loss"], rtol=1e-10)
+    assert made[0]["accuracy"] == made[1]["accuracy"]
+    assert made[0]["communication"][-1] == made[1]["communication"][-1]
+
+
+def test_the_whole_communication_is_equal():
+    runs = sizes.everything(Plan(profile="quick"))
+    size = sizes.DIGITS
+    costs = {label: sizes.cost(runs[label, False]) for label in (*sizes.TUNED, sizes.FIXED)}
+    # 002's table with N' in place of N: 2T + N' + 3, T + N' + 3, T + 1; FedInn alone 2T
+    assert costs == {"FedNest": 10, "FedNest_SGD": 7, "LFedNest": 4, "not tuned": 6}
+    assert sizes.cost(runs[sizes.PUBLIC, False]) == 2 * size.inner_calls + size.terms + 3
+    for label, cost in costs.items():
+        rounds = sizes.over_seeds(runs[label, False], "batched")[0].rounds
+        assert rounds * cost >= size.rounds * costs["FedNest"]
+    assert LookingAtY(of=runs["FedNest", True].but(beta=0.1).algorithm).local_steps == 31
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    made = driftproof(
+        "run", "fednest/tuning", "--profile", "smoke", "--workers", "1", "--out", str(folder)
+    )
+    assert made.returncode == 0, made.stderr
+    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())
+
+
+def test_the_sentences_are_judged(smoke):
+    _, printed, head = smoke
+    assert len(head["sentences"]) == 6 + 10 + 1 + 4
+    assert {s["verdict"] for s in head["sentences"]} <= {
+        "reproduced", "not reproduced", "undecided"
+    }  # fmt: skip
+    for sentence in head["sentences"]:
+        assert sentence["why"]
+        assert sentence["text"][:15] in printed
+
+
+def test_the_page_has_the_figures_and_says_what_was_chosen(smoke):
+    folder, _, head = smoke
+    page = (folder / "index.html").read_text()
+    assert {panel["name"] for panel in head["panels"]} == {
+        "iid-communication", "iid-rounds", "non-iid-communication", "non-iid-rounds",
+        "choices", "series",
+        "public-iid", "public-non-iid", "non-iid-all", "non-iid-long",
+    }  # fmt: skip
+    for shown in head["panels"]:
+        assert (folder / "plots" / f"fednest-tuning-{shown['name']}.svg").exists()
+        assert f'data-plot="plot-fednest-tuning-{shown["name"]}"' in page
+    assert "the paper's network differs" in page or "paper&#39;s network differs" in page
+    assert "scikit-learn digits" in page
+    series = head["numbers"]["series"]["not i.i.d."]
+    assert series["300"]["cosine"] > series["1"]["cosine"]
+
+
+def test_step_sizes_are_chosen_for_every_method_alike(smoke):
+    _, _, head = smoke
+    for name, (beta, alpha) in head["numbers"]["step sizes"].items():
+        size = sizes.SIZES["smoke", False]
+        assert beta in size.betas
+        if "not tuned" not in name and "log frequency" not in name:
+            shrunk = [a / size.public_scale for a in size.alphas]
+            longer = "public code" in name
+            assert alpha in (shrunk if longer else size.alphas)

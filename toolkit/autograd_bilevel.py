@@ -1,0 +1,199 @@
+r"""Bilevel oracles from two functions of one sample, by automatic differentiation.
+
+f(x, y, sample) and g(x, y, sample) are torch functions of flat vectors x [upper_dim], y [lower_dim]
+and *one* sample (a tuple of tensors); client i has
+
+* f_i(x, y) = (1/n_i) Σ_j f(x, y, sample_ij), and g_i likewise;
+* ∇_x f_i, ∇_y f_i, ∇_y g_i by reverse mode;
+* ∇²_yy g_i v = d/dε ∇_y g_i(x, y + εv) by forward over reverse mode, so that no Hessian is formed;
+* ∇²_xy g_i v = ∇_x ⟨∇_y g_i, v⟩ by the pullback of x ↦ ∇_y g_i,
+
+each of a minibatch of the client's samples (the law ``Indices``) or, where the noise argument is
+None, of all of them. ``torch.func.vmap`` carries them over samples, replicates and clients.
+
+Ridge regression whose ridge e^x is tuned on other data, as in ``toolkit.oracles.Bilevel``:
+
+>>> import torch
+>>> def upper(x, y, sample):
+...     a, b = sample
+...     return (a @ y - b) ** 2 / 2
+>>> def lower(x, y, sample):
+...     return upper(x, y, sample) + torch.exp(x[0]) * (y @ y) / 2
+>>> data = [(torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.ones(2))]
+>>> oracles = AutogradBilevel(
+...     upper, lower, upper_data=data, lower_data=data, upper_dim=1, lower_smoothness=3.0,
+...     dtype=torch.float32)
+>>> x, y, v = torch.zeros(1, 1, 1), torch.ones(1, 2, 1), torch.ones(1, 2, 1)
+>>> oracles.lower_hessian(x, y, v, None).flatten()  # diag(1/2, 4/2) v + e⁰ v
+tensor([1.5000, 3.0000])
+>>> oracles.lower_cross(x, y, v, None).flatten()  # e⁰⟨y, v⟩
+tensor([2.])
+
+Functions run under vmap: they may not look at values (``if``, ``.item()``, ``scores[label]``;
+give labels as unit vectors instead).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+from torch.func import grad, jvp, vjp, vmap
+
+from toolkit.draws import Indices, Law
+
+Sample: TypeAlias = tuple[Tensor, ...]
+PerSample: TypeAlias = Callable[[Tensor, Tensor, Sample], Tensor]
+Derivative: TypeAlias = Callable[..., Tensor]
+
+
+class AutogradBilevel:
+    """The oracles of ``toolkit.oracles.Bilevel``.
+
+    Args:
+        upper, lower: f and g of one sample, scalars; twice differentiable in torch, g by forward
+            over reverse mode.
+        upper_data, lower_data: for each client of the federation a tuple of tensors
+            [samples_i, …]; clients may have different numbers of samples.
+        upper_dim: d_1.
+        lower_smoothness: ℓ_{g,1}, known or chosen by the caller: its inverse is the step of a
+            Neumann series.
+        clients: those held here (all of them, except on the wire).
+        dtype: of the data that are floating-point numbers; class numbers stay whole.
+    """
+
+    def __init__(
+        self,
+        upper: PerSample,
+        lower: PerSample,
+        *,
+        upper_data: Sequence[Sample],
+        lower_data: Sequence[Sample],
+        upper_dim: int,
+        lower_smoothness: float,
+        clients: range | None = None,
+        dtype: torch.dtype = torch.float64,
+        device: str = "cpu",
+    ) -> None:
+        _load_forward_mode()
+        chosen = range(len(lower_data)) if clients is None else clients
+        self.clients = len(chosen)
+        self.upper_dim = upper_dim
+        self.lower_smoothness = lower_smoothness
+        self._upper_data = _Held(upper_data, chosen, dtype, device)
+        self._lower_data = _Held(lower_data, chosen, dtype, device)
+        self._f, g = _mean(upper), _mean(lower)
+        self._f_x, self._f_y, self._g_x, self._g_y = (
+            grad(level, argnums=k) for level in (self._f, g) for k in (0, 1)
+        )
+
+    def upper_law(self, batch: int) -> Law | None:
+        """Return sample numbers, or None where every client has one sample."""
+        return self._upper_data.law(batch)
+
+    def lower_law(self, batch: int) -> Law | None:
+        """Return sample numbers, or None where every client has one sample."""
+        return self._lower_data.law(batch)
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return f_i(x, y), [clients, replicates]."""
+        return self._upper_data.each(self._f, None, x, y)
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇_x f_i(x, y; ξ), [clients, upper_dim, replicates]."""
+        return self._upper_data.each(self._f_x, xi, x, y)
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇_y f_i(x, y; ξ), [clients, lower_dim, replicates]."""
+        return self._upper_data.each(self._f_y, xi, x, y)
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return ∇_y g_i(x, y; ζ), [clients, lower_dim, replicates]."""
+        return self._lower_data.each(self._g_y, zeta, x, y)
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return ∇_x g_i(x, y), exactly."""
+        return self._lower_data.each(self._g_x, None, x, y)
+
+    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return ∇²_yy g_i(x, y; ζ) v, [clients, lower_dim, replicates]."""
+
+        def product(sample: Sample, share: Tensor, x: Tensor, y: Tensor, v: Tensor) -> Tensor:
+            made: Tensor = jvp(lambda y: self._g_y(x, y, sample, share), (y,), (v,))[1]
+            return made
+
+        return self._lower_data.apply(product, zeta, x, y, v)
+
+    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return ∇²_xy g_i(x, y; ζ) v, [clients, upper_dim, replicates]."""
+
+        def product(sample: Sample, share: Tensor, x: Tensor, y: Tensor, v: Tensor) -> Tensor:
+            made: Tensor = vjp(lambda x: self._g_y(x, y, sample, share), x)[1](v)[0]
+            return made
+
+        return self._lower_data.apply(product, zeta, x, y, v)
+
+
+class _Held:
+    """One level's samples of the clients held here, padded to the largest client's number.
+
+    A client's rows beyond its own repeat its first, and have a share of 0 in its means.
+    """
+
+    def __init__(
+        self, data: Sequence[Sample], clients: range, dtype: torch.dtype, device: str
+    ) -> None:
+        self.sizes = tuple(len(part[0]) for part in data)
+        own = [self.sizes[k] for k in clients]
+        number, count = torch.arange(max(own)), torch.tensor(own)[:, None]
+        rows = torch.where(number < count, number, 0)
+        self.data = tuple(
+            torch.stack([_cast(data[k][j], dtype)[at] for k, at in zip(clients, rows, strict=True)])
+            .to(device)
+            for j in range(len(data[0]))
+        )  # fmt: skip
+        self.shares = ((number < count).to(dtype) / count).to(device)
+
+    def law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch of every client of the federation."""
+        return None if max(self.sizes) == 1 else Indices(self.sizes, batch)
+
+    def each(self, derivative: Derivative, at: Tensor | None, x: Tensor, y: Tensor) -> Tensor:
+        """Return derivative(x, y, …) of every client and replicate."""
+        return self.apply(lambda sample, share, *xy: derivative(*xy, sample, share), at, x, y)
+
+    def apply(self, function: Derivative, at: Tensor | None, *points: Tensor) -> Tensor:
+        """Carry function(sample, shares, *points) over clients and replicates (last)."""
+        taken, share, along = self.data, self.shares, None
+        if at is not None:
+            number = torch.arange(len(at), device=at.device)[:, None, None]
+            taken, along = tuple(part[number, at] for part in self.data), 1
+            share = torch.full_like(share[:, :1], 1.0 / at.shape[1]).expand(len(at), at.shape[1])
+        places = (along, None) + (1,) * len(points)
+        over_replicates = vmap(function, in_dims=places, out_dims=-1)
+        # forward mode writes to its points, which an average hands out as views of one
+        made: Tensor = vmap(over_replicates)(taken, share, *(p.contiguous() for p in points))
+        return made
+
+
+def _mean(function: PerSample) -> Derivative:
+    """Return (x, y, samples, shares) ↦ Σ_j shares_j·function(x, y, sample_j)."""
+    each = vmap(function, in_dims=(None, None, 0))
+    return lambda x, y, samples, shares: shares @ each(x, y, samples)
+
+
+@cache
+def _load_forward_mode() -> None:
+    """Let torch load its forward-mode formulas now: it then warns of a part of itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        jvp(torch.sin, (torch.zeros(1),), (torch.ones(1),))
+
+
+def _cast(part: Any, dtype: torch.dtype) -> Tensor:
+    made = torch.as_tensor(part)
+    return made.to(dtype) if made.is_floating_point() else made
