@@ -210,6 +210,8 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
         row = rate.judge_schedule(claim, form, form.right, claim.notation(cases[0]))
         if row.verdict is not Verdict.INCONCLUSIVE or claim.rate.bound or form.form == "sibling":
             rows.append(row)  # without a bound and a floor the measured slope alone decides
+    if profile == "smoke" and any(row.form != "sibling" for row in rows):
+        return rows  # algebra has said something; runs take longer than the whole profile may
     last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
     tier = "quick" if profile == "smoke" else profile
     results = yield [

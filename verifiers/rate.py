@@ -202,6 +202,9 @@ def judge_slope(
 
     rate: Rate = claim.rate
     size = rate.size or _steps
+    # listed by what a shorter profile takes first, drawn and fitted in order
+    order = sorted(range(len(cases)), key=lambda k: size(cases[k]))
+    cases, measured = [cases[k] for k in order], [measured[k] for k in order]
     horizons = np.array([size(case) for case in cases], dtype=float)
     means, bands, bounds, over = [], [], [], []
     for case, block in zip(cases, measured, strict=True):

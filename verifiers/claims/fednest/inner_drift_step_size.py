@@ -33,7 +33,7 @@ def instance(inverse):
     statement=r"\tau_i \text{ fixed}:\quad \|y_{i,\nu}^k-y^k\|^2 \le O((\beta_i^k)^2)",
 )
 class Exponent:
-    cases = [instance(inverse) for inverse in (16, 32, 64, 128, 256, 512)]
+    cases = [instance(inverse) for inverse in (64, 128, 256, 512, 1024, 2048)]
     left = drift.mean_inner
 
     def range(c):

@@ -6,7 +6,8 @@ r"""The problem of fednest/tuning: a label-imbalanced data set over clients, two
     g_i(x, y) = mean over client i's training images of ℓ(δ(Δ)∘y(u) + l, t) + (ν/2)‖y‖²,
 
 so that f gives every class the same weight. ν > 0 is not in 002; without it g is not strongly
-convex in y, as 002's theory asks (slide "Theory"), and has no minimiser on data that can be separated.
+convex in y, as 002's theory asks (slide "Theory"), and has no minimiser on data that can be
+separated.
 
 **ℓ_{g,1}.** ∇²_yy g ≼ (max_c δ_c² λ/2 + ν)I, λ the largest eigenvalue of a client's mean of uuᵀ,
 since ‖diag(p) − ppᵀ‖ ≤ 1/2. Under Δ it grows with Δ², so no constant serves every x, as the theory
