@@ -257,7 +257,7 @@ def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
     form = next(f for f in claim.forms if f.form == "corrected")
     if "bound" in change:
         rate = dataclasses.replace(claim.rate, bound=lambda c: 1e-3 * claim.rate.bound(c))
-        rows = judge([dataclasses.replace(claim, rate=rate)], Settings(profile="smoke"))
+        rows = judge([dataclasses.replace(claim, rate=rate)], Settings(profile="quick"))
         assert next(r for r in rows if r.case["key"] == "slope").verdict is verdict
         return
     order = form.right.order

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from toolkit.errors import DriftproofError
 from toolkit.oracles import Bilevel, ClientVectors, SharedVector, Values, on_every_client
 from toolkit.problem import Problem
 
@@ -35,18 +37,18 @@ class BilevelProblem(Problem):
 
     def objective(self, x: SharedVector) -> Values:
         """Return F(x), exactly."""
-        x = x[: self.upper_dim]
+        x = self._upper(x)
         oracles, every, y = self._solved(x)
         return oracles.upper_value(every, y).mean(0)
 
     def gradient(self, x: SharedVector) -> SharedVector:
         """Return ∇F(x) = ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f at y*(x), f and g the means."""
-        x = x[: self.upper_dim]
-        return self.hypergradient(x, self.lower_solution(x))
+        x = self._upper(x)
+        return self.hypergradient(x, self._solution(x))
 
     def client_gradients(self, x: SharedVector) -> ClientVectors:
         """Return each client's ∇f_i(x, y*(x)), y*(x) that of all clients; their mean is ∇F."""
-        oracles, every, y = self._solved(x[: self.upper_dim])
+        oracles, every, y = self._solved(self._upper(x))
         own = oracles.upper_grad_y(every, y, None)
         p = self.solve_hessian(every, y, own)
         indirect = torch.stack(
@@ -83,16 +85,44 @@ class BilevelProblem(Problem):
         return torch.stack(columns, 1).permute(2, 0, 1)
 
     @cached_property
-    def _held(self) -> dict[tuple[torch.dtype, str], Bilevel]:
-        """Oracles by dtype and device: a measure asks for a gradient at every moment."""
+    def _held(self) -> dict[Any, Any]:
+        """Oracles by dtype and device (a measure asks at every moment), and what was looked at."""
         return {}
 
     def _solved(self, x: SharedVector) -> tuple[Bilevel, ClientVectors, ClientVectors]:
-        y = on_every_client(self.lower_solution(x), self.clients)
+        y = on_every_client(self._solution(x), self.clients)
         return self._oracles(x), on_every_client(x, self.clients), y
+
+    def _upper(self, x: Tensor) -> Tensor:
+        """Return x, of x or of z = (x, y)."""
+        if len(x) not in (self.upper_dim, len(self.start())):
+            raise DriftproofError(
+                f"a point of {len(x)} entries for F of {self.leaf_name}",
+                f"x of {self.upper_dim}, or (x, y) of {len(self.start())}",
+                'pass view.round_start("x"), the upper level\'s variable',
+            )
+        return x[: self.upper_dim]
+
+    def _solution(self, x: SharedVector) -> SharedVector:
+        """Return y*(x); the first time, after a look at whether it is one."""
+        y = self.lower_solution(x)
+        if not self._held.get("looked") and x.dtype == torch.float64:
+            every, others = (on_every_client(v, self.clients) for v in (x, y))
+            slope = float(
+                self._oracles(x).lower_grad(every, others, None).mean(0).norm(dim=0).max()
+            )
+            if not slope <= 1e-6 * (1 + float(y.norm(dim=0).max())):
+                raise DriftproofError(
+                    f"{self.leaf_name}: ∇_y g = {slope:.3g} at lower_solution(x)",
+                    "0, as y*(x) minimises the clients' mean g(x, ·)",
+                    "mend lower_solution, or lower_grad",
+                )
+            self._held["looked"] = True
+        return y
 
     def _oracles(self, x: Tensor) -> Bilevel:
         key = (x.dtype, str(x.device))
         if key not in self._held:
             self._held[key] = self.oracles(*key)
-        return self._held[key]
+        made: Bilevel = self._held[key]
+        return made

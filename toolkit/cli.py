@@ -95,3 +95,7 @@ def main() -> None:
         )
         sys.exit(INTERNAL)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

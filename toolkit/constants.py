@@ -84,6 +84,7 @@ LATEX: Mapping[str, str] = {
     "sigma_g2": r"\sigma_{g,2}",
     "tau_x": r"\tau_x",
     "ell_fx": r"\ell_{f,1}(\xi)",
+    "mu": r"\mu",
     "mu_g": r"\mu_g",
     "sigma_gy": r"\sigma_{g,1}",
 }

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm
+from toolkit.discover import leaves
 from toolkit.draws import BLOCK, Words
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.branched import expected_transition
@@ -95,7 +96,7 @@ def run(
         raise DriftproofError(
             f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
             f"a problem with {algorithm.needs} oracles",
-            "driftproof list problems shows the others; KLDRO has a form for either kind",
+            f"take one of {', '.join(_offering(algorithm.needs))}",
         )
     keep_freed_memory()
     shake = _Jitter(jitter) if jitter is not None else None
@@ -154,6 +155,15 @@ def run(
         if watch is not None:
             watch(rounds, state)
     return _outcome(ctx, recorder, bad_step, reach, state)
+
+
+def _offering(needs: str) -> list[str]:
+    """Return the problems of which some member has what an algorithm needs."""
+    return [
+        leaf.symbol
+        for leaf in leaves("problem").values()
+        if any(needs in OFFERS[member.offers] for member in leaf.load().examples())
+    ]
 
 
 def _seen_between(recorder: Recorder | None, axes: tuple[str, ...] | None = None) -> bool:

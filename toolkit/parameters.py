@@ -78,6 +78,22 @@ class Parameters:
             value = getattr(self, name)
             self.require(name, "a finite number, 0 or more", _real(value) and value >= 0)
 
+    def real(self, *names: str) -> None:
+        """Require finite numbers."""
+        for name in names:
+            self.require(name, "a finite number", _real(getattr(self, name)))
+
+    def share(self, *names: str) -> None:
+        """Require numbers above 0, at most 1."""
+        for name in names:
+            value = getattr(self, name)
+            self.require(name, "in (0, 1]", _real(value) and 0 < value <= 1)
+
+    def flag(self, *names: str) -> None:
+        """Require True or False."""
+        for name in names:
+            self.require(name, "True or False", isinstance(getattr(self, name), bool))
+
     def whole(self, *names: str, least: int = 1) -> None:
         """Require whole numbers of at least ``least``."""
         for name in names:

@@ -7,6 +7,7 @@ judged on the same run, and a verdict does not depend on how the work was spread
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -189,7 +190,8 @@ def unmet(claim: Claim, case: Case, form: Form | None = None) -> str | None:
     notation = claim.notation(case)
     for assumption in (*claim.assumes, *(form.assumes if form is not None else ())):
         if assumption.applies is not None and not assumption.applies(case):
-            return f"{assumption.name} needs: {assumption.statement}"
+            wanted = re.sub(r"\\text\{([^}]*)\}", r"\1", assumption.statement)
+            return f"{assumption.name} needs: {wanted}"
         known = {*case.problem.constants, "initial_gap"}
         lacking = [role for role in assumption.roles if role not in known]
         if lacking:

@@ -87,7 +87,7 @@ class CompositionalBilevel(BilevelProblem):
         self.one_of("series", ("exact", "joint"))
         wanted = '"exact" if inner_curvature is not 0: there is no joint ℓ_{g,1}'
         self.require("series", wanted, self.series == "exact" or not self.inner_curvature)
-        self.require("lower_start", "a finite number", bool(np.isfinite(self.lower_start)))
+        self.real("lower_start")
 
     @classmethod
     def examples(cls) -> list[CompositionalBilevel]:

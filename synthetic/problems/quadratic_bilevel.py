@@ -100,7 +100,7 @@ class QuadraticBilevel(BilevelProblem):
             "regulariser_heterogeneity", "tilt", "slope", "upper_noise", "lower_value_noise",
             "lower_curvature_noise", "cross_noise", "distance",
         )  # fmt: skip
-        self.require("lower_start", "a finite number", bool(np.isfinite(self.lower_start)))
+        self.real("lower_start")
         self.require("smallest", "at most largest", self.smallest <= self.largest)
         least = float(self.spectrum.min())
         wanted = f"below {least:g}, the mean Hessian's least eigenvalue"

@@ -72,6 +72,7 @@ class QuadraticMinimax(BilevelProblem):
         """Refuse constants that are not finite and of the right sign."""
         self.whole("clients", "dim")
         self.positive("largest")
+        self.real("regulariser")
         self.non_negative("smallest", "heterogeneity", "gradient_noise", "distance")
         self.require("smallest", "at most largest", self.smallest <= self.largest)
         modulus = float(self.spectrum.min()) ** 2 + self.regulariser

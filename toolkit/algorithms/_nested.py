@@ -92,7 +92,7 @@ class Nested(Algorithm):
         self.whole("terms", least=0)
         self.positive("inner_step_size", "outer_step_size")
         self.one_of("series", ("sampled", "summed"))
-        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+        self.share("participation")
 
     def cohort_size(self, clients: int) -> int:
         """Return |S|, at least one client."""

@@ -21,7 +21,7 @@ class State(NamedTuple):
     name="comfedl",
     source="000 and 001, Algorithm 1",
     statement=r"w^i_{s,t+1} = w^i_{s,t} - \eta\, \nabla f^i_{\mathcal{B}}(w^i_{s,t})^{\top}"
-    r"\nabla g^i_{\tilde{\mathcal{B}}}(f^i_{\mathcal{B}}(w^i_{s,t})), \quad"
+    r"\nabla g^i_{\tilde{\mathcal{B}}}(f^i_{\mathcal{B}}(w^i_{s,t})),\; "
     r"\bar w_{s+1} = \tfrac1m \sum_{i\in\mathcal{C}_s} w^i_{s,\tau}",
 )
 class ComFedL(Algorithm):
@@ -64,7 +64,7 @@ class ComFedL(Algorithm):
         """Refuse what the algorithm cannot run with."""
         self.whole("local_steps", "batch", "outer_batch")
         self.positive("step_size")
-        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+        self.share("participation")
         self.one_of("branch", ("general", "special"))
         self.one_of("samples", ("shared", "independent"))
 

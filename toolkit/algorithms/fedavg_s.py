@@ -20,7 +20,7 @@ class State(NamedTuple):
 @algorithm(
     name="fedavg-s",
     source="Hou et al. 2021, as compared with in 002",
-    statement=r"y_{i,\nu+1} = y_{i,\nu} + \beta\nabla_y f_i(x_{i,\nu}, y_{i,\nu}), \quad"
+    statement=r"y_{i,\nu+1} = y_{i,\nu} + \beta\nabla_y f_i(x_{i,\nu}, y_{i,\nu}),\; "
     r"x_{i,\nu+1} = x_{i,\nu} - \alpha\nabla_x f_i(x_{i,\nu}, y_{i,\nu})",
 )
 class FedAvgS(Algorithm):
@@ -55,7 +55,7 @@ class FedAvgS(Algorithm):
         self.whole("local_steps", "batch")
         self.positive("inner_step_size", "outer_step_size")
         self.one_of("order", ("simultaneous", "alternating"))
-        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -11,7 +11,7 @@ from toolkit.oracles import Bilevel
     name="fedinn",
     source="002, Proposed Algorithm: FedInn, with FedSVRG",
     statement=r"y_{i,\nu+1} = y_{i,\nu} - \beta\big(\nabla_y g_i(x, y_{i,\nu};\zeta_{i,\nu}) -"
-    r"\nabla_y g_i(x, y;\zeta_{i,\nu}) + \tfrac1m\sum_j\nabla_y g_j(x, y;\zeta_j)\big), \quad"
+    r"\nabla_y g_i(x, y;\zeta_{i,\nu}) + \tfrac1m\sum_j\nabla_y g_j(x, y;\zeta_j)\big),\; "
     r"y^+ = \tfrac1m\sum_i y_{i,\tau}",
 )
 class FedInn(Nested):
@@ -37,6 +37,11 @@ class FedInn(Nested):
     def local_steps(self) -> int:  # type: ignore[override]
         """τ."""
         return self.inner_steps
+
+    def validate(self) -> None:
+        """Refuse what is neither FedSVRG nor FedAvg."""
+        super().validate()
+        self.flag("variance_reduced")
 
     @classmethod
     def examples(cls) -> list[FedInn]:

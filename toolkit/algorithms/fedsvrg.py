@@ -52,7 +52,7 @@ class FedSVRG(Algorithm):
         """Refuse what the algorithm cannot run with."""
         self.whole("local_steps", "batch")
         self.positive("step_size")
-        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[FedSVRG]:

@@ -22,7 +22,7 @@ class State(NamedTuple):
     source="003, (2) and section 5.1, after Wang, Fang & Liu 2017",
     statement=r"u_{t+1}^{(k)} = (1-\gamma)u_t^{(k)} + \gamma g^{(k)}(x_t^{(k)};\xi), \quad "
     r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}\nabla f^{(k)}(u_t^{(k)};\zeta), \quad "
-    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad"
+    r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)},\; "
     r"(x_{t+1}^{(k)}, u_{t+1}^{(k)}) = (\bar x_{t+1}, \bar u_{t+1}) \text{ if } p \mid t+1",
 )
 class LocalSCGD(Algorithm):

@@ -56,7 +56,7 @@ class QFedAvg(Algorithm):
         self.whole("local_steps", "batch")
         self.positive("step_size")
         self.non_negative("fairness")
-        self.require("participation", "in (0, 1]", 0 < self.participation <= 1)
+        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[QFedAvg]:

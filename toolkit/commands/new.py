@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from toolkit.discover import Leaf, leaves
+from toolkit.discover import Leaf, find, leaves
 from toolkit.errors import DriftproofError, unknown_name
 
 CHOICES = ("claim", "problem", "algorithm")
@@ -16,8 +16,9 @@ CHOICES = ("claim", "problem", "algorithm")
 @click.command()
 @click.argument("kind")
 @click.argument("name")
-def command(kind: str, name: str) -> None:
-    """Write a file of KIND (claim, problem, algorithm) called NAME: the shortest real leaf."""
+@click.option("--from", "origin", help="Which leaf to start from (default: the shortest).")
+def command(kind: str, name: str, origin: str | None) -> None:
+    """Write a file of KIND (claim, problem, algorithm) called NAME: a real leaf to change."""
     if kind not in CHOICES:
         raise unknown_name("kind", kind, CHOICES)
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)?", name):
@@ -27,7 +28,8 @@ def command(kind: str, name: str) -> None:
     path = Path(name.split("/")[-1].replace("-", "_") + ".py")
     if path.exists():
         raise DriftproofError(f"{path} exists", "a new file", "choose another name, or move it")
-    text = renamed(shortest(kind), name)
+    chosen = find(kind, origin) if origin else shortest(kind)
+    text = renamed(chosen, name)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -38,21 +40,23 @@ def command(kind: str, name: str) -> None:
     if kind == "claim":
         click.echo(f"now: driftproof verify {path}")
     else:
-        symbol = shortest(kind).symbol
-        click.echo(f"now: in a claim beside it, from {path.stem} import {symbol}")
+        click.echo(f"now: in a claim beside it, from {path.stem} import {chosen.symbol}")
 
 
 def shortest(kind: str) -> Leaf:
     """Return the shortest leaf of a kind: the example to copy.
 
-    Of claims, the shortest bound with a measured left and a right side of its own.
+    Of claims, the shortest bound with a measured left and a right side of its own; of algorithms,
+    one that is written out, not a variation of others.
     """
-    usual = [leaf for leaf in leaves(kind).values() if kind != "claim" or _whole(leaf)]
+    usual = [leaf for leaf in leaves(kind).values() if _whole(leaf, kind)]
     return min(usual, key=lambda leaf: (leaf.lines, leaf.name))
 
 
-def _whole(leaf: Leaf) -> bool:
+def _whole(leaf: Leaf, kind: str) -> bool:
     text = leaf.path.read_text(encoding="utf-8")
+    if kind != "claim":
+        return kind == "problem" or ("def init(" in text and "def step(" in text)
     bound = leaf.metadata.get("kind") == "bound"
     return bound and "def left(view)" in text and "def right(c)" in text
 

@@ -87,6 +87,8 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
         for group in groups:
             if group.reason:
                 click.echo(f"{claim}, {group.title}: {group.reason}")
+    if head["profile"] == "smoke":
+        click.echo("profile smoke: the first case of each claim alone, which tells little of it.")
     click.echo(
         "SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: "
         f"at most {head['union_bound']:.2g}."

@@ -67,6 +67,7 @@ class Exponents:
         size_name="τ, local steps of size 1/τ",
     )
     false_siblings = [
+        ("τ^{7/4}β²", Schedule({"tau": T, "beta": 1 / T}, T ** Rational(7, 4) * T**-2)),
         ("τ^{3/2}β²", Schedule({"tau": T, "beta": 1 / T}, T ** Rational(3, 2) * T**-2)),
     ]
     explain = "The drift grows with (τβ)²: in τ the printed exponent 1 is false, in β 2 is right."

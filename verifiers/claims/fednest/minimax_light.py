@@ -77,6 +77,7 @@ class Light:
         "with local series, all clients take part": Stated(Share(1.0), assumes=(SERIES, ALL)),
     }
     false_siblings = [
+        ("a tenth less, sampled", Stated(Share(0.9), assumes=(DIRECT, SOME, STABLE))),
         ("half of it, sampled", Stated(Share(0.5), assumes=(DIRECT, SOME, STABLE))),
     ]
 

@@ -109,7 +109,10 @@ class Linear:
         "1 is simple where it converges; E‖z − z*‖² is read from its eigenvector. It is 0 if and "
         "only if every cohort has z* as fixed point: for |S| = m, or equal clients."
     )
-    false_siblings = [("half the floor", lambda problem, method: floor(problem, method) / 2)]
+    false_siblings = [
+        ("half the floor", lambda problem, method: floor(problem, method) / 2),
+        ("a tenth more", lambda problem, method: floor(problem, method) * 1.1),
+    ]
 
     def compare(case, right):
         problem, method = case.problem, case.algorithm

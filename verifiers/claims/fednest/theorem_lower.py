@@ -50,7 +50,10 @@ class LowerLevel:
         Floor(f"{parts.INSTANCE}: y follows x", parts.floor_of_the_lower_level),
         Floor("g = ½y² with noise of variance 1, f = 0", lambda at: at["beta"] / 2),
     )
-    false_siblings = [("a faster rate, 1/K", Schedule(SLOWER, 1 / K))]
+    false_siblings = [
+        ("a faster rate, K^{-3/4}", Schedule(SLOWER, ROOT ** Rational(3, 2))),
+        ("a faster rate, 1/K", Schedule(SLOWER, 1 / K)),
+    ]
     explain = (
         "With equal step sizes the lower level follows the noise of the series, of order log K/√K; "
         "with smaller steps on x it is measured as stated."
