@@ -108,10 +108,9 @@ class BilevelProblem(Problem):
         y = self.lower_solution(x)
         if not self._held.get("looked") and x.dtype == torch.float64:
             every, others = (on_every_client(v, self.clients) for v in (x, y))
-            slope = float(
-                self._oracles(x).lower_grad(every, others, None).mean(0).norm(dim=0).max()
-            )
-            if not slope <= 1e-6 * (1 + float(y.norm(dim=0).max())):
+            q = self._oracles(x).lower_grad(every.detach(), others.detach(), None).mean(0)
+            slope = float(q.norm(dim=0).max())
+            if not slope <= 1e-6 * (1 + float(y.detach().norm(dim=0).max())):
                 raise DriftproofError(
                     f"{self.leaf_name}: ∇_y g = {slope:.3g} at lower_solution(x)",
                     "0, as y*(x) minimises the clients' mean g(x, ·)",

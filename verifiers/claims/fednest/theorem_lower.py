@@ -37,7 +37,7 @@ SLOWER = {
     statement=r"\mathbb{E}\big[\|y^K-y^*(x^K)\|^2\big] = \mathcal O\Big(\frac1{\sqrt K}\Big)",
 )
 class LowerLevel:
-    cases = [parts.slower(AT_REST, horizon) for horizon in (128, 256, 512, 1024, 181, 362, 724)]
+    cases = [parts.slower(AT_REST, horizon) for horizon in (128, 256, 512, 1024, 181, 362)]
     full = [parts.slower(AT_REST, horizon) for horizon in parts.LONGER]
     left = parts.lower_error
     readings = {
