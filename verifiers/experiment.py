@@ -176,6 +176,11 @@ def judged_by_seeds(
     up = float(wilcoxon(difference, alternative="greater").pvalue)
     down = float(wilcoxon(difference, alternative="less").pvalue)
     level = LEVEL / comparisons
+    if 2.0 ** -len(difference) > level:
+        least = (
+            f"{len(difference)} seeds cannot decide: their least p is {2.0 ** -len(difference):.2g}"
+        )
+        return Sentence(text, setting, "undecided", f"{shown}; {least} > {level:.2g}")
     if up <= level:
         return Sentence(text, setting, "reproduced", f"{shown}, p = {up:.2g}")
     if down <= level:
