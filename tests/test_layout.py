@@ -24,6 +24,8 @@ def test_leaves_are_small_and_say_what_they_are(kind):
     for leaf in found.values():
         assert leaf.lines <= 225, f"{leaf.path} has {leaf.lines} lines"
         assert leaf.summary
+        # two literals that were glued together
+        assert not re.search(r"\\q?quad[a-zA-Z]", str(leaf.metadata.get("statement", "")))
 
 
 def test_no_file_is_a_stub_or_silences_an_error():
