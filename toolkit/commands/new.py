@@ -56,7 +56,8 @@ def shortest(kind: str) -> Leaf:
 def _whole(leaf: Leaf, kind: str) -> bool:
     text = leaf.path.read_text(encoding="utf-8")
     if kind != "claim":
-        return kind == "problem" or ("def init(" in text and "def step(" in text)
+        alone = "from toolkit.algorithms." not in text
+        return kind == "problem" or (alone and "def init(" in text and "def step(" in text)
     bound = leaf.metadata.get("kind") == "bound"
     return bound and "def left(view)" in text and "def right(c)" in text
 
