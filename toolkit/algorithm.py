@@ -97,6 +97,8 @@ class Algorithm(Parameters, ABC):
     """Which oracles it asks: "plain" (a gradient field), "losses", "composition", "bilevel", …"""
     iterate: ClassVar[str] = "w"
     local_steps: int
+    participation: float = 1.0
+    """The share of clients that take part in a round; a field of those that sample."""
 
     @classmethod
     def examples(cls) -> list[Self]:
@@ -112,8 +114,8 @@ class Algorithm(Parameters, ABC):
         """Advance one tick of the paper's index: one local step, with whatever sharing it has."""
 
     def cohort_size(self, clients: int) -> int:
-        """Return m, how many clients take part in a round (all of them by default)."""
-        return clients
+        """Return m, how many clients take part in a round, at least one."""
+        return max(1, round(self.participation * clients))
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

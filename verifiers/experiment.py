@@ -173,14 +173,14 @@ def judged_by_seeds(
     shown = f"mean difference {difference.mean():+.4f} over {len(difference)} seeds"
     if not np.any(difference):
         return Sentence(text, setting, "undecided", "no difference on any seed")
-    up = float(wilcoxon(difference, alternative="greater").pvalue)
-    down = float(wilcoxon(difference, alternative="less").pvalue)
     level = LEVEL / comparisons
     if 2.0 ** -len(difference) > level:
         least = (
             f"{len(difference)} seeds cannot decide: their least p is {2.0 ** -len(difference):.2g}"
         )
         return Sentence(text, setting, "undecided", f"{shown}; {least} > {level:.2g}")
+    up = float(wilcoxon(difference, alternative="greater").pvalue)
+    down = float(wilcoxon(difference, alternative="less").pvalue)
     if up <= level:
         return Sentence(text, setting, "reproduced", f"{shown}, p = {up:.2g}")
     if down <= level:

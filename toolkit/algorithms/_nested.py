@@ -94,16 +94,9 @@ class Nested(Algorithm):
         self.one_of("series", ("sampled", "summed"))
         self.share("participation")
 
-    def cohort_size(self, clients: int) -> int:
-        """Return |S|, at least one client."""
-        return max(1, round(self.participation * clients))
-
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> Any:
         """Every client starts at the same (x⁰, y⁰)."""
-        x, y = (
-            ctx.everywhere(start[: oracles.upper_dim]),
-            ctx.everywhere(start[oracles.upper_dim :]),
-        )
+        x, y = levels(ctx, oracles, start)
         return State(x, y, x, y, torch.zeros_like(x), torch.zeros_like(y))
 
     def step(self, ctx: Context, oracles: Bilevel, state: Any) -> Any:
@@ -115,6 +108,11 @@ class Nested(Algorithm):
         if self.local_hypergradient:
             return local_fed_out(self, ctx, oracles, state, tick - inner)
         return fed_out(self, ctx, oracles, state, tick - inner)
+
+
+def levels(ctx: Context, oracles: Bilevel, start: Tensor) -> tuple[Tensor, Tensor]:
+    """Return x⁰ and y⁰ of a start (x⁰, y⁰) as every client holds them."""
+    return ctx.everywhere(start[: oracles.upper_dim]), ctx.everywhere(start[oracles.upper_dim :])
 
 
 def fed_inn(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -> State:
@@ -176,7 +174,7 @@ def local_fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: 
     ctx.mark("x", x)
     if nu == of.outer_steps - 1:
         (x,) = cohort.average(x)
-    return state._replace(x=x, x_start=state.x_start)
+    return state._replace(x=x)
 
 
 def fed_ihgp(

@@ -77,10 +77,6 @@ class ComFedL(Algorithm):
             cls(local_steps=2, step_size=0.05, samples="independent", participation=0.5),
         ]
 
-    def cohort_size(self, clients: int) -> int:
-        """Return m, at least one client."""
-        return max(1, round(self.participation * clients))
-
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))

@@ -64,10 +64,6 @@ class FedAvg(Algorithm):
             cls(local_steps=2, step_size=0.05, participation=0.5),
         ]
 
-    def cohort_size(self, clients: int) -> int:
-        """Return m, at least one client."""
-        return max(1, round(self.participation * clients))
-
     def init(self, ctx: Context, oracles: Plain, start: Tensor) -> State:
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))

@@ -7,6 +7,7 @@ from typing import NamedTuple, Self
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithms._nested import levels
 from toolkit.oracles import Bilevel
 
 
@@ -65,14 +66,9 @@ class FedAvgS(Algorithm):
             cls(local_steps=2, order="alternating", participation=0.5, batch=2),
         ]
 
-    def cohort_size(self, clients: int) -> int:
-        """Return |S|, at least one client."""
-        return max(1, round(self.participation * clients))
-
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
         """Every client starts at the same (x⁰, y⁰)."""
-        x, y = start[: oracles.upper_dim], start[oracles.upper_dim :]
-        return State(ctx.everywhere(x), ctx.everywhere(y))
+        return State(*levels(ctx, oracles, start))
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """One local step of both; the last of a round is followed by the average."""

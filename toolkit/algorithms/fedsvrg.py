@@ -62,10 +62,6 @@ class FedSVRG(Algorithm):
             cls(local_steps=2, step_size=0.05, participation=0.5, batch=2),
         ]
 
-    def cohort_size(self, clients: int) -> int:
-        """Return |S|, at least one client."""
-        return max(1, round(self.participation * clients))
-
     def init(self, ctx: Context, oracles: Plain, start: Tensor) -> State:
         """Every client starts at the same point."""
         x = ctx.everywhere(start)

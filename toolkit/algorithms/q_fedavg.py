@@ -66,10 +66,6 @@ class QFedAvg(Algorithm):
             cls(local_steps=2, step_size=0.05, fairness=2.0, participation=0.5, batch=2),
         ]
 
-    def cohort_size(self, clients: int) -> int:
-        """Return how many clients take part, at least one."""
-        return max(1, round(self.participation * clients))
-
     def init(self, ctx: Context, oracles: Losses, start: Tensor) -> State:
         """Every client starts at the same point."""
         w = ctx.everywhere(start)

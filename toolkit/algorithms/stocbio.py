@@ -7,6 +7,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithms._nested import levels
 from toolkit.oracles import Bilevel
 
 
@@ -71,8 +72,7 @@ class StocBiO(Algorithm):
 
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
         """Start at (x⁰, y⁰)."""
-        x, y = start[: oracles.upper_dim], start[oracles.upper_dim :]
-        return State(ctx.everywhere(x), ctx.everywhere(y))
+        return State(*levels(ctx, oracles, start))
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """D steps on y, the series, and one step on x."""

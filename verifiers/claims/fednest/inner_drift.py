@@ -23,11 +23,18 @@ T = symbols("T", positive=True)
 LIMIT = 2 * exp(-1) - Rational(1, 2) - exp(-2) / 2
 
 
+PROBLEM = QuadraticBilevel(
+    clients=2, hessian_heterogeneity=0.3, offset_heterogeneity=0.5, lower_start=2.0
+)
+
+
+def bound(c):
+    """Return (τβℓ_{g,1}D)², D the distance to y*: at least τ²β²‖q‖²."""
+    return (c.tau * c.beta * c.ell_g1 * c.D) ** 2
+
+
 def instance(steps):
-    problem = QuadraticBilevel(
-        clients=2, hessian_heterogeneity=0.3, offset_heterogeneity=0.5, lower_start=2.0
-    )
-    return Case(problem, FedInn(inner_steps=steps, inner_step_size=1 / steps), 1)
+    return Case(PROBLEM, FedInn(inner_steps=steps, inner_step_size=1 / steps), 1)
 
 
 def along(at):
@@ -47,9 +54,7 @@ class Exponents:
     full = [instance(steps) for steps in (512, 1024, 2048)]
     left = drift.mean_inner
 
-    def range(c):
-        return (c.tau * c.beta * c.ell_g1 * c.D) ** 2
-
+    range = bound
     letters = {"D": "lower_start"}
     right = Schedule({"tau": T, "beta": 1 / T}, T * T**-2)
     corrected = Schedule({"tau": T, "beta": 1 / T}, T**2 * T**-2)
@@ -58,7 +63,7 @@ class Exponents:
     )
     rate = Rate(
         horizon=T,
-        bound=lambda c: (c.tau * c.beta * c.ell_g1 * c.D) ** 2,
+        bound=bound,
         source="fednest/inner-drift-bound",
         special={},
         exponent=0.0,

@@ -7,11 +7,11 @@ r"""The order of FedInn's drift in β alone (slide "Proposed Algorithm", Inner O
 
 from sympy import Rational, symbols
 
-from synthetic.problems import QuadraticBilevel
 from toolkit import Case, claim
 from toolkit.algorithms import FedInn
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
+from verifiers.claims.fednest.inner_drift import PROBLEM, bound
 from verifiers.rate import Floor, Rate, Schedule
 
 T = symbols("T", positive=True)
@@ -19,10 +19,7 @@ TAU = 8
 
 
 def instance(inverse):
-    problem = QuadraticBilevel(
-        clients=2, hessian_heterogeneity=0.3, offset_heterogeneity=0.5, lower_start=2.0
-    )
-    return Case(problem, FedInn(inner_steps=TAU, inner_step_size=1 / inverse), 1)
+    return Case(PROBLEM, FedInn(inner_steps=TAU, inner_step_size=1 / inverse), 1)
 
 
 @claim(
@@ -36,14 +33,12 @@ class Exponent:
     cases = [instance(inverse) for inverse in (64, 128, 256, 512, 1024, 2048)]
     left = drift.mean_inner
 
-    def range(c):
-        return (c.tau * c.beta * c.ell_g1 * c.D) ** 2
-
+    range = bound
     letters = {"D": "lower_start"}
     right = Schedule({"tau": TAU, "beta": 1 / T}, TAU * T**-2)
     rate = Rate(
         horizon=T,
-        bound=lambda c: (c.tau * c.beta * c.ell_g1 * c.D) ** 2,
+        bound=bound,
         source="fednest/inner-drift-bound",
         special={},
         exponent=-2.0,
