@@ -17,7 +17,6 @@ from toolkit.errors import DriftproofError
 from toolkit.federation import sampled_context
 from verifiers.experiment import Plan
 from verifiers.experiments.fednest import _tuning_sizes as sizes
-from verifiers.experiments.fednest._tuning_engines import LookingAtY
 from verifiers.experiments.fednest._tuning_exact import conjugate_gradients
 from verifiers.experiments.fednest._tuning_images import dealt, falling
 from verifiers.experiments.fednest._tuning_judged import MARGIN, similar_by_seeds
@@ -264,7 +263,7 @@ def test_the_whole_communication_is_equal():
     for label, cost in costs.items():
         rounds = sizes.over_seeds(runs[label, False], "batched")[0].rounds
         assert rounds * cost >= size.rounds * costs["FedNest"]
-    assert LookingAtY(of=runs["FedNest", True].but(beta=0.1).algorithm).local_steps == 31
+    assert runs["FedNest", True].but(beta=0.1).algorithm.local_steps == 31
 
 
 @pytest.fixture(scope="module")

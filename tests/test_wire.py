@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from synthetic.problems import KLDRO, BoundedComposition, QuadraticBilevel, QuadraticMinimax
 from tests.commands import DRIFTPROOF
 from tests.leaves import pairs
 from tests.wire_clients import Failing, Twice, Unequal
@@ -27,6 +27,7 @@ from toolkit.algorithms import (
     ComFedL,
     FedAvg,
     FedDRO,
+    FedNest,
     LocalBSGD,
     LocalMOML,
     LocalSCGD,
@@ -421,3 +422,12 @@ def test_driftproof_run_refuses_torchrun():
     )  # fmt: skip
     assert made.returncode == 2
     assert "-m toolkit.wire FILE" in made.stderr
+
+
+def test_fields_that_are_asked_for_are_kept_beside_the_iterate():
+    made = run_on_wire(QuadraticBilevel(), FedNest(), ("wire",), rounds=2, fields=("y",))
+    assert list(made.followed) == ["x", "y"]
+    assert np.array_equal(made.followed["x"], made.iterates)
+    assert made.followed["y"].shape == (3, 2, 1)
+    assert np.array_equal(made.followed["y"][-1], made.state["y"])
+    assert not np.array_equal(made.followed["y"][0], made.followed["y"][-1])

@@ -35,6 +35,7 @@ def run_on_wire(
     block: int = 0,
     patience: float = 60.0,
     device: str = "cpu",
+    fields: tuple[str, ...] = (),
 ) -> WireRun:
     """Run with the clients in processes of this machine that send each other messages.
 
@@ -47,6 +48,7 @@ def run_on_wire(
         replicates, block: as in the batched engine.
         patience: seconds that the server waits for a round's messages; what a client computes
             between two averages must take less.
+        fields: of the state, to be kept beside the iterate.
         device: cpu (gloo), or cuda (nccl; a GPU a process; written, but not run by any test).
 
     Raises:
@@ -54,7 +56,7 @@ def run_on_wire(
             round of communication and, in ``done``, the iterates and the traffic until then.
             A stalled client is told after ``patience``, the server itself after twice that.
     """
-    task = Task(problem, algorithm, names, rounds, replicates, block, patience, device)
+    task = Task(problem, algorithm, names, rounds, replicates, block, patience, device, fields)
     world = min(processes or problem.clients, problem.clients)
     with tempfile.TemporaryDirectory() as folder:
         crew = _Crew(task, held(problem.clients, world), folder)

@@ -43,6 +43,7 @@ class Task:
     block: int = 0
     patience: float = 60.0
     device: str = "cpu"
+    fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.patience > 0:
@@ -85,7 +86,7 @@ def take_part(task: Task, rank: int, world: int, tell: Callable[[News], None]) -
     """Run the clients of this rank from the start to the end; the group has been joined.
 
     Args:
-        tell: called in rank 0 with the news: iterates, traffic, and the end.
+        tell: called in rank 0 with the news: moments, traffic, and the end.
 
     Raises:
         WireFailure: in rank 0, for whichever client failed; elsewhere if this one did.
@@ -101,7 +102,8 @@ def take_part(task: Task, rank: int, world: int, tell: Callable[[News], None]) -
 
     def watch(s: int, state: Any) -> None:
         if rank == 0:
-            tell(_first(getattr(state, algorithm.iterate)))
+            names = algorithm.iterate, *task.fields
+            tell({name: _first(getattr(state, name)) for name in names})
 
     try:
         made = run(problem, algorithm, ctx, rounds=task.rounds, watch=watch, kernels=False)

@@ -44,11 +44,13 @@ class WireRun(Traffic):
 
     Attributes:
         iterates: client 0's at each round's start and at the end, [rounds + 1, dim, replicates].
+        followed: the same of each field of the state that was asked for, by name.
         reals: reals that one client sent, as the batched engine counts them.
         state: the fields of client 0's final state, [dim, replicates] each (empty if it failed).
     """
 
     iterates: np.ndarray
+    followed: Mapping[str, np.ndarray] = field(default_factory=dict)
     reals: int = 0
     state: Mapping[str, np.ndarray] = field(default_factory=dict)
 
@@ -61,8 +63,10 @@ class Ended:
     state: Mapping[str, np.ndarray]
 
 
-News = Traffic | np.ndarray | Ended
-"""What the server tells as it goes on: the traffic, an iterate, the end."""
+Moment = Mapping[str, np.ndarray]
+"""Client 0's fields as a round starts, the iterate first."""
+News = Traffic | Moment | Ended
+"""What the server tells as it goes on: the traffic, a moment, the end."""
 
 
 class Record:
@@ -71,7 +75,7 @@ class Record:
     def __init__(self) -> None:
         self.traffic = Traffic()
         self.ended: Ended | None = None
-        self._iterates: list[np.ndarray] = []
+        self._moments: list[Moment] = []
 
     def hear(self, news: News) -> None:
         """Take a piece of news."""
@@ -80,12 +84,14 @@ class Record:
         elif isinstance(news, Ended):
             self.ended = news
         else:
-            self._iterates.append(news)
+            self._moments.append(news)
 
     def made(self) -> WireRun:
         """Return the run as far as it is known."""
         ended = self.ended or Ended(reals=0, state={})
-        iterates = np.array(self._iterates)
+        names = list(self._moments[0]) if self._moments else []
+        followed = {name: np.array([m[name] for m in self._moments]) for name in names}
         return WireRun(
-            **asdict(self.traffic), iterates=iterates, reals=ended.reals, state=ended.state
-        )
+            **asdict(self.traffic), iterates=followed[names[0]] if names else np.array([]),
+            followed=followed, reals=ended.reals, state=ended.state,
+        )  # fmt: skip

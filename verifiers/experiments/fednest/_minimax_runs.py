@@ -159,12 +159,8 @@ class OneRun:
         """Return x_k and y_k, [rounds + 1, dim] each."""
         algorithm, rounds = self.algorithm, self.size.rounds
         if self.engine == "wire":
-            x, y = (
-                run_on_wire(problem, _followed(algorithm, name), self.names, rounds=rounds)
-                .iterates[..., 0]
-                for name in ("x", "y")
-            )  # fmt: skip
-            return x, y
+            made = run_on_wire(problem, algorithm, self.names, rounds=rounds, fields=("x", "y"))
+            return made.followed["x"][..., 0], made.followed["y"][..., 0]
         kept: list[tuple[np.ndarray, np.ndarray]] = []
         run(
             problem, algorithm, sampled_context(problem, self.names, replicates=1), rounds=rounds,
@@ -173,13 +169,6 @@ class OneRun:
             ),
         )  # fmt: skip
         return np.array([x for x, _ in kept]), np.array([y for _, y in kept])
-
-
-def _followed(algorithm: Algorithm, field: str) -> Algorithm:
-    """Return the algorithm with another field of its state told by the wire, which tells one."""
-    followed = replace(algorithm)  # type: ignore[type-var]
-    object.__setattr__(followed, "iterate", field)  # the class's own stays as it is
-    return followed
 
 
 def _squares(values: np.ndarray) -> list[float]:

@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context
+from toolkit.algorithm import Algorithm
 from toolkit.bilevel import BilevelProblem
 from toolkit.federation import run, sampled_context
 from toolkit.wire import WireFailure, run_on_wire
-
-
-@dataclass(frozen=True, kw_only=True)
-class LookingAtY(Algorithm):
-    """An algorithm on z = (x, y) of which y is what the wire engine keeps.
-
-    Args:
-        of: the algorithm.
-    """
-
-    of: Algorithm
-
-    needs: ClassVar[str] = "bilevel"
-    iterate: ClassVar[str] = "y"
-
-    @property
-    def local_steps(self) -> int:  # type: ignore[override]
-        """The ticks of one round."""
-        return self.of.local_steps
-
-    def init(self, ctx: Context, oracles: Any, start: Tensor) -> Any:
-        """Start."""
-        return self.of.init(ctx, oracles, start)
-
-    def step(self, ctx: Context, oracles: Any, state: Any) -> Any:
-        """Step."""
-        return self.of.step(ctx, oracles, state)
 
 
 def batched(
@@ -62,13 +33,14 @@ def on_wire(
 ) -> dict[str, Any]:
     """Return the same; the rounds of communication, which are told in sum, spread evenly."""
     try:
-        done = run_on_wire(problem, LookingAtY(of=algorithm), names, rounds=rounds)
+        done = run_on_wire(problem, algorithm, names, rounds=rounds, fields=("y",))
     except WireFailure as failure:
         if failure.what != "not finite" or failure.done is None:
             raise
         done = failure.done
-    sent = np.linspace(0, done.rounds, len(done.iterates)).round().astype(int).tolist()
-    return {"y": [y[:, 0] for y in done.iterates], "sent": sent, "x": []}
+    ys = done.followed.get("y", done.iterates)
+    sent = np.linspace(0, done.rounds, len(ys)).round().astype(int).tolist()
+    return {"y": [y[:, 0] for y in ys], "sent": sent, "x": []}
 
 
 ENGINES = {"batched": batched, "wire": on_wire}
