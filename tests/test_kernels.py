@@ -102,7 +102,7 @@ def test_a_kernel_equals_the_plain_step_repeated(name, algorithm, problem, repli
     ctx = sampled_context(problem, ("k",), replicates=replicates)
     kernel = fused_for(algorithm, problem, ctx)
     assert kernel is not None
-    assert kernel.name == name
+    assert kernel.kernel == name
     made = [
         run(problem, algorithm, sampled_context(problem, ("k",), replicates=replicates),
             rounds=4, kernels=kernels)

@@ -18,7 +18,7 @@ from toolkit.engines.batched import BatchedContext
 from toolkit.engines.branched import expected_transition
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
 from toolkit.errors import DriftproofError
-from toolkit.kernels.registry import Fused, fused_for
+from toolkit.kernels.registry import Variant, fused_for
 from toolkit.measure import Recorder, View
 from toolkit.memory import keep_freed_memory
 from toolkit.oracles import OFFERS
@@ -219,7 +219,7 @@ def _round(
     oracles: Any,
     view: View,
     recorder: Recorder | None,
-    fused: Fused | None,
+    fused: Variant | None,
     shake: _Jitter | None,
 ) -> tuple[Any, float]:
     """Run one round from ``view``; return the state after it and the largest norm met."""

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from toolkit.algorithm import Algorithm
 from toolkit.engines.batched import BatchedContext
-from toolkit.kernels.registry import Fused
+from toolkit.kernels.registry import Variant
 from toolkit.measure import Recorder, View
 
 ROOM = 2**19
@@ -18,7 +18,7 @@ ROOM = 2**19
 
 
 def span(
-    kernel: Fused,
+    kernel: Variant,
     view: View,
     algorithm: Algorithm,
     oracles: Any,

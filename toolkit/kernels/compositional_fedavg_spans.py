@@ -17,7 +17,6 @@ SHARING = ("case-1", "case-2", "every-step")
     name="compositional-fedavg-spans",
     algorithm="compositional-fedavg",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
-    device="cpu",
     spans=True,
 )
 def advance(

@@ -15,7 +15,6 @@ from toolkit.kernels.registry import fused
     name="feddro-spans",
     algorithm="feddro",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
-    device="cpu",
     spans=True,
 )
 def advance(

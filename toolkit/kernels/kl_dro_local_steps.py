@@ -28,7 +28,6 @@ def _accepts(algorithm: Any, problem: Any) -> bool:
     name="kl-dro-local-steps",
     algorithm="comfedl",
     problem="kl-dro",
-    device="cpu",
     accepts=_accepts,
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:

@@ -20,7 +20,6 @@ from toolkit.kernels.registry import fused
     name="local-scgdm-spans",
     algorithm="local-scgdm",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
-    device="cpu",
     spans=True,
 )
 def advance(

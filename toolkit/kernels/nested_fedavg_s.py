@@ -19,7 +19,6 @@ from toolkit.kernels.registry import fused
     name="nested-fedavg-s",
     algorithm="fedavg-s",
     problem=("quadratic-minimax", "random-minimax"),
-    device="cpu",
     accepts=accepts,
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:

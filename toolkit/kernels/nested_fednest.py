@@ -12,7 +12,6 @@ from toolkit.kernels.registry import fused
     name="nested-fednest",
     algorithm="fednest",
     problem=("quadratic-minimax", "random-minimax"),
-    device="cpu",
     accepts=accepts,
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:

@@ -1,13 +1,15 @@
 """Which fused kernel, if any, may replace repeated steps.
 
-A kernel is a function under ``@fused`` whose law is: ``advance`` equals ``step`` repeated. It is
-used where draws are sampled on the device it is written for and no measure looks inside the round.
+A kernel is one hot stretch of steps: its reference is the algorithm's plain ``step``, and its law is
+that every variant of it equals ``step`` repeated. The function under ``@fused`` is the variant in
+numba for the CPU; further ones follow in the same file under ``@<kernel>.variant``. A variant is used
+where draws are sampled on the device it is written for and no measure looks inside the round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolkit.discover import leaves
@@ -21,27 +23,90 @@ Advance = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Fused:
-    """A kernel and the pairs it serves.
+class Cost:
+    """The least that one round asks of a machine; what a share of the roofline is a share of.
 
     Attributes:
-        algorithm: name of the algorithm's leaf.
-        problem: names of the problems' leaves.
+        flops: floating-point operations that the mathematics needs, not those a variant spends.
+        bytes: what passes between memory and chip: each input read once, each output written
+            once, and every gathered row once for each time that it is gathered.
+        words: random 64-bit words.
+        product: rows, columns and width of the matrix products that the operations are, if they
+            are products at all: whether the library's rate for that shape bounds the kernel.
+    """
+
+    flops: float
+    bytes: float
+    words: float = 0.0
+    product: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to run a kernel.
+
+    Attributes:
+        name: what it is written in: "numba", "triton", "graph".
         device: "cpu" or "cuda".
-        accepts: whether it serves this member of the two families.
         advance: (ctx, oracles, algorithm, state, steps) → (state, largest norm of an iterate).
+        fits: (algorithm, problem, ctx) → whether it serves, and is worth it at, these sizes.
         spans: whether ``advance`` runs over any number of rounds, counts their communication, and
             returns third the states before each step, [steps, …] each, if it is called with
             record="all", or their means over clients, [steps, 1, …], with record="mean".
     """
 
+    kernel: str
+    name: str
+    device: str
+    advance: Advance
+    fits: Callable[[Any, Any, Any], bool]
+    spans: bool
+
+
+@dataclass(frozen=True)
+class Fused:
+    """A kernel: the pairs it serves, what it costs at least, and its variants.
+
+    Attributes:
+        algorithm: name of the algorithm's leaf.
+        problem: names of the problems' leaves.
+        accepts: whether it serves this member of the two families.
+        cost: (algorithm, problem, replicates, bytes of a real) → the cost of one round.
+        tolerance: by how many units in the last place of the largest entry a variant may differ
+            from the plain steps in double precision after one round.
+        variants: by name, the fastest of a device first.
+    """
+
     name: str
     algorithm: str
-    problem: str | tuple[str, ...]
-    device: str
+    problem: tuple[str, ...]
     accepts: Callable[[Any, Any], bool]
-    advance: Advance
-    spans: bool = False
+    cost: Callable[[Any, Any, int, int], Cost] | None
+    tolerance: float
+    spans: bool
+    variants: dict[str, Variant] = field(default_factory=dict)
+
+    def variant(
+        self,
+        name: str,
+        *,
+        device: str,
+        fits: Callable[[Any, Any, Any], bool] = lambda algorithm, problem, ctx: True,
+    ) -> Callable[[Advance], Advance]:
+        """Add an ``advance`` function as one more variant, after those already there."""
+
+        def decorate(advance: Advance) -> Advance:
+            self.variants[name] = Variant(self.name, name, device, advance, fits, self.spans)
+            return advance
+
+        return decorate
+
+    def on(self, algorithm: Algorithm, problem: Problem, ctx: Any) -> Iterator[Variant]:
+        """Yield the variants that fit, the fastest first."""
+        if self.accepts(algorithm, problem):
+            for variant in self.variants.values():
+                if variant.device == ctx.device and variant.fits(algorithm, problem, ctx):
+                    yield variant
 
 
 def fused(
@@ -49,29 +114,35 @@ def fused(
     name: str,
     algorithm: str,
     problem: str | tuple[str, ...],
-    device: str,
     accepts: Callable[[Any, Any], bool] = lambda algorithm, problem: True,
+    cost: Callable[[Any, Any, int, int], Cost] | None = None,
+    tolerance: float = 4096.0,
     spans: bool = False,
 ) -> Callable[[Advance], Fused]:
-    """Make an ``advance`` function a kernel leaf, for every member of its families unless told."""
+    """Make an ``advance`` function in numba a kernel leaf, for every member unless told."""
+    served = (problem,) if isinstance(problem, str) else tuple(problem)
 
     def decorate(advance: Advance) -> Fused:
-        return Fused(name, algorithm, problem, device, accepts, advance, spans)
+        made = Fused(name, algorithm, served, accepts, cost, tolerance, spans)
+        made.variant("numba", device="cpu")(advance)
+        return made
 
     return decorate
 
 
-def fused_for(algorithm: Algorithm, problem: Problem, ctx: BatchedContext) -> Fused | None:
-    """Return the kernel for this pair on this device, or None: then steps run one by one."""
-    if not ctx.fusable:
-        return None
+def kernel_of(algorithm: Algorithm, problem: Problem) -> Fused | None:
+    """Return the kernel that serves this pair, on whatever device, or None."""
     for leaf in leaves("kernel").values():
-        meta = leaf.metadata
-        served = meta["problem"]
+        served = leaf.metadata["problem"]
         served = (served,) if isinstance(served, str) else served
-        pair = (meta["algorithm"], meta["device"])
-        if pair == (algorithm.leaf_name, ctx.device) and problem.leaf_name in served:
+        if leaf.metadata["algorithm"] == algorithm.leaf_name and problem.leaf_name in served:
             kernel: Fused = leaf.load()
             if kernel.accepts(algorithm, problem):
                 return kernel
     return None
+
+
+def fused_for(algorithm: Algorithm, problem: Problem, ctx: BatchedContext) -> Variant | None:
+    """Return the fastest variant for this pair on this device, or None: then steps run singly."""
+    kernel = kernel_of(algorithm, problem) if ctx.fusable else None
+    return next(kernel.on(algorithm, problem, ctx), None) if kernel is not None else None
