@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from toolkit.environment import environment
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 from toolkit.report.experiment import write_experiment
 from verifiers.scheduler import Result, Unit, Units, run_jobs
-from verifiers.verify import environment
 
 PROFILES = ("smoke", "quick", "paper")
 LEVEL = 0.05

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from toolkit.claims import Claim
 from toolkit.discover import Leaf, leaves, leaves_in, parse
+from toolkit.environment import environment
 from toolkit.errors import DriftproofError, MissingError, unknown_name
 from toolkit.ledger import Ledger
 from toolkit.report.files import PUBLIC, write_report
@@ -228,23 +227,6 @@ def _shown(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
         return str(path)
-
-
-def environment(device: str, workers: int) -> dict[str, Any]:
-    """Return the versions and the machine that a run depends on."""
-    packages = {}
-    for name in ("driftproof", "numpy", "torch", "cvxpy", "clarabel", "sympy", "numba"):
-        try:
-            packages[name] = version(name)
-        except PackageNotFoundError:
-            packages[name] = "absent"
-    return {
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "device": device,
-        "workers": workers,
-        **packages,
-    }
 
 
 def check_device(device: str) -> None:

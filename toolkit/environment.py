@@ -1,0 +1,39 @@
+"""The versions and the machine that a result depends on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("driftproof", "numpy", "torch", "cvxpy", "clarabel", "sympy", "numba")
+
+
+def environment(device: str, workers: int, packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
+    """Return python, machine, device, workers, and each package's version or "absent"."""
+    versions = {}
+    for name in packages:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "absent"
+    return {
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "device": device,
+        "workers": workers,
+        **versions,
+    }
+
+
+def processor() -> str:
+    """Return the processor's model, as far as the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"
