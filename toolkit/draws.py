@@ -213,10 +213,15 @@ class Words:
         words = generator.random_raw(len(clients) * lanes * 4)
         return words.reshape(len(clients), lanes * 4)[:, : law.words]
 
+    def key(self, name: str) -> tuple[int, int]:
+        """Return Philox's key, two 64-bit words, for the draws of this name."""
+        named = "\0".join((*self._names, name)).encode()
+        digest = hashlib.blake2b(named, digest_size=16).digest()
+        return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+
     def _generator(self, name: str) -> tuple[np.random.Philox, Any]:
         if name not in self._generators:
-            digest = hashlib.blake2b("\0".join((*self._names, name)).encode(), digest_size=16)
-            generator = np.random.Philox(key=int.from_bytes(digest.digest(), "little"))
+            generator = np.random.Philox(key=np.array(self.key(name), dtype=np.uint64))
             self._generators[name] = generator, dict(generator.state)
         return self._generators[name]
 
