@@ -1,25 +1,131 @@
-"""A workload: one round of a federation, written several ways that must agree."""
+"""A case: one workload at any size, and what the same work is made of for other libraries.
+
+A case is a function under ``@case``, in a file of ``gpu_bench/cases``; the folder is the registry.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError, unknown_name
+
+if TYPE_CHECKING:
+    from toolkit.algorithm import Algorithm
+    from toolkit.problem import Problem
+
 Round = Callable[[], np.ndarray]
-"""Runs one round from the start and returns the averaged iterate, [dim, replicates]."""
+"""Runs one round from the same start and returns the averaged iterate, [dim, replicates]."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One workload at one size.
+    """One workload at one size: one round of an algorithm on a problem.
 
     Attributes:
-        name: W1 or W2 of docs/performance.md, with its size.
-        variants: name → a round. "numpy loop" is the reference, "driftproof" what the federation
-            runs.
+        problem, algorithm, replicates: what is run.
+        data: (starts [dim, replicates], draws: (name, t) → array) → what a peer needs for the
+            identical round, as numpy arrays and numbers.
+        fields: those of the state that a round returns, one below the other.
+        law: the oracles → the law that ``draws`` takes from (None: the round draws nothing).
+    """
+
+    problem: Problem
+    algorithm: Algorithm
+    replicates: int
+    data: Callable[[np.ndarray, Callable[[str, int], np.ndarray]], Mapping[str, Any]]
+    fields: tuple[str, ...] = ("w",)
+    law: Callable[[Any], Any] = lambda oracles: None
+
+    @property
+    def client_steps(self) -> int:
+        """K·R·τ, the local steps that one round takes."""
+        return self.problem.clients * self.replicates * self.algorithm.local_steps
+
+
+@dataclass(frozen=True)
+class Case:
+    """A workload at any size.
+
+    Attributes:
+        name: on the command line.
+        kernel: name of the kernel that it times.
+        points: the sizes of the table.
+        sweeps: size → its values, the others as in the last point: the scaling plots.
+        build: size → the workload.
+        peers: the workload's name for peers ("": none has it).
     """
 
     name: str
-    variants: Mapping[str, Round]
+    kernel: str
+    points: Sequence[Mapping[str, Any]]
+    sweeps: Mapping[str, Sequence[Any]]
+    build: Callable[..., Workload]
+    peers: str
+
+    def at(self, **size: Any) -> Workload:
+        """Return the workload at one size."""
+        return self.build(**size)
+
+
+def case(
+    *,
+    name: str,
+    kernel: str,
+    points: Sequence[Mapping[str, Any]],
+    sweeps: Mapping[str, Sequence[Any]],
+    peers: str = "",
+) -> Callable[[Callable[..., Workload]], Case]:
+    """Make a function of sizes a case.
+
+    Args:
+        name: the name on the command line.
+        kernel: the kernel that the case times.
+        points: the sizes of the table, the one that stands for the case last.
+        sweeps: the sizes of the scaling plots.
+        peers: what the peers call this workload.
+    """
+
+    def decorate(build: Callable[..., Workload]) -> Case:
+        return Case(name, kernel, points, sweeps, build, peers)
+
+    return decorate
+
+
+def size_text(size: Mapping[str, Any]) -> str:
+    """Return a size as tables print it.
+
+    >>> size_text({"dim": 10, "replicates": 64})
+    'd=10 R=64'
+    """
+    letters = {"clients": "K", "replicates": "R", "dim": "d", "local_steps": "τ", "noise": "σ"}
+    return " ".join(f"{letters.get(key, key)}={value}" for key, value in size.items())
+
+
+def chosen(names: Sequence[str]) -> list[Case]:
+    """Return the cases called by their names or by their kernels' (all if none is named).
+
+    Raises:
+        DriftproofError: no case has that name, and no kernel that a case times.
+    """
+    cases = leaves("case")
+    if not names:
+        return [leaf.load() for leaf in cases.values()]
+    found: dict[str, Case] = {}
+    for wanted in names:
+        hits = [n for n, f in cases.items() if wanted in (n, f.metadata["kernel"])]
+        if not hits and wanted in leaves("kernel"):
+            raise DriftproofError(
+                f"no case times the kernel {wanted!r}",
+                f"one of {', '.join(cases)}",
+                "write a case for it: one file in gpu_bench/cases",
+            )
+        if not hits:
+            kernels = [str(leaf.metadata["kernel"]) for leaf in cases.values()]
+            raise unknown_name("case", wanted, [*cases, *kernels])
+        found |= {name: cases[name].load() for name in hits}
+    return list(found.values())

@@ -42,6 +42,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("algorithm", "algorithms", "toolkit.algorithms", "algorithm"),
         Kind("experiment", "experiments", "verifiers.experiments", "experiment"),
         Kind("kernel", "kernels", "toolkit.kernels", "fused"),
+        Kind("case", "cases", "gpu_bench.cases", "case"),
     )
 }
 

@@ -1,70 +1,47 @@
 """W2: ComFedL's local steps on KL-DRO with the logistic loss, one round.
 
-K = 10 clients with 500 samples each, d = 64, minibatch 50, τ = 5: every step gathers 50 rows a
-client and replicate. The numpy loop is given the same sample numbers; drawing them is part of
-driftproof's time and not of the loop's.
+K clients with 500 samples each, minibatch 50: every step gathers 50 rows a client and replicate.
+Peers are given the sample numbers; drawing them is part of driftproof's time and not of theirs.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import torch
 
-from gpu_bench.workload import Workload
+from gpu_bench.workload import Workload, case
 from synthetic.problems.kl_dro import KLDRO
 from toolkit.algorithms.comfedl import ComFedL
-from toolkit.federation import sampled_context
-from toolkit.kernels.registry import fused_for
-
-LOCAL_STEPS, STEP_SIZE, BATCH = 5, 0.1, 50
 
 
-def w2(replicates: int) -> Workload:
-    """Return W2 for one number of replicates."""
-    problem = KLDRO(clients=10, dim=64, samples=500, temperature=5.0, ball=20.0)
-    algorithm = ComFedL(local_steps=LOCAL_STEPS, step_size=STEP_SIZE, batch=BATCH)
-    ctx = sampled_context(problem, ("W2",), replicates=replicates)
-    oracles = problem.oracles(torch.float64)
-    start = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
-    kernel = fused_for(algorithm, problem, ctx)
-    assert kernel is not None
-    features, labels = problem.data
-    law, drawn = oracles.inner_law(BATCH), []
-    for ctx.t in range(LOCAL_STEPS):
-        draw = ctx.draw(law, "xi")
-        assert draw is not None
-        drawn.append(draw.numpy())
+@case(
+    name="w2",
+    kernel="kl-dro-local-steps",
+    peers="w2",
+    points=[{"replicates": 1}, {"replicates": 64}],
+    sweeps={
+        "replicates": [1, 4, 16, 64],
+        "clients": [3, 10, 30, 100],
+        "dim": [4, 16, 64, 256],
+        "local_steps": [1, 5, 20],
+    },
+)
+def w2(
+    *, clients: int = 10, dim: int = 64, replicates: int = 64, local_steps: int = 5,
+    samples: int = 500, batch: int = 50,
+) -> Workload:  # fmt: skip
+    """Return W2 at one size."""
+    problem = KLDRO(clients=clients, dim=dim, samples=samples, temperature=5.0, ball=20.0)
+    algorithm = ComFedL(local_steps=local_steps, step_size=0.1, batch=batch)
 
-    def numpy_loop() -> np.ndarray:
-        gamma, ends = problem.temperature, []
-        for r in range(replicates):
-            total = np.zeros(problem.dim)
-            for k, (rows, signs) in enumerate(zip(features, labels, strict=True)):
-                w = problem.start()
-                for draw in drawn:
-                    chosen = draw[k, :, r]
-                    batch, sign = rows[chosen], signs[chosen]
-                    margin = sign * (batch @ w)
-                    value = np.logaddexp(0.0, -margin).mean()
-                    share = -sign / (1.0 + np.exp(margin))
-                    gradient = batch.T @ share / BATCH
-                    w = w - STEP_SIZE * np.exp(value / gamma) / gamma * gradient
-                total += w
-            ends.append(total / problem.clients)
-        return np.stack(ends, 1)
+    def data(starts, draws):  # type: ignore[no-untyped-def]
+        features, labels = problem.data
+        return {
+            "features": np.stack(features), "labels": np.stack(labels), "starts": starts,
+            "temperature": problem.temperature, "step_size": algorithm.step_size,
+            "local_steps": local_steps,
+            "chosen": np.stack([draws("xi", t) for t in range(local_steps)]),
+        }  # fmt: skip
 
-    def fused() -> np.ndarray:
-        ctx.t = 0
-        state, _ = kernel.advance(ctx, oracles, algorithm, start, LOCAL_STEPS)
-        made: np.ndarray = state.w[0].numpy()
-        return made
-
-    def steps() -> np.ndarray:
-        state = start
-        for ctx.t in range(LOCAL_STEPS):
-            state = algorithm.step(ctx, oracles, state)
-        made: np.ndarray = state.w[0].numpy()
-        return made
-
-    variants = {"numpy loop": numpy_loop, "driftproof": fused, "plain steps": steps}
-    return Workload(f"W2 R={replicates}", variants)
+    return Workload(
+        problem, algorithm, replicates, data, law=lambda oracles: oracles.inner_law(batch)
+    )

@@ -1,9 +1,9 @@
 """Which fused kernel, if any, may replace repeated steps.
 
-A kernel is one hot stretch of steps: its reference is the algorithm's plain ``step``, and its law is
-that every variant of it equals ``step`` repeated. The function under ``@fused`` is the variant in
-numba for the CPU; further ones follow in the same file under ``@<kernel>.variant``. A variant is used
-where draws are sampled on the device it is written for and no measure looks inside the round.
+A kernel is one hot stretch of steps: its reference is the algorithm's plain ``step``, and its law
+is that every variant of it equals ``step`` repeated. The function under ``@fused`` is the variant
+in numba for the CPU; further ones follow in the same file under ``@<kernel>.variant``. A variant is
+used where draws are sampled on the device it is written for and no measure looks inside the round.
 """
 
 from __future__ import annotations

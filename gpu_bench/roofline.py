@@ -1,0 +1,108 @@
+"""Ceilings of this machine, measured in the same run, and what share of them a kernel reaches.
+
+The limit of a workload is the largest of flops over the matrix rate, bytes over the copy
+bandwidth and random words over the rate of the fastest generator: no version of it is faster
+(Williams, Waterman and Patterson 2009). A share is that limit over the measured time. Rows that
+stay in a cache can exceed a limit of bytes, which is that of memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from gpu_bench.timer import timed
+from toolkit.kernels.registry import Cost
+
+BUFFER = 256 << 20
+"""Bytes of the buffer that is copied: more than a core's caches hold."""
+
+
+@dataclass
+class Ceilings:
+    """What this machine can do at most, as measured here.
+
+    Attributes:
+        copy: bytes read plus bytes written a second, of a large copy.
+        product: flops a second of a large matrix product, by dtype.
+        launch: seconds of the smallest operation of torch.
+        words: random 64-bit words a second, by generator, on all cores.
+        shapes: flops a second of the library's batched product, by dtype and shape.
+    """
+
+    device: str
+    copy: float = 0.0
+    launch: float = 0.0
+    product: dict[str, float] = field(default_factory=dict)
+    words: dict[str, float] = field(default_factory=dict)
+    shapes: dict[str, float] = field(default_factory=dict)
+
+    def limit(self, cost: Cost, dtype: str) -> tuple[float, str]:
+        """Return the least seconds that a cost takes here, and what bounds it."""
+        bounds = {
+            "arithmetic": cost.flops / self.product[dtype],
+            "memory": cost.bytes / self.copy,
+            "draws": cost.words / max(self.words.values()),
+        }
+        return max((seconds, name) for name, seconds in bounds.items())
+
+
+def ceilings(device: str, dtypes: tuple[str, ...] = ("float64", "float32")) -> Ceilings:
+    """Measure this machine's ceilings: a few seconds."""
+    made = Ceilings(device)
+    made.copy = _copy(device)
+    one = torch.ones(1, device=device)
+    made.launch = timed(lambda i: one.add_(1), device, budget=0.2).median
+    for dtype in dtypes:
+        made.product[dtype] = _products(dtype, device, 1, (1536, 1536, 1536))
+    made.words = {name: _rate(draw, device) for name, draw in generators(device).items()}
+    return made
+
+
+def _copy(device: str) -> float:
+    there = torch.ones(BUFFER, dtype=torch.uint8, device=device)
+    other = torch.zeros_like(there)
+    return 2 * BUFFER / timed(lambda i: other.copy_(there), device, budget=0.8).quartiles[0]
+
+
+def shape_rate(held: Ceilings, dtype: str, batch: int, shape: tuple[int, int, int]) -> float:
+    """Return (and keep) the flops a second of ``batch`` products of one shape in the library."""
+    key = f"{dtype} {batch}×[{shape[0]},{shape[1]}]·[{shape[1]},{shape[2]}]"
+    if key not in held.shapes:
+        held.shapes[key] = _products(dtype, held.device, batch, shape)
+    return held.shapes[key]
+
+
+def _products(dtype: str, device: str, batch: int, shape: tuple[int, int, int]) -> float:
+    rows, inner, columns = shape
+    kind = getattr(torch, dtype)
+    a = torch.randn(batch, rows, inner, dtype=kind, device=device)
+    b = torch.randn(batch, inner, columns, dtype=kind, device=device)
+    out = torch.empty(batch, rows, columns, dtype=kind, device=device)
+    timing = timed(lambda i: torch.bmm(a, b, out=out), device, budget=0.8, warm_up=4)
+    # the best quarter: a ceiling is what the machine can do, not what it was kept from
+    return 2.0 * batch * rows * inner * columns / timing.quartiles[0]
+
+
+WORDS = 1 << 21
+Draw = Callable[[int], object]
+
+
+def generators(device: str) -> dict[str, Draw]:
+    """Return calls that make ``WORDS`` random 64-bit words each, by the generator's name."""
+    if device.startswith("cuda"):
+        room = torch.empty(WORDS, dtype=torch.int64, device=device)
+        return {"torch on CUDA": lambda i: room.random_()}
+    philox, small = np.random.Philox(1), np.random.SFC64(1)
+    made: dict[str, Draw] = {
+        "numpy Philox, one thread": lambda i: philox.random_raw(WORDS),
+        "numpy SFC64, one thread": lambda i: small.random_raw(WORDS),
+    }
+    return made
+
+
+def _rate(draw: Draw, device: str) -> float:
+    return WORDS / timed(draw, device, budget=0.3).quartiles[0]
