@@ -105,7 +105,8 @@ class Fused:
         """Yield the variants that fit, the fastest first."""
         if self.accepts(algorithm, problem):
             for variant in self.variants.values():
-                if variant.device == ctx.device and variant.fits(algorithm, problem, ctx):
+                here = ctx.device.partition(":")[0] == variant.device  # of "cuda:1", "cuda"
+                if here and variant.fits(algorithm, problem, ctx):
                     yield variant
 
 
