@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,14 @@ import torch
 
 from gpu_bench.correctness import Agreement, checked, distance, tolerance
 from gpu_bench.peer import Peer, peers_for
-from gpu_bench.prepared import STEPS, Prepared
-from gpu_bench.roofline import Ceilings
+from gpu_bench.prepared import Prepared
+from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.timer import Timing, timed
 from gpu_bench.workload import Case, Workload, size_text
-from toolkit.errors import DriftproofError, MissingError
+from toolkit.environment import environment, processor
+from toolkit.errors import MissingError
 
+PACKAGES = ("driftproof", "numpy", "torch", "numba", "triton", "jax")
 DTYPES = ("float64", "float32")
 BASELINES = ("numpy loop", "FedNest's public update")
 """Peers of the target table: they need nothing that driftproof does not, and are always run."""
@@ -84,6 +86,7 @@ def measured(
 def _beside(peer: Peer, prepared: Prepared, reference: Prepared, budget: float) -> dict[str, Any]:
     """Return a peer's row: the identical round from the same start, on the same draws."""
     workload = prepared.workload
+    assert workload.data is not None
     data = dict(workload.data(prepared.starts(), prepared.draws))
     data["dtype"] = np.dtype(prepared.dtype)
     try:
@@ -136,3 +139,43 @@ def swept(plan: Plan, case: Case) -> Iterator[dict[str, Any]]:
                 "seconds": timing.median, "low": low, "high": high,
                 "client_steps": prepared.workload.client_steps,
             }  # fmt: skip
+
+
+def conduct(
+    plan: Plan,
+    *,
+    started: Callable[[int], None] = lambda total: None,
+    ended: Callable[[str], None] = lambda name: None,
+) -> dict[str, Any]:
+    """Measure everything of a plan and return it: environment, ceilings, rows, growth."""
+    check_device(plan.device)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(os.cpu_count() or 1)
+    try:
+        work = units(plan)
+        growth = [case for case in plan.cases if plan.sweeps]
+        started(1 + len(work) + len(growth))
+        held = ceilings(plan.device)
+        ended("ceilings")
+        rows, sweeps = [], []
+        for case, size, dtype in work:
+            rows += list(measured(plan, case, size, dtype, held))
+            ended(f"{case.name} {size_text(size)} {dtype}")
+        for case in growth:
+            sweeps += list(swept(plan, case))
+            ended(f"{case.name}, growth")
+    finally:
+        torch.set_num_threads(threads)
+    return {
+        "schema": 1, "what": "benchmark", "device": plan.device, "seed": plan.seed,
+        "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
+        "ceilings": asdict(held), "rows": rows, "sweeps": sweeps,
+    }  # fmt: skip
+
+
+def _hardware(device: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"processor": processor(), "threads": os.cpu_count()}
+    if device.startswith("cuda"):
+        about = torch.cuda.get_device_properties(device)
+        made |= {"gpu": about.name, "gpu memory": about.total_memory, "cuda": torch.version.cuda}
+    return made

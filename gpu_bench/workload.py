@@ -29,7 +29,7 @@ class Workload:
     Attributes:
         problem, algorithm, replicates: what is run.
         data: (starts [dim, replicates], draws: (name, t) → array) → what a peer needs for the
-            identical round, as numpy arrays and numbers.
+            identical round, as numpy arrays and numbers (None: no peer has this workload).
         fields: those of the state that a round returns, one below the other.
         law: the oracles → the law that ``draws`` takes from (None: the round draws nothing).
     """
@@ -37,7 +37,7 @@ class Workload:
     problem: Problem
     algorithm: Algorithm
     replicates: int
-    data: Callable[[np.ndarray, Callable[[str, int], np.ndarray]], Mapping[str, Any]]
+    data: Callable[[np.ndarray, Callable[[str, int], np.ndarray]], Mapping[str, Any]] | None = None
     fields: tuple[str, ...] = ("w",)
     law: Callable[[Any], Any] = lambda oracles: None
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import count
 
 import numba
+import numpy as np
 import pytest
 import torch
 
-from gpu_bench.cases.fednest_minimax import fednest_minimax
-from gpu_bench.cases.w1 import w1
-from gpu_bench.cases.w2 import w2
+from gpu_bench.peer import peers_for
+from gpu_bench.prepared import STEPS, Prepared
+from gpu_bench.run import BASELINES
+from gpu_bench.workload import size_text
 from synthetic.problems import BoundedComposition, RandomMinimax
 from tests.commands import DRIFTPROOF
 from toolkit.algorithms import ComFedL, FedNest
-from toolkit.discover import find
+from toolkit.discover import find, leaves
 from toolkit.federation import run, sampled_context
 from verifiers.verify import Settings, judge
 
@@ -52,30 +55,52 @@ def test_one_verification(benchmark):
     benchmark.pedantic(lambda: judge([claim], Settings()), rounds=3)
 
 
-def repeats(variant):
-    """What takes milliseconds is repeated more often: it is as long as a hiccup of the machine."""
-    return 5 if variant == "numpy loop" else 40
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=pytest.mark.skipif(
+            not torch.cuda.is_available(), reason="torch finds no CUDA device on this machine"
+        ),
+    ),
+]
+POINTS = [
+    pytest.param(leaf.load(), size, id=f"{name} {size_text(size)}")
+    for name, leaf in leaves("case").items()
+    for size in leaf.metadata["points"]
+]
 
 
-@pytest.mark.parametrize("variant", ["numpy loop", "driftproof"])
-@pytest.mark.parametrize("dim", [10, 100])
-def test_w1(benchmark, dim, variant):
-    benchmark.group = f"W1 d={dim} R=64"
-    benchmark.pedantic(w1(dim, 64).variants[variant], rounds=repeats(variant), warmup_rounds=2)
+@pytest.mark.parametrize("way", ["driftproof", STEPS])
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("case", "size"), POINTS)
+def test_a_round(benchmark, case, size, device, way):
+    """One round of every case: the variant that the federation takes, and the plain steps."""
+    prepared = Prepared(case.at(**size), seed=0, dtype="float64", device=device)
+    variants = prepared.variants()
+    call, number = variants.get(way, next(iter(variants.values()))), count()
+
+    def one_round():
+        call(next(number))
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    benchmark.group = f"{case.name} {size_text(size)} {device}"
+    slow = way == STEPS and prepared.workload.client_steps > 10**6 - 1  # seconds a round
+    benchmark.pedantic(one_round, rounds=1 if slow else 30, warmup_rounds=0 if slow else 2)
 
 
-@pytest.mark.parametrize("variant", ["numpy loop", "plain steps", "driftproof"])
-def test_w2(benchmark, variant):
-    benchmark.group = "W2 R=64"
-    benchmark.pedantic(w2(64).variants[variant], rounds=repeats(variant), warmup_rounds=2)
-
-
-@pytest.mark.parametrize("variant", ["numpy loop", "driftproof"])
-def test_fednest_minimax(benchmark, variant):
-    """10⁶ client-steps: a round of the public notebook's setting with all 1,000 clients."""
-    benchmark.group = "FedNest minimax, m = 1,000, all clients, one round"
-    rounds = 3 if variant == "numpy loop" else 40
-    benchmark.pedantic(fednest_minimax().variants[variant], rounds=rounds, warmup_rounds=1)
+@pytest.mark.parametrize(("case", "size"), POINTS)
+def test_a_round_of_the_baseline(benchmark, case, size):
+    """The identical round as a loop over clients: a peer that needs nothing but numpy."""
+    baseline = [peer for peer in peers_for(case.peers) if peer.name in BASELINES]
+    if not baseline:
+        pytest.skip("no baseline is written for this case")
+    prepared = Prepared(case.at(**size), seed=0, dtype="float64", rotate=False)
+    data = prepared.workload.data(prepared.starts(), prepared.draws)
+    call = baseline[0].load({**data, "dtype": np.dtype("float64")})
+    benchmark.group = f"{case.name} {size_text(size)} cpu"
+    benchmark.pedantic(call, rounds=3, warmup_rounds=1)
 
 
 def test_fednest_minimax_as_in_the_notebook(benchmark):

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 WANTED = (
-    "fednest_minimax", "one_local_step", "one_round", "one_verification", "w1", "w2", "start",
-    "verify_quick",
+    "a_round[w1", "a_round[w2", "a_round[local-scgdm", "a_round[feddro", "a_round[fednest-minimax",
+    "a_round_of_the_baseline[w1", "a_round_of_the_baseline[w2", "fednest_minimax_as",
+    "one_local_step", "one_round", "one_verification", "start", "verify_quick",
 )  # fmt: skip
 
 
@@ -26,10 +27,16 @@ def main(path: Path) -> int:
         return 1
     for name, median in sorted(medians.items()):
         sys.stdout.write(f"{median * 1e3:12.3f} ms  {name}\n")
-    for name, median in sorted(medians.items()):
-        loop = name.replace("driftproof]", "numpy loop]")
-        if loop != name and loop in medians:
-            sys.stdout.write(f"{medians[loop] / median:10.1f} times the numpy loop  {name}\n")
+    groups: dict[str, dict[str, float]] = {}
+    for benchmark in found:
+        groups.setdefault(benchmark["group"] or "", {})[benchmark["name"]] = medians[
+            benchmark["name"]
+        ]
+    for group, members in sorted(groups.items()):
+        ours = [m for name, m in members.items() if "driftproof]" in name]
+        loop = [m for name, m in members.items() if "baseline" in name]
+        if ours and loop:
+            sys.stdout.write(f"{loop[0] / ours[0]:10.1f} times the baseline  {group}\n")
     return 0
 
 

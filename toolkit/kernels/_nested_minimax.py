@@ -19,6 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from toolkit.kernels.registry import Cost
+
 WIDE = 32
 """Entries that take their local steps together: as many as registers hold."""
 
@@ -38,6 +40,17 @@ _HELD: WeakKeyDictionary[Any, Data] = WeakKeyDictionary()
 def accepts(algorithm: Any, problem: Any) -> bool:
     """Say whether a member is served: without noise, and without the indirect part."""
     return problem.gradient_noise == 0 and getattr(algorithm, "terms", 0) == 0
+
+
+def cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
+    """A local step is six operations an entry; A_i meets what a call holds once a call."""
+    entries, pairs = problem.dim, problem.clients * replicates
+    steps = algorithm.inner_calls * algorithm.inner_steps + algorithm.outer_steps
+    products = (algorithm.inner_calls + 1) * 2 * entries**2
+    return Cost(
+        flops=pairs * (6 * entries * steps + products),
+        bytes=size * (problem.clients * entries * (entries + 1) + 4 * entries * replicates),
+    )
 
 
 def data_of(oracles: Any, x: Tensor, y: Tensor) -> Data:

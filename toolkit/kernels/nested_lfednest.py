@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolkit.kernels._nested_minimax import accepts, one_round
+from toolkit.kernels._nested_minimax import accepts, cost, one_round
 from toolkit.kernels.registry import fused
 
 
@@ -13,6 +13,7 @@ from toolkit.kernels.registry import fused
     algorithm="lfednest",
     problem=("quadratic-minimax", "random-minimax"),
     accepts=accepts,
+    cost=cost,
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """Equal to ``steps`` repetitions of ``LFedNest.step`` from the start of a round."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from toolkit.report.figures import canvas, finish, save
 from toolkit.report.files import write_all
 from toolkit.report.page import document
 
+FEW = 5
+"""Points up to which a curve shows each of them."""
 COLOURS = tuple(f"C{k}" for k in range(10))
 
 
@@ -19,8 +22,11 @@ def write_experiment(out: Path, head: Mapping[str, Any]) -> None:
     """Write ``experiment.json``, ``index.html`` and ``plots/`` to a folder."""
     texts = {
         "experiment.json": json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False),
-        "index.html": document("experiment.html.j2", head=head, panels=_drawn(head)),
-    }
+        "index.html": document(
+            "experiment.html.j2", head=head,
+            panels=drawn_panels(head["panels"], partial(file_name, head)),
+        ),
+    }  # fmt: skip
 
     labels = dict.fromkeys(c["label"] for panel in head["panels"] for c in panel["curves"])
     colours = dict(zip(labels, cycle(COLOURS), strict=False))  # one for each method on all plots
@@ -42,16 +48,20 @@ def draw(panel: Mapping[str, Any], name: str, folder: Path, colours: Mapping[str
     made, axes = canvas()
     for curve in panel["curves"]:
         colour = colours[curve["label"]]
-        axes.plot(curve["x"], curve["mean"], color=colour, label=curve["label"])
+        point = "o" if len(curve["x"]) < FEW else ""
+        axes.plot(curve["x"], curve["mean"], color=colour, marker=point, ms=4, label=curve["label"])
         axes.fill_between(curve["x"], curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
     finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])
     save(made, folder / name)
 
 
-def _drawn(head: Mapping[str, Any]) -> list[dict[str, Any]]:
+def drawn_panels(
+    panels: Iterable[Mapping[str, Any]], named: Callable[[Mapping[str, Any]], str]
+) -> list[dict[str, Any]]:
+    """Return panels as a page draws them, each under the name of its files."""
     return [
         {
-            "name": file_name(head, panel),
+            "name": named(panel),
             "title": panel["title"],
             "data": {
                 "x": panel["x_label"],
@@ -60,5 +70,5 @@ def _drawn(head: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "curves": panel["curves"],
             },
         }
-        for panel in head["panels"]
+        for panel in panels
     ]

@@ -62,7 +62,8 @@ const tools = summary => {
     const data = JSON.parse(document.querySelector(`script[data-plot="${place.id}"]`).textContent);
     const usable = v => data.log.includes("y") ? v.map(y => y > 0 ? y : null) : v;
     const s = data.series || data.curves[0];
-    const columns = [s.x], series = [{label: data.x, value: (u, v) => format(v)}], bands = [];
+    const xs = data.curves ? [...new Set(data.curves.flatMap(c => c.x))].sort((a, b) => a - b) : s.x;
+    const columns = [xs], series = [{label: data.x, value: (u, v) => format(v)}], bands = [];
     const add = (key, options) => {
       if (!s[key]) return;
       columns.push(usable(s[key]));
@@ -72,10 +73,10 @@ const tools = summary => {
       data.curves.forEach(curve => {
         const stroke = colour.methods[methods.get(curve.label) % colour.methods.length], first = columns.length;
         for (const key of ["high", "low", "mean"]) {
-          columns.push(onto(s.x, curve.x, usable(curve[key])));
+          columns.push(onto(xs, curve.x, usable(curve[key])));
           series.push({label: key === "mean" ? curve.label : `${curve.label}, ${key}`,
             stroke: key === "mean" ? stroke : stroke + "44", width: key === "mean" ? 2 : .5,
-            value: (u, v) => format(v), points: {show: false}, spanGaps: true, class: key === "mean" ? "loud" : "quiet"});
+            value: (u, v) => format(v), points: {show: key === "mean" && curve.x.length < 5}, spanGaps: true, class: key === "mean" ? "loud" : "quiet"});
         }
         bands.push({series: [first, first + 1], fill: stroke + "22"});
       });

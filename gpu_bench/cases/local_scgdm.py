@@ -1,0 +1,34 @@
+"""Local-SCGDM's momentum and inner-estimator updates, a period of p = 10 steps with noise.
+
+A client's step draws three signs (one bit a replicate each), evaluates g_k, ∇g_k and ∇f_k, and
+moves u, m and x; every tenth step all three are averaged.
+"""
+
+from __future__ import annotations
+
+from gpu_bench.workload import Workload, case
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+
+
+@case(
+    name="local-scgdm",
+    kernel="local-scgdm-spans",
+    points=[{"clients": 64, "replicates": 1}, {"clients": 64, "replicates": 64}],
+    sweeps={
+        "replicates": [1, 4, 16, 64],
+        "clients": [4, 16, 64, 256],
+        "dim": [1, 4, 16, 64],
+        "local_steps": [10, 100, 1000],
+    },
+)
+def local_scgdm(
+    *, clients: int = 64, dim: int = 4, replicates: int = 64, local_steps: int = 10
+) -> Workload:
+    """Return the workload at one size."""
+    problem = BoundedComposition(
+        clients=clients, dim=dim, inner_dim=dim, inner_curvature=0.4, heterogeneity=0.6,
+        inner_value_noise=0.1, inner_gradient_noise=0.1, outer_gradient_noise=0.1,
+    )  # fmt: skip
+    algorithm = LocalSCGDM(local_steps=local_steps, step_size=0.01)
+    return Workload(problem, algorithm, replicates, fields=("x",))

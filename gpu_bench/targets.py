@@ -1,0 +1,222 @@
+"""The target table: what each row asks, what was measured, and whether that is enough.
+
+A row is measured from the cases' rows where it can be, else by running what a user would run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_bench.recorded_figures import on_cuda, record
+
+Head = Mapping[str, Any]
+LOCAL_STEPS = 10
+"""τ of W1."""
+NO_GPU = "not measured: no run on a GPU is on record, and this machine has none"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One row.
+
+    Attributes:
+        text: what is asked.
+        wanted, aim: the least that is asked and what is aimed at (None: nothing beyond).
+        unit: "%", "times", "s" or "".
+        measure: head of the run → the figure, or why there is none.
+        down: whether less is better.
+        whole: whether only a run without a named case measures it (it takes seconds to minutes).
+    """
+
+    text: str
+    wanted: float
+    aim: float | None
+    unit: str
+    measure: Callable[[Head], float | str]
+    down: bool = False
+    whole: bool = False
+
+    def met(self, figure: float, limit: float) -> bool:
+        """Whether a figure reaches a limit."""
+        return figure <= limit if self.down else figure >= limit
+
+    def shown(self, figure: float | None) -> str:
+        """Return a figure with its unit."""
+        if figure is None:
+            return ""
+        if self.unit == "%":
+            return f"{100 * figure:.0f} %" if abs(figure) >= 0.1 else f"{100 * figure:.1f} %"
+        return f"{figure:.3g} {self.unit}".strip()
+
+
+def judged(head: Head, *, whole: bool, ended: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Return every row of the table with what was measured, as text and numbers."""
+    made = []
+    for target in TARGETS:
+        figure: float | str = "not measured: run without a case's name" if (
+            target.whole and not whole
+        ) else target.measure(head)  # fmt: skip
+        row: dict[str, Any] = {
+            "target": target.text, "wanted": target.shown(target.wanted),
+            "aim": target.shown(target.aim),
+        }  # fmt: skip
+        if isinstance(figure, str):
+            row |= {"figure": None, "measured": "–", "outcome": figure}
+        else:
+            aimed = target.aim is not None and target.met(figure, target.aim)
+            least = target.met(figure, target.wanted)
+            word = "aim met" if aimed else "met" if least else "MISSED"
+            row |= {"figure": figure, "measured": target.shown(figure), "outcome": word}
+        made.append(row)
+        ended(target.text)
+    return made
+
+
+def taken(head: Head, case: str, dtype: str, **size: Any) -> dict[str, Any] | None:
+    """Return the row of what the federation takes, at the point of this size."""
+    for row in head["rows"]:
+        here = (row["case"], row["dtype"]) == (case, dtype) and row["taken"]
+        if here and all(row["size"].get(key) == value for key, value in size.items()):
+            return dict(row)
+    return None
+
+
+def _share(case: str, dtype: str, **size: Any) -> Callable[[Head], float | str]:
+    def measure(head: Head) -> float | str:
+        row = taken(head, case, dtype, **size)
+        if row is None:
+            return f"not measured: case {case} was not run"
+        return row.get("share", row.get("note", "not measured: its kernel states no cost"))
+
+    return measure
+
+
+def _against(peer: str, case: str, **size: Any) -> Callable[[Head], float | str]:
+    def measure(head: Head) -> float | str:
+        ours = taken(head, case, "float64", **size)
+        if ours is None:
+            return f"not measured: case {case} was not run"
+        theirs = [
+            row for row in head["rows"]
+            if (row["case"], row["dtype"], row["variant"]) == (case, "float64", peer)
+            and row["size"] == ours["size"]
+        ]  # fmt: skip
+        if not theirs:
+            return f"not measured: {peer} does not run here"
+        if "seconds" not in theirs[0] or "seconds" not in ours:
+            return str(theirs[0].get("note", ours.get("note", "not measured")))
+        return float(theirs[0]["seconds"] / ours["seconds"])
+
+    return measure
+
+
+def process(*words: str, repeats: int = 1) -> float | str:
+    """Return the least seconds that a fresh Python process takes, or how it ended."""
+    least = float("inf")
+    for _ in range(repeats):
+        began = time.perf_counter()
+        ended = subprocess.run([sys.executable, *words], capture_output=True, check=False)
+        least = min(least, time.perf_counter() - began)
+        if ended.returncode:
+            return f"not measured: {' '.join(words[-4:])} ended with status {ended.returncode}"
+    return least
+
+
+def _verify(profile: str) -> Callable[[Head], float | str]:
+    def measure(head: Head) -> float | str:
+        with tempfile.TemporaryDirectory() as out:
+            return process("-m", "toolkit", "verify", "--profile", profile, "--out", out)
+
+    return measure
+
+
+def _core(name: str) -> Callable[[Head], float | str]:
+    """Return what a function of gpu_bench.core_cost measures."""
+
+    def measure(head: Head) -> float | str:
+        figure: float = getattr(importlib.import_module("gpu_bench.core_cost"), name)()
+        return figure
+
+    return measure
+
+
+def _cuda(head: Head) -> Head | None:
+    """Return the run on a GPU: this one, or the recorded one."""
+    return head if head["device"].startswith("cuda") else on_cuda()
+
+
+def _cuda_share(case: str, **size: Any) -> Callable[[Head], float | str]:
+    def measure(head: Head) -> float | str:
+        held = _cuda(head)
+        return _share(case, "float64", **size)(held) if held is not None else NO_GPU
+
+    return measure
+
+
+def _cuda_step(head: Head) -> float | str:
+    held = _cuda(head)
+    row = taken(held, "w1", "float64", dim=10, replicates=64) if held is not None else None
+    if row is None or "seconds" not in row:
+        return NO_GPU
+    return 1e6 * float(row["seconds"]) / LOCAL_STEPS
+
+
+def _recorded(peer: str) -> Callable[[Head], float | str]:
+    def measure(head: Head) -> float | str:
+        for row in record("recorded") or []:
+            if row["peer"] == peer:
+                return float(row["times"]) if "times" in row else str(row["note"])
+        return f"not measured: no record of {peer} in docs/benchmarks"
+
+    return measure
+
+
+TARGETS = (
+    Target("W1, d = 100, R = 64, share of the limit, float64", 0.45, 0.60, "%",
+           _share("w1", "float64", dim=100, replicates=64)),
+    Target("W1, d = 100, R = 64, share of the limit, float32", 0.60, 0.75, "%",
+           _share("w1", "float32", dim=100, replicates=64)),
+    Target("W2, R = 64, share of the gather limit, float64", 0.30, 0.45, "%",
+           _share("w2", "float64", replicates=64)),
+    Target("noisy runs, rate of draws against the fastest generator alone", 0.60, 0.80, "%",
+           _core("draws_share"), whole=True),
+    Target("W1, d = 10, R = 64, against a numpy loop over clients", 8, 100, "times",
+           _against("numpy loop", "w1", dim=10, replicates=64)),
+    Target("W1, d = 100, R = 64, against a numpy loop over clients", 8, 20, "times",
+           _against("numpy loop", "w1", dim=100, replicates=64)),
+    Target("W2, R = 64, against a numpy loop over clients", 8, 20, "times",
+           _against("numpy loop", "w2", replicates=64)),
+    Target("FedNest's update as its public code writes it, 1,000 clients", 50, 200, "times",
+           _against("FedNest's public update", "fednest-minimax", clients=1000)),
+    Target("Flower's simulation, W1, d = 10, R = 1 (recorded)", 100, 1000, "times",
+           _recorded("flower")),
+    Target("BlazeFL, W1, d = 10, R = 1 (recorded)", 100, 1000, "times", _recorded("blazefl")),
+    Target("driftproof verify --profile quick, all claims", 120, 60, "s", _verify("quick"),
+           down=True, whole=True),
+    Target("driftproof verify --profile smoke, all claims", 15, 7.5, "s", _verify("smoke"),
+           down=True, whole=True),
+    Target("import toolkit", 0.3, None, "s",
+           lambda head: process("-c", "import toolkit", repeats=5), down=True, whole=True),
+    Target("driftproof list", 1.0, None, "s",
+           lambda head: process("-m", "toolkit", "list", repeats=5), down=True, whole=True),
+    Target("recording of measures and traces, share of a run", 0.05, None, "%",
+           _core("recording_share"), down=True, whole=True),
+    Target("growth of time with R·K·T: the largest exponent", 1.1, None, "",
+           _core("largest_exponent"), down=True, whole=True),
+    Target("growth of memory with T: the largest exponent", 0.05, None, "",
+           _core("memory_exponent"), down=True, whole=True),
+    Target("CUDA: τ local steps of W1, d = 10, R = 64, µs a local step", 5, 1, "µs",
+           _cuda_step, down=True),
+    Target("CUDA: W1, d = 100, R = 64, share of the limit, float64", 0.80, 0.95, "%",
+           _cuda_share("w1", dim=100, replicates=64)),
+    Target("CUDA: W2, R = 64, share of the limit, float64", 0.85, 0.92, "%",
+           _cuda_share("w2", replicates=64)),
+)  # fmt: skip
+"""docs/performance.md says what each row means and how it was reached."""

@@ -1,0 +1,235 @@
+"""Laws of the benchmark: correct before timed, wrong ones refused, what is exported can be read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from gpu_bench import targets
+from gpu_bench.correctness import checked, distance
+from gpu_bench.exported import exported, statistics
+from gpu_bench.prepared import STEPS, Prepared
+from gpu_bench.roofline import Ceilings
+from gpu_bench.run import DTYPES, Plan, check_device, conduct, measured, swept
+from gpu_bench.timer import Timing, timed
+from gpu_bench.workload import chosen, size_text
+from tests.commands import DRIFTPROOF
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError, MissingError
+from toolkit.kernels.registry import Cost, Variant
+
+CEILINGS = Ceilings(
+    "cpu", copy=1e10, launch=1e-6, product={"float64": 1e11, "float32": 2e11}, words={"any": 1e9}
+)
+SMALL = {"clients": 3, "replicates": 5}
+CASES = [leaf.load() for leaf in leaves("case").values()]
+
+
+def small(case):
+    return dict(SMALL) | ({"dim": 3} if "dim" in case.sweeps else {})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_way_agrees_with_the_plain_steps_and_with_every_peer_at_hand(case, dtype):
+    plan = Plan(cases=[case], peers=True, budget=0.0, seed=7)
+    rows = list(measured(plan, case, small(case), dtype, CEILINGS))
+    assert rows[0]["taken"]
+    assert {STEPS} < {row["variant"] for row in rows}
+    for row in rows:
+        assert not str(row.get("note", "")).startswith("WRONG"), row
+        if "seconds" in row:
+            assert 0 <= row["error"] <= row["tolerance"]
+            assert row["client_steps_per_second"] > 0
+
+
+@pytest.mark.parametrize("spoil", [1 + 1e-6, float("nan")])
+def test_a_variant_that_is_wrong_is_not_timed(spoil, monkeypatch):
+    (case,) = chosen(["w2"])
+    true = Variant.__dict__["__init__"]
+
+    def broken(self, kernel, name, device, advance, fits, spans):
+        def wrong(ctx, oracles, algorithm, state, steps):
+            state, met = advance(ctx, oracles, algorithm, state, steps)
+            return type(state)(*(x * spoil for x in state)), met
+
+        true(self, kernel, name, device, wrong, fits, spans)
+
+    prepared = Prepared(case.at(**SMALL), seed=1, dtype="float64")
+    kernel = prepared.kernel
+    right = dict(kernel.variants)
+    monkeypatch.setattr(Variant, "__init__", broken)
+    monkeypatch.setitem(kernel.variants, "numba", None)
+    kernel.variant("numba", device="cpu")(right["numba"].advance)
+    plan = Plan(cases=[case], budget=0.0)
+    rows = list(measured(plan, case, SMALL, "float64", CEILINGS))
+    assert rows[0]["note"].startswith("WRONG")
+    assert "seconds" not in rows[0]
+    assert "seconds" in rows[1]
+    kernel.variants.update(right)
+
+
+def test_a_result_that_was_not_written_shows_as_not_a_number():
+    """Poisoned memory: an unwritten tensor of a state's size holds no leftovers that look right."""
+    (case,) = chosen(["w1"])
+    prepared = Prepared(case.at(dim=40, clients=8, replicates=64), seed=1, dtype="float64")
+    prepared.poison()
+    (like,) = prepared.first_start()
+    assert torch.isnan(torch.empty(like.shape, dtype=like.dtype)).any()
+
+
+def test_inputs_are_fresh_and_rotated():
+    (case,) = chosen(["w1"])
+    one, other = (Prepared(case.at(**small(case)), seed=s, dtype="float64") for s in (1, 2))
+    assert one.rotated > 1
+    assert np.abs(one.starts() - other.starts()).max() > 1e-3
+    assert np.abs(one.starts(0) - one.starts(1)).max() > 1e-3
+
+
+def test_an_agreement_is_in_the_size_of_the_reference():
+    reference = np.array([100.0, 1.0])
+    assert distance(reference + 1.0, reference) == pytest.approx(0.01)
+    assert np.isnan(distance(np.array([np.nan, 1.0]), reference))
+    assert np.isnan(distance(np.ones(3), reference))
+    assert distance(np.zeros(2), np.zeros(2)) == 0
+
+
+def test_a_single_precision_round_is_checked_against_double():
+    (case,) = chosen(["w2"])
+    workload = case.at(**SMALL)
+    reference = Prepared(workload, seed=3, dtype="float64", rotate=False)
+    single = checked(Prepared(workload, seed=3, dtype="float32"), "numba", reference)
+    assert 1e-9 < single.error < single.tolerance
+
+
+def test_a_limit_is_the_largest_of_three_and_a_share_its_part_of_the_time():
+    cost = Cost(flops=1e9, bytes=2e8, words=1e6)
+    assert CEILINGS.limit(cost, "float64") == (pytest.approx(0.02), "memory")
+    assert CEILINGS.limit(Cost(1e10, 1e3), "float64") == (pytest.approx(0.1), "arithmetic")
+    assert CEILINGS.limit(Cost(0.0, 0.0, 1e9), "float32") == (pytest.approx(1.0), "draws")
+
+
+def test_a_timing_counts_every_call_once_and_rotates():
+    seen = []
+    made = timed(seen.append, budget=0.0, least=4, warm_up=1)
+    assert len(made.seconds) == 4
+    assert seen[2:] == list(range(len(seen) - 2))
+    assert made.quartiles[0] <= made.median <= made.quartiles[1]
+
+
+def test_what_is_long_is_read_once(monkeypatch):
+    monkeypatch.setattr("gpu_bench.timer.LONG", 0.0)
+    seen = []
+    assert len(timed(seen.append).seconds) == 1 == len(seen)
+
+
+def test_statistics_are_those_of_pytest_benchmark():
+    from pytest_benchmark.stats import Stats
+
+    readings = np.random.default_rng(0).lognormal(size=40)
+    theirs, ours = Stats(), statistics(readings)
+    for value in readings:
+        theirs.update(float(value))
+    for name in ("min", "max", "mean", "stddev", "rounds", "median", "total", "ops"):
+        assert ours[name] == pytest.approx(getattr(theirs, name)), name
+    assert statistics(readings[:1])["stddev"] == 0
+
+
+def test_growth_is_measured_one_size_at_a_time():
+    (case,) = chosen(["w2"])
+    small = type(case)(
+        case.name, case.kernel, [SMALL], {"dim": [2, 4], "clients": [1, 2]}, case.build, ""
+    )
+    rows = list(swept(Plan(cases=[small], budget=0.0), small))
+    assert [(row["axis"], row["value"]) for row in rows] == [
+        ("dim", 2), ("dim", 4), ("clients", 1), ("clients", 2)
+    ]  # fmt: skip
+    assert all(row["seconds"] > 0 for row in rows)
+
+
+def test_the_commands_table_json_and_page(tmp_path):
+    """End to end on the quickest case; the file is one that pytest-benchmark compares."""
+    words = [*DRIFTPROOF, "bench", "local-scgdm-spans", "--out", str(tmp_path)]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    assert "local-scgdm" in ended.stdout
+    assert "not measured" in ended.stdout  # of rows that a named kernel leaves out
+    held = json.loads((tmp_path / "benchmark.json").read_text())
+    assert {b["params"]["variant"] for b in held["benchmarks"]} >= {"numba", STEPS}
+    assert "Roofline" in (tmp_path / "index.html").read_text()
+    compared = subprocess.run(
+        [sys.executable, "-m", "pytest_benchmark", "compare", str(tmp_path / "benchmark.json")],
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert compared.returncode == 0, compared.stderr
+    assert "local-scgdm" in compared.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["no-such-kernel"], 2, "no case called 'no-such-kernel'"),
+        (["nested-lfednest"], 2, "no case times the kernel"),
+        (["w1", "--device", "tpu"], 2, "cpu or cuda"),
+    ],
+)
+def test_bad_input_is_told(words, status, told, tmp_path):
+    ended = subprocess.run(
+        [*DRIFTPROOF, "bench", *words, "--out", str(tmp_path)], capture_output=True, text=True
+    )
+    assert ended.returncode == status
+    assert told in ended.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
+def test_without_a_gpu_cuda_is_missing_and_says_what_to_do():
+    with pytest.raises(MissingError, match="finds no CUDA device"):
+        check_device("cuda")
+    with pytest.raises(DriftproofError):
+        conduct(Plan(cases=chosen(["w1"]), device="cuda"))
+
+
+HEAD = {
+    "device": "cpu",
+    "rows": [
+        {"case": "w1", "dtype": "float64", "size": {"dim": 10, "replicates": 64}, "taken": True,
+         "variant": "numba", "seconds": 1.0, "share": 0.5},
+        {"case": "w1", "dtype": "float64", "size": {"dim": 10, "replicates": 64}, "taken": False,
+         "variant": "numpy loop", "seconds": 9.0},
+    ],
+}  # fmt: skip
+
+
+def test_a_target_is_met_missed_or_not_measured():
+    rows = {
+        row["target"]: row for row in targets.judged(HEAD, whole=False, ended=lambda name: None)
+    }
+    assert len(rows) == len(targets.TARGETS)
+    loop = rows["W1, d = 10, R = 64, against a numpy loop over clients"]
+    assert (loop["figure"], loop["outcome"]) == (9.0, "met")
+    HEAD["rows"][1]["seconds"] = 7.0
+    again = targets.judged(HEAD, whole=False, ended=lambda name: None)
+    assert "MISSED" in [row["outcome"] for row in again]
+    assert rows["import toolkit"]["outcome"].startswith("not measured")
+    share = rows["W1, d = 100, R = 64, share of the limit, float64"]
+    assert share["figure"] is None
+
+
+def test_a_process_that_fails_is_no_figure():
+    assert "ended with status 2" in targets.process("-m", "toolkit", "verify", "no-such-claim")
+
+
+def test_sizes_are_named_by_their_letters():
+    assert size_text({"clients": 3, "samples": 4}) == "K=3 samples=4"
+    assert Timing(np.array([3.0, 1.0, 2.0])).median == 2.0
+
+
+def test_exported_rows_keep_what_was_not_timed():
+    head = {"rows": [{"case": "w1", "note": "not measured: jax"}], "device": "cpu"}
+    assert exported(head)["driftproof"]["not timed"] == head["rows"]

@@ -1,0 +1,74 @@
+"""``driftproof bench``: how fast, how near to what the machine can do, beside its peers."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolkit.commands import _shared as shared
+from toolkit.errors import DriftproofError
+
+
+@click.command()
+@click.argument("kernel", nargs=-1)
+@click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
+@click.option(
+    "--peers", is_flag=True, help="The identical work in other libraries too; pip names what lacks."
+)
+@shared.as_json
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("report-bench"),
+    show_default=True, help="Folder of benchmark.json, the page and the plots.",
+)  # fmt: skip
+@click.pass_context
+def command(
+    ctx: click.Context, kernel: tuple[str, ...], device: str, peers: bool, as_json: bool, out: Path
+) -> int:
+    """Time kernels: KERNEL is a kernel's or a case's name (driftproof list kernels, cases).
+
+    Every variant is checked against the plain steps in double precision before it is timed. Without
+    a KERNEL, every row of the target table is measured, which runs driftproof verify as well and
+    takes minutes.
+
+    Exit status 0; 1 if a variant or a peer does not agree with the plain steps; 2 bad input; 3 no
+    such device.
+    """
+    if device.split(":")[0] not in ("cpu", "cuda"):
+        raise DriftproofError(f"--device {device}", "cpu or cuda", "driftproof bench --device cpu")
+    running, targets = (importlib.import_module(f"gpu_bench.{m}") for m in ("run", "targets"))
+    cases = importlib.import_module("gpu_bench.workload").chosen(kernel)
+    plan = running.Plan(cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32)
+    running.check_device(device)
+    with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended):
+        more = len(targets.TARGETS)
+        head = running.conduct(plan, started=lambda total: started(total + more), ended=ended)
+        head["targets"] = targets.judged(head, whole=not kernel, ended=ended)
+    exported = importlib.import_module("gpu_bench.exported").exported(head)
+    shared.toolkit("report.benchmark").write_benchmark(out, head, exported)
+    if as_json:
+        click.echo(json.dumps(exported, indent=1, ensure_ascii=False, allow_nan=False))
+    else:
+        summary(head, out)
+    return 1 if any(str(row.get("note", "")).startswith("WRONG") for row in head["rows"]) else 0
+
+
+def summary(head: dict[str, Any], out: Path) -> None:
+    """Print the rows, then the target table."""
+    shown = shared.toolkit("report.benchmark")
+    shared.table(shown.COLUMNS, [shown.cells(row) for row in head["rows"]])
+    for line in shown.ceiling_lines(head["ceilings"]):
+        click.echo(line)
+    shared.table(
+        ["target", "at least", "aim", "measured", ""],
+        [
+            (row["target"], row["wanted"], row["aim"], row["measured"], row["outcome"])
+            for row in head["targets"]
+        ],
+    )
+    click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
