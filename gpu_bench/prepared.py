@@ -130,7 +130,7 @@ class Prepared:
         def call(number: int) -> State:
             oracles, state = self._sets[number % len(self._sets)]
             self.ctx.t = self._begin(number)
-            return variant.advance(
+            return variant(
                 self.ctx, oracles, of.algorithm, state, of.algorithm.local_steps, **more
             )[0]
 

@@ -225,7 +225,7 @@ def _round(
     """Run one round from ``view``; return the state after it and the largest norm met."""
     state, tau, reach = view.state, algorithm.local_steps, 0.0
     if fused is not None:
-        made: tuple[Any, float] = fused.advance(ctx, oracles, algorithm, state, tau)
+        made: tuple[Any, float] = fused(ctx, oracles, algorithm, state, tau)
         return made
     first, axes = ctx.t, recorder.axes if recorder is not None else None
     for j in range(tau):

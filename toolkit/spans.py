@@ -39,7 +39,7 @@ def span(
     for first in range(0, rounds, stretch):
         steps = min(stretch, rounds - first) * tau
         ctx.t = first * tau
-        state, met, path = kernel.advance(
+        state, met, path = kernel(
             ctx, oracles, algorithm, state, steps, record=record,
             jitter=_seed(jitter, first),
         )  # fmt: skip

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
     from toolkit.algorithm import Algorithm
@@ -61,6 +62,26 @@ class Variant:
     advance: Advance
     fits: Callable[[Any, Any, Any], bool]
     spans: bool
+
+    def __call__(
+        self, ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, **more: Any
+    ) -> Any:
+        """Call ``advance`` on a state that this variant can take, whatever its strides.
+
+        Raises:
+            DriftproofError: the state is not [clients, rows, replicates] of this context, of its
+                precision, on its device; machine code would read past its end.
+        """
+        for name, x in zip(state._fields, state, strict=True):
+            got = f"{x.dtype} {list(x.shape)} on {x.device.type}"
+            here = (len(ctx.local), x.shape[1] if x.ndim == 3 else "rows", ctx.replicates)
+            if tuple(x.shape) != here or x.dtype != ctx.dtype or x.device.type != self.device:
+                raise DriftproofError(
+                    f"{self.kernel} ({self.name}): {name} is {got}",
+                    f"{ctx.dtype} [{here[0]}, {here[1]}, {here[2]}] on {self.device}",
+                    "start from algorithm.init in the same context",
+                )
+        return self.advance(ctx, oracles, algorithm, state, steps, **more)
 
 
 @dataclass(frozen=True)
