@@ -53,30 +53,38 @@ class Target:
             return ""
         if self.unit == "%":
             return f"{100 * figure:.0f} %" if abs(figure) >= 0.1 else f"{100 * figure:.1f} %"
-        return f"{figure:.3g} {self.unit}".strip()
+        shown = f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
+        return f"{shown} {self.unit}".strip()
 
 
 def judged(head: Head, *, whole: bool, ended: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Return every row of the table with what was measured, as text and numbers."""
+    """Return the rows of the table with what was measured, as text and numbers.
+
+    ``whole`` measures every row, and keeps those that cannot be, with the reason; otherwise only
+    the rows that the cases of this run answer are there.
+    """
     made = []
     for target in TARGETS:
-        figure: float | str = "not measured: run without a case's name" if (
-            target.whole and not whole
-        ) else target.measure(head)  # fmt: skip
-        row: dict[str, Any] = {
-            "target": target.text, "wanted": target.shown(target.wanted),
-            "aim": target.shown(target.aim),
-        }  # fmt: skip
-        if isinstance(figure, str):
-            row |= {"figure": None, "measured": "–", "outcome": figure}
-        else:
-            aimed = target.aim is not None and target.met(figure, target.aim)
-            least = target.met(figure, target.wanted)
-            word = "aim met" if aimed else "met" if least else "MISSED"
-            row |= {"figure": figure, "measured": target.shown(figure), "outcome": word}
-        made.append(row)
+        if whole or not target.whole:
+            row = answered(target, target.measure(head))
+            if whole or row["figure"] is not None:
+                made.append(row)
         ended(target.text)
     return made
+
+
+def answered(target: Target, figure: float | str) -> dict[str, Any]:
+    """Return a row: a figure is met or missed, a text says why there is none."""
+    row: dict[str, Any] = {
+        "target": target.text, "wanted": target.shown(target.wanted),
+        "aim": target.shown(target.aim), "figure": None, "measured": "–", "outcome": figure,
+    }  # fmt: skip
+    if not isinstance(figure, str):
+        aimed = target.aim is not None and target.met(figure, target.aim)
+        least = target.met(figure, target.wanted)
+        word = "aim met" if aimed else "met" if least else "MISSED"
+        row |= {"figure": figure, "measured": target.shown(figure), "outcome": word}
+    return row
 
 
 def taken(head: Head, case: str, dtype: str, **size: Any) -> dict[str, Any] | None:

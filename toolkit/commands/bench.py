@@ -64,11 +64,10 @@ def summary(head: dict[str, Any], out: Path) -> None:
     shared.table(shown.COLUMNS, [shown.cells(row) for row in head["rows"]])
     for line in shown.ceiling_lines(head["ceilings"]):
         click.echo(line)
-    shared.table(
-        ["target", "at least", "aim", "measured", ""],
-        [
-            (row["target"], row["wanted"], row["aim"], row["measured"], row["outcome"])
-            for row in head["targets"]
-        ],
-    )
+    told = [
+        (row["target"], row["wanted"], row["aim"], row["measured"], row["outcome"])
+        for row in head["targets"]
+    ]
+    if told:
+        shared.table(["target", "at least", "aim", "measured", ""], told)
     click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())

@@ -17,9 +17,10 @@ COLUMNS = (
     "limit", "bound by", "agrees to",
 )  # fmt: skip
 AXES = {
-    "replicates": "replicates R", "clients": "clients K", "dim": "dimension d",
+    "replicates": "replicates R", "clients": "clients K", "dim": "the dimension d",
     "local_steps": "local steps τ",
 }  # fmt: skip
+GROW = "grow (flat: linear in them)"
 LETTERS = {"clients": "K", "replicates": "R", "dim": "d", "local_steps": "τ", "noise": "σ"}
 
 Head = Mapping[str, Any]
@@ -49,8 +50,8 @@ def cells(row: Row) -> list[str]:
 
 def ceiling_lines(ceilings: Mapping[str, Any]) -> list[str]:
     """Return the ceilings in words, and what a limit is."""
-    products = ", ".join(f"{1e-9 * v:.0f} Gflop/s {k}" for k, v in ceilings["product"].items())
-    words = ", ".join(f"{1e-6 * v:.0f} M/s {k}" for k, v in ceilings["words"].items())
+    products = ", ".join(f"{1e-9 * v:.0f} Gflop/s ({k})" for k, v in ceilings["product"].items())
+    words = ", ".join(f"{1e-6 * v:.0f} M/s ({k})" for k, v in ceilings["words"].items())
     return [
         "* what the federation takes. Limit: the least time that the ceilings below allow, as a "
         "share of the measured one.",
@@ -105,7 +106,7 @@ def panels(head: Head) -> Iterator[dict[str, Any]]:
         if curves:
             yield {
                 "name": f"growth-{axis.replace('_', '-')}",
-                "title": f"Cost of a client-step as {label} grows (flat: linear in it)",
+                "title": f"Cost of a client-step as {label} {'grows' if axis == 'dim' else GROW}",
                 "x_label": label, "y_label": "nanoseconds a client-step", "log": "xy",
                 "curves": curves,
             }  # fmt: skip
