@@ -48,6 +48,7 @@ def command(
     with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended):
         more = len(targets.TARGETS)
         head = running.conduct(plan, started=lambda total: started(total + more), ended=ended)
+        head["named"] = list(kernel)
         head["targets"] = targets.judged(head, whole=not kernel, ended=ended)
     exported = importlib.import_module("gpu_bench.exported").exported(head)
     shared.toolkit("report.benchmark").write_benchmark(out, head, exported)
