@@ -103,3 +103,19 @@ def test_subsets_have_their_size_and_every_mask_is_possible(clients, data):
     masks, chances = law.support(0)
     assert seen == {tuple(mask) for mask in masks.tolist()}
     assert chances.sum() == pytest.approx(1.0)
+
+
+@given(
+    clients=st.integers(1, 9), data=st.data(), replicates=st.integers(1, BLOCK),
+    distinct=st.sampled_from([2, 5, 2**63]),
+)  # fmt: skip
+def test_a_subset_is_the_clients_of_the_smallest_keys(clients, data, replicates, distinct):
+    """Two routes: sorting; of equal keys the first client's goes first."""
+    size = data.draw(st.integers(0, clients))
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    words = np.random.default_rng(seed).integers(distinct, size=(1, clients * BLOCK), dtype="u8")
+    mask = Subset(clients, size).sample(words, range(1), replicates)[0]
+    keys = words.reshape(clients, BLOCK).tolist()
+    for r in range(replicates):
+        ranked = sorted(range(clients), key=lambda k: keys[k][r])
+        assert set(np.flatnonzero(mask[:, r])) == set(ranked[:size])

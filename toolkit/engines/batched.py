@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from toolkit.algorithm import Collective
 from toolkit.draws import BLOCK, Law, Subset, Words
+
+if TYPE_CHECKING:
+    from toolkit.streams import Stream
 
 
 class BatchedContext:
@@ -67,6 +72,43 @@ class BatchedContext:
         if law is None:
             return None
         return self._tensor(self._sample(law, name, self.t, self.local))
+
+    def draws(self, law: Law | None, name: str, first: int, steps: int) -> Tensor | None:
+        """Draw [steps, clients, *shape, replicates], what ``draw`` gives at each of many steps."""
+        if law is None:
+            return None
+        try:
+            from toolkit.stream_values import fill
+        except ImportError:
+            drawn = [self._sample(law, name, t, self.local) for t in range(first, first + steps)]
+            return self._tensor(np.stack(drawn))
+        stream = self.stream(law, name, first, steps)
+        made = np.empty(
+            (steps, len(self.local), stream.elements, self.replicates), stream.values.dtype
+        )
+        fill(stream, first, made)
+        return self._tensor(made.reshape(*made.shape[:2], *law.shape, self.replicates))
+
+    def stream(self, law: Law | None, name: str, first: int, steps: int) -> Stream:
+        """Return the same for loops in numba that make their values where they use them.
+
+        Of a law that they cannot make, the values are drawn here and kept.
+        """
+        from toolkit import streams
+
+        kind = np.dtype(str(self.dtype).removeprefix("torch."))
+        if law is None:
+            nothing = np.empty((steps, len(self.local), 0, self.replicates), kind)
+            return streams.stored(nothing, first, kind)
+        if type(self)._sample is BatchedContext._sample:  # else a draw is not what its words are
+            made = streams.keyed(law, self._words.key(name), self._block, self.local, kind)
+            if made is not None:
+                return made
+        drawn = [self._sample(law, name, t, self.local) for t in range(first, first + steps)]
+        values = np.stack(drawn).reshape(steps, len(self.local), -1, self.replicates)
+        if values.dtype.kind == "f":
+            values = values.astype(kind)
+        return streams.stored(values, first, kind)
 
     def server_draw(self, law: Law, name: str, since: int) -> Tensor:
         """Draw [*shape, replicates] at step ``since``; every process draws the same."""

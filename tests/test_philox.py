@@ -1,0 +1,214 @@
+"""Law: words and values made inside fused loops are those of numpy and of ``Law.sample``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from toolkit import philox, stream_values, streams
+from toolkit.draws import BLOCK, Indices, SignMean, Uniforms, Words
+from toolkit.engines.batched import BatchedContext
+from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
+
+CLIENTS = 9
+
+
+@dataclass(frozen=True)
+class Cubes:
+    """A law of a user's own: the cubes of uniform numbers, in a shape with two axes."""
+
+    shape = (2, 3)
+    words = 6 * BLOCK
+
+    def sample(self, words, clients, replicates):
+        return (words.reshape(len(clients), 2, 3, BLOCK)[..., :replicates] * 2.0**-64) ** 3
+
+    def support(self, client):
+        raise NotImplementedError
+
+
+counts = st.lists(st.integers(1, 2**32), min_size=CLIENTS, max_size=CLIENTS).map(tuple)
+laws = st.one_of(
+    st.builds(SignMean, st.just(1), st.integers(1, 9).map(lambda n: (n,))),
+    st.builds(
+        SignMean,
+        st.integers(2, 3 * streams.GUIDE_BITS) | st.sampled_from([64, 1000, 4096]),
+        st.sampled_from([(), (1,), (2,), (2, 3)]),
+    ),
+    st.builds(Indices, counts, st.integers(1, 5)),
+    st.builds(Uniforms, st.integers(1, 4)),
+    st.just(Cubes()),
+)
+starts = st.integers(0, 10**6) | st.sampled_from([2**32 - 2, 2**40])
+held = st.tuples(st.integers(0, CLIENTS - 1), st.integers(1, CLIENTS)).map(
+    lambda ends: range(ends[0], min(CLIENTS, ends[0] + ends[1]))
+)
+
+
+def context(clients, **more):
+    return BatchedContext(Words("seed", "case"), CLIENTS, local=clients, **more)
+
+
+@given(law=laws, block=starts, first=starts, steps=st.integers(1, 4), clients=held)
+@example(law=Uniforms(9), block=3, first=5, steps=40, clients=range(1, 8))  # on all threads
+def test_words_of_many_steps_are_those_of_each(law, block, first, steps, clients):
+    words, steps = Words("seed", "case"), range(first, first + steps)
+    made = words.draw_many(law, "xi", block=block, steps=steps, clients=clients)
+    each = [words.draw(law, "xi", block=block, step=t, clients=clients) for t in steps]
+    np.testing.assert_array_equal(made, np.stack(each))
+
+
+def test_a_stretch_may_leave_steps_out():
+    words, law = Words("seed"), Uniforms(1)
+    made = words.draw_many(law, "xi", block=0, steps=range(3, 12, 4), clients=range(2))
+    each = [words.draw(law, "xi", block=0, step=t, clients=range(2)) for t in (3, 7, 11)]
+    np.testing.assert_array_equal(made, np.stack(each))
+
+
+@given(
+    law=laws, block=starts, first=starts, steps=st.integers(1, 3), clients=held,
+    replicates=st.integers(1, BLOCK), dtype=st.sampled_from([torch.float64, torch.float32]),
+)  # fmt: skip
+@example(
+    law=SignMean(8, (2,)), block=1, first=2, steps=30, clients=range(CLIENTS), replicates=BLOCK,
+    dtype=torch.float64,
+)  # fmt: skip
+def test_draws_of_many_steps_are_those_of_each(
+    law, block, first, steps, clients, replicates, dtype
+):
+    ctx = context(clients, block=block, replicates=replicates, dtype=dtype)
+    made, each = ctx.draws(law, "xi", first, steps), []
+    for ctx.t in range(first, first + steps):
+        each.append(ctx.draw(law, "xi"))
+    assert made.dtype == each[0].dtype
+    assert torch.equal(made, torch.stack(each))
+
+
+@given(
+    law=laws, first=st.integers(0, 99), skipped=st.integers(0, BLOCK // 4 - 1), data=st.data(),
+)  # fmt: skip
+def test_a_tile_is_a_part_of_what_is_drawn(law, first, skipped, data):
+    ctx = context(range(1, 7), block=2)
+    whole = ctx.draws(law, "xi", first, 4).numpy().reshape(4, 6, -1, BLOCK)
+    stream = ctx.stream(law, "xi", first, 4)
+    step, client = data.draw(st.integers(0, 3)), data.draw(st.integers(0, 5))
+    steps, clients = data.draw(st.integers(1, 4 - step)), data.draw(st.integers(1, 6 - client))
+    replicates = data.draw(st.integers(1, BLOCK - 4 * skipped))
+    tile = np.empty((steps, clients, stream.elements, replicates), whole.dtype)
+    stream_values.draw(stream, first + step, client, 4 * skipped, tile)
+    part = whole[step : step + steps, client : client + clients]
+    np.testing.assert_array_equal(tile, part[..., 4 * skipped : 4 * skipped + replicates])
+
+
+def test_only_the_laws_known_here_are_made_in_loops():
+    """Negative control: a law of a user's own is drawn by its own ``sample``, and kept."""
+    ctx = context(range(CLIENTS))
+    kinds = {type(law): ctx.stream(law, "xi", 0, 1).kind == streams.STORED for law in (
+        SignMean(1, (1,)), SignMean(8, (1,)), SignMean(99, (1,)), Indices((3,) * CLIENTS, 1),
+        Uniforms(1), Cubes(),
+    )}  # fmt: skip
+    assert [law for law, kept in kinds.items() if kept] == [Cubes]
+
+
+class Loaded(SignMean):
+    """A law that inherits from a known one, with values of its own."""
+
+    def sample(self, words, clients, replicates):
+        return super().sample(words, clients, replicates) + 1.0
+
+
+def test_a_law_that_inherits_keeps_its_own_values():
+    ctx = context(range(2))
+    made = ctx.draws(Loaded(1, (3,)), "xi", 0, 2)
+    assert torch.equal(made, ctx.draws(SignMean(1, (3,)), "xi", 0, 2) + 1.0)
+
+
+@pytest.mark.parametrize("batch", [2, streams.TABLE_BITS, streams.TABLE_BITS + 1, 53, 200, 5000])
+def test_words_beside_a_threshold_fall_on_its_two_sides(batch):
+    """The words at and below every threshold, against the search among the thresholds."""
+    law = SignMean(batch, (1,))
+    _, chances = law.support(0)
+    bounds = np.clip(np.cumsum(chances) * 2.0**53, 1, 2**53 - 1).astype(np.uint64)
+    upper = np.concatenate([bounds - np.uint64(1), bounds, bounds + np.uint64(1)])
+    words = np.minimum(upper, np.uint64(2**53 - 1)) << np.uint64(11)
+    words = np.concatenate([words, words + np.uint64(2047), np.array([0, 2**64 - 1], np.uint64)])
+    words = np.resize(words, (-(-len(words) // BLOCK), BLOCK))
+    expected = law.sample(words, range(len(words)), BLOCK)
+    stream = streams.keyed(law, (0, 0), 0, range(1), np.dtype(float))
+    made = np.empty((1, 1, *words.shape))
+    if batch <= streams.TABLE_BITS:
+        made[0, 0] = stream.atoms[words >> stream.shift]
+    else:
+        stream_values._follow(
+            words[None, None], stream.atoms, stream.shift, stream.numbers, stream.guide, made
+        )
+    np.testing.assert_array_equal(made[0, 0][:, None], expected)
+
+
+def test_where_draws_are_not_words_a_stream_asks_the_engine():
+    law = SignMean(8, (2,))
+    with pytest.raises(Drew):
+        NoiselessContext(2, dtype=torch.float64, device="cpu").draws(law, "xi", 0, 3)
+    counting = EnumeratedContext(2, limit=9**12)
+    assert counting.draws(law, "xi", 0, 3).shape == (3, 2, 2, 1)
+    assert counting.found == 9 ** (3 * 2 * 2)
+
+
+def test_nothing_is_drawn_of_no_law():
+    ctx = context(range(CLIENTS))
+    assert ctx.draws(None, "xi", 0, 3) is None
+    stream, tile = ctx.stream(None, "xi", 5, 3), np.empty((1, CLIENTS, 0, BLOCK))
+    assert stream.elements == 0
+    stream_values.draw(stream, 6, 0, 0, tile)
+
+
+def test_threads_make_the_same_words():
+    one = philox.many((1, 2), block=3, steps=range(5), clients=range(1), lanes=philox.MANY)
+    parts = [
+        philox.many(
+            (1, 2), block=3, steps=range(t, t + 1), clients=range(1), lanes=philox.MANY // 8
+        )
+        for t in range(5)
+    ]
+    np.testing.assert_array_equal(one[:, :, : philox.MANY // 2], np.concatenate(parts))
+
+
+WITHOUT = """
+import sys
+if {without}:
+    sys.modules["numba"] = None
+import numpy as np
+from toolkit.draws import SignMean, Uniforms, Words
+from toolkit.engines.batched import BatchedContext
+ctx = BatchedContext(Words("seed"), 3, replicates=5)
+drawn = [ctx.draws(law, "xi", 4, 3).numpy() for law in (SignMean(1, (2,)), SignMean(8, (1,)))]
+words = Words("seed").draw_many(Uniforms(2), "xi", block=1, steps=range(2), clients=range(3))
+assert ("numba" in sys.modules and sys.modules["numba"] is not None) is not {without}
+print(*(part.tobytes().hex() for part in (*drawn, words)))
+"""
+
+
+def test_without_numba_the_draws_are_the_same():
+    made = [
+        subprocess.run(
+            [sys.executable, "-c", WITHOUT.format(without=without)], check=True,
+            capture_output=True, text=True,
+        ).stdout
+        for without in (True, False)
+    ]  # fmt: skip
+    assert made[0] == made[1] != ""
+
+
+def test_importing_the_engine_loads_no_numba():
+    code = (
+        "import sys, toolkit, toolkit.draws, toolkit.engines.batched; print('numba' in sys.modules)"
+    )
+    made = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert made.stdout.strip() == "False"

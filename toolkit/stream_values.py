@@ -1,0 +1,174 @@
+r"""The values of a ``Stream``, made in loops; no word is stored beyond a tile's.
+
+A bit, a look-up or a product with half a word costs little beside the word: a word costs about 1.4
+ns on one thread of the machine of docs/performance.md, its value 1.5 to 2 ns with the word.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from toolkit.draws import BLOCK
+from toolkit.philox import MANY, PART, four_words
+from toolkit.streams import GUIDED, LOOKED_UP, NUMBERS, SIGNS, STORED, Stream
+
+COUNTERS = BLOCK // 4
+"""Counters of an element that has a word for each replicate."""
+_ONE, _LOWER, _HALF = np.uint64(1), np.uint64(11), np.uint64(32)
+
+
+def fill(stream: Stream, step: int, out: np.ndarray) -> None:
+    """Fill [steps, clients, elements, replicates] with the values from a step on."""
+    (_fill if out.size < MANY else _fill_in_parallel)(stream, step, out)
+
+
+@numba.njit(cache=True)
+def _fill(stream: Stream, step: int, out: np.ndarray) -> None:
+    for t in range(len(out)):
+        draw(stream, step + t, 0, 0, out[t : t + 1])
+
+
+@numba.njit(parallel=True, cache=True)
+def _fill_in_parallel(stream: Stream, step: int, out: np.ndarray) -> None:
+    steps, clients, elements, replicates = out.shape
+    taken = PART // max(1, elements * replicates) + 1
+    parts = (clients + taken - 1) // taken
+    for task in numba.prange(steps * parts):
+        t, first = task // parts, task % parts * taken
+        draw(stream, step + t, first, 0, out[t : t + 1, first : min(clients, first + taken)])
+
+
+@numba.njit(cache=True)
+def draw(stream: Stream, step: int, client: int, replicate: int, out: np.ndarray) -> None:
+    """Fill a tile with the values from a step, a client and a replicate on.
+
+    Larger tiles are faster, up to the size of a cache: a call costs as much as some ten counters.
+
+    Args:
+        client: its place among those held.
+        replicate: a multiple of 4.
+        out: [steps, clients, elements, replicates]; of integers for ``Indices``.
+    """
+    steps, clients, elements, replicates = out.shape
+    kind, atoms, numbers = stream.kind, stream.atoms, stream.numbers
+    if kind == STORED:
+        first = step - stream.first
+        held = stream.values[first : first + steps, client : client + clients]
+        out[:] = held[..., replicate : replicate + replicates]
+        return
+    k0, k1, block, lanes = stream.key0, stream.key1, stream.block, stream.lanes
+    skipped, one = replicate // 4, stream.start + client
+    if kind == LOOKED_UP:
+        _look_up(k0, k1, block, step, one, lanes, skipped, atoms, stream.shift, out)
+        return
+    rows, room = elements, (replicates + 3) // 4 * 4
+    if kind == SIGNS:  # every replicate's bit is in the one word
+        rows, room, skipped = 1, (elements + 3) // 4 * 4, 0
+    words = np.empty((steps, clients, rows, room), np.uint64)
+    _words(k0, k1, block, step, one, lanes, skipped, words)
+    if kind == SIGNS:
+        _signs(words, atoms, replicate, out)
+    elif kind == GUIDED:
+        _follow(words, atoms, stream.shift, numbers, stream.guide, out)
+    elif kind == NUMBERS:
+        _scale(words, numbers[client:], out)
+    else:
+        _keep(words, out)
+
+
+@numba.njit(cache=True)
+def _words(
+    k0: np.uint64, k1: np.uint64, block: int, step: int, client: int, stride: int, skipped: int,
+    out: np.ndarray,
+) -> None:  # fmt: skip
+    """Fill [steps, clients, rows, 4·lanes] from rows of ``COUNTERS``, the first ``skipped`` not."""
+    steps, clients, rows, length = out.shape
+    c2 = np.uint64(block)
+    for t in range(steps):
+        c1 = np.uint64(step + t)
+        for k in range(clients):
+            c0 = np.uint64((client + k) * stride + skipped + 1)
+            for i in range(rows):
+                for lane in range(length // 4):
+                    made = four_words(c0 + np.uint64(lane), c1, c2, k0, k1)
+                    for j in range(4):
+                        out[t, k, i, 4 * lane + j] = made[j]
+                c0 += np.uint64(COUNTERS)
+
+
+@numba.njit(cache=True)
+def _signs(words: np.ndarray, atoms: np.ndarray, replicate: int, out: np.ndarray) -> None:
+    """A bit a replicate."""
+    steps, clients, elements, replicates = out.shape
+    minus, one = atoms
+    for t in range(steps):
+        for k in range(clients):
+            for i in range(elements):
+                word = words[t, k, 0, i] >> np.uint64(replicate)
+                for r in range(replicates):
+                    out[t, k, i, r] = one if word >> np.uint64(r) & _ONE else minus
+
+
+@numba.njit(cache=True)
+def _look_up(
+    k0: np.uint64, k1: np.uint64, block: int, step: int, client: int, stride: int, skipped: int,
+    atoms: np.ndarray, shift: np.uint64, out: np.ndarray,
+) -> None:  # fmt: skip
+    """Look words up as they are made: it fills the time that their products take."""
+    steps, clients, elements, replicates = out.shape
+    c2, lanes, more = np.uint64(block), replicates // 4, replicates % 4
+    for t in range(steps):
+        c1 = np.uint64(step + t)
+        for k in range(clients):
+            c0 = np.uint64((client + k) * stride + skipped + 1)
+            for i in range(elements):
+                for lane in range(lanes):
+                    words = four_words(c0 + np.uint64(lane), c1, c2, k0, k1)
+                    for j in range(4):
+                        out[t, k, i, 4 * lane + j] = atoms[words[j] >> shift]
+                if more:
+                    words = four_words(c0 + np.uint64(lanes), c1, c2, k0, k1)
+                    for j in range(more):
+                        out[t, k, i, 4 * lanes + j] = atoms[words[j] >> shift]
+                c0 += np.uint64(COUNTERS)
+
+
+@numba.njit(cache=True)
+def _follow(
+    words: np.ndarray, atoms: np.ndarray, shift: np.uint64, last_below: np.ndarray,
+    guide: np.ndarray, out: np.ndarray,
+) -> None:  # fmt: skip
+    steps, clients, elements, replicates = out.shape
+    for t in range(steps):
+        for k in range(clients):
+            for i in range(elements):
+                for r in range(replicates):
+                    word = words[t, k, i, r]
+                    at = np.uint64(guide[word >> shift])
+                    while word > last_below[at]:
+                        at += _ONE
+                    out[t, k, i, r] = atoms[at]
+
+
+@numba.njit(cache=True)
+def _scale(words: np.ndarray, samples: np.ndarray, out: np.ndarray) -> None:
+    """Half a word times the client's number of samples."""
+    steps, clients, elements, replicates = out.shape
+    for t in range(steps):
+        for k in range(clients):
+            count = samples[k]
+            for i in range(elements):
+                for r in range(replicates):
+                    out[t, k, i, r] = (words[t, k, i, r] >> _HALF) * count >> _HALF
+
+
+@numba.njit(cache=True)
+def _keep(words: np.ndarray, out: np.ndarray) -> None:
+    """Keep the upper 53 bits."""
+    steps, clients, elements, replicates = out.shape
+    for t in range(steps):
+        for k in range(clients):
+            for i in range(elements):
+                for r in range(replicates):
+                    out[t, k, i, r] = (words[t, k, i, r] >> _LOWER) * 2.0**-53
