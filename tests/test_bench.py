@@ -157,7 +157,7 @@ def test_the_commands_table_json_and_page(tmp_path):
     words = [*DRIFTPROOF, "bench", "local-scgdm-spans", "--out", str(tmp_path)]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr
-    assert "local-scgdm" in ended.stdout
+    assert "w3" in ended.stdout
     held = json.loads((tmp_path / "benchmark.json").read_text())
     assert {b["params"]["variant"] for b in held["benchmarks"]} >= {"numba", STEPS}
     assert "Roofline" in (tmp_path / "index.html").read_text()
@@ -166,7 +166,7 @@ def test_the_commands_table_json_and_page(tmp_path):
         capture_output=True, text=True, cwd=tmp_path,
     )  # fmt: skip
     assert compared.returncode == 0, compared.stderr
-    assert "local-scgdm" in compared.stdout
+    assert "w3" in compared.stdout
 
 
 @pytest.mark.parametrize(

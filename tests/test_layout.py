@@ -52,6 +52,12 @@ def test_nothing_of_one_machine_is_in_the_project():
         assert not re.search(r"(?<![\w/.(|])/(home|Users|root|work|farm)/\w", text), name
 
 
+def test_no_two_leaves_of_whatever_kind_share_a_name():
+    """``driftproof show NAME`` takes a name of any kind."""
+    names = [name for kind in KINDS for name in leaves(kind)]
+    assert len(names) == len(set(names))
+
+
 def test_a_name_is_given_once(tmp_path):
     text = "from toolkit import claim\n" + "\n".join(
         f"@claim(name='a/b', kind='bound', source='', statement='')\nclass C{k}:\n    right = 1"

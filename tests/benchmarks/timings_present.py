@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 WANTED = (
-    "a_round[w1", "a_round[w2", "a_round[local-scgdm", "a_round[feddro", "a_round[fednest-minimax",
+    "a_round[w1", "a_round[w2", "a_round[w3", "a_round[w4", "a_round[fednest-minimax",
     "a_round_of_the_baseline[w1", "a_round_of_the_baseline[w2", "fednest_minimax_as",
     "one_local_step", "one_round", "one_verification", "start", "verify_quick",
 )  # fmt: skip

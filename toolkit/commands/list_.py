@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from toolkit.commands._shared import as_json, print_json, table
-from toolkit.discover import KINDS, kind_named, leaves
+from toolkit.discover import KINDS, Leaf, kind_named, leaves
 
 
 @click.command("list")
 @click.argument("kind", required=False)
 @as_json
 def command(kind: str | None, as_json: bool) -> None:
-    """List claims, problems, algorithms, experiments and kernels (or one KIND of them)."""
+    """List claims, problems, algorithms, experiments, kernels and cases (or one KIND of them)."""
     kinds = [kind_named(kind)] if kind else list(KINDS.values())
     if as_json:
         print_json(
@@ -20,7 +20,7 @@ def command(kind: str | None, as_json: bool) -> None:
                 {
                     "kind": leaf.kind,
                     "name": leaf.name,
-                    "source": leaf.metadata.get("source"),
+                    "source": _source(leaf) or None,
                     "statement": leaf.metadata.get("statement"),
                     "summary": leaf.summary,
                 }
@@ -33,5 +33,11 @@ def command(kind: str | None, as_json: bool) -> None:
         found = leaves(each.name).values()
         table(
             [each.plural, "what", "source"],
-            [(leaf.name, leaf.summary, str(leaf.metadata.get("source", ""))) for leaf in found],
+            [(leaf.name, leaf.summary, _source(leaf)) for leaf in found],
         )
+
+
+def _source(leaf: Leaf) -> str:
+    """Return where a leaf is from: a paper, the algorithm that a kernel runs, a case's kernel."""
+    held = leaf.metadata
+    return str(held.get("source") or held.get("algorithm") or held.get("kernel") or "")

@@ -10,6 +10,11 @@ from toolkit.commands._shared import as_json, print_json, table, verifiers
 from toolkit.discover import KINDS, Leaf, leaves
 from toolkit.errors import unknown_name
 
+HEADS = (
+    "source", "statement", "parameters", "notation", "constants", "cases", "serves", "variants",
+    "tolerance", "times", "sizes", "sweeps", "file",
+)  # fmt: skip
+
 
 @click.command()
 @click.argument("name")
@@ -26,7 +31,7 @@ def command(name: str, as_json: bool) -> None:
         return
     click.echo(f"{leaf.kind} {leaf.name}\n")
     click.echo(f"{shown['documentation']}\n")
-    for head in ("source", "statement", "parameters", "notation", "constants", "cases", "file"):
+    for head in HEADS:
         if shown.get(head):
             click.echo(f"{head}: {_text(shown[head])}")
     for title, text, _ in shown.get("assumptions", []):
@@ -58,6 +63,14 @@ def _details(leaf: Leaf) -> dict[str, Any]:
         }
     if leaf.kind == "algorithm":
         return common | {"parameters": made().values(), "notation": dict(made.notation)}
+    if leaf.kind == "kernel":
+        return common | {
+            "serves": f"{made.algorithm} on {', '.join(made.problem)}",
+            "variants": {name: way.device for name, way in made.variants.items()},
+            "tolerance": f"{made.tolerance:g} units in the last place",
+        }
+    if leaf.kind == "case":
+        return common | {"times": made.kernel, "sizes": made.points, "sweeps": dict(made.sweeps)}
     return common
 
 

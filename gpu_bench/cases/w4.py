@@ -1,4 +1,4 @@
-"""FedDRO's inner-estimator update, shared at every step, for a period of I = 10 steps with noise.
+"""W4: FedDRO's inner-estimator update, shared at every step, for a period of I = 10 steps with noise.
 
 A client's step evaluates g_k twice on one sample, averages the estimates over clients, and moves x;
 every tenth step x is averaged too.
@@ -12,7 +12,7 @@ from toolkit.algorithms.feddro import FedDRO
 
 
 @case(
-    name="feddro",
+    name="w4",
     kernel="feddro-spans",
     points=[{"clients": 64, "replicates": 1}, {"clients": 64, "replicates": 64}],
     sweeps={
@@ -22,9 +22,7 @@ from toolkit.algorithms.feddro import FedDRO
         "local_steps": [10, 100, 1000],
     },
 )
-def feddro(
-    *, clients: int = 64, dim: int = 4, replicates: int = 64, local_steps: int = 10
-) -> Workload:
+def w4(*, clients: int = 64, dim: int = 4, replicates: int = 64, local_steps: int = 10) -> Workload:
     """Return the workload at one size."""
     problem = AveragedComposition(
         clients=clients, dim=dim, inner_dim=dim, inner_curvature=0.4, inner_heterogeneity=0.4,

@@ -1,4 +1,4 @@
-"""Local-SCGDM's momentum and inner-estimator updates, a period of p = 10 steps with noise.
+"""W3: Local-SCGDM's momentum and inner-estimator updates, a period of p = 10 steps with noise.
 
 A client's step draws three signs (one bit a replicate each), evaluates g_k, ∇g_k and ∇f_k, and
 moves u, m and x; every tenth step all three are averaged.
@@ -12,7 +12,7 @@ from toolkit.algorithms.local_scgdm import LocalSCGDM
 
 
 @case(
-    name="local-scgdm",
+    name="w3",
     kernel="local-scgdm-spans",
     points=[{"clients": 64, "replicates": 1}, {"clients": 64, "replicates": 64}],
     sweeps={
@@ -22,9 +22,7 @@ from toolkit.algorithms.local_scgdm import LocalSCGDM
         "local_steps": [10, 100, 1000],
     },
 )
-def local_scgdm(
-    *, clients: int = 64, dim: int = 4, replicates: int = 64, local_steps: int = 10
-) -> Workload:
+def w3(*, clients: int = 64, dim: int = 4, replicates: int = 64, local_steps: int = 10) -> Workload:
     """Return the workload at one size."""
     problem = BoundedComposition(
         clients=clients, dim=dim, inner_dim=dim, inner_curvature=0.4, heterogeneity=0.6,
