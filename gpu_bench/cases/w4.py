@@ -1,4 +1,4 @@
-"""W4: FedDRO's inner-estimator update, shared at every step, for a period of I = 10 steps with noise.
+"""W4: FedDRO's inner-estimator update, shared at every step, a period of I = 10 steps with noise.
 
 A client's step evaluates g_k twice on one sample, averages the estimates over clients, and moves x;
 every tenth step x is averaged too.
