@@ -16,6 +16,7 @@ import numba
 import numpy as np
 import torch
 
+from toolkit.kernels._device import has_triton, key_of
 from toolkit.kernels.registry import fused
 
 
@@ -93,3 +94,24 @@ def _local_steps(
                 norm += x[i] * x[i]
             largest[pair] = max(largest[pair], norm)
     return largest
+
+
+def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
+    """Say whether a row of the data fits in a tile."""
+    return has_triton() and problem.dim <= 1024
+
+
+@advance.variant("triton", device="cuda", fits=_fits)
+def in_triton(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+    """The local steps in one launch, their samples drawn where they are gathered."""
+    from toolkit.kernels._triton_kl_dro import local_steps
+
+    first, law = ctx.t, oracles.inner_law(algorithm.batch)
+    cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
+    w, largest = local_steps(
+        state.w, oracles.model, key=key_of(ctx, law, "xi"), first_client=ctx.local.start,
+        block=ctx._block, first=first, steps=steps, batch=algorithm.batch,
+        step_size=algorithm.step_size, temperature=oracles.temperature,
+    )  # fmt: skip
+    ctx.t = first + steps - 1
+    return type(state)(*cohort.average(w)), float(largest.max().sqrt())

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from toolkit.kernels import _composed as composed
+from toolkit.kernels._device import composed_fits
 from toolkit.kernels.registry import fused
 
 
@@ -106,3 +107,13 @@ def _steps(
         if seed[0]:
             for moved in (x, u, m):
                 composed.shake(moved, c[composed.SMALL], seed)
+
+
+@advance.variant("triton", device="cuda", fits=composed_fits)
+def in_triton(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
+) -> tuple[Any, float, Any]:
+    """All steps in one launch: a program holds every client of some replicates."""
+    from toolkit.kernels._triton_local_scgdm import advance
+
+    return advance(ctx, oracles, algorithm, state, steps, record, jitter)

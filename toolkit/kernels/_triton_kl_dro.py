@@ -1,0 +1,91 @@
+r"""ComFedL's local steps on KL-DRO with the logistic loss, in one launch (Triton).
+
+One program a (client, replicate): it draws its sample numbers, gathers a tile of rows at a time and
+accumulates f_B and ∇f_B in one pass over them; w stays in registers for all τ steps. What a step
+moves is the gathered rows, from the second-level cache where the clients' samples fit there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from toolkit.kernels import _device as device
+from toolkit.kernels import _triton_philox as philox
+
+TILE = 2048
+"""Reals of the rows that a program of two warps holds at a time."""
+
+
+def local_steps(
+    w: Tensor, model: Any, *, key: Tensor, first_client: int, block: int, first: int, steps: int,
+    batch: int, step_size: float, temperature: float,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return the clients' models after some steps, and the largest ‖w‖² that each one met.
+
+    Args:
+        w: [clients, dim, replicates], of any strides.
+        model: the clients' samples, a ``LinearModel``.
+        key: of the draws, int64 [2].
+        first_client: the number of the first client in the federation.
+        first: the number of the first step, which its draws are keyed by.
+    """
+    clients, dim, replicates = w.shape
+    on = str(w.device)
+    out = torch.empty((clients, replicates, dim), dtype=w.dtype, device=w.device)
+    largest = torch.empty((clients, replicates), dtype=w.dtype, device=w.device)
+    numbers = device.constants((step_size, temperature), w.dtype, on)
+    counts = device.constants(tuple(len(x) for x in model.features), torch.int64, on)
+    width = triton.next_power_of_2(dim)
+    part = min(width, 64 // w.element_size())  # of a row, 64 bytes: four threads share its score
+    tile = min(triton.next_power_of_2(batch), max(1, TILE // width))
+    _local_steps[clients, replicates](
+        w, out, largest, model.rows, model.row_labels, model.starts, counts, numbers, key,
+        first_client, block, first, steps, batch, dim, replicates, *w.stride(), TILE=tile,
+        PARTS=width // part, PART=part, num_warps=2 if tile * width >= 1024 else 1,
+    )  # fmt: skip
+    return out.permute(0, 2, 1), largest
+
+
+@triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "batch", "replicates"])
+def _local_steps(
+    w: tl.tensor, out: tl.tensor, largest: tl.tensor, rows: tl.tensor, labels: tl.tensor,
+    starts: tl.tensor, counts: tl.tensor, numbers: tl.tensor, key: tl.tensor,
+    first_client: tl.tensor, block: tl.tensor, first: tl.tensor, steps: tl.tensor,
+    batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor, by_client: tl.tensor,
+    by_row: tl.tensor, by_replicate: tl.tensor, TILE: tl.constexpr, PARTS: tl.constexpr,
+    PART: tl.constexpr,
+) -> None:  # fmt: skip
+    k, r = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    start, count = tl.load(starts + k), tl.load(counts + k)
+    step_size, temperature = tl.load(numbers), tl.load(numbers + 1)
+    i = tl.arange(0, PARTS)[:, None] * PART + tl.arange(0, PART)[None, :]
+    x = tl.load(w + k * by_client + i * by_row + r * by_replicate, mask=i < dim, other=0.0)
+    most = tl.zeros_like(step_size)
+    for t in range(steps):
+        gradient, value = tl.zeros_like(x), tl.zeros_like(step_size)
+        for place in range(0, batch, TILE):
+            j = place + tl.arange(0, TILE)
+            taken = j < batch
+            drawn = start + philox.sample_numbers(
+                key, block, first + t, first_client + k, j, r, count, batch
+            )
+            label = tl.load(labels + drawn, mask=taken, other=0.0)
+            row = tl.load(
+                rows + drawn[:, None, None] * dim + i[None, :, :],
+                mask=taken[:, None, None] & (i < dim)[None, :, :], other=0.0,
+            )  # fmt: skip
+            score = label * tl.sum(tl.sum(row * x[None, :, :], 1), 1)
+            small = tl.exp(-tl.abs(score))
+            loss = tl.maximum(-score, 0.0) + tl.log(1.0 + small)
+            value += tl.sum(tl.where(taken, loss, 0.0), 0)
+            share = label * tl.where(score > 0, small, 1.0) / (1.0 + small)
+            gradient -= tl.sum(share[:, None, None] * row, 0)
+        x -= step_size * tl.exp(value / (batch * temperature)) / (temperature * batch) * gradient
+        most = tl.maximum(most, tl.sum(tl.sum(x * x, 0), 0))
+    tl.store(out + (k * replicates + r) * dim + i, x, mask=i < dim)
+    tl.store(largest + k * replicates + r, most)

@@ -1,0 +1,111 @@
+r"""FedAvg's local steps on quadratic minimax problems, in one launch (Triton).
+
+One program a (client, tile of replicates): x and y stay in registers for all τ steps, A_i and A_iᵀ
+in shared memory, their products with x and y are the tensor cores' in double precision. Sizes are
+padded to powers of two, at least 16. Up to 64 both copies of A_i fit beside each other; with 128
+they take 278 KB, more than a Hopper's 227 KB a program.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from toolkit.draws import Law
+from toolkit.kernels import _device as device
+from toolkit.kernels import _triton_philox as philox
+
+REPLICATES = 16
+"""Of a tile: with more, sm_90 spills at 64 rows, and fewer programs share the work."""
+
+
+class Data(NamedTuple):
+    """A_i [clients, d, d], b_i [clients, d], λ, and what one sign moves the field by."""
+
+    matrices: Tensor
+    offsets: Tensor
+    regulariser: float
+    noise: float
+
+
+def data_of(oracles: Any, like: Tensor) -> Data:
+    """Return what a problem is made of, asked of its oracles: at unit vectors and at 0, exactly."""
+    clients, dim = oracles.clients, oracles.upper_dim
+    unit = torch.eye(dim, dtype=like.dtype, device=like.device).expand(clients, dim, dim)
+    none, one = torch.zeros_like(unit), torch.ones_like(unit)
+    noise = 0.0
+    if oracles.plain_law(1) is not None:
+        at = like.new_zeros((clients, 2 * dim, 1))
+        noise = oracles.plain_grad(at, like.new_ones((clients, 2, 1)))[0, 0, 0].item()
+    return Data(
+        oracles.lower_cross(none, none, unit, None).mT.contiguous(),
+        -oracles.lower_grad(none, none, None)[..., 0].contiguous(),
+        oracles.upper_grad_x(one, none, None)[0, 0, 0].item(), noise,
+    )  # fmt: skip
+
+
+def local_steps(
+    w: Tensor, of: Data, *, law: Law | None, key: Tensor, first_client: int, block: int,
+    first: int, steps: int, step_size: float,
+) -> Tensor:  # fmt: skip
+    """Return w after some steps w ← w − η(λx − A_iᵀy, y − b_i + A_i x), with the noise of a law.
+
+    Args:
+        w: (x, y) of each client, [clients, 2·dim, replicates], of any strides.
+        law: of the noise, the means of two signs (None: there is none).
+        key: of the draws, int64 [2].
+        first_client: the number of the first client in the federation.
+        first: the number of the first step, which its draws are keyed by.
+    """
+    clients, dim, replicates = len(w), w.shape[1] // 2, w.shape[2]
+    on = str(w.device)
+    out = torch.empty(w.shape, dtype=w.dtype, device=w.device)
+    numbers = device.constants((step_size, of.regulariser, of.noise), w.dtype, on)
+    signs, batch = device.signs_of(law)
+    width = max(16, triton.next_power_of_2(dim))
+    _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
+        w, out, of.matrices, of.offsets, numbers, key, device.cumulative(batch, on), first_client,
+        block, first, steps, dim, replicates, *w.stride(), D=width, R=REPLICATES,
+        BATCH=batch if signs else 0, num_warps=8 if width == 64 and w.dtype == torch.float32 else 4,
+    )  # fmt: skip
+    return out
+
+
+@triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "dim", "replicates"])
+def _local_steps(
+    w: tl.tensor, out: tl.tensor, matrices: tl.tensor, offsets: tl.tensor, numbers: tl.tensor,
+    key: tl.tensor, cumulative: tl.tensor, first_client: tl.tensor, block: tl.tensor,
+    first: tl.tensor, steps: tl.tensor, dim: tl.tensor, replicates: tl.tensor,
+    by_client: tl.tensor, by_row: tl.tensor, by_replicate: tl.tensor, D: tl.constexpr,
+    R: tl.constexpr, BATCH: tl.constexpr,
+) -> None:  # fmt: skip
+    k, tile = tl.program_id(0).to(tl.int64), tl.program_id(1) * R
+    i, j, r = tl.arange(0, D)[:, None], tl.arange(0, D)[None, :], tile + tl.arange(0, R)[None, :]
+    eta, lam, noise = tl.load(numbers), tl.load(numbers + 1), tl.load(numbers + 2)
+    inside, held = (i < dim) & (j < dim), (i < dim) & (r < replicates)
+    a = tl.load(matrices + (k * dim + i) * dim + j, mask=inside, other=0.0)
+    b = tl.load(offsets + k * dim + i, mask=i < dim, other=0.0)
+    at = w + k * by_client + i * by_row + r * by_replicate
+    x = tl.load(at, mask=held, other=0.0)
+    y = tl.load(at + dim * by_row, mask=held, other=0.0)
+    row = noise * (i == 0).to(x.dtype)
+    for t in range(steps):
+        u = lam * x - tl.dot(tl.trans(a), y, input_precision="ieee", out_dtype=x.dtype)
+        v = y - b + tl.dot(a, x, input_precision="ieee", out_dtype=x.dtype)
+        if BATCH > 0:
+            client = (first_client + k) + tl.arange(0, 1)
+            u += row * philox.sign_mean(
+                key, block, first + t, client, tile, cumulative, 0, 2, BATCH, R
+            ).to(x.dtype)  # fmt: skip
+            v += row * philox.sign_mean(
+                key, block, first + t, client, tile, cumulative, 1, 2, BATCH, R
+            ).to(x.dtype)  # fmt: skip
+        x -= eta * u
+        y -= eta * v
+    to = out + (k * 2 * dim + i) * replicates + r
+    tl.store(to, x, mask=held)
+    tl.store(to + dim * replicates, y, mask=held)
