@@ -1,0 +1,71 @@
+"""Law: the losses of fused loops are those of numpy, in the precision of their scores."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from toolkit.kernels import _logistic as logistic
+
+PRECISIONS = [np.float64, np.float32]
+
+
+@numba.njit
+def exponentials(y, out):
+    for i in range(len(y)):
+        out[i] = logistic.exponential(y[i])
+
+
+@pytest.mark.parametrize("kind", PRECISIONS)
+@given(data=st.data(), count=st.integers(1, 40))
+def test_exponentials_are_within_a_unit(kind, data, count):
+    most = -float(logistic.LEAST[kind])
+    of = st.floats(-most, 0.0, width=np.finfo(kind).bits)
+    y = data.draw(arrays(kind, count, elements=of))
+    made, exact = np.empty_like(y), np.exp(y.astype(np.longdouble))
+    exponentials(y, made)
+    assert np.all(np.abs(made - exact) <= np.finfo(kind).eps * exact)
+
+
+@pytest.mark.parametrize("kind", PRECISIONS)
+def test_below_the_least_argument_there_is_next_to_nothing(kind):
+    made = np.empty(3, kind)
+    exponentials(np.array([0.0, -1e6, -np.inf], kind), made)
+    assert made[0] == 1.0
+    assert np.all(made[1:] > 0)
+    assert np.all(made[1:] < 4 * np.finfo(kind).tiny)
+
+
+@pytest.mark.parametrize("kind", PRECISIONS)
+@given(
+    size=st.floats(0.1, 300.0), seed=st.integers(0, 2**32 - 1),
+    count=st.integers(1, 3 * logistic.CHUNK),
+)  # fmt: skip
+def test_losses_and_their_derivatives(kind, size, seed, count):
+    random = np.random.default_rng(seed)
+    scores = (size * random.standard_normal(count)).astype(kind)
+    labels = random.choice([-1.0, 1.0], count).astype(kind)
+    margin = (scores * labels).astype(float)
+    value = logistic.losses(scores, labels, kind(1))
+    unit = float(np.finfo(kind).eps)
+    expected = np.logaddexp(0, -margin)
+    # every factor of a product and every term of a sum may round once
+    assert abs(value - expected.sum()) <= 2 * unit * (count + count * expected.sum())
+    share = labels / (1 + np.exp(np.minimum(margin, 700)))
+    np.testing.assert_allclose(scores, share, rtol=6 * unit, atol=1e-35)
+
+
+def test_losses_far_on_the_wrong_side_do_not_overflow():
+    """Negative control: the plain product Π(1 + e^{−s}) does."""
+    count = 2000
+    scores, labels = np.full(count, -500.0), np.ones(count)
+    value = logistic.losses(scores, labels, np.float64(1))
+    assert value == pytest.approx(500.0 * count, rel=1e-12)
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.prod(1 + np.exp(np.full(count, 500.0))))
+    near = np.zeros(count)
+    assert logistic.losses(near, labels, np.float64(1)) == pytest.approx(count * np.log(2))
