@@ -12,12 +12,14 @@ stay in the second-level cache, so a kernel may pass it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numba
 import numpy as np
 import torch
 
+from toolkit.engines import graphed
 from toolkit.kernels._device import has_triton, key_of
 from toolkit.kernels._logistic import losses
 from toolkit.kernels.registry import Cost, fused
@@ -94,6 +96,9 @@ def in_triton(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) ->
     )  # fmt: skip
     ctx.t = first + steps - 1
     return type(state)(*cohort.average(w)), float(largest.max().sqrt())
+
+
+advance.variant("graph", device="cuda", fits=graphed.fits)(partial(graphed.advance, bounded=True))
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")

@@ -11,6 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from toolkit.engines import graphed
 from toolkit.kernels._nested_minimax import WIDE, accepts, data_of, everywhere, members, shared
 from toolkit.kernels.registry import fused
 
@@ -41,6 +42,9 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     ctx.reals += x.shape[0] + y.shape[0]
     ctx.t = first + steps - 1
     return type(state)(everywhere(x, oracles), everywhere(y, oracles)), 0.0
+
+
+advance.variant("graph", device="cuda", fits=graphed.fits)(graphed.advance)
 
 
 @numba.njit(cache=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolkit.engines import graphed
 from toolkit.kernels._nested_minimax import accepts, cost, one_round
 from toolkit.kernels.registry import fused
 
@@ -18,3 +19,6 @@ from toolkit.kernels.registry import fused
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """Equal to ``steps`` repetitions of ``FedNest.step`` from the start of a round."""
     return one_round(ctx, oracles, algorithm, state)
+
+
+advance.variant("graph", device="cuda", fits=graphed.fits)(graphed.advance)

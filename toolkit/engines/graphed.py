@@ -1,0 +1,151 @@
+"""Runs the plain steps of a round as one CUDA graph, recorded once and replayed with new draws.
+
+What a step launches is the same in every round but the first, apart from the numbers that it draws.
+So one round is recorded with its state and its draws in tensors that stay where they are; in each
+later round they are filled anew and the recording is replayed: one launch from Python. An algorithm
+whose Python looks at the number of the round, or at a tensor's values, is not recorded; its steps
+are taken singly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+
+from toolkit.engines.staged import OnDevice, Staged
+from toolkit.engines.tick import Tick, Unrepeatable
+
+Outputs = tuple[Tensor, ...]
+Capture = Callable[[Callable[[], Outputs]], tuple[Callable[[], None], Outputs]]
+"""Records a function; returns what replays it, and the tensors that a replay fills."""
+WORTH = 4
+"""Rounds of a run from which on a recording, which costs a few rounds, is worth it."""
+
+_RECORDED: WeakKeyDictionary[Any, dict[Any, Recording | None]] = WeakKeyDictionary()
+
+
+def fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
+    """Say whether a run is long enough to be worth a recording."""
+    return bool(ctx.horizon >= WORTH)
+
+
+def advance(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, *, bounded: bool = False,
+    capture: Capture | None = None,
+) -> tuple[Any, float]:  # fmt: skip
+    """Equal to ``steps`` repetitions of ``algorithm.step`` from the start of a round.
+
+    Args:
+        bounded: whether the largest norm of an iterate is asked for (else it is returned as 0).
+        capture: what records (None: a CUDA graph).
+    """
+    if ctx.t < steps:  # the first round may differ
+        return singly(ctx, oracles, algorithm, state, steps, bounded)
+    held, first = _RECORDED.setdefault(oracles, {}), ctx.t
+    shapes = tuple((x.shape, x.dtype) for x in state)
+    key = (algorithm, steps, bounded, shapes, ctx.local, ctx.horizon, ctx.device)
+    if key not in held:
+        try:
+            held[key] = Recording(
+                ctx, oracles, algorithm, state, steps, bounded, capture or cuda_graph
+            )
+        except Unrepeatable:
+            held[key] = None
+        ctx.t = first
+    recording = held[key]
+    if recording is None:
+        return singly(ctx, oracles, algorithm, state, steps, bounded)
+    return recording.replay(ctx, state)
+
+
+def singly(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, bounded: bool
+) -> tuple[Any, float]:
+    """Take the steps one by one."""
+    ticks = range(ctx.t, ctx.t + steps)
+    state, largest = _steps(ctx, oracles, algorithm, state, ticks, bounded)
+    return state, float(largest) ** 0.5 if bounded else 0.0
+
+
+def cuda_graph(function: Callable[[], Outputs]) -> tuple[Callable[[], None], Outputs]:
+    """Record a function as a CUDA graph on the current device."""
+    side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    here = torch.cuda.current_stream()
+    side.wait_stream(here)
+    with torch.cuda.stream(side):
+        function()  # loads kernels and makes workspaces, which a recording may not do
+    here.wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        made = function()
+    return graph.replay, made
+
+
+class Recording:
+    """One round, recorded.
+
+    Attributes:
+        state: what a replay starts from; filled before each one.
+        draws: what it draws; filled before each one.
+        made: what it ends with: the state and, last, the largest ‖iterate‖².
+    """
+
+    def __init__(
+        self, ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, bounded: bool,
+        capture: Capture,
+    ) -> None:  # fmt: skip
+        self.steps, self.bounded = steps, bounded
+        self.state = type(state)(*(x.clone(memory_format=torch.contiguous_format) for x in state))
+        ticks = [Tick(j, steps=steps) for j in range(steps)]
+        staged = Staged(ctx)
+
+        def function() -> Outputs:
+            staged.rewind()
+            made, largest = _steps(staged, oracles, algorithm, self.state, ticks, bounded)
+            return (*made, largest)
+
+        function()
+        self.draws = staged.settle()
+        with OnDevice():  # type: ignore[no-untyped-call]
+            function()
+        with nullcontext() if ctx.device == "cpu" else torch.cuda.device(ctx.device):
+            self._play, self.made = capture(function)
+        self.rounds, self.reals = staged.rounds, staged.reals
+
+    def replay(self, ctx: Any, state: Any) -> tuple[Any, float]:
+        """Run the round that starts at ``ctx.t`` from a state, with that round's draws."""
+        first = ctx.t
+        for held, given in zip(self.state, state, strict=True):
+            held.copy_(given)
+        for draws in self.draws:
+            draws.fill(ctx, first)
+        self._play()
+        ctx.rounds += self.rounds
+        ctx.reals += self.reals
+        ctx.t = first + self.steps - 1
+        *fields, largest = self.made
+        ended = type(state)(*(_copied(x) for x in fields))
+        return ended, float(largest) ** 0.5 if self.bounded else 0.0
+
+
+def _steps(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, ticks: Any, bounded: bool
+) -> tuple[Any, Tensor]:
+    """Take steps; return the state and the largest ‖iterate‖² (0 unless asked for)."""
+    largest, name = [state[0].new_zeros(())], algorithm.iterate
+    for ctx.t in ticks:
+        state = algorithm.step(ctx, oracles, state)
+        if bounded:
+            met = [getattr(state, name), *([ctx.marks[name]] if name in ctx.marks else [])]
+            largest += [(x * x).sum(1).max() for x in met]
+    return state, torch.stack(largest).max()
+
+
+def _copied(x: Tensor) -> Tensor:
+    """Return a copy; of what all clients hold alike, one for all of them."""
+    return x[:1].clone().expand_as(x) if x.stride(0) == 0 else x.clone()
