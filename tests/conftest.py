@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
@@ -24,6 +25,8 @@ install_import_hook(
     "beartype.beartype",
 )
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+if not torch.cuda.is_available():  # read by triton when it is imported
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 settings.register_profile(
     "driftproof",
@@ -54,6 +57,4 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.fixture(autouse=True, scope="session")
 def one_thread() -> None:
-    import torch
-
     torch.set_num_threads(1)

@@ -1,0 +1,82 @@
+"""Compiles the Triton variants for a Hopper GPU where there is none: no launch is carried out.
+
+    python -m tests.triton_offline
+
+Prints one line of JSON a kernel: its name, bytes of shared memory, registers and bytes of stack a
+thread, and whether its matrix products are rounded to tf32.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+os.environ["TRITON_INTERPRET"] = "0"
+
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.runtime.driver import driver
+from triton.runtime.jit import JITFunction
+
+from tests.triton_cases import COMPILED, Run
+
+
+class Hopper:
+    """As much of a driver as compiling asks for."""
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, device: int) -> int:
+        return 0
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", 90, 32)
+
+
+def resources(cubin: bytes) -> dict[str, int]:
+    """Return registers and stack of a kernel, as the disassembler tells them."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        tool = triton.knobs.nvidia.cuobjdump.path
+        told = subprocess.run(
+            [tool, "--dump-resource-usage", file.name], capture_output=True, text=True, check=True
+        ).stdout
+    return {
+        name: int(re.search(rf"{key}:(\d+)", told).group(1))  # type: ignore[union-attr]
+        for name, key in (("registers", "REG"), ("stack", "STACK"))
+    }
+
+
+def main() -> None:
+    made: list[dict[str, Any]] = []
+    launch = JITFunction.run
+
+    def compiled(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        kernel = launch(self, *args, grid=grid, warmup=True, **kwargs)
+        ptx, cubin = kernel.asm["ptx"], kernel.asm["cubin"]
+        found = {"name": kernel.name, "shared": kernel.metadata.shared, "tf32": "tf32" in ptx}
+        made.append(found | resources(cubin))
+        return kernel
+
+    driver.set_active(Hopper())
+    JITFunction.run = compiled
+    for dtype in (torch.float64, torch.float32):
+        for algorithm, problem, replicates in COMPILED:
+            run = Run(algorithm, problem, replicates, dtype=dtype, device="cpu")
+            many = {"record": "mean", "jitter": 0} if run.variant.spans else {}
+            run.fused(2, **many)
+            made[-1] |= {"case": f"{algorithm} {problem}", "dtype": str(dtype)}
+    for found in made:
+        sys.stdout.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main()
