@@ -126,6 +126,6 @@ def chosen(names: Sequence[str]) -> list[Case]:
             )
         if not hits:
             kernels = [str(leaf.metadata["kernel"]) for leaf in cases.values()]
-            raise unknown_name("case", wanted, [*cases, *kernels])
+            raise unknown_name("kernel or case", wanted, [*cases, *kernels])
         found |= {name: cases[name].load() for name in hits}
     return list(found.values())

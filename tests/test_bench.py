@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,11 +16,12 @@ from gpu_bench import targets
 from gpu_bench.correctness import checked, distance
 from gpu_bench.exported import exported, statistics
 from gpu_bench.prepared import STEPS, Prepared
-from gpu_bench.roofline import Ceilings
+from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.run import DTYPES, Plan, check_device, conduct, measured, swept
 from gpu_bench.timer import Timing, timed
 from gpu_bench.workload import chosen, size_text
 from tests.commands import DRIFTPROOF
+from toolkit.cli import cli
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.kernels.registry import Cost, Variant
@@ -142,25 +145,41 @@ def test_statistics_are_those_of_pytest_benchmark():
 
 def test_growth_is_measured_one_size_at_a_time():
     (case,) = chosen(["w2"])
-    small = type(case)(
-        case.name, case.kernel, [SMALL], {"dim": [2, 4], "clients": [1, 2]}, case.build, ""
-    )
-    rows = list(swept(Plan(cases=[small], budget=0.0), small))
+    case = replace(reduced(case), sweeps={"dim": [2, 4], "clients": [1, 2]})
+    rows = list(swept(Plan(cases=[case], budget=0.0), case))
     assert [(row["axis"], row["value"]) for row in rows] == [
         ("dim", 2), ("dim", 4), ("clients", 1), ("clients", 2)
     ]  # fmt: skip
     assert all(row["seconds"] > 0 for row in rows)
 
 
-def test_the_commands_table_json_and_page(tmp_path):
-    """End to end on the quickest case; the file is one that pytest-benchmark compares."""
-    words = [*DRIFTPROOF, "bench", "local-scgdm-spans", "--out", str(tmp_path)]
-    ended = subprocess.run(words, capture_output=True, text=True, timeout=300)
-    assert ended.returncode == 0, ended.stderr
-    assert "w3" in ended.stdout
+def reduced(case):
+    """The same case, at one small size, growing in one way."""
+    return replace(case, points=[small(case)], sweeps={"clients": [1, 2]})
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """The command on small sizes, each timed five times, beside fixed ceilings."""
+    real = chosen
+    monkeypatch.setattr("gpu_bench.workload.chosen", lambda names: [*map(reduced, real(names))])
+    monkeypatch.setattr("gpu_bench.run.Plan", partial(Plan, budget=0.0))
+    monkeypatch.setattr("gpu_bench.run.ceilings", lambda device: CEILINGS)
+    return lambda *words: cli.main(["--quiet", "bench", *words], standalone_mode=False)
+
+
+def test_the_commands_table_json_and_page(tmp_path, quick, capsys):
+    """End to end; the file is one that pytest-benchmark compares."""
+    assert quick("w3", "w2", "--out", str(tmp_path)) == 0
+    shown = capsys.readouterr().out
+    assert "numba *" in shown
+    assert "numpy loop" in shown
     held = json.loads((tmp_path / "benchmark.json").read_text())
-    assert {b["params"]["variant"] for b in held["benchmarks"]} >= {"numba", STEPS}
-    assert "Roofline" in (tmp_path / "index.html").read_text()
+    assert {b["params"]["variant"] for b in held["benchmarks"]} >= {"numba", STEPS, "numpy loop"}
+    page = (tmp_path / "index.html").read_text()
+    assert "Roofline, float64" in page
+    assert "driftproof bench w3 w2" in page
+    assert {path.suffix for path in (tmp_path / "plots").iterdir()} == {".svg", ".pdf"}
     compared = subprocess.run(
         [sys.executable, "-m", "pytest_benchmark", "compare", str(tmp_path / "benchmark.json")],
         capture_output=True, text=True, cwd=tmp_path,
@@ -169,10 +188,31 @@ def test_the_commands_table_json_and_page(tmp_path):
     assert "w3" in compared.stdout
 
 
+def test_a_wrong_variant_ends_with_status_1(tmp_path, quick, monkeypatch, capsys):
+    monkeypatch.setattr("gpu_bench.correctness.tolerance", lambda prepared: -1.0)
+    assert quick("w3", "--json", "--out", str(tmp_path)) == 1
+    held = json.loads(capsys.readouterr().out)
+    assert held["benchmarks"] == []
+    assert all(row["note"].startswith("WRONG") for row in held["driftproof"]["not timed"])
+
+
+def test_ceilings_are_of_this_machine(monkeypatch):
+    """Small buffers: more than nothing, and no slower in single precision by an order."""
+    monkeypatch.setattr("gpu_bench.roofline.BUFFER", 1 << 20)
+    monkeypatch.setattr("gpu_bench.roofline.WORDS", 1 << 12)
+    monkeypatch.setattr("gpu_bench.roofline.timed", partial(timed, most=5))
+    made = ceilings("cpu")
+    assert made.copy > 1e8
+    assert min(made.product.values()) > 1e8
+    assert made.words
+    assert min(made.words.values()) > 1e6
+    assert 0 < made.launch < 1
+
+
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (["no-such-kernel"], 2, "no case called 'no-such-kernel'"),
+        (["no-such-kernel"], 2, "unknown kernel or case 'no-such-kernel'"),
         (["nested-lfednest"], 2, "no case times the kernel"),
         (["w1", "--device", "tpu"], 2, "cpu or cuda"),
     ],
