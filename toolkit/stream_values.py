@@ -13,6 +13,8 @@ from toolkit.draws import BLOCK
 from toolkit.philox import MANY, PART, four_words
 from toolkit.streams import GUIDED, LOOKED_UP, NUMBERS, SIGNS, STORED, Stream
 
+TILE = 2048
+"""Values that a loop over steps draws ahead: half of a first-level cache."""
 COUNTERS = BLOCK // 4
 """Counters of an element that has a word for each replicate."""
 _ONE, _LOWER, _HALF = np.uint64(1), np.uint64(11), np.uint64(32)
@@ -37,6 +39,27 @@ def _fill_in_parallel(stream: Stream, step: int, out: np.ndarray) -> None:
     for task in numba.prange(steps * parts):
         t, first = task // parts, task % parts * taken
         draw(stream, step + t, first, 0, out[t : t + 1, first : min(clients, first + taken)])
+
+
+@numba.njit(cache=True)
+def tile_for(stream: Stream, like: np.ndarray) -> np.ndarray:
+    """Return room for the values of some steps of clients that hold [clients, rows, replicates]."""
+    clients, _, replicates = like.shape
+    steps = TILE // max(1, clients * stream.elements * replicates) + 1
+    return np.empty((steps, clients, stream.elements, replicates), like.dtype)
+
+
+@numba.njit(cache=True)
+def of_step(stream: Stream, first: int, step: int, steps: int, tile: np.ndarray) -> np.ndarray:
+    """Return the values of step ``first + step``, [clients, elements, replicates].
+
+    Steps are taken one after the other from 0 to ``steps``; a tile of them is drawn at a time.
+    """
+    place = step % len(tile)
+    if place == 0 and stream.elements > 0:
+        draw(stream, first + step, 0, 0, tile[: min(len(tile), steps - step)])
+    made: np.ndarray = tile[place]
+    return made
 
 
 @numba.njit(cache=True)

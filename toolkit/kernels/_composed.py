@@ -12,6 +12,8 @@ import numba
 import numpy as np
 import torch
 
+from toolkit.kernels._sines import sines
+
 # places in the array of numbers
 (LINE, SINE, RATE, VALUE, BENT, SLOPE, CURVE, KNEE, OUTER, O_SLOPE, O_CURVE, O_KNEE, CENTRE,
  H_SLOPE, H_CURVE, H_KNEE, H_NOISE, ONE, SMALL) = range(19)  # fmt: skip
@@ -34,17 +36,6 @@ def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     ]  # fmt: skip
     each = np.stack([of.scales, of.offsets, of.targets, of.opposition, of.tilts])[:, own]
     return np.array(made, dtype), each.astype(dtype)
-
-
-def drawn(ctx: Any, law: Any, name: str, first: int, steps: int, dtype: np.dtype) -> np.ndarray:
-    """Return the draws of many steps, [steps, clients, elements, replicates] (0 elements: none)."""
-    if law is None:
-        return np.zeros((1, len(ctx.local), 0, ctx.replicates), dtype)
-    made = np.empty((steps, len(ctx.local), *law.shape, ctx.replicates), dtype)
-    for t in range(steps):
-        ctx.t = first + t
-        made[t] = ctx.draw(law, name).numpy()
-    return made
 
 
 def path_of(record: str, steps: int, *fields: np.ndarray) -> list[np.ndarray]:
@@ -85,12 +76,15 @@ def inner(
     rank, replicates = slope.shape
     # numbers in variables: an array might be written to in the loop, for all a compiler knows
     scale, line, sine, rate, nothing = own[SCALE], c[LINE], c[SINE], c[RATE], c[ONE] - c[ONE]
+    angle, sines_, cosines = np.empty((3, replicates), x.dtype)
     for i in range(rank):
         if sine != 0:
             for r in range(replicates):
-                turned = rate * x[i, r]
-                y[i, r] = scale * (line * x[i, r] + sine * np.sin(turned))
-                slope[i, r] = scale * (line + sine * rate * np.cos(turned))
+                angle[r] = rate * x[i, r]
+            sines(angle, sines_, cosines)
+            for r in range(replicates):
+                y[i, r] = scale * (line * x[i, r] + sine * sines_[r])
+                slope[i, r] = scale * (line + sine * rate * cosines[r])
         else:
             steep = scale * line
             for r in range(replicates):
@@ -100,13 +94,16 @@ def inner(
     for i in range(rank, y.shape[0]):
         for r in range(replicates):
             y[i, r] = nothing
-    last = xi.shape[0] - 1
-    if last >= 0:
-        value, bend = c[VALUE], c[BENT]
+    last, value, bend = xi.shape[0] - 1, c[VALUE], c[BENT]
+    if last >= 0 and value != 0:
+        for r in range(replicates):
+            y[0, r] += value * xi[0, r]
+    if last >= 0 and bend != 0:
+        sines(x[0], sines_, cosines)
         for r in range(replicates):
             bent = bend * xi[last, r]
-            y[0, r] += value * xi[0, r] + bent * np.sin(x[0, r])
-            slope[0, r] += bent * np.cos(x[0, r])
+            y[0, r] += bent * sines_[r]
+            slope[0, r] += bent * cosines[r]
     offset = own[OFFSET]
     if offset != 0:
         for r in range(replicates):

@@ -47,21 +47,31 @@ def _exponential(_context: Any, y: Any) -> Any:
         least, (upper, lower) = real(LEAST[kind]), (real(-part) for part in LOG_2[kind])
         above = builder.fcmp_ordered(">", given[0], least)
         held = builder.select(above, given[0], least)
-        k = builder.fptosi(times(held, real(1 / log(2)), real(-0.5)), ir.IntType(32))
-        exponent = builder.sitofp(k, real)
-        r = times(exponent, lower, times(exponent, upper, held))
+        # so large a number has no bits left of its fraction: its last ones are those of k
+        raised = times(held, real(1 / log(2)), real(1.5 * 2.0**fraction))
+        k = builder.fsub(raised, real(1.5 * 2.0**fraction))
+        r = times(k, lower, times(k, upper, held))
         total = real(1 / factorial(TERMS[kind] - 1))
         for n in reversed(range(TERMS[kind] - 1)):
             total = times(total, r, real(1 / factorial(n)))
-        wide = builder.sext(k, whole) if bits > 32 else k
-        power = builder.shl(builder.add(wide, whole(bias)), whole(fraction))
+        power = builder.add(builder.bitcast(raised, whole), whole(bias))
+        power = builder.shl(power, whole(fraction))
         return builder.fmul(total, builder.bitcast(power, real))
 
     return y(y), emit
 
 
-exponential: Any = _exponential
-"""y ≤ 0 → e^y, within a unit in the last place where that is a normal number."""
+_raw: Any = _exponential
+
+
+@numba.njit(cache=True)
+def exponential(y: float) -> float:
+    """Return e^y for y ≤ 0, within a unit in the last place where that is a normal number.
+
+    A function of its own: numba puts its caller's leave to reorder sums on every operation there.
+    """
+    made: float = _raw(y)
+    return made
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})

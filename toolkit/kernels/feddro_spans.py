@@ -10,6 +10,8 @@ import numpy as np
 from toolkit.kernels import _composed as composed
 from toolkit.kernels._device import composed_fits
 from toolkit.kernels.registry import fused
+from toolkit.stream_values import of_step, tile_for
+from toolkit.streams import Stream
 
 
 @fused(
@@ -27,8 +29,8 @@ def advance(
     dtype = fields[0].dtype
     c, own = composed.numbers(oracles, dtype)
     inner_law, plain_law = (f(algorithm.batch) for f in (oracles.inner_law, oracles.plain_law))
-    zeta = composed.drawn(ctx, inner_law, "zeta", first, steps, dtype)
-    xi = composed.drawn(ctx, plain_law, "xi", first, steps, dtype)
+    zeta = ctx.stream(inner_law, "zeta", first, steps)
+    xi = ctx.stream(plain_law, "xi", first, steps)
     path = composed.path_of(record, steps, *fields)
     rates = np.array([1 - algorithm.momentum, algorithm.step_size], dtype)
     given = algorithm.first_step == "given"
@@ -48,7 +50,7 @@ def advance(
 @numba.njit(cache=True)
 def _steps(
     x: np.ndarray, before: np.ndarray, y: np.ndarray, xs: np.ndarray, befores: np.ndarray,
-    ys: np.ndarray, zeta: np.ndarray, xi: np.ndarray, c: np.ndarray, own: np.ndarray,
+    ys: np.ndarray, zeta: Stream, xi: Stream, c: np.ndarray, own: np.ndarray,
     rates: np.ndarray, given: bool, first: int, steps: int, period: int, seed: np.ndarray,
 ) -> None:  # fmt: skip
     """Move x, the x before it and the shared y, [clients, rows, replicates], in place."""
@@ -60,18 +62,19 @@ def _steps(
     keep, move = rates
     slope, size = np.empty((clients, rank, replicates), x.dtype), np.empty(replicates, x.dtype)
     spare = np.empty((rank, replicates), x.dtype)
+    inner_tile, plain_tile = tile_for(zeta, x), tile_for(xi, x)
     for step in range(steps):
         t = first + step
         if xs.shape[0]:
             composed.keep(x, xs[step])
             composed.keep(before, befores[step])
             composed.keep(y, ys[step])
-        draw = step if zeta.shape[2] else 0
-        other = step if xi.shape[2] else 0
+        inside = of_step(zeta, first, step, steps, inner_tile)
+        beside = of_step(xi, first, step, steps, plain_tile)
         for k in range(clients):
-            composed.inner(x[k], zeta[draw, k], c, own[:, k], g[k], slope[k])
+            composed.inner(x[k], inside[k], c, own[:, k], g[k], slope[k])
             if t > 0 or not given:
-                composed.inner(before[k], zeta[draw, k], c, own[:, k], old, spare)
+                composed.inner(before[k], inside[k], c, own[:, k], old, spare)
                 for i in range(old.shape[0]):
                     for r in range(replicates):
                         y[k, i, r] = keep * (y[k, i, r] - old[i, r]) + g[k, i, r]
@@ -79,7 +82,7 @@ def _steps(
         before[:] = x
         for k in range(clients):
             composed.outer(y[k], nothing, c, own[:, k], size, z)
-            composed.plain(x[k], xi[other, k], c, own[:, k], size, u)
+            composed.plain(x[k], beside[k], c, own[:, k], size, u)
             for i in range(rank):
                 for r in range(replicates):
                     u[i, r] += z[i, r] * slope[k, i, r]

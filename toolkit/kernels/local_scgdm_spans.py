@@ -15,6 +15,8 @@ import numpy as np
 from toolkit.kernels import _composed as composed
 from toolkit.kernels._device import composed_fits
 from toolkit.kernels.registry import fused
+from toolkit.stream_values import of_step, tile_for
+from toolkit.streams import Stream
 
 
 @fused(
@@ -31,11 +33,10 @@ def advance(
     fields = [np.ascontiguousarray(x.numpy()).copy() for x in state]
     dtype = fields[0].dtype
     c, own = composed.numbers(oracles, dtype)
-    xi = composed.drawn(ctx, oracles.inner_law(1), "xi", first, steps, dtype)
-    if algorithm.samples == "one" and xi.shape[2] and oracles.outer_law(1) is not None:
-        zeta = np.ascontiguousarray(xi[:, :, -1:])
-    else:
-        zeta = composed.drawn(ctx, oracles.outer_law(1), "zeta", first, steps, dtype)
+    xi = ctx.stream(oracles.inner_law(1), "xi", first, steps)
+    outer_law = oracles.outer_law(1)
+    single = algorithm.samples == "one" and xi.elements > 0 and outer_law is not None
+    zeta = ctx.stream(None if single else outer_law, "zeta", first, steps)
     eta = algorithm.step_size
     rates = np.array(
         [1 - algorithm.inner_momentum * eta, algorithm.inner_momentum * eta,
@@ -46,7 +47,7 @@ def advance(
     path = composed.path_of(record, steps, *fields)
     seed = np.array([jitter], np.uint64)
     (x, u, m), (xs, us, ms) = fields, path
-    _steps(x, u, m, xs, us, ms, xi, zeta, c, own, rates, sent, first, steps, p, seed)
+    _steps(x, u, m, xs, us, ms, xi, zeta, single, c, own, rates, sent, first, steps, p, seed)
     averages = ((first + steps) // p - first // p) if sent.any() else 0
     ctx.rounds += averages
     ctx.reals += averages * sum(x.shape[1] for x, now in zip(fields, sent, strict=True) if now)
@@ -58,33 +59,40 @@ def advance(
 @numba.njit(cache=True)
 def _steps(
     x: np.ndarray, u: np.ndarray, m: np.ndarray, xs: np.ndarray, us: np.ndarray, ms: np.ndarray,
-    xi: np.ndarray, zeta: np.ndarray, c: np.ndarray, own: np.ndarray, rates: np.ndarray,
+    xi: Stream, zeta: Stream, single: bool, c: np.ndarray, own: np.ndarray, rates: np.ndarray,
     sent: np.ndarray, first: int, steps: int, p: int, seed: np.ndarray,
 ) -> None:  # fmt: skip
-    """Move x, u and m, [clients, rows, replicates], in place."""
+    """Move x, u and m, [clients, rows, replicates], in place.
+
+    Args:
+        single: whether the outer draw is the last element of the inner one.
+    """
     clients, dim, replicates = x.shape
     rank = min(dim, u.shape[1])
     y, z = np.empty_like(u[0]), np.empty_like(u[0])
     keep_u, new_u, keep_m, new_m, move = rates
     nothing = c[composed.ONE] - c[composed.ONE]
     slope, size = np.empty((rank, replicates), x.dtype), np.empty(replicates, x.dtype)
+    inner_tile, outer_tile = tile_for(xi, x), tile_for(zeta, x)
     for step in range(steps):
         t = first + step
         if xs.shape[0]:
             composed.keep(x, xs[step])
             composed.keep(u, us[step])
             composed.keep(m, ms[step])
-        draw = step if xi.shape[2] else 0
-        other = step if zeta.shape[2] else 0
+        inside = of_step(xi, first, step, steps, inner_tile)
+        outside = of_step(zeta, first, step, steps, outer_tile)
+        if single:
+            outside = inside[:, xi.elements - 1 :]
         for k in range(clients):
-            composed.inner(x[k], xi[draw, k], c, own[:, k], y, slope)
+            composed.inner(x[k], inside[k], c, own[:, k], y, slope)
             for i in range(y.shape[0]):
                 if t == 0:
                     u[k, i] = y[i]
                 else:
                     for r in range(replicates):
                         u[k, i, r] = keep_u * u[k, i, r] + new_u * y[i, r]
-            composed.outer(u[k], zeta[other, k], c, own[:, k], size, z)
+            composed.outer(u[k], outside[k], c, own[:, k], size, z)
             for i in range(dim):
                 if i >= rank:
                     for r in range(replicates):
