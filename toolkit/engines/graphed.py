@@ -113,7 +113,7 @@ class Recording:
         self.draws = staged.settle()
         with OnDevice():  # type: ignore[no-untyped-call]
             function()
-        with nullcontext() if ctx.device == "cpu" else torch.cuda.device(ctx.device):
+        with torch.cuda.device(ctx.device) if ctx.device.startswith("cuda") else nullcontext():
             self._play, self.made = capture(function)
         self.rounds, self.reals = staged.rounds, staged.reals
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -43,6 +44,11 @@ def kept(owner: Any, name: Any, make: Callable[[], Any]) -> Any:
 def constants(values: tuple[float, ...], dtype: torch.dtype, device: str) -> Tensor:
     """Return numbers on a device: a launch passes Python's floats on in single precision."""
     return torch.tensor(values, dtype=dtype).to(device)
+
+
+def current(device: str) -> AbstractContextManager[Any]:
+    """Make a GPU the one that launches go to (of another device: nothing)."""
+    return torch.cuda.device(device) if device.startswith("cuda") else nullcontext()
 
 
 def key_of(ctx: Any, law: Law | None, name: str) -> Tensor:

@@ -58,16 +58,17 @@ def launch(
     kept = {"": 0, "all": clients, "mean": 1}[record]
     path = [x.new_empty((steps if record else 0, kept, *x.shape[1:])) for x in fields]
     shaking = float(torch.finfo(dtype).eps)
-    spans[(-(-replicates // tile.replicates),)](
-        *fields, *made, *path, *device.kept(oracles, ("numbers", dtype), put),
-        device.constants((*rates, shaking), dtype, ctx.device),
-        *(device.key_of(ctx, law, name) for name, law in laws),
-        device.cumulative(batch, ctx.device), ctx.local.start, ctx._block, ctx.t, steps, period,
-        clients, of.dim, of.inner_dim, replicates, jitter, K=tile.clients, N=tile.rows,
-        R=tile.replicates, BENDS=of.share != 0, OPPOSES=of.opposition_slope != 0,
-        RECORD=["", "all", "mean"].index(record), SHAKES=jitter != 0, num_warps=tile.warps,
-        **flags,
-    )  # fmt: skip
+    with device.current(ctx.device):
+        spans[(-(-replicates // tile.replicates),)](
+            *fields, *made, *path, *device.kept(oracles, ("numbers", dtype), put),
+            device.constants((*rates, shaking), dtype, ctx.device),
+            *(device.key_of(ctx, law, name) for name, law in laws),
+            device.cumulative(batch, ctx.device), ctx.local.start, ctx._block, ctx.t, steps, period,
+            clients, of.dim, of.inner_dim, replicates, jitter, K=tile.clients, N=tile.rows,
+            R=tile.replicates, BENDS=of.share != 0, OPPOSES=of.opposition_slope != 0,
+            RECORD=["", "all", "mean"].index(record), SHAKES=jitter != 0, num_warps=tile.warps,
+            **flags,
+        )  # fmt: skip
     ctx.t += steps - 1
     kind = type(state)
     return kind(*made), 0.0, kind(*path) if record else None

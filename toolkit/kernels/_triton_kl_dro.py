@@ -21,34 +21,33 @@ TILE = 2048
 """Reals of the rows that a program of two warps holds at a time."""
 
 
-def local_steps(
-    w: Tensor, model: Any, *, key: Tensor, first_client: int, block: int, first: int, steps: int,
-    batch: int, step_size: float, temperature: float,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return the clients' models after some steps, and the largest ‖w‖² that each one met.
-
-    Args:
-        w: [clients, dim, replicates], of any strides.
-        model: the clients' samples, a ``LinearModel``.
-        key: of the draws, int64 [2].
-        first_client: the number of the first client in the federation.
-        first: the number of the first step, which its draws are keyed by.
-    """
+def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+    """Equal to ``steps`` repetitions of ``ComFedL.step`` from the start of a round."""
+    first, w, model, batch = ctx.t, state.w, oracles.model, algorithm.batch
+    law = oracles.inner_law(batch)
+    cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
     clients, dim, replicates = w.shape
-    on = str(w.device)
-    out = torch.empty((clients, replicates, dim), dtype=w.dtype, device=w.device)
+    made = torch.empty((clients, replicates, dim), dtype=w.dtype, device=w.device)
     largest = torch.empty((clients, replicates), dtype=w.dtype, device=w.device)
-    numbers = device.constants((step_size, temperature), w.dtype, on)
-    counts = device.constants(tuple(len(x) for x in model.features), torch.int64, on)
+    numbers = (algorithm.step_size, oracles.temperature)
+
+    def counts() -> Tensor:
+        return torch.tensor([len(x) for x in model.features]).to(w.device)
+
     width = triton.next_power_of_2(dim)
     part = min(width, 64 // w.element_size())  # of a row, 64 bytes: four threads share its score
     tile = min(triton.next_power_of_2(batch), max(1, TILE // width))
-    _local_steps[clients, replicates](
-        w, out, largest, model.rows, model.row_labels, model.starts, counts, numbers, key,
-        first_client, block, first, steps, batch, dim, replicates, *w.stride(), TILE=tile,
-        PARTS=width // part, PART=part, num_warps=2 if tile * width >= 1024 else 1,
-    )  # fmt: skip
-    return out.permute(0, 2, 1), largest
+    with device.current(ctx.device):
+        _local_steps[clients, replicates](
+            w, made, largest, model.rows, model.row_labels, model.starts,
+            device.kept(oracles, "counts", counts), device.constants(numbers, w.dtype, ctx.device),
+            device.key_of(ctx, law, "xi"), ctx.local.start, ctx._block, first, steps, batch, dim,
+            replicates, *w.stride(), TILE=tile, PARTS=width // part, PART=part,
+            num_warps=2 if tile * width >= 1024 else 1,
+        )  # fmt: skip
+    ctx.t = first + steps - 1
+    (averaged,) = cohort.average(made.permute(0, 2, 1))
+    return type(state)(averaged), float(largest.max().sqrt())
 
 
 @triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "batch", "replicates"])

@@ -15,7 +15,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from toolkit.draws import Law
 from toolkit.kernels import _device as device
 from toolkit.kernels import _triton_philox as philox
 
@@ -48,31 +47,27 @@ def data_of(oracles: Any, like: Tensor) -> Data:
     )  # fmt: skip
 
 
-def local_steps(
-    w: Tensor, of: Data, *, law: Law | None, key: Tensor, first_client: int, block: int,
-    first: int, steps: int, step_size: float,
-) -> Tensor:  # fmt: skip
-    """Return w after some steps w ← w − η(λx − A_iᵀy, y − b_i + A_i x), with the noise of a law.
-
-    Args:
-        w: (x, y) of each client, [clients, 2·dim, replicates], of any strides.
-        law: of the noise, the means of two signs (None: there is none).
-        key: of the draws, int64 [2].
-        first_client: the number of the first client in the federation.
-        first: the number of the first step, which its draws are keyed by.
-    """
-    clients, dim, replicates = len(w), w.shape[1] // 2, w.shape[2]
-    on = str(w.device)
-    out = torch.empty(w.shape, dtype=w.dtype, device=w.device)
-    numbers = device.constants((step_size, of.regulariser, of.noise), w.dtype, on)
+def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+    """Equal to ``steps`` repetitions of ``FedAvg.step`` from the start of a round."""
+    first, w, law = ctx.t, state.w, oracles.plain_law(algorithm.batch)
+    cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
+    of: Data = device.kept(oracles, "minimax", lambda: data_of(oracles, w))
+    numbers = (algorithm.step_size, of.regulariser, of.noise)
     signs, batch = device.signs_of(law)
+    clients, dim, replicates = len(w), w.shape[1] // 2, w.shape[2]
+    made = torch.empty(w.shape, dtype=w.dtype, device=w.device)
     width = max(16, triton.next_power_of_2(dim))
-    _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
-        w, out, of.matrices, of.offsets, numbers, key, device.cumulative(batch, on), first_client,
-        block, first, steps, dim, replicates, *w.stride(), D=width, R=REPLICATES,
-        BATCH=batch if signs else 0, num_warps=8 if width == 64 and w.dtype == torch.float32 else 4,
-    )  # fmt: skip
-    return out
+    with device.current(ctx.device):
+        _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
+            w, made, of.matrices, of.offsets, device.constants(numbers, w.dtype, ctx.device),
+            device.key_of(ctx, law, "xi"), device.cumulative(batch, ctx.device), ctx.local.start,
+            ctx._block, first, steps, dim, replicates, *w.stride(), D=width, R=REPLICATES,
+            BATCH=batch if signs else 0,
+            num_warps=8 if width == 64 and w.dtype == torch.float32 else 4,
+        )  # fmt: skip
+    ctx.t = first + steps - 1
+    weights = oracles.client_weights if algorithm.weighting == "samples" else None
+    return type(state)(*cohort.average(made, weights=weights)), 0.0
 
 
 @triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "dim", "replicates"])
