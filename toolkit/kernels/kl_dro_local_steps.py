@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from toolkit.engines import graphed
-from toolkit.kernels._device import has_triton, key_of
+from toolkit.kernels._device import has_triton
 from toolkit.kernels._logistic import losses
 from toolkit.kernels.registry import Cost, fused
 from toolkit.stream_values import draw
@@ -85,17 +85,9 @@ def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
 @advance.variant("triton", device="cuda", fits=_fits)
 def in_triton(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """The local steps in one launch, their samples drawn where they are gathered."""
-    from toolkit.kernels._triton_kl_dro import local_steps
+    from toolkit.kernels._triton_kl_dro import advance
 
-    first, law = ctx.t, oracles.inner_law(algorithm.batch)
-    cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
-    w, largest = local_steps(
-        state.w, oracles.model, key=key_of(ctx, law, "xi"), first_client=ctx.local.start,
-        block=ctx._block, first=first, steps=steps, batch=algorithm.batch,
-        step_size=algorithm.step_size, temperature=oracles.temperature,
-    )  # fmt: skip
-    ctx.t = first + steps - 1
-    return type(state)(*cohort.average(w)), float(largest.max().sqrt())
+    return advance(ctx, oracles, algorithm, state, steps)
 
 
 advance.variant("graph", device="cuda", fits=graphed.fits)(partial(graphed.advance, bounded=True))
