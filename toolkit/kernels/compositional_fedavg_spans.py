@@ -8,15 +8,27 @@ import numba
 import numpy as np
 
 from toolkit.kernels import _composed as composed
-from toolkit.kernels.registry import fused
+from toolkit.kernels._composed_cost import STEP_BY_STEP, Counted
+from toolkit.kernels.registry import Cost, fused
 
 SHARING = ("case-1", "case-2", "every-step")
+
+
+def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
+    """Count g and ∇g at each x, ∇f, x (3 times the rank), and y's averages by the sharing."""
+    of = Counted(problem, replicates)
+    d, p = of.of.dim, of.of.inner_dim
+    step = of.value() + of.slope() + of.outer() + 3 * of.rank
+    shared = {"case-1": 0, "case-2": p, "every-step": p * algorithm.local_steps}
+    return of.round(algorithm, step, 0.0, (d, p), d + shared[algorithm.sharing], real)
 
 
 @fused(
     name="compositional-fedavg-spans",
     algorithm="compositional-fedavg",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    cost=_cost,
+    tolerance=STEP_BY_STEP,
     spans=True,
 )
 def advance(

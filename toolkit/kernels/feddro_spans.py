@@ -8,16 +8,28 @@ import numba
 import numpy as np
 
 from toolkit.kernels import _composed as composed
+from toolkit.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels._device import composed_fits
-from toolkit.kernels.registry import fused
+from toolkit.kernels.registry import Cost, fused
 from toolkit.stream_values import of_step, tile_for
 from toolkit.streams import Stream
+
+
+def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
+    """Count g and ∇g at x, g at the x before it, y and its mean (4p), ∇f, ∇h, u, and x (2d)."""
+    of = Counted(problem, replicates)
+    d, p = of.of.dim, of.of.inner_dim
+    step = 2 * of.value() + of.slope() + of.outer() + of.plain() + 4 * p + 2 * of.rank + 2 * d
+    laws = (f(algorithm.batch) for f in (of.oracles.inner_law, of.oracles.plain_law))
+    return of.round(algorithm, step, sum(of.words(law) for law in laws), (d, d, p), d, real)
 
 
 @fused(
     name="feddro-spans",
     algorithm="feddro",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    cost=_cost,
+    tolerance=STEP_BY_STEP,
     spans=True,
 )
 def advance(

@@ -1,8 +1,8 @@
 r"""Local-SCGDM over any number of rounds, fused (numba, CPU).
 
-One loop over steps and clients, with the replicates innermost. A client's step reads and writes
-x, u and m once: about 6(d + p) + 20 flops and 48(d + p) bytes that stay in the first-level cache
-up to K(d + p) of a few hundred reals at 64 replicates.
+One loop over steps and clients, with the replicates innermost; draws are made some steps ahead. A
+client's step reads and writes x, u and m once: they stay in the first-level cache up to K(d + p) of
+a few hundred reals at 64 replicates.
 """
 
 from __future__ import annotations
@@ -13,16 +13,31 @@ import numba
 import numpy as np
 
 from toolkit.kernels import _composed as composed
+from toolkit.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels._device import composed_fits
-from toolkit.kernels.registry import fused
+from toolkit.kernels.registry import Cost, fused
 from toolkit.stream_values import of_step, tile_for
 from toolkit.streams import Stream
+
+
+def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
+    """Count g and ∇g, u (3p), ∇f, z (the rank), m (3d) and x (2d)."""
+    of = Counted(problem, replicates)
+    d, p = of.of.dim, of.of.inner_dim
+    step = of.value() + of.slope() + of.outer() + 3 * p + of.rank + 5 * d
+    inner, outer = of.oracles.inner_law(1), of.oracles.outer_law(1)
+    shared = algorithm.samples == "one" and inner is not None
+    words = of.words(inner) + (0 if shared else of.words(outer))
+    sent = sum({"x": d, "u": p, "m": d}[name] for name in algorithm.averaged)
+    return of.round(algorithm, step, words, (d, p, d), sent, real)
 
 
 @fused(
     name="local-scgdm-spans",
     algorithm="local-scgdm",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    cost=_cost,
+    tolerance=STEP_BY_STEP,
     spans=True,
 )
 def advance(

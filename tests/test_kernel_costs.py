@@ -1,0 +1,78 @@
+"""Law: what a kernel says that a round costs grows as the round does, and counts what is drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from synthetic.problems import BoundedComposition
+from tests.test_kernels import SERVED
+from toolkit.algorithms import LocalSCGDM
+from toolkit.draws import BLOCK
+from toolkit.federation import sampled_context
+from toolkit.kernels._composed_cost import Counted
+from toolkit.kernels.registry import kernel_of
+
+COUNTED = ("kl-dro-local-steps", "local-scgdm-spans", "feddro-spans", "compositional-fedavg-spans")
+PAIRS = [pair for name in COUNTED for pair in SERVED[name]]
+
+
+def cost(algorithm, problem, replicates=BLOCK, real=8):
+    return kernel_of(algorithm, problem).cost(algorithm, problem, replicates, real)
+
+
+def words_drawn(algorithm, problem, replicates):
+    """Count the words that a later round of plain steps uses."""
+    ctx, used = sampled_context(problem, ("c",), replicates=replicates), 0
+    oracles = problem.oracles(torch.float64)
+    state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
+    drawn = ctx.draw
+
+    def draw(law, name):
+        nonlocal used
+        if law is not None:
+            rows = math.prod(law.shape)
+            single = law.words < rows * BLOCK
+            used += problem.clients * rows * (1 if single else replicates)
+        return drawn(law, name)
+
+    ctx.draw = draw
+    for ctx.t in range(algorithm.local_steps, 2 * algorithm.local_steps):
+        state = algorithm.step(ctx, oracles, state)
+    return used
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), PAIRS)
+@pytest.mark.parametrize("replicates", [1, 10, BLOCK])
+def test_the_words_are_those_of_the_plain_steps(algorithm, problem, replicates):
+    assert cost(algorithm, problem, replicates).words == words_drawn(algorithm, problem, replicates)
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), PAIRS)
+def test_costs_grow_with_replicates_and_precision(algorithm, problem):
+    one, all_ = cost(algorithm, problem, 1), cost(algorithm, problem, BLOCK)
+    assert all_.flops == BLOCK * one.flops > 0
+    assert all_.bytes == BLOCK * one.bytes > 0
+    assert cost(algorithm, problem, real=4).bytes * 2 == all_.bytes
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), PAIRS)
+def test_a_longer_round_costs_more_but_not_more_than_as_many_rounds(algorithm, problem):
+    short, long = (replace(algorithm, local_steps=steps) for steps in (2, 6))
+    assert cost(short, problem).flops < cost(long, problem).flops <= 3 * cost(short, problem).flops
+    assert cost(long, problem).words == 3 * cost(short, problem).words
+
+
+def test_a_step_by_hand():
+    """ψ is a line, one Huber function, no noise: counted on paper for d = 2, p = 1."""
+    problem = BoundedComposition(clients=3, dim=2, inner_dim=1)
+    counted = Counted(problem, BLOCK)
+    # g: 1; ∇g: known; f: y − target, its square, root, quotient, comparison, product
+    assert (counted.value(), counted.slope(), counted.outer()) == (1, 0, 6)
+    # and u: 3, z: 1, m: 6, x: 4, over two steps; then 5 rows are added up
+    made = cost(LocalSCGDM(local_steps=2), problem, 1)
+    assert made.flops == 3 * (2 * (1 + 6 + 3 + 1 + 6 + 4) + 5)
+    assert made.bytes == 2 * 8 * 3 * 5
