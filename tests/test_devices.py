@@ -11,7 +11,9 @@ from synthetic.problems import LogisticBilevel, QuadraticMinimax
 from tests.leaves import fits, members, pairs, problems
 from toolkit import average, each, sq
 from toolkit.algorithms import FedAvg
+from toolkit.errors import DriftproofError, MissingError
 from toolkit.federation import run, sampled_context
+from verifiers.verify import check_device
 
 aten = torch.ops.aten
 COPIES = {aten._to_copy.default, aten.copy_.default}
@@ -73,3 +75,18 @@ def test_oracles_on_another_device_are_seen(monkeypatch):
     monkeypatch.setattr(QuadraticMinimax, "oracles", lambda self, *of: oracles)
     with pytest.raises(AssertionError, match="two devices"):
         on_meta(FedAvg(), QuadraticMinimax())
+
+
+def test_a_device_that_is_none_of_ours_is_bad_input():
+    with pytest.raises(DriftproofError, match="gpu") as told:
+        check_device("gpu")
+    assert told.value.exit_code == 2
+    assert "cuda" in told.value.wanted
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_a_gpu_that_is_not_there_is_said_to_be_missing():
+    with pytest.raises(MissingError, match="cuda") as told:
+        check_device("cuda")
+    assert told.value.exit_code == 3
+    assert "--device" in told.value.remedy

@@ -230,9 +230,11 @@ def _shown(path: Path) -> str:
 
 
 def check_device(device: str) -> None:
-    """Raise MissingError if a device is not there."""
+    """Raise MissingError if a device is not there, DriftproofError if it is none of ours."""
     if device == "cpu":
         return
+    if device.partition(":")[0] != "cuda":
+        raise DriftproofError(f"device {device!r}", "cpu, cuda or cuda:1, say", "pass one of them")
     import torch
 
     try:
