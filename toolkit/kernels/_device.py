@@ -88,6 +88,11 @@ def composed_fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
     return has_triton() and held is not None and batch <= MOST_SIGNS
 
 
+def minimax_fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
+    """Say whether the kernels on minimax problems serve these sizes: a product's rows in chunks."""
+    return has_triton() and problem.dim <= MOST and algorithm.batch <= MOST_SIGNS
+
+
 class Tile(NamedTuple):
     """What one program holds of a state, each axis a power of two."""
 

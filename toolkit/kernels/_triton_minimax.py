@@ -3,7 +3,7 @@ r"""FedAvg's local steps on quadratic minimax problems, in one launch (Triton).
 One program a (client, tile of replicates): x and y stay in registers for all τ steps, A_i and A_iᵀ
 in shared memory, their products with x and y are the tensor cores' in double precision. Sizes are
 padded to powers of two, at least 16. Up to 64 both copies of A_i fit beside each other; with 128
-they take 278 KB, more than a Hopper's 227 KB a program.
+they would take 278 KB, more than a Hopper's 227 KB a program: see ``_triton_minimax_wide``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ import triton.language as tl
 from torch import Tensor
 
 from toolkit.kernels import _device as device
+from toolkit.kernels import _triton_minimax_wide as wide
 from toolkit.kernels import _triton_philox as philox
 
+NARROW = 64
+"""The most rows of x whose products stay on the chip."""
 REPLICATES = 16
 """Of a tile: with more, sm_90 spills at 64 rows, and fewer programs share the work."""
 
@@ -55,16 +58,29 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     numbers = (algorithm.step_size, of.regulariser, of.noise)
     signs, batch = device.signs_of(law)
     clients, dim, replicates = len(w), w.shape[1] // 2, w.shape[2]
-    made = torch.empty(w.shape, dtype=w.dtype, device=w.device)
-    width = max(16, triton.next_power_of_2(dim))
+    shared = (
+        of.matrices, of.offsets, device.constants(numbers, w.dtype, ctx.device),
+        device.key_of(ctx, law, "xi"), device.cumulative(batch, ctx.device), ctx.local.start,
+        ctx._block, first, steps,
+    )  # fmt: skip
+    batch, double = batch if signs else 0, w.dtype == torch.float64
     with device.current(ctx.device):
-        _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
-            w, made, of.matrices, of.offsets, device.constants(numbers, w.dtype, ctx.device),
-            device.key_of(ctx, law, "xi"), device.cumulative(batch, ctx.device), ctx.local.start,
-            ctx._block, first, steps, dim, replicates, *w.stride(), D=width, R=REPLICATES,
-            BATCH=batch if signs else 0,
-            num_warps=8 if width == 64 and w.dtype == torch.float32 else 4,
-        )  # fmt: skip
+        if dim > NARROW:
+            buffers = torch.empty((2, *w.shape), dtype=w.dtype, device=w.device)
+            buffers[0] = w
+            wide.local_steps[clients, triton.cdiv(replicates, wide.REPLICATES)](
+                buffers, *shared, clients, dim, replicates, ROWS=wide.ROWS,
+                CHUNK=16 if double else 32, R=wide.REPLICATES, BATCH=batch,
+                num_warps=4 if double else 8,
+            )  # fmt: skip
+            made = buffers[steps % 2]
+        else:
+            made = torch.empty(w.shape, dtype=w.dtype, device=w.device)
+            width = max(16, triton.next_power_of_2(dim))
+            _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
+                w, made, *shared, dim, replicates, *w.stride(), D=width, R=REPLICATES,
+                BATCH=batch, num_warps=8 if width == 64 and not double else 4,
+            )  # fmt: skip
     ctx.t = first + steps - 1
     weights = oracles.client_weights if algorithm.weighting == "samples" else None
     return type(state)(*cohort.average(made, weights=weights)), 0.0
