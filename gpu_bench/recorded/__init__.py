@@ -1,0 +1,1 @@
+"""Scripts that measured frameworks which need environments of their own; run by hand."""
