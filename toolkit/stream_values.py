@@ -82,8 +82,11 @@ def draw(stream: Stream, step: int, client: int, replicate: int, out: np.ndarray
         return
     k0, k1, block, lanes = stream.key0, stream.key1, stream.block, stream.lanes
     skipped, one = replicate // 4, stream.start + client
-    if kind == LOOKED_UP:
-        _look_up(k0, k1, block, step, one, lanes, skipped, atoms, stream.shift, out)
+    if kind in (LOOKED_UP, GUIDED):
+        _means(
+            k0, k1, block, step, one, lanes, skipped, kind == LOOKED_UP, atoms, stream.shift,
+            numbers, stream.guide, out,
+        )  # fmt: skip
         return
     rows, room = elements, (replicates + 3) // 4 * 4
     if kind == SIGNS:  # every replicate's bit is in the one word
@@ -92,8 +95,6 @@ def draw(stream: Stream, step: int, client: int, replicate: int, out: np.ndarray
     _words(k0, k1, block, step, one, lanes, skipped, words)
     if kind == SIGNS:
         _signs(words, atoms, replicate, out)
-    elif kind == GUIDED:
-        _follow(words, atoms, stream.shift, numbers, stream.guide, out)
     elif kind == NUMBERS:
         _scale(words, numbers[client:], out)
     else:
@@ -134,9 +135,10 @@ def _signs(words: np.ndarray, atoms: np.ndarray, replicate: int, out: np.ndarray
 
 
 @numba.njit(cache=True)
-def _look_up(
+def _means(
     k0: np.uint64, k1: np.uint64, block: int, step: int, client: int, stride: int, skipped: int,
-    atoms: np.ndarray, shift: np.uint64, out: np.ndarray,
+    exact: bool, atoms: np.ndarray, shift: np.uint64, last_below: np.ndarray, guide: np.ndarray,
+    out: np.ndarray,
 ) -> None:  # fmt: skip
     """Look words up as they are made: it fills the time that their products take."""
     steps, clients, elements, replicates = out.shape
@@ -149,29 +151,22 @@ def _look_up(
                 for lane in range(lanes):
                     words = four_words(c0 + np.uint64(lane), c1, c2, k0, k1)
                     for j in range(4):
-                        out[t, k, i, 4 * lane + j] = atoms[words[j] >> shift]
+                        at = words[j] >> shift
+                        if not exact:
+                            at = np.uint64(guide[at])
+                            while words[j] > last_below[at]:
+                                at += _ONE
+                        out[t, k, i, 4 * lane + j] = atoms[at]
                 if more:
                     words = four_words(c0 + np.uint64(lanes), c1, c2, k0, k1)
                     for j in range(more):
-                        out[t, k, i, 4 * lanes + j] = atoms[words[j] >> shift]
+                        at = words[j] >> shift
+                        if not exact:
+                            at = np.uint64(guide[at])
+                            while words[j] > last_below[at]:
+                                at += _ONE
+                        out[t, k, i, 4 * lanes + j] = atoms[at]
                 c0 += np.uint64(COUNTERS)
-
-
-@numba.njit(cache=True)
-def _follow(
-    words: np.ndarray, atoms: np.ndarray, shift: np.uint64, last_below: np.ndarray,
-    guide: np.ndarray, out: np.ndarray,
-) -> None:  # fmt: skip
-    steps, clients, elements, replicates = out.shape
-    for t in range(steps):
-        for k in range(clients):
-            for i in range(elements):
-                for r in range(replicates):
-                    word = words[t, k, i, r]
-                    at = np.uint64(guide[word >> shift])
-                    while word > last_below[at]:
-                        at += _ONE
-                    out[t, k, i, r] = atoms[at]
 
 
 @numba.njit(cache=True)
