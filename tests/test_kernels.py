@@ -19,6 +19,7 @@ from toolkit import average, each, given_past, sq
 from toolkit.algorithms import (
     ComFedL,
     CompositionalFedAvg,
+    FedAvg,
     FedAvgS,
     FedDRO,
     FedNest,
@@ -67,6 +68,11 @@ SERVED = {
         (FedDRO(local_steps=1, first_step="computed", batch=4), COMPOSED),
         (FedDRO(local_steps=2, embedding="given", embedding_error=0.4), AveragedComposition()),
         (FedDRO(local_steps=2), NOISY),
+    ],
+    "minimax-local-steps": [
+        (FedAvg(local_steps=5, step_size=0.05), COUPLED),
+        (FedAvg(local_steps=3, participation=0.5, weighting="samples"), RandomMinimax(dim=9)),
+        (FedAvg(local_steps=2, batch=3), QuadraticMinimax(clients=3, dim=7, gradient_noise=0.3)),
     ],
     "nested-fednest": [
         (FedNest(**NESTED), RandomMinimax(clients=7, dim=10)),

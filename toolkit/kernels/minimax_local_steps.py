@@ -1,0 +1,108 @@
+r"""FedAvg's local steps on the quadratic minimax families: local gradient descent-ascent, fused.
+
+A plain step is a product with the block matrix [[λI, −A_iᵀ], [A_i, I]], twice the operations that
+A_i x and A_iᵀy need, and five passes over all clients' iterates in memory. The fused round takes
+all τ steps of a client before the next one's, does the two products alone, and updates as it
+writes (``_minimax_round``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from toolkit.engines.batched import combined
+from toolkit.kernels._device import kept
+from toolkit.kernels.registry import Cost, fused
+
+DRAWS = 2**23
+"""Reals of the noise that are drawn at a time: 64 MiB in double precision."""
+
+
+def _accepts(algorithm: Any, problem: Any) -> bool:
+    return problem.radius is None  # nobody asks for the largest norm met
+
+
+def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
+    """Two products and eight operations an entry of z, for the clients of a cohort.
+
+    Each replicate has a cohort of its own, so all A_i are read unless they are few.
+    """
+    dim, members = problem.dim, algorithm.cohort_size(problem.clients)
+    diagonal = dim == 1 or getattr(problem, "matrices_drawn", "") == "multiples"
+    entries = dim if diagonal else dim * dim
+    taken = members * replicates * algorithm.local_steps
+    law = problem.oracles(torch.float64, "cpu", range(1)).plain_law(algorithm.batch)
+    words = 0 if law is None else law.words * problem.clients * algorithm.local_steps
+    read = min(problem.clients, members * replicates) * (entries + dim)
+    return Cost(
+        flops=taken * (4 * entries + 8 * dim),
+        bytes=size * (read + 4 * dim * replicates),
+        words=words,
+        product=None if diagonal else (dim, dim, replicates),
+    )
+
+
+@fused(
+    name="minimax-local-steps",
+    algorithm="fedavg",
+    problem=("quadratic-minimax", "random-minimax"),
+    accepts=_accepts,
+    cost=_cost,
+    # sums of d products in another order: 42 units at most in 400 random rounds of up to 30 steps
+    # with d up to 200, growing with both; a wrong term is off by more than 10⁶
+    tolerance=512.0,
+)
+def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+    """Equal to ``steps`` repetitions of ``FedAvg.step`` from the start of a round."""
+    from toolkit.kernels._minimax_round import GROUPS, local_steps
+    from toolkit.kernels._nested_minimax import data_of
+
+    first, w = ctx.t, state.w
+    clients, rows, replicates = w.shape
+    of = data_of(oracles, w[:, : rows // 2], w[:, rows // 2 :])
+    law = oracles.plain_law(algorithm.batch)
+    eta, noise = algorithm.step_size, 0.0
+    if law is not None:
+        noise = kept(oracles, "minimax noise", lambda: _noise(oracles, w))
+    kind = of.offsets.dtype
+    numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * noise], kind)
+    shares = _shares(ctx, oracles, algorithm, first)
+    at = (w[:1] if w.stride(0) == 0 else w).contiguous().numpy()
+    taken, stretch = 0, steps if law is None else max(1, DRAWS // (clients * 2 * replicates))
+    while taken < steps:
+        now = min(stretch, steps - taken)
+        xi = ctx.draws(law, "xi", first + taken, now)
+        draws = np.empty((0, clients, 2, replicates), kind) if xi is None else xi.numpy()
+        taken += now
+        ends = np.empty((clients if taken < steps else 0, rows, replicates), kind)
+        sums = np.zeros((min(clients, GROUPS), rows, replicates), kind)
+        local_steps(
+            at, of.matrices, of.offsets, shares, draws, numbers, now, of.diagonal, ends, sums
+        )
+        at = ends
+    mean = torch.from_numpy(sums.sum(0) / shares.sum(0))
+    ctx.rounds += 1
+    ctx.reals += rows
+    ctx.t = first + steps - 1
+    return type(state)(mean.expand(clients, rows, replicates)), 0.0
+
+
+def _shares(ctx: Any, oracles: Any, algorithm: Any, since: int) -> np.ndarray:
+    """Return the clients' unnormalised shares in the average, [clients, replicates]."""
+    ctx.cohort(algorithm.cohort_size(ctx.clients), since=since)
+    weights = oracles.client_weights if algorithm.weighting == "samples" else None
+    share = combined(ctx.mask, weights)
+    shape = len(ctx.local), ctx.replicates
+    if share is None:
+        return np.ones(shape, dtype=torch.empty(0, dtype=ctx.dtype).numpy().dtype)
+    return share[:, 0].expand(shape).contiguous().numpy()
+
+
+def _noise(oracles: Any, w: torch.Tensor) -> float:
+    """Return what a sign moves the field by: the field at 0 on ξ = 1, exact in its first entry."""
+    at = torch.zeros_like(w[..., :1])
+    made: float = oracles.plain_grad(at, torch.ones_like(at[:, :2]))[0, 0, 0].item()
+    return made
