@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 import torch
@@ -16,6 +18,7 @@ from toolkit import philox, stream_values, streams
 from toolkit.draws import BLOCK, Indices, SignMean, Uniforms, Words
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
+from toolkit.kernels import folder_of, shared_files
 
 CLIENTS = 9
 
@@ -212,3 +215,17 @@ def test_importing_the_engine_loads_no_numba():
     )
     made = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert made.stdout.strip() == "False"
+
+
+def test_machine_code_is_kept_by_what_it_was_made_of(tmp_path):
+    """numba itself looks at one file; a kernel holds functions of several."""
+    files = [tmp_path / "one.py", tmp_path / "two.py"]
+    for file in files:
+        file.write_text("x = 1")
+    before = folder_of(files)
+    assert folder_of(files) == before
+    files[1].write_text("x = 2")
+    assert folder_of(files) != before
+    shared = {path.name for path in shared_files()}
+    assert {"philox.py", "stream_values.py", "_composed.py", "_logistic.py"} <= shared
+    assert Path(numba.config.CACHE_DIR).name == Path(folder_of(shared_files())).name

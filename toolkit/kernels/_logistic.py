@@ -64,11 +64,12 @@ def _exponential(_context: Any, y: Any) -> Any:
 _raw: Any = _exponential
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, fastmath=False)
 def exponential(y: float) -> float:
     """Return e^y for y ≤ 0, within a unit in the last place where that is a normal number.
 
-    A function of its own: numba puts its caller's leave to reorder sums on every operation there.
+    A function of its own that says ``fastmath=False``, or numba would hand it the caller's leave to
+    reorder sums, which takes what is rounded off above back again.
     """
     made: float = _raw(y)
     return made

@@ -74,7 +74,7 @@ def _emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     return context.make_tuple(builder, signature.return_type, made)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, fastmath=False)  # it may not be handed a caller's leave to reorder sums
 def sines(x: np.ndarray, sine: np.ndarray, cosine: np.ndarray) -> None:
     """Put sin x and cos x of a row in two others."""
     beyond = 0
