@@ -1,11 +1,11 @@
 """All clients at once in torch: ``vmap(grad(loss))`` of torch.func.
 
-In w1 the replicates are the last axis, [clients, d, replicates]: a ``vmap`` over them outside of the
-one over clients computes with a copy of all matrices for each, and takes twenty times as long at
-d = 100, R = 64. They are columns of what the loss of a client takes (losses of independent columns
-are added), and not a second ``vmap`` inside with in_dims = out_dims = −1, which gives the same
-numbers up to a third slower. In w2 each replicate has rows of its own, so clients and replicates
-are one axis of one ``vmap``.
+In w1 the replicates are the last axis, [clients, d, replicates]: a ``vmap`` over them outside of
+the one over clients computes with a copy of all matrices for each, and takes twenty times as long
+at d = 100, R = 64. They are columns of what the loss of a client takes (losses of independent
+columns are added), and not a second ``vmap`` inside with in_dims = out_dims = −1, which gives the
+same numbers up to a third slower. In w2 each replicate has rows of its own, so clients and
+replicates are one axis of one ``vmap``.
 
 Not compiled: ``torch.compile`` needs a C++ compiler on the machine and many seconds.
 """
