@@ -28,6 +28,7 @@ from toolkit.engines.tick import Tick, Unrepeatable
 from toolkit.federation import sampled_context
 
 ROUNDS = 4
+PLAIN = graphed.plain(bounded=True)
 
 
 def by_fx(function):
@@ -55,7 +56,9 @@ def rounds(algorithm, problem, *, recorded, replicates=3, meddle=None, **more):
                 ctx, oracles, algorithm, state, steps, capture=by_fx, **more
             )
         else:
-            state, reach = graphed.singly(ctx, oracles, algorithm, state, steps, True)
+            state, reach = graphed.directly(
+                ctx, oracles, algorithm, state, steps, body=PLAIN, bounded=True
+            )
         made.append(state)
         for recording in graphed._RECORDED.get(oracles, {}).values():
             if recording is not None and meddle is not None:
@@ -78,23 +81,6 @@ def first_problem(algorithm):
     return next(p.values[0] for p in problems() if fits(algorithm, p.values[0]))
 
 
-@pytest.mark.parametrize("algorithm", members("algorithm"))
-def test_a_recorded_round_equals_its_plain_steps(algorithm):
-    problem = first_problem(algorithm)
-    expected, plain, _, _ = rounds(algorithm, problem, recorded=False)
-    made, ctx, _, held = rounds(algorithm, problem, recorded=True, meddle=poison)
-    agree(made, expected)
-    assert (ctx.rounds, ctx.reals, ctx.t) == (plain.rounds, plain.reals, plain.t)
-    assert len(held) == 1
-
-
-REFUSED = [
-    # a decaying step size; the length of a Neumann series that the server draws
-    (CompositionalFedAvg(local_steps=3, decay=1.0), BiasAmplification()),
-    (FedNest(terms=3), QuadraticBilevel()),
-]
-
-
 def differs_between_rounds(algorithm) -> bool:
     """A decaying step; epochs that are no part of a round; a look at what the server drew."""
     looks = getattr(algorithm, "series", "summed") == "sampled" and algorithm.terms > 0
@@ -103,9 +89,21 @@ def differs_between_rounds(algorithm) -> bool:
 
 
 @pytest.mark.parametrize("algorithm", members("algorithm"))
-def test_only_what_differs_between_rounds_is_refused(algorithm):
-    _, _, _, held = rounds(algorithm, first_problem(algorithm), recorded=True)
+def test_a_recorded_round_equals_its_plain_steps(algorithm):
+    """And nothing is refused but what differs between rounds."""
+    problem = first_problem(algorithm)
+    expected, plain, _, _ = rounds(algorithm, problem, recorded=False)
+    made, ctx, _, held = rounds(algorithm, problem, recorded=True, meddle=poison)
+    agree(made, expected)
+    assert (ctx.rounds, ctx.reals, ctx.t) == (plain.rounds, plain.reals, plain.t)
     assert [recording is None for recording in held.values()] == [differs_between_rounds(algorithm)]
+
+
+REFUSED = [
+    # a decaying step size; the length of a Neumann series that the server draws
+    (CompositionalFedAvg(local_steps=3, decay=1.0), BiasAmplification()),
+    (FedNest(terms=3), QuadraticBilevel()),
+]
 
 
 @pytest.mark.parametrize(("algorithm", "problem"), REFUSED)
@@ -119,7 +117,7 @@ def test_what_differs_between_rounds_is_taken_step_by_step(algorithm, problem):
 def test_without_the_tick_a_decaying_step_size_would_be_frozen(monkeypatch):
     algorithm, problem = REFUSED[0]
     expected, _, _, _ = rounds(algorithm, problem, recorded=False)
-    monkeypatch.setattr(graphed, "Tick", lambda offset, steps: steps + offset)
+    monkeypatch.setattr("toolkit.engines.staged.Tick", lambda offset, steps: steps + offset)
     made, _, _, _ = rounds(algorithm, problem, recorded=True)
     with pytest.raises(AssertionError):
         agree(made, expected)
@@ -217,7 +215,7 @@ def test_a_cuda_graph_equals_the_plain_steps(algorithm):
         state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
         for s in range(ROUNDS):
             ctx.t = s * algorithm.local_steps
-            take = graphed.advance if recorded else graphed.singly
-            state, _ = take(ctx, oracles, algorithm, state, algorithm.local_steps, bounded=True)
+            of = ctx, oracles, algorithm, state, algorithm.local_steps
+            state, _ = graphed.advance(*of) if recorded else graphed.directly(*of, body=PLAIN)
         ends.append((state,))
     agree(*ends)

@@ -33,6 +33,7 @@ from tests.triton_cases import COMPOSED, DEVICE, NOISY, Run  # noqa: E402
 from toolkit import average, each, sq  # noqa: E402
 from toolkit.algorithms import ComFedL, FedDRO, LocalSCGDM  # noqa: E402
 from toolkit.draws import Indices, SignMean, Words  # noqa: E402
+from toolkit.engines import graphed  # noqa: E402
 from toolkit.engines.enumerated import Drew, NoiselessContext  # noqa: E402
 from toolkit.federation import run, sampled_context  # noqa: E402
 from toolkit.kernels import _device as device  # noqa: E402
@@ -242,6 +243,45 @@ def test_random_rounding_moves_a_state_by_units_in_its_last_place(algorithm):
         assert not torch.equal(b, c)
 
 
+def again(function):
+    """Stands in for a CUDA graph: takes the function once more, into the same tensors."""
+    made = tuple(x.clone() for x in function())
+
+    def replay():
+        for held, new in zip(made, function(), strict=True):
+            held.copy_(new)
+
+    return replay, made
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "problem"),
+    [
+        (ComFedL(local_steps=2, batch=2, participation=0.5), KLDRO(clients=2)),
+    ],
+)
+def test_a_recorded_launch_draws_what_its_round_draws(algorithm, problem):
+    steps, bounded = algorithm.local_steps, problem.radius is not None
+    kernel = kernel_of(algorithm, problem)
+    one, other = Run(algorithm, problem, 3, t=steps), Run(algorithm, problem, 3, t=steps)
+    replayed = kernel.variants["replayed"].advance
+    assert list(kernel.variants)[1:3] == ["replayed", "triton"]
+    for s in range(1, 4):
+        one.ctx.t = other.ctx.t = s * steps
+        one.state, reach = replayed(
+            one.ctx, one.oracles, algorithm, one.state, steps,
+            **({} if DEVICE == "cuda" else {"capture": again}),
+        )  # fmt: skip
+        states, met = other.plain(steps)
+        other.state = states[-1]
+        agree(one.state, other.state)
+        assert reach == pytest.approx(met if bounded else 0.0, rel=1e-12)
+        recording = next(iter(graphed._RECORDED[one.oracles].values()))
+        for x in (*recording.state, *recording.made):
+            x.fill_(torch.nan)
+    assert (one.ctx.rounds, one.ctx.reals) == (other.ctx.rounds, other.ctx.reals)
+
+
 def test_a_run_without_noise_ends_at_the_first_draw():
     algorithm, problem = LocalSCGDM(), NOISY
     run = Run(algorithm, problem, 1)
@@ -251,18 +291,20 @@ def test_a_run_without_noise_ends_at_the_first_draw():
 
 
 def test_sizes_that_do_not_fit_are_left_to_others(monkeypatch):
-    def taken(algorithm, problem, replicates=64):
-        ctx = sampled_context(problem, ("f",), replicates=replicates)
-        ctx.device, ctx.horizon = "cuda:1", 2
+    def taken(algorithm, problem, rounds=2):
+        ctx = sampled_context(problem, ("f",))
+        ctx.device, ctx.horizon = "cuda:1", rounds
         variant = fused_for(algorithm, problem, ctx)
         return variant.name if variant is not None else None
 
     small, large = BoundedComposition(), BoundedComposition(clients=100, dim=20)
     assert taken(LocalSCGDM(), small) == taken(FedDRO(), small) == "triton"
     assert taken(ComFedL(), KLDRO()) == "triton"
+    assert taken(ComFedL(), KLDRO(), rounds=9) == "replayed"
     assert taken(LocalSCGDM(), large) is None
     assert taken(FedDRO(batch=100), small) is None
     assert taken(ComFedL(), KLDRO(dim=2000, samples=2)) is None
+    assert taken(ComFedL(), KLDRO(dim=2000, samples=2), rounds=9) == "graph"
     monkeypatch.setattr(device, "find_spec", lambda name: None)
     device.has_triton.cache_clear()
     try:

@@ -1,16 +1,17 @@
-"""Runs the plain steps of a round as one CUDA graph, recorded once and replayed with new draws.
+"""Runs a round, plain steps or a kernel, as a CUDA graph: recorded once, replayed with new draws.
 
-What a step launches is the same in every round but the first, apart from the numbers that it draws.
-So one round is recorded with its state and its draws in tensors that stay where they are; in each
-later round they are filled anew and the recording is replayed: one launch from Python. An algorithm
-whose Python looks at the number of the round, or at a tensor's values, is not recorded; its steps
-are taken singly.
+What a round launches is the same in all rounds but the first, apart from the numbers that it draws.
+So one is recorded with its state and its draws in tensors that stay where they are; in each later
+one they are filled anew and the recording is replayed: one launch from Python. An algorithm whose
+Python looks at the number of the round, or at a tensor's values, is not recorded; its steps are
+taken singly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,11 +19,13 @@ import torch
 from torch import Tensor
 
 from toolkit.engines.staged import OnDevice, Staged
-from toolkit.engines.tick import Tick, Unrepeatable
+from toolkit.engines.tick import Unrepeatable
 
 Outputs = tuple[Tensor, ...]
 Capture = Callable[[Callable[[], Outputs]], tuple[Callable[[], None], Outputs]]
 """Records a function; returns what replays it, and the tensors that a replay fills."""
+Body = Callable[[Any, Any, Any, Any, int], tuple[Any, Tensor]]
+"""(ctx, oracles, algorithm, state, steps) → state and largest ‖iterate‖² after a round's steps."""
 WORTH = 4
 """Rounds of a run from which on a recording, which costs a few rounds, is worth it."""
 
@@ -36,40 +39,44 @@ def fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
 
 def advance(
     ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, *, bounded: bool = False,
-    capture: Capture | None = None,
+    body: Body | None = None, capture: Capture | None = None,
 ) -> tuple[Any, float]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``algorithm.step`` from the start of a round.
 
     Args:
         bounded: whether the largest norm of an iterate is asked for (else it is returned as 0).
+        body: what a round does (None: its plain steps).
         capture: what records (None: a CUDA graph).
     """
-    if ctx.t < steps:  # the first round may differ
-        return singly(ctx, oracles, algorithm, state, steps, bounded)
+    does = body or plain(bounded=bounded)
     held, first = _RECORDED.setdefault(oracles, {}), ctx.t
     shapes = tuple((x.shape, x.dtype) for x in state)
-    key = (algorithm, steps, bounded, shapes, ctx.local, ctx.horizon, ctx.device)
-    if key not in held:
+    key = (algorithm, steps, bounded, body, shapes, ctx.local, ctx.horizon, ctx.device)
+    if first >= steps and key not in held:  # the first round may differ
         try:
-            held[key] = Recording(
-                ctx, oracles, algorithm, state, steps, bounded, capture or cuda_graph
-            )
+            held[key] = Recording(ctx, oracles, algorithm, state, steps, does, capture)
         except Unrepeatable:
             held[key] = None
         ctx.t = first
-    recording = held[key]
+    recording = held[key] if first >= steps else None
     if recording is None:
-        return singly(ctx, oracles, algorithm, state, steps, bounded)
-    return recording.replay(ctx, state)
+        return directly(ctx, oracles, algorithm, state, steps, body=does, bounded=bounded)
+    ended, largest = recording.replay(ctx, state)
+    return ended, float(largest) ** 0.5 if bounded else 0.0
 
 
-def singly(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, bounded: bool
-) -> tuple[Any, float]:
-    """Take the steps one by one."""
-    ticks = range(ctx.t, ctx.t + steps)
-    state, largest = _steps(ctx, oracles, algorithm, state, ticks, bounded)
-    return state, float(largest) ** 0.5 if bounded else 0.0
+def directly(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, *, body: Body,
+    bounded: bool = False,
+) -> tuple[Any, float]:  # fmt: skip
+    """Run a round without a recording."""
+    ended, largest = body(ctx, oracles, algorithm, state, steps)
+    return ended, float(largest) ** 0.5 if bounded else 0.0
+
+
+def plain(*, bounded: bool) -> Body:
+    """Return what a round of plain steps does."""
+    return partial(_steps, bounded=bounded)
 
 
 def cuda_graph(function: Callable[[], Outputs]) -> tuple[Callable[[], None], Outputs]:
@@ -92,53 +99,55 @@ class Recording:
     Attributes:
         state: what a replay starts from; filled before each one.
         draws: what it draws; filled before each one.
+        clock: the number of its first step, on the device, if a kernel asks (else None).
         made: what it ends with: the state and, last, the largest ‖iterate‖².
     """
 
     def __init__(
-        self, ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, bounded: bool,
-        capture: Capture,
+        self, ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, body: Body,
+        capture: Capture | None,
     ) -> None:  # fmt: skip
-        self.steps, self.bounded = steps, bounded
+        self.steps = steps
         self.state = type(state)(*(x.clone(memory_format=torch.contiguous_format) for x in state))
-        ticks = [Tick(j, steps=steps) for j in range(steps)]
-        staged = Staged(ctx)
+        staged = Staged(ctx, steps)
 
         def function() -> Outputs:
             staged.rewind()
-            made, largest = _steps(staged, oracles, algorithm, self.state, ticks, bounded)
+            made, largest = body(staged, oracles, algorithm, self.state, steps)
             return (*made, largest)
 
         function()
-        self.draws = staged.settle()
+        self.draws, self.clock = staged.settle()
         with OnDevice():  # type: ignore[no-untyped-call]
             function()
         with torch.cuda.device(ctx.device) if ctx.device.startswith("cuda") else nullcontext():
-            self._play, self.made = capture(function)
+            self._play, self.made = (capture or cuda_graph)(function)
         self.rounds, self.reals = staged.rounds, staged.reals
 
-    def replay(self, ctx: Any, state: Any) -> tuple[Any, float]:
+    def replay(self, ctx: Any, state: Any) -> tuple[Any, Tensor]:
         """Run the round that starts at ``ctx.t`` from a state, with that round's draws."""
         first = ctx.t
         for held, given in zip(self.state, state, strict=True):
             held.copy_(given)
         for draws in self.draws:
             draws.fill(ctx, first)
+        if self.clock is not None:
+            self.clock.fill_(first)
         self._play()
         ctx.rounds += self.rounds
         ctx.reals += self.reals
         ctx.t = first + self.steps - 1
         *fields, largest = self.made
-        ended = type(state)(*(_copied(x) for x in fields))
-        return ended, float(largest) ** 0.5 if self.bounded else 0.0
+        return type(state)(*(_copied(x) for x in fields)), largest
 
 
 def _steps(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, ticks: Any, bounded: bool
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, *, bounded: bool
 ) -> tuple[Any, Tensor]:
-    """Take steps; return the state and the largest ‖iterate‖² (0 unless asked for)."""
-    largest, name = [state[0].new_zeros(())], algorithm.iterate
-    for ctx.t in ticks:
+    """Take plain steps; return the state and the largest ‖iterate‖² (0 unless asked for)."""
+    first, largest, name = ctx.t, [state[0].new_zeros(())], algorithm.iterate
+    for step in range(steps):
+        ctx.t = first + step
         state = algorithm.step(ctx, oracles, state)
         if bounded:
             met = [getattr(state, name), *([ctx.marks[name]] if name in ctx.marks else [])]

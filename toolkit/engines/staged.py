@@ -53,22 +53,31 @@ class Staged(BatchedContext):
     Until ``settle`` it notes what is asked for, and gives what another context draws.
     """
 
-    def __init__(self, ctx: Any) -> None:
+    def __init__(self, ctx: Any, steps: int) -> None:
         super().__init__(
             ctx._words, ctx.clients, replicates=ctx.replicates, block=ctx._block, dtype=ctx.dtype,
             device=ctx.device, local=ctx.local,
         )  # fmt: skip
         self.local_steps, self.horizon = ctx.local_steps, ctx.horizon
-        self._other, self._first = ctx, ctx.t
+        self._other, self._first, self._steps = ctx, ctx.t, steps
+        self._clock: Tensor | None = None
         self._met: dict[tuple[str, bool], dict[int, Law]] = {}
         self._values: dict[tuple[str, bool, int], Tensor] = {}
 
     def rewind(self) -> None:
         """Begin the round again."""
+        self.t = Tick(0, steps=self._steps)  # type: ignore[assignment]
         self.rounds = self.reals = 0
         self.marks, self._cohorts = {}, {}
 
-    def settle(self) -> list[Draws]:
+    @property
+    def clock(self) -> Tensor:
+        """The number of the round's first step, for kernels that make their draws: int64 [1]."""
+        if self._clock is None:
+            self._clock = torch.full((1,), self._first, device=self.device)
+        return self._clock
+
+    def settle(self) -> tuple[list[Draws], Tensor | None]:
         """Return what was asked for; from now on that is what is given, and nothing else is."""
         made = []
         for (name, server), laws in self._met.items():
@@ -78,7 +87,7 @@ class Staged(BatchedContext):
             for offset, value in zip(offsets, values, strict=True):
                 self._values[name, server, offset] = value
         self._other = None
-        return made
+        return made, self._clock
 
     def draw(self, law: Law | None, name: str) -> Tensor | None:
         """Return the tensor that holds this draw."""

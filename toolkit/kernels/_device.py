@@ -15,6 +15,7 @@ from torch import Tensor
 
 from toolkit.draws import Law, SignMean, sign_mean
 from toolkit.engines.batched import BatchedContext
+from toolkit.engines.staged import Staged
 
 MOST = 1024
 """Entries of a field of the state that one program holds: 4 a thread of 256."""
@@ -65,6 +66,17 @@ def key_of(ctx: Any, law: Law | None, name: str) -> Tensor:
 
     made: Tensor = kept(ctx, ("key", name), make)
     return made
+
+
+def start_of(ctx: Any) -> tuple[Tensor, int]:
+    """Return two numbers whose sum is the step that a kernel starts at.
+
+    The first one lies on the device, and is what changes between replays of a recorded launch.
+    """
+    if isinstance(ctx, Staged):
+        tick: Any = ctx.t
+        return ctx.clock, tick.offset
+    return constants((0,), torch.int64, ctx.device), ctx.t
 
 
 def signs_of(law: Law | None) -> tuple[int, int]:

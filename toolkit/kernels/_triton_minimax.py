@@ -50,8 +50,8 @@ def data_of(oracles: Any, like: Tensor) -> Data:
     )  # fmt: skip
 
 
-def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
-    """Equal to ``steps`` repetitions of ``FedAvg.step`` from the start of a round."""
+def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, Tensor]:
+    """Return the state after a round's steps of FedAvg, and 0: nobody asks for norms."""
     first, w, law = ctx.t, state.w, oracles.plain_law(algorithm.batch)
     cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
     of: Data = device.kept(oracles, "minimax", lambda: data_of(oracles, w))
@@ -61,7 +61,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     shared = (
         of.matrices, of.offsets, device.constants(numbers, w.dtype, ctx.device),
         device.key_of(ctx, law, "xi"), device.cumulative(batch, ctx.device), ctx.local.start,
-        ctx._block, first, steps,
+        ctx._block, *device.start_of(ctx), steps,
     )  # fmt: skip
     batch, double = batch if signs else 0, w.dtype == torch.float64
     with device.current(ctx.device):
@@ -83,20 +83,21 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
             )  # fmt: skip
     ctx.t = first + steps - 1
     weights = oracles.client_weights if algorithm.weighting == "samples" else None
-    return type(state)(*cohort.average(made, weights=weights)), 0.0
+    return type(state)(*cohort.average(made, weights=weights)), w.new_zeros(())
 
 
-@triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "dim", "replicates"])
+@triton.jit(do_not_specialize=["first_client", "block", "since", "steps", "dim", "replicates"])
 def _local_steps(
     w: tl.tensor, out: tl.tensor, matrices: tl.tensor, offsets: tl.tensor, numbers: tl.tensor,
     key: tl.tensor, cumulative: tl.tensor, first_client: tl.tensor, block: tl.tensor,
-    first: tl.tensor, steps: tl.tensor, dim: tl.tensor, replicates: tl.tensor,
+    clock: tl.tensor, since: tl.tensor, steps: tl.tensor, dim: tl.tensor, replicates: tl.tensor,
     by_client: tl.tensor, by_row: tl.tensor, by_replicate: tl.tensor, D: tl.constexpr,
     R: tl.constexpr, BATCH: tl.constexpr,
 ) -> None:  # fmt: skip
     k, tile = tl.program_id(0).to(tl.int64), tl.program_id(1) * R
     i, j, r = tl.arange(0, D)[:, None], tl.arange(0, D)[None, :], tile + tl.arange(0, R)[None, :]
     eta, lam, noise = tl.load(numbers), tl.load(numbers + 1), tl.load(numbers + 2)
+    first = tl.load(clock) + since
     inside, held = (i < dim) & (j < dim), (i < dim) & (r < replicates)
     a = tl.load(matrices + (k * dim + i) * dim + j, mask=inside, other=0.0)
     b = tl.load(offsets + k * dim + i, mask=i < dim, other=0.0)

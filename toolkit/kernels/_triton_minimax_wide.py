@@ -17,11 +17,11 @@ ROWS, REPLICATES = 64, 32
 """Of a tile: two programs of it, in double precision, fill the registers of a multiprocessor."""
 
 
-@triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "clients"])
+@triton.jit(do_not_specialize=["first_client", "block", "since", "steps", "clients"])
 def local_steps(
     buffers: tl.tensor, matrices: tl.tensor, offsets: tl.tensor, numbers: tl.tensor,
     key: tl.tensor, cumulative: tl.tensor, first_client: tl.tensor, block: tl.tensor,
-    first: tl.tensor, steps: tl.tensor, clients: tl.tensor, dim: tl.tensor,
+    clock: tl.tensor, since: tl.tensor, steps: tl.tensor, clients: tl.tensor, dim: tl.tensor,
     replicates: tl.tensor, ROWS: tl.constexpr, CHUNK: tl.constexpr, R: tl.constexpr,
     BATCH: tl.constexpr,
 ) -> None:  # fmt: skip
@@ -35,6 +35,7 @@ def local_steps(
     size = clients.to(tl.int64) * 2 * dim * replicates
     own, a = buffers + k * 2 * dim * replicates + r, matrices + k * dim * dim
     eta, lam, noise = tl.load(numbers), tl.load(numbers + 1), tl.load(numbers + 2)
+    first = tl.load(clock) + since
     for t in range(steps):
         here, there = own + (t % 2) * size, own + ((t + 1) % 2) * size
         for start in range(0, dim, ROWS):

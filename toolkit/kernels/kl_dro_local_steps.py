@@ -12,14 +12,13 @@ stay in the second-level cache, so a kernel may pass it.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numba
 import numpy as np
 import torch
 
-from toolkit.engines import graphed
+from toolkit.kernels import _rounds
 from toolkit.kernels._device import has_triton
 from toolkit.kernels._logistic import losses
 from toolkit.kernels.registry import Cost, fused
@@ -82,15 +81,14 @@ def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
     return has_triton() and problem.dim <= 1024
 
 
-@advance.variant("triton", device="cuda", fits=_fits)
-def in_triton(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+def _in_triton(*of: Any) -> Any:
     """The local steps in one launch, their samples drawn where they are gathered."""
     from toolkit.kernels._triton_kl_dro import advance
 
-    return advance(ctx, oracles, algorithm, state, steps)
+    return advance(*of)
 
 
-advance.variant("graph", device="cuda", fits=graphed.fits)(partial(graphed.advance, bounded=True))
+_rounds.add(advance, _in_triton, fits=_fits, bounded=True)
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")

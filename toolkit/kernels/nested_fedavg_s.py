@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from toolkit.engines import graphed
+from toolkit.kernels import _rounds
 from toolkit.kernels._nested_minimax import WIDE, accepts, data_of, everywhere, members, shared
 from toolkit.kernels.registry import fused
 
@@ -44,7 +44,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     return type(state)(everywhere(x, oracles), everywhere(y, oracles)), 0.0
 
 
-advance.variant("graph", device="cuda", fits=graphed.fits)(graphed.advance)
+_rounds.add(advance)
 
 
 @numba.njit(cache=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolkit.engines import graphed
+from toolkit.kernels import _rounds
 from toolkit.kernels._nested_minimax import accepts, cost, one_round
 from toolkit.kernels.registry import fused
 
@@ -21,4 +21,4 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     return one_round(ctx, oracles, algorithm, state)
 
 
-advance.variant("graph", device="cuda", fits=graphed.fits)(graphed.advance)
+_rounds.add(advance)
