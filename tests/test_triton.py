@@ -28,15 +28,18 @@ from synthetic.problems import (  # noqa: E402
     AveragedComposition,
     BiasAmplification,
     BoundedComposition,
+    QuadraticMinimax,
+    RandomMinimax,
 )
 from tests.triton_cases import COMPOSED, DEVICE, NOISY, Run  # noqa: E402
 from toolkit import average, each, sq  # noqa: E402
-from toolkit.algorithms import ComFedL, FedDRO, LocalSCGDM  # noqa: E402
+from toolkit.algorithms import ComFedL, FedAvg, FedDRO, LocalSCGDM  # noqa: E402
 from toolkit.draws import Indices, SignMean, Words  # noqa: E402
 from toolkit.engines import graphed  # noqa: E402
 from toolkit.engines.enumerated import Drew, NoiselessContext  # noqa: E402
 from toolkit.federation import run, sampled_context  # noqa: E402
 from toolkit.kernels import _device as device  # noqa: E402
+from toolkit.kernels import _triton_minimax as minimax  # noqa: E402
 from toolkit.kernels import _triton_philox as philox  # noqa: E402
 from toolkit.kernels.registry import fused_for, kernel_of  # noqa: E402
 
@@ -138,6 +141,37 @@ def test_local_steps_on_kl_dro(data):
     states, met = other.plain(algorithm.local_steps)
     agree(made, states[-1], given_["dtype"])
     assert reach == pytest.approx(met, rel=1e-12 if given_["dtype"] == torch.float64 else 1e-5)
+    assert (one.ctx.rounds, one.ctx.reals, one.ctx.t) == (
+        other.ctx.rounds, other.ctx.reals, other.ctx.t,
+    )  # fmt: skip
+
+
+@settings(max_examples=16, deadline=None)
+@given(data=st.data())
+def test_local_steps_on_minimax_problems(data):
+    draw = data.draw
+    algorithm = FedAvg(
+        local_steps=draw(st.integers(1, 4)), step_size=0.2, batch=draw(st.sampled_from([1, 3])),
+        participation=draw(st.sampled_from([1.0, 0.5])),
+        weighting=draw(st.sampled_from(["uniform", "samples"])),
+    )  # fmt: skip
+    shape = {"clients": draw(sizes), "dim": draw(st.sampled_from([1, 2, 5, 17, 70]))}
+    problem = draw(st.one_of(
+        st.builds(QuadraticMinimax, **{name: st.just(n) for name, n in shape.items()},
+                  heterogeneity=st.just(0.3), gradient_noise=st.sampled_from([0.0, 0.4])),
+        st.just(RandomMinimax(**shape, matrices_drawn="general", coupling=0.5)),
+    ))  # fmt: skip
+    given_ = {
+        "dtype": draw(st.sampled_from([torch.float64, torch.float32])),
+        "block": draw(st.integers(0, 2)), "t": algorithm.local_steps * draw(st.integers(0, 2)),
+    }  # fmt: skip
+    replicates = draw(st.sampled_from([1, 3, 18]))
+    one, other = (Run(algorithm, problem, replicates, **given_) for _ in "ab")
+    with pytest.MonkeyPatch.context() as patch:
+        if draw(st.booleans()):
+            patch.setattr(minimax, "NARROW", 0)
+        made, _ = one.fused(algorithm.local_steps)
+    agree(made, other.plain(algorithm.local_steps)[0][-1], given_["dtype"])
     assert (one.ctx.rounds, one.ctx.reals, one.ctx.t) == (
         other.ctx.rounds, other.ctx.reals, other.ctx.t,
     )  # fmt: skip
@@ -258,6 +292,7 @@ def again(function):
     ("algorithm", "problem"),
     [
         (ComFedL(local_steps=2, batch=2, participation=0.5), KLDRO(clients=2)),
+        (FedAvg(local_steps=2, batch=3), QuadraticMinimax(gradient_noise=0.3)),
     ],
 )
 def test_a_recorded_launch_draws_what_its_round_draws(algorithm, problem):
@@ -337,6 +372,8 @@ def test_kernels_compile_for_a_gpu_that_is_not_there():
 
 
 LARGE = [
+    (FedAvg(local_steps=10), QuadraticMinimax(clients=100, dim=10, gradient_noise=0.1)),
+    (FedAvg(local_steps=10), QuadraticMinimax(clients=100, dim=100, heterogeneity=0.2)),
     (ComFedL(local_steps=5, batch=50), KLDRO(clients=10, dim=64, samples=500, ball=20.0)),
     (LocalSCGDM(local_steps=10), BoundedComposition(clients=64, inner_value_noise=0.1)),
     (FedDRO(local_steps=10), AveragedComposition(clients=10, dim=10, inner_dim=10)),

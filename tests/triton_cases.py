@@ -11,8 +11,9 @@ from synthetic.problems import (
     AveragedComposition,
     BiasAmplification,
     BoundedComposition,
+    QuadraticMinimax,
 )
-from toolkit.algorithms import ComFedL, FedDRO, LocalSCGDM
+from toolkit.algorithms import ComFedL, FedAvg, FedDRO, LocalSCGDM
 from toolkit.federation import sampled_context
 from toolkit.kernels.registry import kernel_of
 
@@ -30,6 +31,9 @@ COMPOSED = AveragedComposition(
     plain_noise=0.1, distance=1.1,
 )  # fmt: skip
 COMPILED = [
+    (FedAvg(batch=2), QuadraticMinimax(clients=3, dim=10, gradient_noise=0.2), 64),
+    (FedAvg(participation=0.4), QuadraticMinimax(clients=3, dim=64), 1),
+    (FedAvg(participation=0.4), QuadraticMinimax(clients=3, dim=100, gradient_noise=0.2), 64),
     (ComFedL(local_steps=2, batch=50), KLDRO(clients=2, dim=64, samples=5), 4),
     (ComFedL(local_steps=2, batch=3), KLDRO(clients=2, dim=1, samples=5), 1),
     (LocalSCGDM(samples="one"), NOISY, 64),

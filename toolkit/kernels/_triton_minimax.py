@@ -58,8 +58,10 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     numbers = (algorithm.step_size, of.regulariser, of.noise)
     signs, batch = device.signs_of(law)
     clients, dim, replicates = len(w), w.shape[1] // 2, w.shape[2]
+    mask = ctx.mask  # who is in no replicate's cohort of a tile takes no step
+    members = w if mask is None else mask.contiguous()
     shared = (
-        of.matrices, of.offsets, device.constants(numbers, w.dtype, ctx.device),
+        members, of.matrices, of.offsets, device.constants(numbers, w.dtype, ctx.device),
         device.key_of(ctx, law, "xi"), device.cumulative(batch, ctx.device), ctx.local.start,
         ctx._block, *device.start_of(ctx), steps,
     )  # fmt: skip
@@ -67,11 +69,11 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     with device.current(ctx.device):
         if dim > NARROW:
             buffers = torch.empty((2, *w.shape), dtype=w.dtype, device=w.device)
-            buffers[0] = w
+            buffers[:] = w  # both: who takes no step has moved from neither
             wide.local_steps[clients, triton.cdiv(replicates, wide.REPLICATES)](
                 buffers, *shared, clients, dim, replicates, ROWS=wide.ROWS,
                 CHUNK=16 if double else 32, R=wide.REPLICATES, BATCH=batch,
-                num_warps=4 if double else 8,
+                SAMPLED=mask is not None, num_warps=4 if double else 8,
             )  # fmt: skip
             made = buffers[steps % 2]
         else:
@@ -79,7 +81,8 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
             width = max(16, triton.next_power_of_2(dim))
             _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
                 w, made, *shared, dim, replicates, *w.stride(), D=width, R=REPLICATES,
-                BATCH=batch, num_warps=8 if width == 64 and not double else 4,
+                BATCH=batch, SAMPLED=mask is not None,
+                num_warps=8 if width == 64 and not double else 4,
             )  # fmt: skip
     ctx.t = first + steps - 1
     weights = oracles.client_weights if algorithm.weighting == "samples" else None
@@ -88,11 +91,12 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
 
 @triton.jit(do_not_specialize=["first_client", "block", "since", "steps", "dim", "replicates"])
 def _local_steps(
-    w: tl.tensor, out: tl.tensor, matrices: tl.tensor, offsets: tl.tensor, numbers: tl.tensor,
+    w: tl.tensor, out: tl.tensor, members: tl.tensor, matrices: tl.tensor, offsets: tl.tensor,
+    numbers: tl.tensor,
     key: tl.tensor, cumulative: tl.tensor, first_client: tl.tensor, block: tl.tensor,
     clock: tl.tensor, since: tl.tensor, steps: tl.tensor, dim: tl.tensor, replicates: tl.tensor,
     by_client: tl.tensor, by_row: tl.tensor, by_replicate: tl.tensor, D: tl.constexpr,
-    R: tl.constexpr, BATCH: tl.constexpr,
+    R: tl.constexpr, BATCH: tl.constexpr, SAMPLED: tl.constexpr,
 ) -> None:  # fmt: skip
     k, tile = tl.program_id(0).to(tl.int64), tl.program_id(1) * R
     i, j, r = tl.arange(0, D)[:, None], tl.arange(0, D)[None, :], tile + tl.arange(0, R)[None, :]
@@ -105,6 +109,8 @@ def _local_steps(
     x = tl.load(at, mask=held, other=0.0)
     y = tl.load(at + dim * by_row, mask=held, other=0.0)
     row = noise * (i == 0).to(x.dtype)
+    if SAMPLED:
+        steps = wide.steps_taken(members + k * replicates, r, replicates, steps)
     for t in range(steps):
         u = lam * x - tl.dot(tl.trans(a), y, input_precision="ieee", out_dtype=x.dtype)
         v = y - b + tl.dot(a, x, input_precision="ieee", out_dtype=x.dtype)

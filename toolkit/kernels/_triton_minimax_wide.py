@@ -17,18 +17,29 @@ ROWS, REPLICATES = 64, 32
 """Of a tile: two programs of it, in double precision, fill the registers of a multiprocessor."""
 
 
+@triton.jit
+def steps_taken(
+    members: tl.tensor, r: tl.tensor, replicates: tl.tensor, steps: tl.tensor
+) -> tl.tensor:
+    """Return the steps of a client in a tile of replicates: none, if it is in no cohort there."""
+    there = tl.load(members + r, mask=r < replicates, other=0.0)
+    return steps * (tl.max(tl.max(there, 1), 0) > 0).to(tl.int32)
+
+
 @triton.jit(do_not_specialize=["first_client", "block", "since", "steps", "clients"])
 def local_steps(
-    buffers: tl.tensor, matrices: tl.tensor, offsets: tl.tensor, numbers: tl.tensor,
+    buffers: tl.tensor, members: tl.tensor, matrices: tl.tensor, offsets: tl.tensor,
+    numbers: tl.tensor,
     key: tl.tensor, cumulative: tl.tensor, first_client: tl.tensor, block: tl.tensor,
     clock: tl.tensor, since: tl.tensor, steps: tl.tensor, clients: tl.tensor, dim: tl.tensor,
     replicates: tl.tensor, ROWS: tl.constexpr, CHUNK: tl.constexpr, R: tl.constexpr,
-    BATCH: tl.constexpr,
+    BATCH: tl.constexpr, SAMPLED: tl.constexpr,
 ) -> None:  # fmt: skip
     """Move (x, y) from the first buffer into the one of the parity of ``steps``.
 
     Args:
         buffers: pointer to [2, clients, 2·dim, replicates].
+        members: pointer to [clients, replicates], 1 in the cohort and 0 elsewhere (if SAMPLED).
     """
     k, tile = tl.program_id(0).to(tl.int64), tl.program_id(1) * R
     r = tile + tl.arange(0, R)[None, :]
@@ -36,6 +47,8 @@ def local_steps(
     own, a = buffers + k * 2 * dim * replicates + r, matrices + k * dim * dim
     eta, lam, noise = tl.load(numbers), tl.load(numbers + 1), tl.load(numbers + 2)
     first = tl.load(clock) + since
+    if SAMPLED:
+        steps = steps_taken(members + k * replicates, r, replicates, steps)
     for t in range(steps):
         here, there = own + (t % 2) * size, own + ((t + 1) % 2) * size
         for start in range(0, dim, ROWS):
