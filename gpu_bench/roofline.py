@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 import numpy as np
 import torch
@@ -101,6 +102,12 @@ def generators(device: str) -> dict[str, Draw]:
         "numpy Philox, one thread": lambda i: philox.random_raw(WORDS),
         "numpy SFC64, one thread": lambda i: small.random_raw(WORDS),
     }
+    if find_spec("numba") is not None:
+        from toolkit.philox import many
+
+        made["driftproof's Philox, all threads"] = lambda i: many(
+            (1, 2), block=0, steps=range(i, i + 1), clients=range(1), lanes=WORDS // 4
+        )
     return made
 
 

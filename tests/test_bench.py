@@ -77,13 +77,18 @@ def test_a_variant_that_is_wrong_is_not_timed(spoil, monkeypatch):
     kernel.variants.update(right)
 
 
-def test_a_result_that_was_not_written_shows_as_not_a_number():
-    """Poisoned memory: an unwritten tensor of a state's size holds no leftovers that look right."""
-    (case,) = chosen(["w1"])
-    prepared = Prepared(case.at(dim=40, clients=8, replicates=64), seed=1, dtype="float64")
-    prepared.poison()
-    (like,) = prepared.first_start()
-    assert torch.isnan(torch.empty(like.shape, dtype=like.dtype)).any()
+def test_a_result_that_was_not_written_does_not_pass(monkeypatch):
+    """Not even if it is the second time, and what lies there is left over from a right one."""
+    (case,) = chosen(["w2"])
+    workload = case.at(**SMALL)
+    prepared = Prepared(workload, seed=1, dtype="float64", rotate=False)
+    reference = Prepared(workload, seed=1, dtype="float64", rotate=False)
+    assert checked(prepared, "numba", reference).holds
+    unwritten = {"numba": lambda i: type(prepared.first_start())(
+        torch.empty(prepared.first_start().w.shape, dtype=torch.float64)
+    )}  # fmt: skip
+    monkeypatch.setattr(prepared, "variants", lambda: unwritten)
+    assert not checked(prepared, "numba", reference).holds
 
 
 def test_inputs_are_fresh_and_rotated():
