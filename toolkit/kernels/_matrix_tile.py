@@ -187,7 +187,7 @@ def _int(value: int) -> Any:
     return ir.Constant(ir.IntType(64), value)
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def aligned(size: int, like: np.ndarray) -> np.ndarray:
     """Return room for ``size`` reals that begins at a multiple of 64 bytes."""
     room = np.empty(size + 64 // like.itemsize, like.dtype)

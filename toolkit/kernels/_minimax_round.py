@@ -19,7 +19,7 @@ FEW = 4
 """From so many replicates on, tiles that they do not fill are faster than one pass for each."""
 
 
-@numba.njit(cache=True, parallel=True)
+@numba.njit(cache=True, parallel=True, error_model="numpy")
 def local_steps(
     w: np.ndarray, matrices: np.ndarray, offsets: np.ndarray, shares: np.ndarray,
     draws: np.ndarray, numbers: np.ndarray, steps: int, diagonal: bool, ends: np.ndarray,
@@ -38,58 +38,48 @@ def local_steps(
         ends: room for where the clients end, [clients, 2d, replicates], or none, [0, …].
         sums: [groups, 2d, replicates].
     """
-    for g in numba.prange(len(sums)):
-        _group(g, w, matrices, offsets, shares, draws, numbers, steps, diagonal, ends, sums)
-
-
-@numba.njit
-def _group(
-    g: int, w: np.ndarray, matrices: np.ndarray, offsets: np.ndarray, shares: np.ndarray,
-    draws: np.ndarray, numbers: np.ndarray, steps: int, diagonal: bool, ends: np.ndarray,
-    sums: np.ndarray,
-) -> None:  # fmt: skip
-    """Take the clients of one group one after the other."""
     clients, dim = offsets.shape
-    wide = WIDTH_BYTES // w.itemsize
-    z = aligned(4 * dim * wide, w).reshape(2, 2 * dim, wide)
-    line = np.empty((2, 2 * dim), w.dtype)
-    chosen, total = np.empty(w.shape[2], np.int64), sums[g]
-    fixed = np.zeros(2 * dim, w.dtype)
-    for k in range(g * clients // len(sums), (g + 1) * clients // len(sums)):
-        start, count = k if len(w) > 1 else 0, 0
-        for r in range(len(chosen)):
-            if shares[k, r] != 0:
-                chosen[count] = r
-                count += 1
-        for i in range(dim):
-            fixed[dim + i] = numbers[STEP] * offsets[k, i]
-        first = 0
-        while first < count:
-            if count - first < FEW and not diagonal:
-                own = chosen[first : first + 1]
-                for i in range(2 * dim):
-                    line[0, i] = w[start, i, own[0]]
-                steps_of_one(line, matrices[k], fixed, numbers, steps, draws, k, own)
-                for i in range(2 * dim):
-                    total[i, own[0]] += shares[k, own[0]] * line[steps % 2, i]
-                    if len(ends) > 0:
-                        ends[k, i, own[0]] = line[steps % 2, i]
-            else:
-                own = chosen[first : min(first + wide, count)]
-                _copied(z[0], w[start], own)
-                if diagonal:
-                    steps_diagonal(z, matrices, fixed, numbers, steps, draws, k, own)
-                else:
-                    steps_by_tiles(z, matrices, fixed, numbers, steps, draws, k, own)
-                _added(z[steps % 2], own, shares[k], total)
-                if len(ends) > 0:
+    wide, groups = WIDTH_BYTES // w.itemsize, len(sums)
+    for g in numba.prange(groups):
+        z = aligned(4 * dim * wide, w).reshape(2, 2 * dim, wide)
+        line = np.empty((2, 2 * dim), w.dtype)
+        chosen, total = np.empty(w.shape[2], np.int64), sums[g]
+        fixed = np.zeros(2 * dim, w.dtype)
+        for k in range(g * clients // groups, (g + 1) * clients // groups):
+            start, count = k if len(w) > 1 else 0, 0
+            for r in range(len(chosen)):
+                if shares[k, r] != 0:
+                    chosen[count] = r
+                    count += 1
+            for i in range(dim):
+                fixed[dim + i] = numbers[STEP] * offsets[k, i]
+            first = 0
+            while first < count:
+                if count - first < FEW and not diagonal:
+                    own = chosen[first : first + 1]
                     for i in range(2 * dim):
-                        for j in range(len(own)):
-                            ends[k, i, own[j]] = z[steps % 2, i, j]
-            first += len(own)
+                        line[0, i] = w[start, i, own[0]]
+                    steps_of_one(line, matrices[k], fixed, numbers, steps, draws, k, own)
+                    for i in range(2 * dim):
+                        total[i, own[0]] += shares[k, own[0]] * line[steps % 2, i]
+                        if len(ends) > 0:
+                            ends[k, i, own[0]] = line[steps % 2, i]
+                else:
+                    own = chosen[first : min(first + wide, count)]
+                    _copied(z[0], w[start], own)
+                    if diagonal:
+                        steps_diagonal(z, matrices, fixed, numbers, steps, draws, k, own)
+                    else:
+                        steps_by_tiles(z, matrices, fixed, numbers, steps, draws, k, own)
+                    _added(z[steps % 2], own, shares[k], total)
+                    if len(ends) > 0:
+                        for i in range(2 * dim):
+                            for j in range(len(own)):
+                                ends[k, i, own[j]] = z[steps % 2, i, j]
+                first += len(own)
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def _copied(to: np.ndarray, start: np.ndarray, own: np.ndarray) -> None:
     """Copy the replicates in ``own`` to the first columns; fill up with zeros."""
     taken = len(own)
@@ -108,7 +98,7 @@ def _copied(to: np.ndarray, start: np.ndarray, own: np.ndarray) -> None:
                 to[i, j] = 0
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def _added(made: np.ndarray, own: np.ndarray, shares: np.ndarray, total: np.ndarray) -> None:
     """Add each replicate's share of what was made to its column of the total."""
     taken = len(own)

@@ -26,7 +26,7 @@ KEEP_X, KEEP_Y, STEP, NOISE = range(4)
 """Places of 1 − ηλ, 1 − η, η and ησ in the array of numbers."""
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def steps_by_tiles(
     z: np.ndarray, matrices: np.ndarray, fixed: np.ndarray, numbers: np.ndarray, steps: int,
     draws: np.ndarray, k: int, own: np.ndarray,
@@ -58,7 +58,7 @@ def steps_by_tiles(
             _shaken(z, 1 - t % 2, numbers[NOISE], draws, t, k, own)
 
 
-@numba.njit(fastmath={"reassoc", "contract", "nsz"})
+@numba.njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def steps_of_one(
     z: np.ndarray, a: np.ndarray, fixed: np.ndarray, numbers: np.ndarray, steps: int,
     draws: np.ndarray, k: int, own: np.ndarray,
@@ -101,7 +101,7 @@ def steps_of_one(
             _shaken(z.reshape(2, 2 * dim, 1), new, numbers[NOISE], draws, t, k, own)
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def steps_diagonal(
     z: np.ndarray, matrices: np.ndarray, fixed: np.ndarray, numbers: np.ndarray, steps: int,
     draws: np.ndarray, k: int, own: np.ndarray,
@@ -121,7 +121,7 @@ def steps_diagonal(
             _shaken(z, new, numbers[NOISE], draws, t, k, own)
 
 
-@numba.njit
+@numba.njit(error_model="numpy")
 def _shaken(
     z: np.ndarray, new: int, size: float, draws: np.ndarray, t: int, k: int, own: np.ndarray
 ) -> None:
