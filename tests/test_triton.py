@@ -169,7 +169,7 @@ def test_local_steps_on_minimax_problems(data):
     one, other = (Run(algorithm, problem, replicates, **given_) for _ in "ab")
     with pytest.MonkeyPatch.context() as patch:
         if draw(st.booleans()):
-            patch.setattr(minimax, "NARROW", 0)
+            patch.setattr(minimax, "NARROW", dict.fromkeys(minimax.NARROW, 0))
         made, _ = one.fused(algorithm.local_steps)
     agree(made, other.plain(algorithm.local_steps)[0][-1], given_["dtype"])
     assert (one.ctx.rounds, one.ctx.reals, one.ctx.t) == (

@@ -19,8 +19,9 @@ from toolkit.kernels import _device as device
 from toolkit.kernels import _triton_minimax_wide as wide
 from toolkit.kernels import _triton_philox as philox
 
-NARROW = 64
-"""The most rows of x whose products stay on the chip."""
+NARROW = {torch.float64: 64, torch.float32: 32}
+"""The most rows of x whose products stay on the chip; single precision has no tensor cores that
+round as it does, and its plain products take more registers."""
 REPLICATES = 16
 """Of a tile: with more, sm_90 spills at 64 rows, and fewer programs share the work."""
 
@@ -67,7 +68,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     )  # fmt: skip
     batch, double = batch if signs else 0, w.dtype == torch.float64
     with device.current(ctx.device):
-        if dim > NARROW:
+        if dim > NARROW[w.dtype]:
             buffers = torch.empty((2, *w.shape), dtype=w.dtype, device=w.device)
             buffers[:] = w  # both: who takes no step has moved from neither
             wide.local_steps[clients, triton.cdiv(replicates, wide.REPLICATES)](
@@ -81,8 +82,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
             width = max(16, triton.next_power_of_2(dim))
             _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
                 w, made, *shared, dim, replicates, *w.stride(), D=width, R=REPLICATES,
-                BATCH=batch, SAMPLED=mask is not None,
-                num_warps=8 if width == 64 and not double else 4,
+                BATCH=batch, SAMPLED=mask is not None, num_warps=4,
             )  # fmt: skip
     ctx.t = first + steps - 1
     weights = oracles.client_weights if algorithm.weighting == "samples" else None
