@@ -194,6 +194,17 @@ def test_clients_beyond_the_cohort_are_left_alone():
     assert torch.equal(made.isfinite().all(1)[0], ctx.mask[0, 0] == 0)
 
 
+def test_what_overflows_is_told_by_the_federation():
+    """And at the step at which plain steps do: after it, not at the end of its round."""
+    problem, algorithm = quadratic(3, 4, 0.0), FedAvg(local_steps=3, step_size=40.0)
+    ends = [
+        run(problem, algorithm, sampled_context(problem, ("o",)), rounds=400, kernels=kernels)
+        for kernels in (True, False)
+    ]
+    assert ends[0].bad_step is not None
+    assert ends[0].bad_step // 3 == ends[1].bad_step // 3
+
+
 class Ball(QuadraticMinimax):
     """A family whose constants hold on a ball only."""
 

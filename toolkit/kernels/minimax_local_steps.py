@@ -84,7 +84,8 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
             at, of.matrices, of.offsets, shares, draws, numbers, now, of.diagonal, ends, sums
         )
         at = ends
-    mean = torch.from_numpy(sums.sum(0) / shares.sum(0))
+    with np.errstate(all="ignore"):  # the federation tells what is not finite
+        mean = torch.from_numpy(sums.sum(0) / shares.sum(0))
     ctx.rounds += 1
     ctx.reals += rows
     ctx.t = first + steps - 1
