@@ -72,7 +72,10 @@ class Parts:
 
 
 class BoundedOracles:
-    """The oracles in one dtype; tensors are [clients, …, replicates]."""
+    """The oracles in one dtype; tensors are [clients, …, replicates].
+
+    What is added to a first row is added in place, to a tensor that was made just before.
+    """
 
     def __init__(self, of: Parts, dtype: torch.dtype, device: str, clients: range) -> None:
         def column(values: np.ndarray) -> Tensor:
@@ -87,12 +90,15 @@ class BoundedOracles:
         self.clients = len(clients)
         self.local = clients
         self.client_weights = column(np.full(of.clients, 1.0 / of.clients))
-        self._scale, self._opposed = column(of.scales), column(of.opposition)
+        scale, self._opposed = column(of.scales), column(of.opposition)
+        self._line, self._turn = (1 - of.share) * scale, of.share * scale
+        self._rate, self._sine = of.rate, of.share / of.rate * scale if of.share else None
         self._rank = min(of.dim, of.inner_dim)
-        self._first = unit(of.inner_dim)
-        self._target = column(of.targets) * self._first
-        self._offset = column(of.offsets) * self._first if np.any(of.offsets) else None
-        self._centre = of.opposition_centre * self._first
+        first = unit(of.inner_dim)
+        self._target = column(of.targets) * first if np.any(of.targets) else None
+        self._offset = column(of.offsets) * first if np.any(of.offsets) else None
+        self._centre = of.opposition_centre * first
+        self._has_plain = of.has_plain
         self._tilt = column(of.tilts) * unit(of.dim)
         self._along = unit(of.dim)
 
@@ -115,20 +121,25 @@ class BoundedOracles:
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return g_k(x; ξ) and v ↦ ∇g_k(x; ξ)ᵀv."""
-        of, u = self.parts, x[:, : self._rank]
-        value, slope = (1 - of.share) * u, torch.full_like(u, 1 - of.share)
-        if of.share:
-            value = value + of.share / of.rate * torch.sin(of.rate * u)
-            slope = slope + of.share * torch.cos(of.rate * u)
-        value, slope = self._scale * value, self._scale * slope
+        of, u = self.parts, x if self._rank == x.shape[1] else x[:, : self._rank]
+        value, slope = self._line * u, self._line
+        if self._sine is not None:
+            turned = self._rate * u
+            value = torch.addcmul(value, self._sine, torch.sin(turned))
+            slope = torch.addcmul(slope, self._turn, torch.cos(turned))
         if xi is not None:
-            at, bent = x[:, :1], of.gradient_noise * xi[:, -1:]
-            moved = of.value_noise * xi[:, :1] + bent * torch.sin(at)
-            value = torch.cat([value[:, :1] + moved, value[:, 1:]], 1)
-            slope = torch.cat([slope[:, :1] + bent * torch.cos(at), slope[:, 1:]], 1)
+            at, moved = x[:, :1], of.value_noise * xi[:, :1] if of.value_noise else None
+            if of.gradient_noise:
+                bent = of.gradient_noise * xi[:, -1:]
+                slope = slope if self._sine is not None else slope.expand_as(u).clone()
+                slope[:, :1] += bent * torch.cos(at)
+                bent = bent * torch.sin(at)
+                moved = bent if moved is None else bent.add_(moved)
+            if moved is not None:
+                value[:, :1] += moved
 
         def pullback(v: Tensor) -> Tensor:
-            return _padded(v[:, : self._rank] * slope, of.dim)
+            return _padded((v if self._rank == v.shape[1] else v[:, : self._rank]) * slope, of.dim)
 
         value = _padded(value, of.inner_dim)
         return value if self._offset is None else value + self._offset, pullback
@@ -136,18 +147,20 @@ class BoundedOracles:
     def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
         """Return ∇f_k(y; ζ)."""
         of = self.parts
-        grad = huber_gradient(y - self._target, of.outer_slope, of.outer_curvature)
+        away = y if self._target is None else y - self._target
+        grad = huber_gradient(away, of.outer_slope, of.outer_curvature)
         if of.opposition_slope:
             opposed = huber_gradient(y - self._centre, of.opposition_slope, of.opposition_curvature)
-            grad = grad + self._opposed * opposed
+            grad = torch.addcmul(grad, self._opposed, opposed)
         if zeta is not None:
-            grad = grad + of.outer_noise * zeta * self._first
+            grad[:, :1] += of.outer_noise * zeta
         return grad
 
     def outer_value(self, y: InnerVectors) -> Tensor:
         """Return f_k(y), [clients, replicates]."""
         of = self.parts
-        value = huber_value(y - self._target, of.outer_slope, of.outer_curvature)
+        away = y if self._target is None else y - self._target
+        value = huber_value(away, of.outer_slope, of.outer_curvature)
         if of.opposition_slope:
             opposed = huber_value(y - self._centre, of.opposition_slope, of.opposition_curvature)
             value = value + self._opposed[..., 0] * opposed
@@ -156,7 +169,7 @@ class BoundedOracles:
     def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return ∇h_k(x; ξ)."""
         of = self.parts
-        if not of.has_plain:
+        if not self._has_plain:
             return x.new_zeros(x.shape)
         grad = self._tilt.expand_as(x)
         if of.plain_slope:

@@ -52,9 +52,14 @@ class QuadraticBilevelOracles:
         self._hessian, self._cross = held("H"), held("C")
         self._offset, self._target = held("e")[..., None], held("a")[..., None]
         self._regulariser, self._tilt = held("lambda")[:, None, None], held("kappa")
+        self._tilted = torch.zeros((self.clients, of.dim, 1), dtype=dtype, device=device)
+        self._tilted[:, 0, 0] = self._tilt
         sizes = {"v": of.lower_value_noise, "a": of.lower_curvature_noise, "b": of.cross_noise}
         self._noises = [letter for letter, size in sizes.items() if size]
         self._along = torch.tensor(of.parts["u"], dtype=dtype, device=device)[None, :, None]
+        self._upper_along = of.upper_noise / 2**0.5 * self._along
+        self._bent_along = of.lower_curvature_noise * self._along
+        self._value_along = of.lower_value_noise * self._along
 
     def upper_law(self, batch: int) -> Law | None:
         """Two signs, one for x and one for y."""
@@ -76,10 +81,9 @@ class QuadraticBilevelOracles:
 
     def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return (λ ± l)x + (γ ± κ)e and the noise."""
-        grad = self._regulariser * x
-        grad[:, 0] += self._tilt[:, None]
+        grad = torch.addcmul(self._tilted, self._regulariser, x)
         if xi is not None:
-            grad[:, 0] += self._of.upper_noise / 2**0.5 * xi[:, 0]
+            grad[:, 0].add_(xi[:, 0], alpha=self._of.upper_noise / 2**0.5)
         return grad
 
     def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
@@ -90,16 +94,17 @@ class QuadraticBilevelOracles:
         else:
             grad = of.upper_curvature * away
         if xi is not None:
-            grad = grad + of.upper_noise / 2**0.5 * xi[:, 1:2] * self._along
+            grad = torch.addcmul(grad, xi[:, 1:2], self._upper_along)
         return grad
 
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return H_i y − C_i x − e_i and the noise."""
-        grad = torch.bmm(self._hessian, y) - torch.bmm(self._cross, x) - self._offset
-        if zeta is not None:
-            of = self._of
-            bent = of.lower_curvature_noise * torch.sin(self._share(y)) * self._sign(zeta, "a")
-            grad = grad + (of.lower_value_noise * self._sign(zeta, "v") + bent) * self._along
+        grad = torch.baddbmm(-self._offset - torch.bmm(self._cross, x), self._hessian, y)
+        if zeta is not None and self._of.lower_curvature_noise:
+            bent = torch.sin(self._share(y)) * self._sign(zeta, "a")
+            grad = torch.addcmul(grad, bent, self._bent_along)
+        if zeta is not None and self._of.lower_value_noise:
+            grad = torch.addcmul(grad, self._sign(zeta, "v"), self._value_along)
         return grad
 
     def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
@@ -109,22 +114,20 @@ class QuadraticBilevelOracles:
     def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return H_i v and the noise."""
         made = torch.bmm(self._hessian, v)
-        if zeta is not None:
+        if zeta is not None and self._of.lower_curvature_noise:
             bent = torch.cos(self._share(y)) * self._sign(zeta, "a")
-            made = made + self._of.lower_curvature_noise * bent * self._share(v) * self._along
+            made = torch.addcmul(made, bent * self._share(v), self._bent_along)
         return made
 
     def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return −C_iᵀv and the noise."""
         made = -torch.bmm(self._cross.mT, v)
-        if zeta is not None:
-            made[:, :1] += self._of.cross_noise * self._sign(zeta, "b") * self._share(v)
+        if zeta is not None and self._of.cross_noise:
+            made[:, :1].addcmul_(self._sign(zeta, "b"), self._share(v), value=self._of.cross_noise)
         return made
 
     def _sign(self, zeta: Tensor, letter: str) -> Tensor:
-        """Return a noise's sign, [clients, 1, replicates] (0 where there is no such noise)."""
-        if letter not in self._noises:
-            return torch.zeros_like(zeta[:, :1])
+        """Return the sign of a noise that there is, [clients, 1, replicates]."""
         at = self._noises.index(letter)
         return zeta[:, at : at + 1]
 

@@ -23,6 +23,10 @@ HOSTILE = '"><script>alert(1)</script>\\frac{</math>'
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     head, rows = verify(select([]), Settings(profile="smoke"), folder)
+    assert list((folder / "plots").iterdir()) == []
+    assert 'href="plots/' not in (folder / "index.html").read_text(encoding="utf-8")
+    head |= {"profile": "quick"}  # the rows of smoke, with plots in files as longer profiles have
+    write_report(folder, head, rows)
     return folder, head, rows, (folder / "index.html").read_text(encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("driftproof", "numpy", "torch", "cvxpy", "clarabel", "sympy", "numba")
+PACKAGES = ("driftproof", "numpy", "torch", "cvxpy", "clarabel", "sympy", "numba", "triton")
 
 
 def environment(device: str, workers: int, packages: Sequence[str] = PACKAGES) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from toolkit.engines.branched import expected_transition
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
 from toolkit.errors import DriftproofError
 from toolkit.kernels.registry import Variant, fused_for
-from toolkit.measure import Recorder, View
+from toolkit.measure import View
 from toolkit.memory import keep_freed_memory
 from toolkit.oracles import OFFERS
 from toolkit.problem import Problem
+from toolkit.recorder import Recorder
 from toolkit.spans import span
 
 
@@ -227,26 +229,31 @@ def _round(
     if fused is not None:
         made: tuple[Any, float] = fused(ctx, oracles, algorithm, state, tau)
         return made
-    first, axes = ctx.t, recorder.axes if recorder is not None else None
+    first, taken = ctx.t, recorder.axes if recorder is not None else None
+    given_past = recorder is not None and recorder.how[0] == "given past"
     for j in range(tau):
         ctx.t = first + j
-        if axes == ("step",) and recorder is not None:
-            recorder.take(View(ctx, problem, state, view.start, view.round, j))
         before = state
-        if recorder is not None and recorder.how[0] == "given past":
-            expected = expected_transition(view, algorithm, oracles, state, recorder, j)
-            if expected is not None:
-                recorder.add(expected)
+        if recorder is not None:
+            if taken == ("step",):
+                recorder.take(View(ctx, problem, state, view.start, view.round, j))
+            if given_past:
+                expected = expected_transition(view, algorithm, oracles, state, recorder, j)
+                if expected is not None:
+                    recorder.add(expected)
         state = algorithm.step(ctx, oracles, state)
-        state = shake(state) if shake is not None else state
-        if axes == ("transition",) and recorder is not None and recorder.how[0] != "given past":
-            recorder.take(
-                View(ctx, problem, state, view.start, view.round, j + 1, before, view.previous)
-            )
+        if shake is not None:
+            state = shake(state)
+        if recorder is not None:
+            if taken == ("transition",) and not given_past:
+                recorder.take(
+                    View(ctx, problem, state, view.start, view.round, j + 1, before, view.previous)
+                )
+            elif taken == ("round", "local_step"):
+                recorder.take(View(ctx, problem, state, view.start, view.round, j + 1))
         view.previous = before
-        reach = max(reach, _reach(problem, algorithm, state), _marked(problem, algorithm, ctx))
-        if axes == ("round", "local_step") and recorder is not None:
-            recorder.take(View(ctx, problem, state, view.start, view.round, j + 1))
+        if problem.radius is not None:
+            reach = max(reach, _reach_of_step(algorithm, ctx, state))
     return state, reach
 
 
@@ -260,28 +267,29 @@ class _Jitter:
         return type(state)(*(self._moved(x) for x in state))
 
     def _moved(self, x: Tensor) -> Tensor:
-        signs = torch.randint(0, 2, x.shape, generator=self._random).to(x) * 2 - 1
-        return x * (1 + torch.finfo(x.dtype).eps * signs)
+        unit = torch.finfo(x.dtype).eps
+        up = torch.empty_like(x, device="cpu").bernoulli_(0.5, generator=self._random).to(x.device)
+        return torch.addcmul(x, x, up.mul_(2 * unit).sub_(unit))
 
 
 def _reach(problem: Problem, algorithm: Algorithm, state: Any) -> float:
     """Return the largest norm of an iterate, where the problem's constants have a radius."""
-    if problem.radius is None:
-        return 0.0
-    x = getattr(state, algorithm.iterate)
-    return float((x * x).sum(1).max().sqrt())
+    return 0.0 if problem.radius is None else _largest(getattr(state, algorithm.iterate))
 
 
-def _marked(problem: Problem, algorithm: Algorithm, ctx: BatchedContext) -> float:
-    """Return the same for the iterate before it was averaged."""
-    if problem.radius is None or algorithm.iterate not in ctx.marks:
-        return 0.0
-    x = ctx.marks[algorithm.iterate]
-    return float((x * x).sum(1).max().sqrt())
+def _reach_of_step(algorithm: Algorithm, ctx: BatchedContext, state: Any) -> float:
+    """Return the same after a step, of the iterate before it was averaged too."""
+    x, marked = getattr(state, algorithm.iterate), ctx.marks.get(algorithm.iterate)
+    reach = _largest(x)
+    return reach if marked is None or marked is x else max(reach, _largest(marked))
+
+
+def _largest(x: Tensor) -> float:
+    return sqrt((x * x).sum(1).max().item())
 
 
 def _finite(state: Any) -> bool:
-    return all(bool(torch.isfinite(x.sum())) for x in state)
+    return all(isfinite(x.sum().item()) for x in state)
 
 
 def _first_bad_step(algorithm: Algorithm, ctx: BatchedContext, oracles: Any, view: View) -> int:
@@ -307,18 +315,22 @@ def run_exactly(
     dtype: torch.dtype = torch.float64,
     device: str = "cpu",
     jitter: int | None = None,
+    copies: int = 1,
 ) -> Outcome:
     """Run every atom of the noise at once (one, if the case is deterministic).
+
+    Args:
+        copies: how often each atom is run; copy c of atom j is replicate c·atoms + j.
 
     Raises:
         TooManyAtoms: the noise has more than ``limit`` atoms.
     """
     common: dict[str, Any] = {"rounds": rounds, "left": left, "jitter": jitter}
-    quiet = NoiselessContext(problem.clients, dtype=dtype, device=device)
+    quiet = NoiselessContext(problem.clients, dtype=dtype, device=device, copies=copies)
     with suppress(Drew):
         return run(problem, algorithm, quiet, **common)
     counting = EnumeratedContext(problem.clients, limit=limit, dtype=dtype, device=device)
     single = run(problem, algorithm, counting, **common)
-    if counting.found == 1:
+    if counting.found == 1 and copies == 1:
         return single
-    return run(problem, algorithm, counting.enumerate(dtype), **common)
+    return run(problem, algorithm, counting.enumerate(dtype, copies), **common)

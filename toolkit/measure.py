@@ -26,7 +26,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from toolkit.problem import Problem
 
 MOMENTS = (("round",), ("round", "local_step"), ("step",), ("transition",))
-TRACE_POINTS = 96
 INSIDE, SUMMED = "inside", "summed"
 """Noted in a view's memory by what only a step by step run can give."""
 
@@ -217,156 +215,3 @@ class View:
 def _within(view: View) -> bool:
     """Say whether steps of the round are done."""
     return bool(view.__dict__["local_step"])
-
-
-class _Trial(View):
-    """A view that notes whether a measure looks at more than the states at its moments."""
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in (
-            "round", "local_step", "t", "start", "before", "previous", "round_start", "client",
-            "state", "local_steps", "ctx",
-        ):  # fmt: skip
-            self.memory[name] = True
-        return super().__getattribute__(name)
-
-
-@dataclass
-class Recorder:
-    """Accumulates one measure over a run: O(replicates) for averages, plus a thinned trace.
-
-    Args:
-        left: the claim's measure.
-        moments: how many moments the run has, by axes.
-    """
-
-    left: Any
-    moments: dict[tuple[str, ...], int]
-    reduction: Reduction | None = None
-    count: int = 0
-    values: list[np.ndarray] = field(default_factory=list)
-    memory: dict[str, Any] = field(default_factory=dict)
-    trace: list[tuple[int, np.ndarray]] = field(default_factory=list)
-    looked_at_clients: bool = True
-    """Whether the measure asked for more than means over clients."""
-    looked_inside: bool = False
-    """Whether the measure asked for what only a step by step run has."""
-    lost: bool = False
-    """Whether the measure was not finite at some moment; nothing after it is taken."""
-    _keep: frozenset[int] = frozenset()
-
-    def open(self, view: View) -> None:
-        """Call the measure on a trial step, as a round's first or else its last, for its axes."""
-        trial = _Trial(**view.__dict__ | {"memory": {}})
-        reduction = self.left(trial)
-        if reduction is None:
-            trial.local_step = trial.local_steps
-            reduction = self.left(trial)
-        if not isinstance(reduction, Reduction):
-            raise DriftproofError(
-                f"left(view) returned {type(reduction).__name__}",
-                "each(…) or average(…) of a value for each replicate",
-                'return average("round", sq(view.gradient(view.round_start("w")))), say',
-            )
-        wanted: tuple[int, ...] = (view.ctx.replicates,)
-        wanted = (view.ctx.clients, *wanted) if reduction.by_client else wanted
-        for called, held in {"": reduction.value, **reduction.parts}.items():
-            if tuple(held.shape) != wanted:
-                raise DriftproofError(
-                    f"left(view) returned a value of shape {tuple(held.shape)}"
-                    + (f" as {called}" if called else ""),
-                    f"one number for each of {view.ctx.replicates} replicates (and client, if the "
-                    f'last axis is "client"): the shape {wanted}',
-                    "reduce the dimension with sq(…), and clients with view.mean(…)",
-                )
-        if reduction.how == "given past" and SUMMED in trial.memory:
-            raise DriftproofError(
-                "since_round(…) in given_past(…)",
-                "a measure of one step: a sum over steps has no expectation given one past",
-                'take each("transition", …) on a case whose noise can be enumerated',
-            )
-        # at the start of a round the state is that of the start, and there is nothing inside
-        harmless = {"start", "round_start", INSIDE} if reduction.axes == ("round",) else set()
-        self.looked_inside = bool(set(trial.memory) - harmless - {"client", "state"})
-        self.looked_at_clients = bool({"client", "state"} & set(trial.memory))
-        self.reduction = reduction
-        self._keep = frozenset(_thinned(self.moments[reduction.axes], reduction.how))
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The moments at which the measure is taken."""
-        assert self.reduction is not None
-        return self.reduction.axes
-
-    @property
-    def how(self) -> tuple[str, ...]:
-        """How moments are reduced, and which they are."""
-        assert self.reduction is not None
-        return (self.reduction.how, *self.reduction.axes)
-
-    @property
-    def total(self) -> int:
-        """How many moments the whole run has."""
-        return self.moments[self.axes]
-
-    def take(self, view: View) -> None:
-        """Take the measure at this moment."""
-        view.memory = self.memory
-        taken = self.left(view)
-        if taken is not None:
-            self.add(taken.stacked.double().cpu().numpy())
-        elif self.how[0] == "average":
-            raise DriftproofError(
-                "left(view) returned None at some moment of an average",
-                "a value at each moment",
-                "take each(…), or a value of 0",
-            )
-
-    def take_many(self, view: View, moments: int) -> None:
-        """Take the measure at many moments, which lie beside each other as replicates."""
-        stacked = self.left(view).stacked.double().cpu().numpy()
-        apart = stacked.reshape(*stacked.shape[:-1], moments, -1)
-        for value in np.moveaxis(apart, -2, 0):
-            self.add(value)
-
-    def add(self, value: np.ndarray) -> None:
-        """Add the measure of one moment, [1 + parts, (comparisons,) replicates]."""
-        if self.lost or not np.all(np.isfinite(value)):
-            self.lost = True
-            return
-        self.count += 1
-        assert self.reduction is not None
-        running = self.reduction.how == "average"
-        several = value if value.ndim == 3 else value[:, None]
-        if running and self.values:
-            self.values[0] = self.values[0] + several[:, 0]
-        else:
-            self.values += list(np.moveaxis(several, 1, 0))
-        if self.count in self._keep:
-            for shown in np.moveaxis(several, 1, 0):  # one a client, if there is one for each
-                self.trace.append((self.count, self.values[0] / self.count if running else shown))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the parts."""
-        assert self.reduction is not None
-        return tuple(self.reduction.parts)
-
-    def result(self) -> np.ndarray:
-        """Return the measure and its parts, [1 + parts, comparisons, replicates].
-
-        After a run that ended early, an average counts the moments that were not reached as zero
-        (a lower bound for a measure that is never negative), and ``each`` has those reached.
-        """
-        if not self.values:
-            return np.empty((1 + len(self.names), 0, 0))
-        assert self.reduction is not None
-        stacked = np.stack(self.values, 1)
-        return stacked / self.total if self.reduction.how == "average" else stacked
-
-
-def _thinned(moments: int, how: str) -> list[int]:
-    if moments <= TRACE_POINTS:
-        return list(range(1, moments + 1))
-    spread = np.geomspace if how == "average" else np.linspace
-    return sorted(set(np.rint(spread(1, moments, TRACE_POINTS)).astype(int).tolist()))

@@ -11,7 +11,8 @@ from torch import Tensor
 from toolkit.algorithm import Algorithm
 from toolkit.engines.batched import BatchedContext
 from toolkit.kernels.registry import Variant
-from toolkit.measure import Recorder, View
+from toolkit.measure import View
+from toolkit.recorder import Recorder
 
 ROOM = 2**19
 """Reals of one field of the state that are kept at a time: 16 MiB in double precision."""

@@ -23,7 +23,7 @@ from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.evidence import Measured, instance, rounding, shadows
+from verifiers.evidence import Measured, copies_of, instance, rounding, shadows
 from verifiers.rows import described, row_of
 
 ALPHA = 1e-5
@@ -50,17 +50,17 @@ def measure_exactly(claim: Claim, case: Case, device: str = "cpu", form: int = 0
     assert rounds is not None
     assert left is not None
 
-    def once(dtype: torch.dtype, jitter: int | None) -> Outcome:
+    def once(dtype: torch.dtype, **more: int) -> Outcome:
         return run_exactly(
             case.problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype,
-            device=device, jitter=jitter,
+            device=device, **more,
         )  # fmt: skip
 
     try:
-        double = once(torch.float64, None)
+        double = once(torch.float64)
     except TooManyAtoms:
         return Measured("too many atoms")
-    singles = [once(torch.float32, seed) for seed in range(SHADOWS)]
+    singles = copies_of(once(torch.float32, jitter=0, copies=SHADOWS), SHADOWS)
     return Measured.of("exact", double, shadows(double, singles))
 
 

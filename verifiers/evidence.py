@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -148,6 +148,20 @@ def rounding(exact: np.ndarray, shadow: np.ndarray, right: np.ndarray | float) -
     linear = np.where(distance <= 0.1 * scale, distance * 2.0**-23, distance)
     bound: np.ndarray = np.where(np.isfinite(linear), linear, np.inf) + 1e-14 * scale
     return bound
+
+
+def copies_of(run: Outcome, copies: int) -> list[Outcome]:
+    """Return the copies of one run of which all lie beside each other as replicates."""
+    width = len(run.weights) // copies
+    return [
+        replace(
+            run,
+            values=run.values[:, at : at + width],
+            parts=run.parts[:, :, at : at + width],
+            weights=copies * run.weights[at : at + width],
+        )
+        for at in range(0, copies * width, width)
+    ]
 
 
 def shadows(exact: Outcome, runs: Sequence[Outcome], *, every_past: bool = False) -> np.ndarray:

@@ -35,10 +35,11 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-        task: "exact", "block", "proof" or "compare".
+        task: "exact", "block", "proof", "schedule" or "compare".
         tier, number: which case of the claim, by profile and position.
         form: which form, by position.
         case: the case's key (part of the unit's name).
+        size: the steps of its run: longer ones are started first.
     """
 
     claim: Source
@@ -50,6 +51,7 @@ class Item:
     seed: int = 0
     block: int = 0
     device: str = "cpu"
+    size: float = 0.0
 
     @property
     def path(self) -> Path | None:
@@ -81,6 +83,9 @@ class Item:
         if self.task == "proof":
             assert claim.prove is not None
             return pack_rows([symbolic.judge(claim, form, claim.prove(form.right))])
+        if self.task == "schedule":
+            notation = claim.notation(claim.cases_for(self.tier)[0])
+            return pack_rows([rate.judge_schedule(claim, form, form.right, notation)])
         case = claim.cases_for(self.tier)[self.number]
         if self.task == "compare":
             assert claim.compare is not None
@@ -136,7 +141,7 @@ def jobs_for(
         for lead, numbers in _by_left(claim, wanted).items():
             forms = [claim.forms[k] for k in numbers]
             for number, case in enumerate(cases):
-                at = replace(base, number=number, case=case.key, form=lead)
+                at = replace(base, number=number, case=case.key, form=lead, size=_steps(case))
                 made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
     return [_guarded(job, source) for job in made]
 
@@ -203,24 +208,43 @@ def _finished(
 
 def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
-    cases = claim.cases_for("quick")[:4] if profile == "smoke" else claim.cases_for(profile)
-    rows = []
-    for k in wanted:
-        form = claim.forms[k]
-        row = rate.judge_schedule(claim, form, form.right, claim.notation(cases[0]))
-        if row.verdict is not Verdict.INCONCLUSIVE or claim.rate.bound or form.form == "sibling":
-            rows.append(row)  # without a bound and a floor the measured slope alone decides
+    schedules = [replace(base, task="schedule", form=k) for k in wanted]
+    runs = _runs(claim, base, profile)
+    # at smoke's size runs are asked for only where algebra says nothing: they take longer than it
+    results = yield (schedules if profile == "smoke" else [*schedules, *runs])
+    judged = [row for blob, _ in results[: len(schedules)] for row in unpack_rows(blob)]
+    rows = [
+        row for row in judged
+        # without a bound and a floor the measured slope alone decides
+        if row.verdict is not Verdict.INCONCLUSIVE or claim.rate.bound or row.form == "sibling"
+    ]  # fmt: skip
     if profile == "smoke" and any(row.form != "sibling" for row in rows):
-        return rows  # algebra has said something; runs take longer than the whole profile may
+        return rows
+    results = (yield runs) if profile == "smoke" else results[len(schedules) :]
     last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
-    tier = "quick" if profile == "smoke" else profile
-    results = yield [
-        replace(base, task="block", tier=tier, number=number, case=case.key)
-        for number, case in enumerate(cases)
-    ]
     measured = [Measured.unpack(blob) for blob, _ in results]
-    slope = rate.judge_slope(claim, last, cases, measured)
+    slope = rate.judge_slope(claim, last, _horizons(claim, profile), measured)
     return [*rows, replace(slope, seconds=sum(seconds for _, seconds in results))]
+
+
+def _horizons(claim: Claim, profile: str) -> Sequence[Case]:
+    """Return the cases that a slope is fitted to; smoke has the four shortest."""
+    return claim.cases_for("quick")[:4] if profile == "smoke" else claim.cases_for(profile)
+
+
+def _runs(claim: Claim, base: Item, profile: str) -> list[Item]:
+    tier = "quick" if profile == "smoke" else profile
+    return [
+        replace(base, task="block", tier=tier, number=number, case=case.key, size=_steps(case))
+        for number, case in enumerate(_horizons(claim, profile))
+    ]
+
+
+def _steps(case: Case) -> float:
+    """Return how many local steps of all clients a case's run has."""
+    if case.algorithm is None or case.rounds is None:
+        return 0.0
+    return float(case.rounds * case.algorithm.local_steps)
 
 
 def pack_rows(rows: Sequence[Row]) -> bytes:

@@ -7,6 +7,7 @@ depend on the number of workers. Each worker computes on one thread.
 from __future__ import annotations
 
 import hashlib
+import heapq
 import multiprocessing
 import os
 import signal
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,13 +27,17 @@ from typing import Any, Protocol
 from toolkit.discover import package_folder
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
+from toolkit.workers import context
 
 Result = tuple[bytes, float]
 """What a unit of work gave, as bytes, and the seconds it took."""
 
 
 class Unit(Protocol):
-    """A unit of work; it travels to a worker by pickle."""
+    """A unit of work; it travels to a worker by pickle.
+
+    If it has a ``size``, a guess at how long it takes, those of the largest are started first.
+    """
 
     @property
     def name(self) -> str:
@@ -85,10 +90,10 @@ def run_jobs(
         each: called with the name of each unit that was done.
     """
     if workers == 1:
-        one_thread()
-        return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
+        with on_one_thread():
+            return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
     with _pool(workers) as pool:
-        return _Spread(jobs, units, pool, done, each).run()
+        return _Spread(jobs, units, pool, 2 * workers, done, each).run()
 
 
 def _drive(
@@ -108,18 +113,23 @@ def _drive(
 
 
 class _Spread:
-    """Many jobs on a pool: a job goes on when all it asked for has come."""
+    """Many jobs on a pool: a job goes on when all it asked for has come.
+
+    The pool has a few units at a time, so that of all that wait the longest is started next.
+    """
 
     def __init__(
         self,
         jobs: Sequence[Job],
         units: Units,
         pool: ProcessPoolExecutor,
+        at_once: int,
         done: Callable[[int], None],
         each: Callable[[str], None],
     ) -> None:
-        self._jobs, self._units, self._pool = jobs, units, pool
+        self._jobs, self._units, self._pool, self._at_once = jobs, units, pool, at_once
         self._done, self._each = done, each
+        self._waiting: list[tuple[float, int, int, Unit]] = []
         self._made: list[Any] = [None for _ in jobs]
         self._slots: dict[int, list[Result | None]] = {}
         self._pending: dict[Future[Result], tuple[int, int, Unit]] = {}
@@ -133,6 +143,7 @@ class _Spread:
                 self._slots[number][place] = self._units.keep(item, future.result())
                 self._each(item.name)
                 self._advance(number)
+            self._submit()
         return self._made
 
     def _advance(self, number: int) -> None:
@@ -151,7 +162,18 @@ class _Spread:
             self._slots[number] = [self._units.held(item) for item in wanted]
             for place, item in enumerate(wanted):
                 if self._slots[number][place] is None:
-                    self._pending[self._pool.submit(perform, item)] = (number, place, item)
+                    heapq.heappush(self._waiting, (-_size(item), number, place, item))
+            self._submit()
+
+    def _submit(self) -> None:
+        while self._waiting and len(self._pending) < self._at_once:
+            _, number, place, item = heapq.heappop(self._waiting)
+            self._pending[self._pool.submit(perform, item)] = (number, place, item)
+
+
+def _size(unit: Unit) -> float:
+    size: float = getattr(unit, "size", 0.0)
+    return size
 
 
 def perform(unit: Unit) -> Result:
@@ -162,9 +184,7 @@ def perform(unit: Unit) -> Result:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    pool = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker
-    )
+    pool = ProcessPoolExecutor(workers, mp_context=context(), initializer=_start_worker)
     try:
         yield pool
     except BrokenProcessPool as error:
@@ -179,23 +199,41 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the run
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    one_thread()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+    compute_on(1, 1)
 
 
-def _end_with(parent: int) -> None:
-    """End this worker when its parent is gone, killed without a chance to say so."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
+def _end_with_parent() -> None:
+    """End this worker when the main process is gone, killed without a chance to say so."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
-def one_thread() -> None:
+@contextmanager
+def on_one_thread() -> Iterator[None]:
     """Compute on one thread: then results are the same to the bit on any number of workers."""
+    before = compute_on(1, 1)
+    try:
+        yield
+    finally:
+        compute_on(*before)
+
+
+def compute_on(torch_threads: int, numba_threads: int) -> tuple[int, int]:
+    """Set how many threads torch and numba compute on; return how many they did."""
     import torch
 
-    torch.set_num_threads(1)
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+    before = torch.get_num_threads(), numba_threads
+    with suppress(ImportError):  # without numba there are no kernels of it either
+        import numba
+
+        before = before[0], numba.get_num_threads()
+        numba.set_num_threads(numba_threads)  # first: as its threads start, torch's number changes
+    torch.set_num_threads(torch_threads)
+    return before
 
 
 def _version(package: str) -> str:

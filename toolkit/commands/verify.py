@@ -42,6 +42,7 @@ def command(
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
+    shared.start_loading(workers)
     judging, records = shared.verifiers("verify"), shared.verifiers("record")
     chosen = judging.select(select)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
@@ -88,7 +89,10 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
             if group.reason:
                 click.echo(f"{claim}, {group.title}: {group.reason}")
     if head["profile"] == "smoke":
-        click.echo("profile smoke: the first case of each claim alone, which tells little of it.")
+        click.echo(
+            "profile smoke: the first case of each claim alone, which tells little of it; "
+            "its plots are on the page, not in files."
+        )
     click.echo(
         "SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: "
         f"at most {head['union_bound']:.2g}."

@@ -10,7 +10,8 @@ from torch import Tensor
 from toolkit.algorithm import Algorithm
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext
-from toolkit.measure import Recorder, View
+from toolkit.measure import View
+from toolkit.recorder import Recorder
 
 LIMIT = 4096
 """The most outcomes of one step."""

@@ -19,10 +19,10 @@ class Drew(Exception):  # noqa: N818 - a signal between engine and federation, n
 
 
 class NoiselessContext(BatchedContext):
-    """One replicate of a run without noise; the first draw ends it."""
+    """One replicate of a run without noise, or equal copies of it; the first draw ends it."""
 
-    def __init__(self, clients: int, *, dtype: torch.dtype, device: str) -> None:
-        super().__init__(Words(), clients, replicates=1, dtype=dtype, device=device)
+    def __init__(self, clients: int, *, dtype: torch.dtype, device: str, copies: int = 1) -> None:
+        super().__init__(Words(), clients, replicates=copies, dtype=dtype, device=device)
 
     def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
         raise Drew
@@ -37,6 +37,8 @@ class EnumeratedContext(BatchedContext):
 
     Args:
         limit: the most atoms to enumerate.
+        copies: how often each atom is run, for those that jitter tells apart; copy c of atom j is
+            replicate c·atoms + j.
     """
 
     fusable = False
@@ -49,19 +51,22 @@ class EnumeratedContext(BatchedContext):
         dtype: torch.dtype = torch.float64,
         device: str = "cpu",
         atoms: dict[Key, tuple[int, int]] | None = None,
+        copies: int = 1,
     ) -> None:
         self._digits = {} if atoms is None else atoms  # key → (stride, radix)
         self._counting = atoms is None
         self._limit = limit
-        super().__init__(Words(), clients, replicates=self._total(), dtype=dtype, device=device)
-        self._probabilities = np.ones(self.replicates)
+        replicates = copies * self._total()
+        super().__init__(Words(), clients, replicates=replicates, dtype=dtype, device=device)
+        self._probabilities = np.full(self.replicates, 1.0 / copies)
         self._weighted: set[Key] = set()
 
-    def enumerate(self, dtype: torch.dtype = torch.float64) -> EnumeratedContext:
+    def enumerate(self, dtype: torch.dtype = torch.float64, copies: int = 1) -> EnumeratedContext:
         """Return the context that runs all atoms found by this counting run."""
         return EnumeratedContext(
-            self.clients, limit=self._limit, dtype=dtype, device=self.device, atoms=self._digits
-        )
+            self.clients, limit=self._limit, dtype=dtype, device=self.device, atoms=self._digits,
+            copies=copies,
+        )  # fmt: skip
 
     @property
     def found(self) -> int:
@@ -75,7 +80,7 @@ class EnumeratedContext(BatchedContext):
 
     @property
     def weights(self) -> Tensor:
-        """The atoms' probabilities (complete once the run has ended)."""
+        """The atoms' probabilities, shared by their copies (complete once the run has ended)."""
         return torch.from_numpy(self._probabilities)
 
     def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:

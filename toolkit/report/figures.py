@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, log10
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
 NOTHING_HERE = 1e-9
 """Below this a map's number is shown as ≈ 0."""
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LABELS = {
     "mean": "measured",
     "band": "95 % band",
@@ -267,25 +268,55 @@ def canvas() -> tuple[Any, Any]:
     from matplotlib.figure import Figure as Canvas
 
     made = Canvas(figsize=(6.4, 3.8))
-    made.subplots_adjust(left=0.14, right=0.97, bottom=0.14, top=0.91)
+    made.subplots_adjust(left=0.16, right=0.97, bottom=0.14, top=0.885)
     return made, made.add_subplot()
 
 
 def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> None:
-    """Label a plot; on a logarithmic axis of several decades only powers of ten have numbers."""
-    from matplotlib.ticker import NullFormatter
+    """Label a plot; on a logarithmic axis of several decades only powers of ten have ticks.
+
+    Places are fixed and numbers are plain text: matplotlib would measure every label of every tick
+    to find the first, and typeset the second.
+    """
+    from matplotlib.ticker import FuncFormatter, NullLocator
 
     for name, axis, limits in (("x", axes.xaxis, axes.get_xlim), ("y", axes.yaxis, axes.get_ylim)):
         if name in log:
             getattr(axes, f"set_{name}scale")("log")
             low, high = limits()
             if low > 0 and high > 30 * low:
-                axis.set_minor_formatter(NullFormatter())
+                axis.set_major_formatter(FuncFormatter(power_of_ten))
+                axis.set_minor_locator(NullLocator())
+            else:
+                axis.set_minor_formatter(_plain_numbers())
+                axis.set_major_formatter(_plain_numbers())
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
-    axes.set_title(title, fontsize=10, wrap=True)
+    axes.xaxis.set_label_coords(0.5, -0.105)
+    axes.yaxis.set_label_coords(-0.165, 0.5)
+    axes.set_title(title, fontsize=10, wrap=True, y=1.0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
+
+
+def _plain_numbers() -> Any:
+    """Return matplotlib's choice of the ticks that have numbers, with the numbers as they are."""
+    from matplotlib.ticker import LogFormatter
+
+    class Plain(LogFormatter):
+        def __call__(self, value: float, place: int | None = None) -> str:
+            return f"{value:g}" if super().__call__(value, place) else ""
+
+    return Plain()
+
+
+def power_of_ten(value: float, place: int | None = None) -> str:
+    """Return 10ᵏ in plain letters, which need no typesetting.
+
+    >>> power_of_ten(1e-12), power_of_ten(1.0)
+    ('10⁻¹²', '10⁰')
+    """
+    return "10" + f"{round(log10(value)):d}".translate(RAISED)
 
 
 def save(canvas: Any, path: Path) -> None:

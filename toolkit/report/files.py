@@ -23,14 +23,17 @@ PUBLIC = ("schema", "profile", "seed", "union_bound", "environment")
 
 
 def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    """Write ``results.json``, ``index.html`` and ``plots/`` to a folder."""
+    """Write ``results.json``, ``index.html`` and ``plots/`` to a folder.
+
+    Smoke has the page's own plots alone: as files they would take longer than all its verdicts.
+    """
     results = {name: head[name] for name in PUBLIC} | {"results": [row.public() for row in rows]}
     texts = {
         "results.json": json.dumps(results, indent=1, allow_nan=False),
         "index.html": render(head, rows),
     }
-
-    drawn = [figure for made in figures(rows).values() for figure in made]
+    kept = figures(rows).values() if head["profile"] != "smoke" else ()
+    drawn = [figure for made in kept for figure in made]
     write_all(out, texts, lambda folder: draw_all(drawn, folder))
 
 
