@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from scipy.optimize import root
 
 from gpu_bench.cases.fednest_minimax import fednest_minimax
+from gpu_bench.peer import peers_for
+from gpu_bench.prepared import Prepared
 from synthetic.problems import QuadraticMinimax, RandomMinimax
 from tests.commands import driftproof
 from toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
@@ -186,11 +188,14 @@ def test_without_b_fednest_goes_to_zero_although_the_saddle_point_is_elsewhere()
 
 def test_the_notebooks_loop_is_fednest_without_b():
     """Two routes: the public code's update, client by client, and the method on b_i = 0."""
-    workload = fednest_minimax(clients=7, calls=3, inner_steps=4, outer_steps=5)
-    made = {name: variant() for name, variant in workload.variants.items()}
-    for name, ends in made.items():
-        np.testing.assert_allclose(ends, made["numpy loop"], rtol=1e-12, err_msg=name)
-    assert np.abs(made["driftproof"] - 10).max() > 1e-3
+    workload = fednest_minimax.at(clients=7, calls=3, inner_steps=4, outer_steps=5, replicates=2)
+    prepared = Prepared(workload, seed=1, dtype="float64")
+    (loop,) = peers_for("fednest-minimax")
+    ends = loop.load(workload.data(prepared.starts(), prepared.draws))()
+    for name, variant in prepared.variants().items():
+        made = prepared.result(variant(0))
+        np.testing.assert_allclose(made, ends, rtol=1e-12, err_msg=name)
+    assert np.abs(ends - prepared.starts()).max() > 1e-3
 
 
 def test_the_wire_gives_the_same_curves():

@@ -16,7 +16,8 @@ import sys
 import tempfile
 from typing import Any
 
-os.environ["TRITON_INTERPRET"] = "0"
+if __name__ == "__main__":  # not where pytest looks for examples: it would end interpreter mode
+    os.environ["TRITON_INTERPRET"] = "0"
 
 import torch
 import triton
