@@ -93,12 +93,12 @@ def panels(head: Head) -> Iterator[dict[str, Any]]:
         curves = list(_points(head, dtype))
         if curves:
             ends = [x for curve in curves for x in curve["x"]]
-            copy = head["ceilings"]["copy"]
+            copy, peak = 1e-9 * head["ceilings"]["copy"], 1e-9 * peak
             x = sorted({min(ends) / 3, peak / copy, max(ends) * 3})
             roof = _curve("ceilings of this machine", x, [min(peak, copy * at) for at in x])
             yield {
                 "name": f"roofline-{dtype}", "title": f"Roofline, {dtype}",
-                "x_label": "flops a byte of memory traffic", "y_label": "flops a second",
+                "x_label": "flops a byte of memory traffic", "y_label": "Gflop/s",
                 "log": "xy", "curves": [_at(roof, ends), *curves],
             }  # fmt: skip
     for axis, label in AXES.items():
@@ -115,7 +115,7 @@ def panels(head: Head) -> Iterator[dict[str, Any]]:
 def _points(head: Head, dtype: str) -> Iterator[dict[str, Any]]:
     for row in head["rows"]:
         if row["taken"] and row["dtype"] == dtype and row.get("flops") and row.get("bytes"):
-            rates = [row["flops"] / row[key] for key in ("seconds", "high", "low")]
+            rates = [1e-9 * row["flops"] / row[key] for key in ("seconds", "high", "low")]
             label = f"{row['case']} {size_of(row)}"
             at = row["flops"] / row["bytes"]
             yield {
