@@ -1,4 +1,4 @@
-"""``python -m gpu_bench``: the benchmark as JSON, where only torch and numpy are installed.
+"""``python -m gpu_bench``: the benchmark as JSON, where torch, numpy and numba are installed.
 
 A machine with a GPU that was lent for an hour needs no command line library and no page: run this
 there with ``--device cuda``, keep what it prints as docs/benchmarks/cuda.json, and ``driftproof
