@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+import scipy.stats
 import sympy
 
 from synthetic.problems import BoundedComposition, StuckEstimator
@@ -17,6 +18,7 @@ from toolkit.federation import run_exactly
 from toolkit.verdict import Verdict
 from verifiers import ground_truth, symbolic
 from verifiers.ground_truth import Comparison, maximum_over_simplex
+from verifiers.rate import line
 from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
 from verifiers.verify import Settings, judge
 
@@ -43,6 +45,16 @@ def test_algebra_decides_signs_and_gives_witnesses():
     assert nonnegative(1 - sympy.exp(-x) - x + x**2 / 2, "").holds is None  # true, but not seen
     assert convex_with_minimum(x * sympy.log(x) - x + 1, x, 1, 0, "").holds is True
     assert convex_with_minimum(x * sympy.log(x) - x, x, 1, 0, "").holds is None
+
+
+@pytest.mark.parametrize("points", [2, 3, 8])
+def test_a_fitted_line_is_the_one_of_a_library(points):
+    x, y = np.random.default_rng(points).normal(size=(2, points))
+    slope, half, fitted = line(x, y)
+    fit = scipy.stats.linregress(x, y)
+    student = scipy.stats.t.ppf(0.975, max(1, points - 2))
+    np.testing.assert_allclose([slope, half], [fit.slope, fit.stderr * student], rtol=1e-9)
+    np.testing.assert_allclose(fitted, fit.intercept + fit.slope * x, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

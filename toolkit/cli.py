@@ -12,6 +12,7 @@ import click
 
 from toolkit import __version__
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.workers import may_fork
 
 INTERNAL = 70
 """Exit status of a defect of driftproof's own (EX_SOFTWARE), which is no verdict."""
@@ -57,6 +58,7 @@ def main() -> None:
 
     ``--debug`` and ``--quiet`` may stand before or after the command.
     """
+    may_fork()
     words = sys.argv[1:]
     everywhere = [word for word in ("--debug", "--quiet") if word in words]
     debug = "--debug" in everywhere

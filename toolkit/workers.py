@@ -1,31 +1,43 @@
-"""How worker processes start: forked from one that has loaded what all of them need.
+"""How worker processes start: forked where that is safe, from a process of their own elsewhere.
 
-That one is started before the command itself loads torch, so both load at the same time, on two
-cores; and however many workers there are, it is loaded once for them.
+A fork is ready at once, and nothing that its parent has loaded is loaded again. It is safe as long
+as the parent computes on one thread (OpenMP's threads do not survive a fork) and holds no GPU.
+That is known of the process of a command, before it computes anything, and of a worker.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from typing import Any
 
-METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-LOADED = "verifiers.loaded"
-"""What the process that workers are forked from imports."""
+APART = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+"""How processes start that inherit nothing of this one."""
+_forkable = False
 
 
-def context() -> Any:
-    """Return the context that workers start in."""
-    made = multiprocessing.get_context(METHOD)
-    if METHOD == "forkserver":
-        made.set_forkserver_preload([LOADED])
+def may_fork() -> None:
+    """Say that this process has computed nothing yet, or is a worker that does on one thread."""
+    global _forkable
+    _forkable = sys.platform == "linux"
+
+
+def forkable() -> bool:
+    """Say whether a process can be forked from this one and compute."""
+    if _forkable and "torch" in sys.modules:
+        return not sys.modules["torch"].cuda.is_initialized()
+    return _forkable
+
+
+def context(*, computed: bool = False) -> Any:
+    """Return the context that processes start in.
+
+    Args:
+        computed: whether this process may have computed something by now, on several threads
+            unless it is a worker.
+    """
+    forked = forkable() and not (computed and multiprocessing.parent_process() is None)
+    made = multiprocessing.get_context("fork" if forked else APART)
+    if not forked and APART == "forkserver":
+        made.set_forkserver_preload(["toolkit.wire.member"])
     return made
-
-
-def start_loading() -> None:
-    """Start the process that workers are forked from; it loads while this one goes on."""
-    context()
-    if METHOD == "forkserver":
-        from multiprocessing import forkserver
-
-        forkserver.ensure_running()

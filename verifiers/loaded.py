@@ -1,23 +1,17 @@
-"""Imported once by the process that workers are forked from, so that no worker has to.
+"""Imported by a process before workers are forked from it, so that none of them has to.
 
 It computes nothing with torch: threads would not survive the fork.
 """
 
 from __future__ import annotations
 
-import os
-import signal
+import numba
+import numpy as np
+import scipy.optimize  # noqa: F401
+import sympy  # noqa: F401
 
-signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the run
-os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-
-import numba  # noqa: E402
-import numpy as np  # noqa: E402
-import scipy.optimize  # noqa: E402, F401
-import sympy  # noqa: E402, F401
-
-import verifiers.jobs  # noqa: E402, F401
-from toolkit.discover import leaves  # noqa: E402
+import verifiers.jobs  # noqa: F401
+from toolkit.discover import leaves
 
 
 @numba.njit(cache=True)
@@ -27,6 +21,5 @@ def _first(x: np.ndarray) -> float:
 
 
 _first(np.zeros(1))  # numba sets itself up at the first call of anything
-for kind in ("kernel", "claim"):
-    for leaf in leaves(kind).values():
-        leaf.load()
+for leaf in leaves("kernel").values():
+    leaf.load()

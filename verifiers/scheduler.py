@@ -20,6 +20,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,7 +28,7 @@ from typing import Any, Protocol
 from toolkit.discover import package_folder
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.workers import context
+from toolkit.workers import context, forkable, may_fork
 
 Result = tuple[bytes, float]
 """What a unit of work gave, as bytes, and the seconds it took."""
@@ -184,8 +185,11 @@ def perform(unit: Unit) -> Result:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    if forkable():
+        import_module("verifiers.loaded")
     pool = ProcessPoolExecutor(workers, mp_context=context(), initializer=_start_worker)
     try:
+        pool.submit(int)  # forks the workers now, before any job computes something here
         yield pool
     except BrokenProcessPool as error:
         raise DriftproofError(
@@ -202,6 +206,7 @@ def _start_worker() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     compute_on(1, 1)
+    may_fork()
 
 
 def _end_with_parent() -> None:
@@ -266,7 +271,7 @@ def _code(path: Path | None) -> str:
         # some modules made by a library say that they come from a file that is not there
         loaded = {file for file in outside if file.is_absolute() and file.suffix == ".py"}
         own += sorted({path, *(file for file in loaded if file.exists())} - set(own))
-    for name in ("numpy", "torch", "cvxpy", "sympy", "numba"):
+    for name in ("numpy", "torch", "cvxpy", "sympy", "numba", "triton"):
         digest.update(_version(name).encode())
     for file in own:
         digest.update(file.read_bytes())

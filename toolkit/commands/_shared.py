@@ -59,12 +59,6 @@ def toolkit(module: str) -> Any:
     return importlib.import_module(f"toolkit.{module}")
 
 
-def start_loading(workers: int) -> None:
-    """Let what the workers need load while this process loads what it needs itself."""
-    if workers > 1:
-        toolkit("workers").start_loading()
-
-
 def print_json(value: Any) -> None:
     """Print JSON, and nothing else, on standard output."""
     click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))

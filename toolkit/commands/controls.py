@@ -17,7 +17,6 @@ def command(
     ctx: click.Context, select: tuple[str, ...], seed: int, workers: int, as_json: bool
 ) -> int:
     """Judge false siblings and broken algorithms: each must be refused, and no true claim."""
-    shared.start_loading(workers)
     controls = shared.verifiers("controls")
     with shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended):
         checks = controls.check(select, seed=seed, workers=workers, started=started, ended=ended)

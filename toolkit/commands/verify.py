@@ -42,7 +42,6 @@ def command(
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
-    shared.start_loading(workers)
     judging, records = shared.verifiers("verify"), shared.verifiers("record")
     chosen = judging.select(select)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 import tempfile
 import time
@@ -16,9 +15,7 @@ from toolkit.problem import Problem
 from toolkit.wire.failure import TOLD, ServerLost, WireFailure
 from toolkit.wire.member import START, Task, held, live
 from toolkit.wire.results import Record, WireRun
-
-QUICK = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-"""How processes start: forked from one that has torch loaded, where the system can."""
+from toolkit.workers import context
 
 GRACE = 2.0
 """Seconds for a process that is about to end to do so, and to say why."""
@@ -76,13 +73,11 @@ class _Crew:
         self._told: dict[int, WireFailure | ServerLost] = {}
         self._processes: list[Any] = []
         self._pipes: dict[int, Connection] = {}
-        context: Any = multiprocessing.get_context(QUICK)
-        if QUICK == "forkserver":
-            context.set_forkserver_preload(["toolkit.wire.member"])
+        processes = context(computed=True)
         try:
             for rank in range(len(clients)):
-                self._pipes[rank], theirs = context.Pipe()
-                process = context.Process(
+                self._pipes[rank], theirs = processes.Pipe()
+                process = processes.Process(
                     target=live, args=(rank, len(clients), clients[rank], folder, theirs)
                 )
                 process.start()
