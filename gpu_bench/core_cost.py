@@ -6,7 +6,7 @@ import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from toolkit.federation import run, sampled_context
 from toolkit.measure import View
 
 TURNS = 15
-"""Readings of each of two things that are compared, taken in turn."""
+"""Runs of each of two kinds that are compared, taken in turn."""
 
 
 def recording_share() -> float:
@@ -47,7 +47,7 @@ def _added(work: Workload, rounds: int, left: Callable[[View], Any]) -> float:
             _whole(work, rounds, left if measured else None)
             if turn:  # the first readings compile and allocate
                 seconds.append(time.perf_counter() - began)
-    with_it, without = (float(np.median(taken[key])) for key in (True, False))
+    with_it, without = (min(taken[key]) for key in (True, False))  # others' work only adds
     return max(0.0, with_it / without - 1)
 
 
@@ -128,20 +128,34 @@ def draws_share() -> float:
     """Return a noisy run's rate of draws over that of the fastest generator alone.
 
     W1 at d = 10 with minibatches of 8, so that every sign's mean takes a word a replicate: words a
-    second of the difference between the noisy round and the noiseless one, timed in turn.
+    second of the difference between the noisy round and the noiseless one, lower quartiles of
+    readings that are taken in turn.
     """
     (case,) = chosen(["w1"])
-    ways = {}
-    for noise in (0.0, 0.5):
-        workload = case.build(dim=10, replicates=64, noise=noise, batch=8)
-        prepared = Prepared(workload, seed=1, dtype="float64", rotate=False)
-        ways[noise] = prepared, next(iter(prepared.variants().values()))
+    noiseless, noisy = (
+        Prepared(
+            case.build(dim=10, replicates=64, noise=noise, batch=8), seed=1, dtype="float64",
+            rotate=False,
+        )
+        for noise in (0.0, 0.5)
+    )  # fmt: skip
     before = torch.get_num_threads()
     try:
-        taken = {noise: timed(call, budget=1.5).median for noise, (_, call) in ways.items()}
-        alone = max(WORDS / timed(draw, budget=0.5).median for draw in generators("cpu").values())
+        fastest = min(generators("cpu").values(), key=lambda draw: timed(draw, budget=0.3).median)
+        calls = [next(iter(made.variants().values())) for made in (noiseless, noisy)]
+        quiet, drawn, alone = _in_turn([*calls, fastest], 400)
     finally:
         torch.set_num_threads(before)
-    words = ways[0.5][0].cost.words
-    least = 0.02 * taken[0.0]  # less is within the spread of the two readings
-    return float(words / max(taken[0.5] - taken[0.0], least) / alone)
+    least = 0.02 * quiet  # less is within the spread of the two readings
+    return float(noisy.cost.words / max(drawn - quiet, least) / (WORDS / alone))
+
+
+def _in_turn(calls: Sequence[Callable[[int], Any]], turns: int) -> list[float]:
+    """Return the lower quartile of the seconds of each call, taken in turn."""
+    taken = np.empty((turns, len(calls)))
+    for turn in range(-2, turns):  # two that do not count
+        for place, call in enumerate(calls):
+            began = time.perf_counter()
+            call(turn + 2)
+            taken[turn, place] = time.perf_counter() - began
+    return [float(x) for x in np.quantile(taken, 0.25, axis=0)]

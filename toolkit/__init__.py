@@ -6,9 +6,15 @@ What a claim's file needs is here; importing it costs numpy and nothing heavier.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
 
 __version__ = "0.1.0"
+
+if "OMP_WAIT_POLICY" not in os.environ:
+    # torch and numba have a pool of OpenMP threads each: one that has done its work must not spin
+    # for a millisecond on the cores that the other wants. 30 µs do for work in close succession.
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _WHERE = {
     "Assumption": "toolkit.claims",

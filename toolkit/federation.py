@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 from typing import Any
 
@@ -117,9 +117,9 @@ def run(
             ("transition",): rounds * tau,
         }
         recorder = Recorder(left, moments)
-        trial = _trial(view, algorithm, oracles)
         ctx.t = 1  # a measure may have nothing to say of step 0
-        recorder.open(trial)
+        still = replace(view, local_step=1, before=state, previous=state)
+        recorder.open(still, lambda: _trial(view, algorithm, oracles))
         ctx.t = 0
     reach = _reach(problem, algorithm, state)
     bad_step = None
@@ -206,9 +206,9 @@ def _outcome(
 def _trial(view: View, algorithm: Algorithm, oracles: Any) -> View:
     """Return the view after one step that does not count: a measure may look at its marks."""
     ctx = view.ctx
-    counted = ctx.rounds, ctx.reals
+    counted, ctx.t = (ctx.rounds, ctx.reals), 0
     state = algorithm.step(ctx, oracles, view.state)
-    ctx.rounds, ctx.reals = counted
+    (ctx.rounds, ctx.reals), ctx.t = counted, 1
     return View(
         ctx, view.problem, state, view.start, local_step=1, before=view.state, previous=view.state
     )

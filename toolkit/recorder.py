@@ -6,6 +6,7 @@ thinned trace for the plots. So what is kept grows with the comparisons, not wit
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +22,37 @@ TOGETHER = 64
 """Moments that are added at once."""
 
 
+class UnsteppedError(Exception):
+    """A measure looked at what only a step leaves behind."""
+
+
+class NoMarks(Mapping[str, Tensor]):
+    """Stands for the marks of a step that was not made."""
+
+    def __getitem__(self, name: str) -> Tensor:
+        raise UnsteppedError
+
+    def __iter__(self) -> Iterator[str]:
+        raise UnsteppedError
+
+    def __len__(self) -> int:
+        raise UnsteppedError
+
+
 class _Trial(View):
     """A view that notes whether a measure looks at more than the states at its moments."""
+
+    fields: set[str]
+
+    def mean(self, name: str) -> Tensor:
+        """Note which field it is of."""
+        self.__dict__["fields"].add(name)
+        return super().mean(name)
+
+    def round_start(self, name: str) -> Tensor:
+        """Note which field it is of."""
+        self.__dict__["fields"].add(name)
+        return super().round_start(name)
 
     def __getattribute__(self, name: str) -> Any:
         if name in (
@@ -50,6 +80,8 @@ class Recorder:
     trace: list[tuple[int, np.ndarray]] = field(default_factory=list)
     looked_at_clients: bool = True
     """Whether the measure asked for more than means over clients."""
+    fields: frozenset[str] | None = None
+    """The fields whose means it asked for, if it asked for nothing else (None: all)."""
     looked_inside: bool = False
     """Whether the measure asked for what only a step by step run has."""
     _lost: bool = False
@@ -59,9 +91,25 @@ class Recorder:
     _keep: tuple[int, ...] = ()
     _kept: int = 0
 
-    def open(self, view: View) -> None:
-        """Call the measure on a trial step, as a round's first or else its last, for its axes."""
+    def open(self, view: View, step: Callable[[], View]) -> None:
+        """Call the measure on a trial moment, after a round's first or else its last step.
+
+        Args:
+            view: the moment as if a step had been made: for most measures that will do.
+            step: makes it, which takes as long as a round by a kernel.
+        """
+        marks, view.ctx.marks = view.ctx.marks, NoMarks()  # type: ignore[assignment]
+        try:
+            self._try(view)
+        except Exception:  # noqa: BLE001 - it is raised again below, if the step does not mend it
+            view.ctx.marks = marks
+            self._try(step())
+        finally:
+            view.ctx.marks = marks
+
+    def _try(self, view: View) -> None:
         trial = _Trial(**view.__dict__ | {"memory": {}})
+        trial.__dict__["fields"] = set()
         reduction = self.left(trial)
         if reduction is None:
             trial.local_step = trial.local_steps
@@ -93,6 +141,8 @@ class Recorder:
         harmless = {"start", "round_start", INSIDE} if reduction.axes == ("round",) else set()
         self.looked_inside = bool(set(trial.memory) - harmless - {"client", "state"})
         self.looked_at_clients = bool({"client", "state"} & set(trial.memory))
+        if not self.looked_at_clients:
+            self.fields = frozenset(trial.__dict__["fields"])
         self.reduction = reduction
         self._keep = tuple(_thinned(self.moments[reduction.axes], reduction.how))
 

@@ -15,7 +15,7 @@ from toolkit.measure import View
 from toolkit.recorder import Recorder
 
 ROOM = 2**19
-"""Reals of one field of the state that are kept at a time: 16 MiB in double precision."""
+"""Reals of one field of the state that are kept at a time: 4 MiB in double precision."""
 
 
 def span(
@@ -34,16 +34,22 @@ def span(
     """
     ctx, state, tau, reach = view.ctx, view.state, algorithm.local_steps, 0.0
     record = "" if recorder is None else "all" if recorder.looked_at_clients else "mean"
+    among = None if recorder is None else recorder.fields
     largest = max(x.numel() for x in state)  # a gradient of F asks every client, at every moment
     stretch = max(1, ROOM // (largest * tau))
     every = tau if recorder is not None and recorder.axes == ("round",) else 1
+
+    def take(state: Any, first: int, steps: int, among: Any) -> Any:
+        ctx.t = first * tau
+        seed = _seed(jitter, first)
+        return kernel(
+            ctx, oracles, algorithm, state, steps, record=record, jitter=seed, among=among
+        )
+
     for first in range(0, rounds, stretch):
         steps = min(stretch, rounds - first) * tau
-        ctx.t = first * tau
-        state, met, path = kernel(
-            ctx, oracles, algorithm, state, steps, record=record,
-            jitter=_seed(jitter, first),
-        )  # fmt: skip
+        before, counted = state, (ctx.rounds, ctx.reals)
+        state, met, path = take(state, first, steps, among)
         reach = max(reach, met)
         if recorder is not None:
             moments = type(state)(*(x[::every] for x in path))
@@ -51,6 +57,9 @@ def span(
                 moments = _after(path, state)
             recorder.take_many(_beside(view, moments), steps // every)
         if not all(bool(torch.isfinite(x.sum())) for x in state):
+            if among is not None:  # draws are keyed: the same once more, with all fields kept
+                ctx.rounds, ctx.reals = counted
+                path = take(before, first, steps, None)[2]
             return state, reach, _first_bad(path, first * tau, steps)
         if recorder is not None and recorder.lost:
             return state, reach, ctx.t
@@ -66,13 +75,15 @@ def _seed(jitter: int | None, first: int) -> int:
 
 def _after(path: Any, state: Any) -> Any:
     """Return the states after each step, given those before it and the last one."""
-    held = zip(path, state, strict=True)
-    return type(state)(
-        *(
-            torch.cat([x[1:], last.mean(0, keepdim=True)[None] if x.shape[1] == 1 else last[None]])
-            for x, last in held
+
+    def shifted(x: Tensor, last: Tensor) -> Tensor:
+        if not len(x):
+            return x
+        return torch.cat(
+            [x[1:], last.mean(0, keepdim=True)[None] if x.shape[1] == 1 else last[None]]
         )
-    )
+
+    return type(state)(*(shifted(x, last) for x, last in zip(path, state, strict=True)))
 
 
 def _first_bad(path: Any, first: int, steps: int) -> int:
@@ -87,7 +98,7 @@ def _beside(view: View, path: Any) -> View:
     """Return a view in which the moments of a path are replicates beside each other."""
     wide = type(path)(*(_wide(x) for x in path))
     ctx: Any = SimpleNamespace(
-        mask=None, marks={}, replicates=wide[0].shape[-1], clients=view.ctx.clients,
+        mask=None, marks={}, replicates=max(x.shape[-1] for x in wide), clients=view.ctx.clients,
         means=lambda mask, xs, weights: BatchedContext.means(view.ctx, mask, xs, weights),
     )  # fmt: skip
     return View(ctx, view.problem, wide, wide)

@@ -76,9 +76,7 @@ def draw(stream: Stream, step: int, client: int, replicate: int, out: np.ndarray
     steps, clients, elements, replicates = out.shape
     kind, atoms, numbers = stream.kind, stream.atoms, stream.numbers
     if kind == STORED:
-        first = step - stream.first
-        held = stream.values[first : first + steps, client : client + clients]
-        out[:] = held[..., replicate : replicate + replicates]
+        _copy(stream.values, step - stream.first, client, replicate, out)
         return
     k0, k1, block, lanes = stream.key0, stream.key1, stream.block, stream.lanes
     skipped, one = replicate // 4, stream.start + client
@@ -99,6 +97,17 @@ def draw(stream: Stream, step: int, client: int, replicate: int, out: np.ndarray
         _scale(words, numbers[client:], out)
     else:
         _keep(words, out)
+
+
+@numba.njit(cache=True)
+def _copy(values: np.ndarray, step: int, client: int, replicate: int, out: np.ndarray) -> None:
+    """Copy given values: an assignment of arrays would take seconds to compile."""
+    steps, clients, elements, replicates = out.shape
+    for t in range(steps):
+        for k in range(clients):
+            for i in range(elements):
+                for r in range(replicates):
+                    out[t, k, i, r] = values[step + t, client + k, i, replicate + r]
 
 
 @numba.njit(cache=True)

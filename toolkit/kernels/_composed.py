@@ -6,6 +6,7 @@ numbers come in arrays of the run's own precision: a run in single precision com
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numba
@@ -38,12 +39,19 @@ def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     return np.array(made, dtype), each.astype(dtype)
 
 
-def path_of(record: str, steps: int, *fields: np.ndarray) -> list[np.ndarray]:
+def path_of(
+    record: str, among: Collection[str] | None, steps: int, names: tuple[str, ...],
+    *fields: np.ndarray,
+) -> list[np.ndarray]:  # fmt: skip
     """Return room for the states before each step: of every client, their mean, or for none."""
-    kept = steps if record else 0
     return [
-        np.empty((kept, 1 if record == "mean" else len(x), *x.shape[1:]), x.dtype) for x in fields
-    ]
+        np.empty(
+            (steps if record and (among is None or name in among) else 0,
+             1 if record == "mean" else len(x), *x.shape[1:]),
+            x.dtype,
+        )
+        for name, x in zip(names, fields, strict=True)
+    ]  # fmt: skip
 
 
 def tensors(kind: Any, fields: list[np.ndarray]) -> Any:
@@ -52,13 +60,25 @@ def tensors(kind: Any, fields: list[np.ndarray]) -> Any:
 
 
 @numba.njit(cache=True)
-def keep(x: np.ndarray, out: np.ndarray) -> None:
-    """Copy [clients, rows, replicates], or its mean over clients where out has room for one."""
-    clients, rows, replicates = x.shape
-    if len(out) == clients:
-        out[:] = x
+def copy(x: np.ndarray, out: np.ndarray) -> None:
+    """Copy as many clients as there is room for: an assignment of arrays compiles for seconds."""
+    clients, rows, replicates = out.shape
+    for k in range(clients):
+        for i in range(rows):
+            for r in range(replicates):
+                out[k, i, r] = x[k, i, r]
+
+
+@numba.njit(cache=True)
+def keep(x: np.ndarray, path: np.ndarray, step: int) -> None:
+    """Copy [clients, rows, replicates], or its mean over clients where a path has room for one."""
+    if len(path) == 0:
         return
-    out[0] = x[0]
+    clients, rows, replicates = x.shape
+    out = path[step]
+    copy(x, out)
+    if len(out) == clients:
+        return
     for k in range(1, clients):
         for i in range(rows):
             for r in range(replicates):
@@ -134,12 +154,20 @@ def huber(
 
 
 @numba.njit(cache=True)
+def fill(out: np.ndarray, number: float) -> None:
+    """Put a number in all places of [rows, replicates]."""
+    for i in range(out.shape[0]):
+        for r in range(out.shape[1]):
+            out[i, r] = number
+
+
+@numba.njit(cache=True)
 def outer(
     y: np.ndarray, zeta: np.ndarray, c: np.ndarray, own: np.ndarray, size: np.ndarray,
     out: np.ndarray,
 ) -> None:  # fmt: skip
     """Put ∇f_k(y; ζ) in out, [inner_dim, replicates]."""
-    out[:] = c[ONE] - c[ONE]
+    fill(out, c[ONE] - c[ONE])
     huber(y, own[TARGET], c[SLOPE], c[CURVE], c[KNEE], c[ONE], size, out)
     if c[O_SLOPE] != 0:
         huber(y, c[CENTRE], c[O_SLOPE], c[O_CURVE], c[O_KNEE], own[OPPOSED], size, out)
@@ -154,7 +182,7 @@ def plain(
     x: np.ndarray, xi: np.ndarray, c: np.ndarray, own: np.ndarray, size: np.ndarray, out: np.ndarray
 ) -> None:
     """Put ∇h_k(x; ξ) in out, [dim, replicates]."""
-    out[:] = c[ONE] - c[ONE]
+    fill(out, c[ONE] - c[ONE])
     if c[H_SLOPE] != 0:
         huber(x, c[ONE] - c[ONE], c[H_SLOPE], c[H_CURVE], c[H_KNEE], c[ONE], size, out)
     tilt, noise = own[TILT], c[H_NOISE]

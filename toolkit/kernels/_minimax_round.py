@@ -12,6 +12,8 @@ import numpy as np
 
 from toolkit.kernels._matrix_tile import WIDTH_BYTES, aligned
 from toolkit.kernels._minimax_steps import STEP, steps_by_tiles, steps_diagonal, steps_of_one
+from toolkit.stream_values import draw
+from toolkit.streams import Stream
 
 GROUPS = 16
 """Groups of clients at most: threads that can take part, and partial sums to be added."""
@@ -22,7 +24,7 @@ FEW = 4
 @numba.njit(cache=True, parallel=True, error_model="numpy")
 def local_steps(
     w: np.ndarray, matrices: np.ndarray, offsets: np.ndarray, shares: np.ndarray,
-    draws: np.ndarray, numbers: np.ndarray, steps: int, diagonal: bool, ends: np.ndarray,
+    xi: Stream, numbers: np.ndarray, first: int, steps: int, diagonal: bool, ends: np.ndarray,
     sums: np.ndarray,
 ) -> None:  # fmt: skip
     """Take local steps of all clients; add Σ_i share_i·z_i of each group to ``sums``.
@@ -32,8 +34,9 @@ def local_steps(
         matrices: A_i, [clients, d, d].
         offsets: b_i, [clients, d].
         shares: each client's share in the average, [clients, replicates]; 0: not in the cohort.
-        draws: (ξ_x, ξ_y), [steps, clients, 2, replicates], or none, [0, …].
+        xi: the draws (ξ_x, ξ_y), or none.
         numbers: 1 − ηλ, 1 − η, η, ησ.
+        first, steps: the number of the first step, which draws are keyed by, and how many.
         diagonal: whether every A_i is diagonal.
         ends: room for where the clients end, [clients, 2d, replicates], or none, [0, …].
         sums: [groups, 2d, replicates].
@@ -45,6 +48,8 @@ def local_steps(
         line = np.empty((2, 2 * dim), w.dtype)
         chosen, total = np.empty(w.shape[2], np.int64), sums[g]
         fixed = np.zeros(2 * dim, w.dtype)
+        drawn = np.empty((steps, 1, xi.elements, w.shape[2]), w.dtype)
+        draws = drawn.reshape(steps, xi.elements, w.shape[2])
         for k in range(g * clients // groups, (g + 1) * clients // groups):
             start, count = k if len(w) > 1 else 0, 0
             for r in range(len(chosen)):
@@ -53,19 +58,21 @@ def local_steps(
                     count += 1
             for i in range(dim):
                 fixed[dim + i] = numbers[STEP] * offsets[k, i]
-            first = 0
-            while first < count:
-                if count - first < FEW and not diagonal:
-                    own = chosen[first : first + 1]
+            if count > 0 and xi.elements > 0:
+                draw(xi, first, k, 0, drawn)
+            place = 0
+            while place < count:
+                if count - place < FEW and not diagonal:
+                    own = chosen[place : place + 1]
                     for i in range(2 * dim):
                         line[0, i] = w[start, i, own[0]]
-                    steps_of_one(line, matrices[k], fixed, numbers, steps, draws, k, own)
+                    steps_of_one(line, matrices[k], fixed, numbers, steps, draws, own)
                     for i in range(2 * dim):
                         total[i, own[0]] += shares[k, own[0]] * line[steps % 2, i]
                         if len(ends) > 0:
                             ends[k, i, own[0]] = line[steps % 2, i]
                 else:
-                    own = chosen[first : min(first + wide, count)]
+                    own = chosen[place : min(place + wide, count)]
                     _copied(z[0], w[start], own)
                     if diagonal:
                         steps_diagonal(z, matrices, fixed, numbers, steps, draws, k, own)
@@ -76,7 +83,7 @@ def local_steps(
                         for i in range(2 * dim):
                             for j in range(len(own)):
                                 ends[k, i, own[j]] = z[steps % 2, i, j]
-                first += len(own)
+                place += len(own)
 
 
 @numba.njit(error_model="numpy")

@@ -11,8 +11,8 @@ Here are all steps of a client, [old and new, rows of z, replicates], in three w
 * where A_i is diagonal: no product at all, 4·d operations and not 4·d².
 
 They share their arguments: A_i is ``matrices[k]``; ``fixed`` [2d] is 0 and η·b_i; ``numbers`` are
-1 − ηλ, 1 − η, η and ησ; ``draws`` are (ξ_x, ξ_y), [steps, clients, 2, replicates], or none, [0, …];
-``own`` are the replicates that z has. The last step's z is ``z[steps % 2]``.
+1 − ηλ, 1 − η, η and ησ; ``draws`` are the client's (ξ_x, ξ_y), [steps, 2, replicates], or none,
+[steps, 0, …]; ``own`` are the replicates that z has. The last step's z is ``z[steps % 2]``.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def steps_by_tiles(
                         matrices, entries, dim, fixed, half * dim + i, keep, gain,
                         (min(ROWS, dim - i), min(VECTORS, vectors - v)),
                     )  # fmt: skip
-        if len(draws) > 0:
-            _shaken(z, 1 - t % 2, numbers[NOISE], draws, t, k, own)
+        if draws.shape[1] > 0:
+            _shaken(z, 1 - t % 2, numbers[NOISE], draws[t], own)
 
 
 @numba.njit(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def steps_of_one(
     z: np.ndarray, a: np.ndarray, fixed: np.ndarray, numbers: np.ndarray, steps: int,
-    draws: np.ndarray, k: int, own: np.ndarray,
+    draws: np.ndarray, own: np.ndarray,
 ) -> None:  # fmt: skip
     """Step one replicate, z [2, 2d]: four rows of A_i at a time, for A_i x and for A_iᵀy."""
     dim, step, zero = len(a), numbers[STEP], z.dtype.type(0)
@@ -97,8 +97,8 @@ def steps_of_one(
                 s0 += a[i, l] * z[old, l]
                 z[new, l] += a[i, l] * y0
             z[new, dim + i] -= step * s0
-        if len(draws) > 0:
-            _shaken(z.reshape(2, 2 * dim, 1), new, numbers[NOISE], draws, t, k, own)
+        if draws.shape[1] > 0:
+            _shaken(z.reshape(2, 2 * dim, 1), new, numbers[NOISE], draws[t], own)
 
 
 @numba.njit(error_model="numpy")
@@ -117,16 +117,20 @@ def steps_diagonal(
                 x, y = z[old, i, j], z[old, dim + i, j]
                 z[new, i, j] = numbers[KEEP_X] * x + gain * y
                 z[new, dim + i, j] = numbers[KEEP_Y] * y + add - gain * x
-        if len(draws) > 0:
-            _shaken(z, new, numbers[NOISE], draws, t, k, own)
+        if draws.shape[1] > 0:
+            _shaken(z, new, numbers[NOISE], draws[t], own)
 
 
 @numba.njit(error_model="numpy")
-def _shaken(
-    z: np.ndarray, new: int, size: float, draws: np.ndarray, t: int, k: int, own: np.ndarray
-) -> None:
+def _shaken(z: np.ndarray, new: int, size: float, draws: np.ndarray, own: np.ndarray) -> None:
     """Take size·ξ off the first entries of x and y."""
     half = z.shape[1] // 2
-    for j in range(len(own)):
-        z[new, 0, j] -= size * draws[t, k, 0, own[j]]
-        z[new, half, j] -= size * draws[t, k, 1, own[j]]
+    for i in range(2):
+        row, xi, first = z[new, i * half], draws[i], own[0]
+        if own[-1] - first + 1 == len(own):  # neighbours, which vectorise
+            these = xi[first:]
+            for j in range(len(own)):
+                row[j] -= size * these[j]
+        else:
+            for j in range(len(own)):
+                row[j] -= size * xi[own[j]]

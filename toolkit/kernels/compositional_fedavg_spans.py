@@ -2,6 +2,7 @@ r"""FedAvg for compositions (Cases I, II and the modification) over any number o
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numba
@@ -32,14 +33,15 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     spans=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
-) -> tuple[Any, float, Any]:
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
+    among: Collection[str] | None = None,
+) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``CompositionalFedAvg.step``."""
     first, period = ctx.t, algorithm.local_steps
     x, y = (np.ascontiguousarray(field.numpy()).copy() for field in state)
     c, own = composed.numbers(oracles, x.dtype)
     sizes = np.array([algorithm.step_size_at(t) for t in range(first, first + steps)], x.dtype)
-    path = composed.path_of(record, steps, x, y)
+    path = composed.path_of(record, among, steps, state._fields, x, y)
     sharing = SHARING.index(algorithm.sharing)
     seed = np.array([jitter], np.uint64)
     xs, ys = path
@@ -66,9 +68,8 @@ def _steps(
     slope, size = np.empty((rank, replicates), x.dtype), np.empty(replicates, x.dtype)
     for step in range(steps):
         t, move = first + step, sizes[step]
-        if xs.shape[0]:
-            composed.keep(x, xs[step])
-            composed.keep(y, ys[step])
+        composed.keep(x, xs, step)
+        composed.keep(y, ys, step)
         if sharing == 2 or (sharing == 1 and t == 0):
             composed.share(y)
         for k in range(clients):

@@ -2,6 +2,7 @@ r"""FedDRO over any number of rounds, fused (numba, CPU)."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numba
@@ -33,8 +34,9 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     spans=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
-) -> tuple[Any, float, Any]:
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
+    among: Collection[str] | None = None,
+) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``FedDRO.step``."""
     first, period = ctx.t, algorithm.local_steps
     fields = [np.ascontiguousarray(field.numpy()).copy() for field in state]
@@ -43,7 +45,7 @@ def advance(
     inner_law, plain_law = (f(algorithm.batch) for f in (oracles.inner_law, oracles.plain_law))
     zeta = ctx.stream(inner_law, "zeta", first, steps)
     xi = ctx.stream(plain_law, "xi", first, steps)
-    path = composed.path_of(record, steps, *fields)
+    path = composed.path_of(record, among, steps, state._fields, *fields)
     rates = np.array([1 - algorithm.momentum, algorithm.step_size], dtype)
     given = algorithm.first_step == "given"
     seed = np.array([jitter], np.uint64)
@@ -77,10 +79,9 @@ def _steps(
     inner_tile, plain_tile = tile_for(zeta, x), tile_for(xi, x)
     for step in range(steps):
         t = first + step
-        if xs.shape[0]:
-            composed.keep(x, xs[step])
-            composed.keep(before, befores[step])
-            composed.keep(y, ys[step])
+        composed.keep(x, xs, step)
+        composed.keep(before, befores, step)
+        composed.keep(y, ys, step)
         inside = of_step(zeta, first, step, steps, inner_tile)
         beside = of_step(xi, first, step, steps, plain_tile)
         for k in range(clients):
@@ -91,7 +92,7 @@ def _steps(
                     for r in range(replicates):
                         y[k, i, r] = keep * (y[k, i, r] - old[i, r]) + g[k, i, r]
         composed.share(y)
-        before[:] = x
+        composed.copy(x, before)
         for k in range(clients):
             composed.outer(y[k], nothing, c, own[:, k], size, z)
             composed.plain(x[k], beside[k], c, own[:, k], size, u)
@@ -110,8 +111,9 @@ def _steps(
 
 @advance.variant("triton", device="cuda", fits=composed_fits)
 def in_triton(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
-) -> tuple[Any, float, Any]:
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
+    among: Collection[str] | None = None,
+) -> tuple[Any, float, Any]:  # fmt: skip
     """All steps in one launch: a program holds every client of some replicates."""
     from toolkit.kernels._triton_feddro import advance
 

@@ -7,6 +7,7 @@ a few hundred reals at 64 replicates.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numba
@@ -41,8 +42,9 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     spans=True,
 )
 def advance(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
-) -> tuple[Any, float, Any]:
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
+    among: Collection[str] | None = None,
+) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``LocalSCGDM.step``."""
     first, p = ctx.t, algorithm.local_steps
     fields = [np.ascontiguousarray(x.numpy()).copy() for x in state]
@@ -59,7 +61,7 @@ def advance(
         dtype,
     )  # fmt: skip
     sent = np.array([name in algorithm.averaged for name in ("x", "u", "m")])
-    path = composed.path_of(record, steps, *fields)
+    path = composed.path_of(record, among, steps, state._fields, *fields)
     seed = np.array([jitter], np.uint64)
     (x, u, m), (xs, us, ms) = fields, path
     _steps(x, u, m, xs, us, ms, xi, zeta, single, c, own, rates, sent, first, steps, p, seed)
@@ -91,10 +93,9 @@ def _steps(
     inner_tile, outer_tile = tile_for(xi, x), tile_for(zeta, x)
     for step in range(steps):
         t = first + step
-        if xs.shape[0]:
-            composed.keep(x, xs[step])
-            composed.keep(u, us[step])
-            composed.keep(m, ms[step])
+        composed.keep(x, xs, step)
+        composed.keep(u, us, step)
+        composed.keep(m, ms, step)
         inside = of_step(xi, first, step, steps, inner_tile)
         outside = of_step(zeta, first, step, steps, outer_tile)
         if single:
@@ -103,7 +104,8 @@ def _steps(
             composed.inner(x[k], inside[k], c, own[:, k], y, slope)
             for i in range(y.shape[0]):
                 if t == 0:
-                    u[k, i] = y[i]
+                    for r in range(replicates):
+                        u[k, i, r] = y[i, r]
                 else:
                     for r in range(replicates):
                         u[k, i, r] = keep_u * u[k, i, r] + new_u * y[i, r]
@@ -134,8 +136,9 @@ def _steps(
 
 @advance.variant("triton", device="cuda", fits=composed_fits)
 def in_triton(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0
-) -> tuple[Any, float, Any]:
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
+    among: Collection[str] | None = None,
+) -> tuple[Any, float, Any]:  # fmt: skip
     """All steps in one launch: a program holds every client of some replicates."""
     from toolkit.kernels._triton_local_scgdm import advance
 

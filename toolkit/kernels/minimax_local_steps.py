@@ -18,8 +18,8 @@ from toolkit.kernels import _rounds
 from toolkit.kernels._device import kept, minimax_fits
 from toolkit.kernels.registry import Cost, fused
 
-DRAWS = 2**23
-"""Reals of the noise that are drawn at a time: 64 MiB in double precision."""
+DRAWS = 2**14
+"""Reals of a client's noise that are drawn at a time: they stay in the second-level cache."""
 
 
 def _accepts(algorithm: Any, problem: Any) -> bool:
@@ -72,16 +72,15 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * noise], kind)
     shares = _shares(ctx, oracles, algorithm, first)
     at = (w[:1] if w.stride(0) == 0 else w).contiguous().numpy()
-    taken, stretch = 0, steps if law is None else max(1, DRAWS // (clients * 2 * replicates))
+    taken, stretch = 0, steps if law is None else max(1, DRAWS // (2 * replicates))
+    xi = ctx.stream(law, "xi", first, steps)
     while taken < steps:
         now = min(stretch, steps - taken)
-        xi = ctx.draws(law, "xi", first + taken, now)
-        draws = np.empty((0, clients, 2, replicates), kind) if xi is None else xi.numpy()
-        taken += now
+        begin, taken = first + taken, taken + now
         ends = np.empty((clients if taken < steps else 0, rows, replicates), kind)
         sums = np.zeros((min(clients, GROUPS), rows, replicates), kind)
         local_steps(
-            at, of.matrices, of.offsets, shares, draws, numbers, now, of.diagonal, ends, sums
+            at, of.matrices, of.offsets, shares, xi, numbers, begin, now, of.diagonal, ends, sums
         )
         at = ends
     with np.errstate(all="ignore"):  # the federation tells what is not finite

@@ -53,7 +53,8 @@ class Variant:
         fits: (algorithm, problem, ctx) → whether it serves, and is worth it at, these sizes.
         spans: whether ``advance`` runs over any number of rounds, counts their communication, and
             returns third the states before each step, [steps, …] each, if it is called with
-            record="all", or their means over clients, [steps, 1, …], with record="mean".
+            record="all", or their means over clients, [steps, 1, …], with record="mean"; of the
+            fields that are not ``among`` those wanted it may return nothing, [0, …].
     """
 
     kernel: str
