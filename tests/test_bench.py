@@ -56,12 +56,12 @@ def test_a_variant_that_is_wrong_is_not_timed(spoil, monkeypatch):
     (case,) = chosen(["w2"])
     true = Variant.__dict__["__init__"]
 
-    def broken(self, kernel, name, device, advance, fits, spans):
+    def broken(self, kernel, name, device, advance, *more):
         def wrong(ctx, oracles, algorithm, state, steps):
             state, met = advance(ctx, oracles, algorithm, state, steps)
             return type(state)(*(x * spoil for x in state)), met
 
-        true(self, kernel, name, device, wrong, fits, spans)
+        true(self, kernel, name, device, wrong, *more)
 
     prepared = Prepared(case.at(**SMALL), seed=1, dtype="float64")
     kernel = prepared.kernel

@@ -27,6 +27,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     name="compositional-fedavg-spans",
     algorithm="compositional-fedavg",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    rows=lambda oracles: composed.rows(oracles, inside="y", outside=("x",)),
     cost=_cost,
     tolerance=STEP_BY_STEP,
     spans=True,

@@ -52,6 +52,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     name="kl-dro-local-steps",
     algorithm="comfedl",
     problem="kl-dro",
+    rows=lambda oracles: {"w": oracles.model.rows.shape[1]},
     accepts=_accepts,
     cost=_cost,
     # sums in another order and other elementary functions: f_B is off by about 4 units, which

@@ -50,6 +50,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
     name="minimax-local-steps",
     algorithm="fedavg",
     problem=("quadratic-minimax", "random-minimax"),
+    rows=lambda oracles: {"w": 2 * oracles.upper_dim},
     accepts=_accepts,
     cost=_cost,
     # sums of d products in another order: 42 units at most in 400 random rounds of up to 30 steps
