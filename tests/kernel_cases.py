@@ -138,10 +138,10 @@ class Case:
             return x[..., :1].expand_as(x) if self.alike else x
         return x
 
-    def fused(self, state: Any, variant: str) -> tuple[tuple[Any, ...], Any]:
+    def fused(self, state: Any, variant: str, **more: Any) -> tuple[tuple[Any, ...], Any]:
         """Return what a variant returns of a state, and the context after it."""
         ctx, oracles = self.context(), self.problem.oracles(self.dtype)
-        more = {"record": self.record} if self.kernel.spans else {}
+        more |= {"record": self.record} if self.kernel.spans else {}
         made = self.kernel.variants[variant](
             ctx, oracles, self.algorithm, state, self.steps, **more
         )

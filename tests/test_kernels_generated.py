@@ -90,6 +90,17 @@ def len_of(case):
     return case.algorithm.local_steps * (2 if case.kernel.spans else 1)
 
 
+@pytest.mark.parametrize("name", [name for name in KERNELS if simplest(name).kernel.spans])
+def test_random_rounding_moves_a_state_by_units_in_its_last_place(name):
+    case = replace(simplest(name), steps=2, first=1, replicates=64)
+    start = case.state()
+    (still, *_), _ = case.fused(start, "numba")
+    moved = [case.fused(start, "numba", jitter=seed)[0][0] for seed in (3, 2**63 + 5)]
+    for x, one, other, begun in zip(still, *moved, start, strict=True):
+        assert 0 < case.units(one, x, begun) < 16
+        assert not torch.equal(one, other)
+
+
 SPOILS = {
     "fewer clients": lambda x: x[:-1],
     "more clients": lambda x: torch.cat([x, x]),

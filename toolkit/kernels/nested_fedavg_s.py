@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 from toolkit.kernels import _rounds
+from toolkit.kernels._minimax_cost import descent_ascent
 from toolkit.kernels._nested_minimax import (
     WIDE,
     accepts,
@@ -30,6 +31,7 @@ from toolkit.kernels.registry import fused
     problem=("quadratic-minimax", "random-minimax"),
     rows=rows,
     accepts=accepts,
+    cost=descent_ascent,
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """Equal to ``steps`` repetitions of ``FedAvgS.step`` from the start of a round."""
