@@ -56,12 +56,12 @@ def test_a_variant_that_is_wrong_is_not_timed(spoil, monkeypatch):
     (case,) = chosen(["w2"])
     true = Variant.__dict__["__init__"]
 
-    def broken(self, kernel, name, device, advance, fits, spans):
+    def broken(self, kernel, name, device, advance, *more):
         def wrong(ctx, oracles, algorithm, state, steps):
             state, met = advance(ctx, oracles, algorithm, state, steps)
             return type(state)(*(x * spoil for x in state)), met
 
-        true(self, kernel, name, device, wrong, fits, spans)
+        true(self, kernel, name, device, wrong, *more)
 
     prepared = Prepared(case.at(**SMALL), seed=1, dtype="float64")
     kernel = prepared.kernel
@@ -218,7 +218,6 @@ def test_ceilings_are_of_this_machine(monkeypatch):
     ("words", "status", "told"),
     [
         (["no-such-kernel"], 2, "unknown kernel or case 'no-such-kernel'"),
-        (["nested-lfednest"], 2, "no case times the kernel"),
         (["w1", "--device", "tpu"], 2, "cpu or cuda"),
     ],
 )
@@ -229,6 +228,17 @@ def test_bad_input_is_told(words, status, told, tmp_path):
     assert ended.returncode == status
     assert told in ended.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_every_kernel_is_timed_by_a_case(monkeypatch):
+    assert set(leaves("kernel")) == {case.kernel for case in CASES}
+    assert [case.name for case in chosen(["nested-lfednest"])] == ["lfednest-minimax"]
+    rest = {name: leaf for name, leaf in leaves("case").items() if name != "lfednest-minimax"}
+    monkeypatch.setattr(
+        "gpu_bench.workload.leaves", lambda kind: rest if kind == "case" else leaves(kind)
+    )
+    with pytest.raises(DriftproofError, match="no case times the kernel 'nested-lfednest'"):
+        chosen(["nested-lfednest"])
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")

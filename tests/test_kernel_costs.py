@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from synthetic.problems import BoundedComposition
+from synthetic.problems import BoundedComposition, QuadraticMinimax, RandomMinimax
 from tests.test_kernels import SERVED
-from toolkit.algorithms import LocalSCGDM
+from toolkit.algorithms import FedAvg, FedAvgS, LocalSCGDM
 from toolkit.draws import BLOCK
 from toolkit.federation import sampled_context
 from toolkit.kernels._composed_cost import Counted
@@ -76,3 +76,18 @@ def test_a_step_by_hand():
     made = cost(LocalSCGDM(local_steps=2), problem, 1)
     assert made.flops == 3 * (2 * (1 + 6 + 3 + 1 + 6 + 4) + 5)
     assert made.bytes == 2 * 8 * 3 * 5
+
+
+def test_a_step_of_both_variables_by_hand():
+    """K = 3 clients, d = 2, R = 5: 4·4 operations in two products, 2·2·4 beside them."""
+    problem, algorithm = QuadraticMinimax(clients=3, dim=2), FedAvgS(local_steps=4)
+    made = cost(algorithm, problem, 5)
+    assert made.flops == 3 * 5 * 4 * (16 + 16)
+    assert made.bytes == 8 * (3 * (4 + 2) + 2 * 2 * 2 * 5)  # A and b; x and y, in and out
+    assert (made.words, made.product) == (0, (2, 2, 5))
+    assert made == cost(FedAvg(local_steps=4), problem, 5)
+    third = cost(replace(algorithm, participation=0.3), problem, 1)
+    assert third.flops * 15 == made.flops
+    assert third.bytes == 8 * (1 * (4 + 2) + 2 * 2 * 2)
+    diagonal = cost(algorithm, RandomMinimax(clients=3, dim=2), 5)
+    assert (diagonal.flops, diagonal.product) == (3 * 5 * 4 * (8 + 16), None)

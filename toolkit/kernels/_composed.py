@@ -39,6 +39,11 @@ def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     return np.array(made, dtype), each.astype(dtype)
 
 
+def rows(oracles: Any, *, inside: str, outside: tuple[str, ...]) -> dict[str, int]:
+    """Return the rows of an estimate of g_k, inner_dim, and of fields like x, dim."""
+    return {inside: oracles.parts.inner_dim} | dict.fromkeys(outside, oracles.parts.dim)
+
+
 def path_of(
     record: str, among: Collection[str] | None, steps: int, names: tuple[str, ...],
     *fields: np.ndarray,

@@ -42,6 +42,12 @@ def accepts(algorithm: Any, problem: Any) -> bool:
     return problem.gradient_noise == 0 and getattr(algorithm, "terms", 0) == 0
 
 
+def rows(oracles: Any) -> dict[str, int]:
+    """Return the rows of every field of a state: x and y have as many."""
+    held = ("x", "y", "x_start", "y_start", "x_direction", "y_direction")
+    return dict.fromkeys(held, oracles.upper_dim)
+
+
 def cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
     """A local step is six operations an entry; A_i meets what a call holds once a call."""
     entries, pairs = problem.dim, problem.clients * replicates

@@ -28,6 +28,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     name="compositional-fedavg-spans",
     algorithm="compositional-fedavg",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    rows=lambda oracles: composed.rows(oracles, inside="y", outside=("x",)),
     cost=_cost,
     tolerance=STEP_BY_STEP,
     spans=True,
@@ -65,7 +66,7 @@ def _steps(
     rank = min(dim, y.shape[1])
     nothing = np.empty((0, replicates), x.dtype)
     z, g = np.empty_like(y[0]), np.empty_like(y[0])
-    slope, size = np.empty((rank, replicates), x.dtype), np.empty(replicates, x.dtype)
+    slope, size = np.empty((clients, rank, replicates), x.dtype), np.empty(replicates, x.dtype)
     for step in range(steps):
         t, move = first + step, sizes[step]
         composed.keep(x, xs, step)
@@ -73,16 +74,17 @@ def _steps(
         if sharing == 2 or (sharing == 1 and t == 0):
             composed.share(y)
         for k in range(clients):
-            composed.inner(x[k], nothing, c, own[:, k], g, slope)
+            if step == 0 or seed[0]:  # else the embedding's evaluation was at this very x
+                composed.inner(x[k], nothing, c, own[:, k], g, slope[k])
             composed.outer(y[k], nothing, c, own[:, k], size, z)
             for i in range(rank):
                 for r in range(replicates):
-                    x[k, i, r] -= move * (z[i, r] * slope[i, r])
+                    x[k, i, r] -= move * (z[i, r] * slope[k, i, r])
         synchronise = (t + 1) % period == 0
         if synchronise:
             composed.share(x)
         for k in range(clients):
-            composed.inner(x[k], nothing, c, own[:, k], y[k], slope)
+            composed.inner(x[k], nothing, c, own[:, k], y[k], slope[k])
         if synchronise and sharing == 1:
             composed.share(y)
         if seed[0]:

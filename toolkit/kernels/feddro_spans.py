@@ -29,6 +29,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     name="feddro-spans",
     algorithm="feddro",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    rows=lambda oracles: composed.rows(oracles, inside="y", outside=("x", "x_previous")),
     cost=_cost,
     tolerance=STEP_BY_STEP,
     spans=True,

@@ -52,6 +52,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     name="kl-dro-local-steps",
     algorithm="comfedl",
     problem="kl-dro",
+    rows=lambda oracles: {"w": oracles.model.rows.shape[1]},
     accepts=_accepts,
     cost=_cost,
     # sums in another order and other elementary functions: f_B is off by about 4 units, which
@@ -64,7 +65,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
     stream = ctx.stream(oracles.inner_law(algorithm.batch), "xi", first, steps)
     model = oracles.model
-    w = np.ascontiguousarray(state.w.permute(0, 2, 1).numpy())
+    w = np.array(state.w.permute(0, 2, 1).numpy(), order="C")  # a copy, to be moved in place
     real, mean = w.dtype.type, algorithm.batch * oracles.temperature
     norms = _local_steps(
         model.rows.numpy(), model.row_labels.numpy(), model.starts.numpy().ravel(), stream, first,

@@ -37,6 +37,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     name="local-scgdm-spans",
     algorithm="local-scgdm",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    rows=lambda oracles: composed.rows(oracles, inside="u", outside=("x", "m")),
     cost=_cost,
     tolerance=STEP_BY_STEP,
     spans=True,

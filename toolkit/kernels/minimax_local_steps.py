@@ -16,6 +16,7 @@ import torch
 from toolkit.engines.batched import combined
 from toolkit.kernels import _rounds
 from toolkit.kernels._device import kept, minimax_fits
+from toolkit.kernels._minimax_cost import descent_ascent
 from toolkit.kernels.registry import Cost, fused
 
 DRAWS = 2**14
@@ -27,29 +28,17 @@ def _accepts(algorithm: Any, problem: Any) -> bool:
 
 
 def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
-    """Two products and eight operations an entry of z, for the clients of a cohort.
-
-    Each replicate has a cohort of its own, so all A_i are read unless they are few.
-    """
-    dim, members = problem.dim, algorithm.cohort_size(problem.clients)
-    diagonal = dim == 1 or getattr(problem, "matrices_drawn", "") == "multiples"
-    entries = dim if diagonal else dim * dim
-    taken = members * replicates * algorithm.local_steps
+    """Count every client's words: those beyond the cohort draw too."""
     law = problem.oracles(torch.float64, "cpu", range(1)).plain_law(algorithm.batch)
     words = 0 if law is None else law.words * problem.clients * algorithm.local_steps
-    read = min(problem.clients, members * replicates) * (entries + dim)
-    return Cost(
-        flops=taken * (4 * entries + 8 * dim),
-        bytes=size * (read + 4 * dim * replicates),
-        words=words,
-        product=None if diagonal else (dim, dim, replicates),
-    )
+    return descent_ascent(algorithm, problem, replicates, size, words)
 
 
 @fused(
     name="minimax-local-steps",
     algorithm="fedavg",
     problem=("quadratic-minimax", "random-minimax"),
+    rows=lambda oracles: {"w": 2 * oracles.upper_dim},
     accepts=_accepts,
     cost=_cost,
     # sums of d products in another order: 42 units at most in 400 random rounds of up to 30 steps

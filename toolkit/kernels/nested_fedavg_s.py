@@ -12,7 +12,16 @@ import numba
 import numpy as np
 
 from toolkit.kernels import _rounds
-from toolkit.kernels._nested_minimax import WIDE, accepts, data_of, everywhere, members, shared
+from toolkit.kernels._minimax_cost import descent_ascent
+from toolkit.kernels._nested_minimax import (
+    WIDE,
+    accepts,
+    data_of,
+    everywhere,
+    members,
+    rows,
+    shared,
+)
 from toolkit.kernels.registry import fused
 
 
@@ -20,7 +29,9 @@ from toolkit.kernels.registry import fused
     name="nested-fedavg-s",
     algorithm="fedavg-s",
     problem=("quadratic-minimax", "random-minimax"),
+    rows=rows,
     accepts=accepts,
+    cost=descent_ascent,
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """Equal to ``steps`` repetitions of ``FedAvgS.step`` from the start of a round."""

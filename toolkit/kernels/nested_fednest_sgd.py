@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolkit.kernels import _rounds
-from toolkit.kernels._nested_minimax import accepts, cost, one_round
+from toolkit.kernels._nested_minimax import accepts, cost, one_round, rows
 from toolkit.kernels.registry import fused
 
 
@@ -13,6 +13,7 @@ from toolkit.kernels.registry import fused
     name="nested-fednest-sgd",
     algorithm="fednest-sgd",
     problem=("quadratic-minimax", "random-minimax"),
+    rows=rows,
     accepts=accepts,
     cost=cost,
 )

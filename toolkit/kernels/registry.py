@@ -8,7 +8,7 @@ used where draws are sampled on the device it is written for and no measure look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from toolkit.problem import Problem
 
 Advance = Callable[..., Any]
+Rows = Callable[[Any], Mapping[str, int]]
+"""Oracles → the rows of a state's fields, by their names."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Variant:
             returns third the states before each step, [steps, …] each, if it is called with
             record="all", or their means over clients, [steps, 1, …], with record="mean"; of the
             fields that are not ``among`` those wanted it may return nothing, [0, …].
+        rows: oracles → how many rows a field of the state has.
     """
 
     kernel: str
@@ -63,6 +66,7 @@ class Variant:
     advance: Advance
     fits: Callable[[Any, Any, Any], bool]
     spans: bool
+    rows: Rows
 
     def __call__(
         self, ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, **more: Any
@@ -70,16 +74,24 @@ class Variant:
         """Call ``advance`` on a state that this variant can take, whatever its strides.
 
         Raises:
-            DriftproofError: the state is not [clients, rows, replicates] of this context, of its
-                precision, on its device; machine code would read past its end.
+            DriftproofError: the state is not [clients, rows, replicates] of this context and these
+                oracles, of its precision, on its device, or the oracles are of other clients;
+                machine code would read past an end.
         """
+        clients, rows = len(ctx.local), self.rows(oracles)
+        if oracles.clients != clients:
+            raise DriftproofError(
+                f"{self.kernel} ({self.name}): oracles of {oracles.clients} clients",
+                f"of the {clients} of the context",
+                "take problem.oracles(ctx.dtype, ctx.device, ctx.local)",
+            )
         for name, x in zip(state._fields, state, strict=True):
-            got = f"{x.dtype} {list(x.shape)} on {x.device.type}"
-            here = (len(ctx.local), x.shape[1] if x.ndim == 3 else "rows", ctx.replicates)
+            here = (clients, rows[name], ctx.replicates)
             if tuple(x.shape) != here or x.dtype != ctx.dtype or x.device.type != self.device:
                 raise DriftproofError(
-                    f"{self.kernel} ({self.name}): {name} is {got}",
-                    f"{ctx.dtype} [{here[0]}, {here[1]}, {here[2]}] on {self.device}",
+                    f"{self.kernel} ({self.name}): {name} is {x.dtype} {list(x.shape)} on "
+                    f"{x.device.type}",
+                    f"{ctx.dtype} {list(here)} on {self.device}",
                     "start from algorithm.init in the same context",
                 )
         return self.advance(ctx, oracles, algorithm, state, steps, **more)
@@ -96,6 +108,7 @@ class Fused:
         cost: (algorithm, problem, replicates, bytes of a real) → the cost of one round.
         tolerance: by how many units in the last place of the largest entry a variant may differ
             from the plain steps in double precision after one round.
+        rows: oracles → how many rows a field of the state has.
         variants: by name, the fastest of a device first.
     """
 
@@ -106,6 +119,7 @@ class Fused:
     cost: Callable[[Any, Any, int, int], Cost] | None
     tolerance: float
     spans: bool
+    rows: Rows
     variants: dict[str, Variant] = field(default_factory=dict)
 
     def variant(
@@ -118,7 +132,9 @@ class Fused:
         """Add an ``advance`` function as one more variant, after those already there."""
 
         def decorate(advance: Advance) -> Advance:
-            self.variants[name] = Variant(self.name, name, device, advance, fits, self.spans)
+            self.variants[name] = Variant(
+                self.name, name, device, advance, fits, self.spans, self.rows
+            )
             return advance
 
         return decorate
@@ -137,6 +153,7 @@ def fused(
     name: str,
     algorithm: str,
     problem: str | tuple[str, ...],
+    rows: Rows,
     accepts: Callable[[Any, Any], bool] = lambda algorithm, problem: True,
     cost: Callable[[Any, Any, int, int], Cost] | None = None,
     tolerance: float = 4096.0,
@@ -146,7 +163,7 @@ def fused(
     served = (problem,) if isinstance(problem, str) else tuple(problem)
 
     def decorate(advance: Advance) -> Fused:
-        made = Fused(name, algorithm, served, accepts, cost, tolerance, spans)
+        made = Fused(name, algorithm, served, accepts, cost, tolerance, spans, rows)
         made.variant("numba", device="cpu")(advance)
         return made
 

@@ -1,0 +1,148 @@
+"""Laws over every kernel in the registry, on generated cases: what it computes, what it refuses.
+
+The variants for the CPU run here; those for a GPU in ``test_triton`` and ``test_graphed``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.kernel_cases import FAMILIES, FIELDS, cases, simplest
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
+
+KERNELS = sorted(leaves("kernel"))
+COUNTERS = ("t", "rounds", "reals")
+
+
+def test_every_family_that_a_kernel_serves_is_drawn():
+    served = {family for name in KERNELS for family in leaves("kernel")[name].load().problem}
+    assert served == set(FAMILIES)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@settings(max_examples=80)
+@given(data=st.data())
+def test_every_variant_is_the_plain_steps_whatever_the_strides(name, data):
+    case = data.draw(cases(name))
+    start = case.state()
+    states, met, after = case.plain(start)
+    for variant in [v.name for v in case.kernel.variants.values() if v.device == "cpu"]:
+        laid = case.laid(start)
+        (made, reach, *path), ctx = case.fused(laid, variant)
+        (again, *_), _ = case.fused(start, variant)
+        for field, x in made._asdict().items():
+            begun = getattr(start, field)
+            assert x.dtype == case.dtype
+            assert case.units(x, getattr(states[-1], field), begun) <= case.kernel.tolerance, field
+            assert torch.equal(x, getattr(again, field)), field
+            assert torch.equal(getattr(laid, field), begun), "the state given was written to"
+            if case.record:
+                held = torch.stack([getattr(state, field) for state in states[:-1]])
+                held = held if case.record == "all" else held.mean(1, keepdim=True)
+                kept = getattr(path[0], field)
+                assert kept.shape == held.shape
+                assert case.units(kept, held, begun) <= case.kernel.tolerance, field
+        assert path in ([], [None]) or case.record
+        precision = case.kernel.tolerance * torch.finfo(case.dtype).eps
+        assert reach == pytest.approx(met, rel=precision)
+        assert [getattr(ctx, n) for n in COUNTERS] == [getattr(after, n) for n in COUNTERS]
+        assert (ctx.mask is None) == (after.mask is None)
+        assert ctx.mask is None or torch.equal(ctx.mask.double(), after.mask)
+
+
+CHANGED = [
+    pytest.param(name, field, id=f"{name}-{field}")
+    for name in KERNELS
+    for field in FIELDS
+    if field in simplest(name).algorithm.values()
+    and field not in ("terms", "batch", "participation", "decay", "averaged")
+]
+
+
+@pytest.mark.parametrize(("name", "field"), CHANGED)
+def test_a_round_with_another_parameter_is_told_apart(name, field):
+    """Negative control: what is drawn matters to the comparison."""
+    case = replace(simplest(name), first=2 * simplest(name).algorithm.local_steps)
+    value = getattr(case.algorithm, field)
+    other = replace(case.algorithm, **{field: value + 1 if isinstance(value, int) else value / 2})
+    start = case.state()
+    ends = []
+    for algorithm in (case.algorithm, other):
+        tau = algorithm.local_steps
+        run = replace(case, algorithm=algorithm, first=2 * tau, steps=2 * tau)
+        run = run if case.kernel.spans else replace(run, steps=tau)
+        ends.append(run.plain(start)[0][-1])
+    (made, *_), _ = replace(case, steps=len_of(case)).fused(start, "numba")
+
+    def off(end):
+        return max(case.units(a, b, c) for a, b, c in zip(made, end, start, strict=True))
+
+    assert off(ends[0]) <= case.kernel.tolerance < off(ends[1])
+
+
+def len_of(case):
+    return case.algorithm.local_steps * (2 if case.kernel.spans else 1)
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if simplest(name).kernel.spans])
+def test_random_rounding_moves_a_state_by_units_in_its_last_place(name):
+    case = replace(simplest(name), steps=2, first=1, replicates=64)
+    start = case.state()
+    (still, *_), _ = case.fused(start, "numba")
+    moved = [case.fused(start, "numba", jitter=seed)[0][0] for seed in (3, 2**63 + 5)]
+    for x, one, other, begun in zip(still, *moved, start, strict=True):
+        assert 0 < case.units(one, x, begun) < 16
+        assert not torch.equal(one, other)
+
+
+SPOILS = {
+    "fewer clients": lambda x: x[:-1],
+    "more clients": lambda x: torch.cat([x, x]),
+    "fewer rows": lambda x: x[:, :-1],
+    "more rows": lambda x: torch.cat([x, x], 1),
+    "fewer replicates": lambda x: x[..., :-1],
+    "more replicates": lambda x: torch.cat([x, x], 2),
+    "no replicates": lambda x: x[..., 0],
+    "one axis more": lambda x: x[None],
+    "single precision": lambda x: x.float(),
+    "half precision": lambda x: x.half(),
+    "whole numbers": lambda x: x.long(),
+    "another device": lambda x: x.to("meta"),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("how", SPOILS)
+def test_a_field_of_another_shape_kind_or_device_is_refused(name, how):
+    case = simplest(name)
+    start = case.state()
+    for variant in case.kernel.variants.values():
+        if variant.device != "cpu":
+            continue
+        for field, x in start._asdict().items():
+            spoilt = SPOILS[how](x)
+            with pytest.raises(DriftproofError, match=name) as told:
+                case.fused(start._replace(**{field: spoilt}), variant.name)
+            error = told.value
+            assert f"{field} is {spoilt.dtype} {list(spoilt.shape)}" in error.got
+            assert f"{x.dtype} {list(x.shape)} on cpu" in error.wanted
+            assert "algorithm.init" in error.remedy
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_data_of_other_clients_are_refused(name):
+    """What would be read lies beyond them."""
+    case = simplest(name)
+    start, ctx = case.state(), case.context()
+    few = case.problem.oracles(case.dtype, "cpu", range(ctx.clients - 1))
+    more = {"record": ""} if case.kernel.spans else {}
+    for variant in case.kernel.variants.values():
+        if variant.device == "cpu":
+            with pytest.raises(DriftproofError, match="oracles"):
+                variant(ctx, few, case.algorithm, start, case.steps, **more)
