@@ -8,7 +8,7 @@ import torch
 
 from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
 from toolkit import average, each, sq
-from toolkit.algorithms import ComFedL, FedAvg
+from toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 
@@ -84,6 +84,45 @@ def test_inner_quantities_are_marked():
     made = measured(lambda view: each("round", "local_step", sq(view.mean(
         "u" if view.local_step else "w"))))  # fmt: skip
     assert np.all(made.values[0] <= 1 + 1e-12)  # ‖u‖ ≤ G_f G_g = 1
+
+
+LOOKS = {
+    "the state": (0, lambda view: each("round", "local_step", sq(view.mean("w")))),
+    "a mark": (1, lambda view: each("round", "local_step", sq(view.mean("u")))),
+    "a mark, if there is one": (
+        1, lambda view: each("transition", sq(view.mean("u" if "u" in view.ctx.marks else "w"))),
+    ),
+    "a mark by its own hands": (
+        1, lambda view: each("transition", sq(view.ctx.marks.get("u", 0 * view.state.w).mean(0))),
+    ),
+    "a client's field, marked before the average": (
+        1, lambda view: each("transition", sq(view.client("w")[0])),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("trials", "left"), LOOKS.values(), ids=LOOKS)
+def test_a_trial_step_is_made_for_a_measure_that_looks_at_marks_alone(monkeypatch, trials, left):
+    made, step = [], ComFedL.step
+    monkeypatch.setattr(ComFedL, "step", lambda *given: made.append(1) or step(*given))
+    assert np.all(measured(left, rounds=3).values >= 0)
+    assert len(made) == 3 * 2 + trials
+
+
+def test_a_kernel_finds_the_first_bad_step_though_a_measure_keeps_one_field():
+    """Steps of 1e308 overflow after some, wherever a measure looks."""
+    algorithm = LocalSCGDM(local_steps=3, step_size=0.5, step_factor=1e308)
+    lefts = [
+        None, *(lambda view, name=name: each("step", view.mean(name)[0]) for name in "xum"),
+        lambda view: each("step", view.client("x")[0, 0]),
+    ]  # fmt: skip
+    for left in lefts:
+        bad = {
+            measured(left, algorithm, rounds=9, kernels=kernels).bad_step
+            for kernels in (True, False)
+        }
+        assert len(bad) == 1, bad
+        assert bad != {None}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numba
 import pytest
 import torch
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from tests.kernel_cases import FAMILIES, FIELDS, cases, simplest
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
+from toolkit.kernels import _replicates
 
 KERNELS = sorted(leaves("kernel"))
 COUNTERS = ("t", "rounds", "reals")
@@ -90,7 +92,38 @@ def len_of(case):
     return case.algorithm.local_steps * (2 if case.kernel.spans else 1)
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if simplest(name).kernel.spans])
+SPANS = [name for name in KERNELS if simplest(name).kernel.spans]
+
+
+@pytest.mark.parametrize("name", SPANS)
+@settings(max_examples=20)
+@given(data=st.data(), threads=st.integers(2, 3))
+def test_replicates_on_several_threads_are_the_same_to_the_bit(name, data, threads):
+    case = data.draw(cases(name).filter(lambda case: case.replicates > 8))
+    start, before = case.state(), numba.get_num_threads()
+    (alone, *_), _ = case.fused(start, "numba")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_replicates, "LEAST", 0)
+        patch.setattr(_replicates.numba, "get_num_threads", lambda: threads)
+        (apart, _, path), _ = case.fused(start, "numba")
+    assert numba.get_num_threads() == before
+    assert all(torch.equal(a, b) for a, b in zip(alone, apart, strict=True))
+    if case.record:
+        whole = case.fused(start, "numba")[0][2]
+        assert all(torch.equal(a, b) for a, b in zip(whole, path, strict=True))
+
+
+@pytest.mark.parametrize("name", SPANS)
+def test_fields_that_nobody_wants_recorded_are_left_out(name):
+    case = replace(simplest(name), steps=3, record="mean")
+    every = case.fused(case.state(), "numba")[0][2]
+    for wanted in every._fields:
+        path = case.fused(case.state(), "numba", among={wanted})[0][2]
+        assert torch.equal(getattr(path, wanted), getattr(every, wanted))
+        assert sum(len(x) for x in path) == case.steps
+
+
+@pytest.mark.parametrize("name", SPANS)
 def test_random_rounding_moves_a_state_by_units_in_its_last_place(name):
     case = replace(simplest(name), steps=2, first=1, replicates=64)
     start = case.state()

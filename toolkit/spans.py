@@ -39,7 +39,7 @@ def span(
     stretch = max(1, ROOM // (largest * tau))
     every = tau if recorder is not None and recorder.axes == ("round",) else 1
 
-    def take(state: Any, first: int, steps: int, among: Any) -> Any:
+    def take(state: Any, first: int, steps: int, record: str, among: Any) -> Any:
         ctx.t = first * tau
         seed = _seed(jitter, first)
         return kernel(
@@ -49,7 +49,7 @@ def span(
     for first in range(0, rounds, stretch):
         steps = min(stretch, rounds - first) * tau
         before, counted = state, (ctx.rounds, ctx.reals)
-        state, met, path = take(state, first, steps, among)
+        state, met, path = take(state, first, steps, record, among)
         reach = max(reach, met)
         if recorder is not None:
             moments = type(state)(*(x[::every] for x in path))
@@ -57,10 +57,9 @@ def span(
                 moments = _after(path, state)
             recorder.take_many(_beside(view, moments), steps // every)
         if not all(bool(torch.isfinite(x.sum())) for x in state):
-            if among is not None:  # draws are keyed: the same once more, with all fields kept
-                ctx.rounds, ctx.reals = counted
-                path = take(before, first, steps, None)[2]
-            return state, reach, _first_bad(path, first * tau, steps)
+            ctx.rounds, ctx.reals = counted
+            path = take(before, first, steps, "all", None)[2]  # draws are keyed: the same again
+            return state, reach, _first_bad(path, first * tau)
         if recorder is not None and recorder.lost:
             return state, reach, ctx.t
     return state, reach, None
@@ -86,11 +85,9 @@ def _after(path: Any, state: Any) -> Any:
     return type(state)(*(shifted(x, last) for x, last in zip(path, state, strict=True)))
 
 
-def _first_bad(path: Any, first: int, steps: int) -> int:
+def _first_bad(path: Any, first: int) -> int:
     """Return the first step after which the state is not finite."""
-    if path is None:
-        return first + steps - 1
-    fine = torch.stack([torch.isfinite(x).flatten(1).all(1) for x in path]).all(0)
+    fine = torch.stack([torch.isfinite(x.flatten(1).sum(1)) for x in path]).all(0)
     return first + max(0, int(fine.long().cumprod(0).sum()) - 1)
 
 

@@ -50,14 +50,19 @@ def tile_for(stream: Stream, like: np.ndarray) -> np.ndarray:
 
 
 @numba.njit(cache=True)
-def of_step(stream: Stream, first: int, step: int, steps: int, tile: np.ndarray) -> np.ndarray:
+def of_step(
+    stream: Stream, first: int, step: int, steps: int, replicate: int, tile: np.ndarray
+) -> np.ndarray:
     """Return the values of step ``first + step``, [clients, elements, replicates].
 
     Steps are taken one after the other from 0 to ``steps``; a tile of them is drawn at a time.
+
+    Args:
+        replicate: the first one that the tile has.
     """
     place = step % len(tile)
     if place == 0 and stream.elements > 0:
-        draw(stream, first + step, 0, 0, tile[: min(len(tile), steps - step)])
+        draw(stream, first + step, 0, replicate, tile[: min(len(tile), steps - step)])
     made: np.ndarray = tile[place]
     return made
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from toolkit.kernels import _composed as composed
 from toolkit.kernels._composed_cost import STEP_BY_STEP, Counted
+from toolkit.kernels._replicates import over_replicates
 from toolkit.kernels.registry import Cost, fused
 
 SHARING = ("case-1", "case-2", "every-step")
@@ -45,8 +46,12 @@ def advance(
     path = composed.path_of(record, among, steps, state._fields, x, y)
     sharing = SHARING.index(algorithm.sharing)
     seed = np.array([jitter], np.uint64)
-    xs, ys = path
-    _steps(x, y, xs, ys, c, own, sizes, sharing, first, steps, period, seed)
+    rest = c, own, sizes, sharing, first, steps, period, seed
+
+    def loop(*given: Any) -> None:
+        _steps(*given[:-1])  # it draws nothing
+
+    over_replicates(loop, [x, y], path, rest, steps, whole=jitter != 0)
     averages = (first + steps) // period - first // period
     embeddings = {"case-1": 0, "case-2": averages + (first == 0), "every-step": steps}
     ctx.rounds += averages + embeddings[algorithm.sharing]
@@ -56,7 +61,7 @@ def advance(
     return composed.tensors(kind, [x, y]), 0.0, composed.tensors(kind, path) if record else None
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _steps(
     x: np.ndarray, y: np.ndarray, xs: np.ndarray, ys: np.ndarray, c: np.ndarray, own: np.ndarray,
     sizes: np.ndarray, sharing: int, first: int, steps: int, period: int, seed: np.ndarray,

@@ -11,6 +11,7 @@ import numpy as np
 from toolkit.kernels import _composed as composed
 from toolkit.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels._device import composed_fits
+from toolkit.kernels._replicates import over_replicates
 from toolkit.kernels.registry import Cost, fused
 from toolkit.stream_values import of_step, tile_for
 from toolkit.streams import Stream
@@ -50,10 +51,8 @@ def advance(
     rates = np.array([1 - algorithm.momentum, algorithm.step_size], dtype)
     given = algorithm.first_step == "given"
     seed = np.array([jitter], np.uint64)
-    (x, before, y), (xs, befores, ys) = fields, path
-    _steps(
-        x, before, y, xs, befores, ys, zeta, xi, c, own, rates, given, first, steps, period, seed
-    )
+    rest = zeta, xi, c, own, rates, given, first, steps, period, seed
+    over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
     averages = (first + steps) // period - first // period
     ctx.rounds += averages + steps
     ctx.reals += averages * fields[0].shape[1] + steps * fields[2].shape[1]
@@ -62,11 +61,12 @@ def advance(
     return composed.tensors(kind, fields), 0.0, composed.tensors(kind, path) if record else None
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _steps(
     x: np.ndarray, before: np.ndarray, y: np.ndarray, xs: np.ndarray, befores: np.ndarray,
     ys: np.ndarray, zeta: Stream, xi: Stream, c: np.ndarray, own: np.ndarray,
     rates: np.ndarray, given: bool, first: int, steps: int, period: int, seed: np.ndarray,
+    replicate: int,
 ) -> None:  # fmt: skip
     """Move x, the x before it and the shared y, [clients, rows, replicates], in place."""
     clients, dim, replicates = x.shape
@@ -83,8 +83,8 @@ def _steps(
         composed.keep(x, xs, step)
         composed.keep(before, befores, step)
         composed.keep(y, ys, step)
-        inside = of_step(zeta, first, step, steps, inner_tile)
-        beside = of_step(xi, first, step, steps, plain_tile)
+        inside = of_step(zeta, first, step, steps, replicate, inner_tile)
+        beside = of_step(xi, first, step, steps, replicate, plain_tile)
         for k in range(clients):
             composed.inner(x[k], inside[k], c, own[:, k], g[k], slope[k])
             if t > 0 or not given:

@@ -16,6 +16,7 @@ import numpy as np
 from toolkit.kernels import _composed as composed
 from toolkit.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels._device import composed_fits
+from toolkit.kernels._replicates import over_replicates
 from toolkit.kernels.registry import Cost, fused
 from toolkit.stream_values import of_step, tile_for
 from toolkit.streams import Stream
@@ -64,8 +65,8 @@ def advance(
     sent = np.array([name in algorithm.averaged for name in ("x", "u", "m")])
     path = composed.path_of(record, among, steps, state._fields, *fields)
     seed = np.array([jitter], np.uint64)
-    (x, u, m), (xs, us, ms) = fields, path
-    _steps(x, u, m, xs, us, ms, xi, zeta, single, c, own, rates, sent, first, steps, p, seed)
+    rest = xi, zeta, single, c, own, rates, sent, first, steps, p, seed
+    over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
     averages = ((first + steps) // p - first // p) if sent.any() else 0
     ctx.rounds += averages
     ctx.reals += averages * sum(x.shape[1] for x, now in zip(fields, sent, strict=True) if now)
@@ -74,11 +75,11 @@ def advance(
     return composed.tensors(kind, fields), 0.0, composed.tensors(kind, path) if record else None
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _steps(
     x: np.ndarray, u: np.ndarray, m: np.ndarray, xs: np.ndarray, us: np.ndarray, ms: np.ndarray,
     xi: Stream, zeta: Stream, single: bool, c: np.ndarray, own: np.ndarray, rates: np.ndarray,
-    sent: np.ndarray, first: int, steps: int, p: int, seed: np.ndarray,
+    sent: np.ndarray, first: int, steps: int, p: int, seed: np.ndarray, replicate: int,
 ) -> None:  # fmt: skip
     """Move x, u and m, [clients, rows, replicates], in place.
 
@@ -97,8 +98,8 @@ def _steps(
         composed.keep(x, xs, step)
         composed.keep(u, us, step)
         composed.keep(m, ms, step)
-        inside = of_step(xi, first, step, steps, inner_tile)
-        outside = of_step(zeta, first, step, steps, outer_tile)
+        inside = of_step(xi, first, step, steps, replicate, inner_tile)
+        outside = of_step(zeta, first, step, steps, replicate, outer_tile)
         if single:
             outside = inside[:, xi.elements - 1 :]
         for k in range(clients):

@@ -1,0 +1,60 @@
+"""Spreads a fused loop over threads, by replicates: no replicate knows of another one.
+
+The loop gives up Python's lock and is compiled once, for one thread: threads of Python's own do,
+where numba's parallel loops would compile it a second time. The values do not depend on the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+
+LEAST = 2**17
+"""Entries of the fields, times steps, from which on it is worth while to wake other threads."""
+TOGETHER = 8
+"""Replicates that a vector holds: parts are multiples of it."""
+
+
+def over_replicates(
+    loop: Callable[..., None], fields: Sequence[np.ndarray], path: Sequence[np.ndarray],
+    rest: tuple[Any, ...], steps: int, *, whole: bool,
+) -> None:  # fmt: skip
+    """Move fields, and fill their path, in place.
+
+    Args:
+        loop: (*fields, *path, *rest, the number of their first replicate), moves them in place.
+        fields: [clients, rows, replicates] each.
+        path: [steps, clients or 1, rows, replicates] each.
+        whole: whether the replicates must stay together.
+    """
+    replicates = fields[0].shape[2]
+    threads = numba.get_num_threads()
+    width = -(-replicates // threads)
+    width += -width % TOGETHER
+    if whole or width >= replicates or steps * sum(x.size for x in fields) < LEAST:
+        loop(*fields, *path, *rest, 0)
+        return
+
+    def part(first: int) -> None:
+        here = slice(first, first + width)
+        own = [np.ascontiguousarray(x[..., here]) for x in fields]
+        passed = [np.empty_like(x[..., here], order="C") for x in path]
+        loop(*own, *passed, *rest, first)
+        for x, moved in zip([*fields, *path], [*own, *passed], strict=True):
+            x[..., here] = moved
+
+    first, *others = range(0, replicates, width)
+    working = [_pool(threads).submit(part, start) for start in others]
+    part(first)
+    for one in working:
+        one.result()
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads - 1, thread_name_prefix="replicates")
