@@ -20,6 +20,10 @@ from toolkit.measure import INSIDE, SUMMED, Reduction, View
 TRACE_POINTS = 96
 TOGETHER = 64
 """Moments that are added at once."""
+ASKING = (
+    "problem", "gradient", "client_gradients", "own_gradients", "inner_values", "objective",
+)  # fmt: skip
+"""What a measure asks of every client at each moment."""
 
 
 class UnsteppedError(Exception):
@@ -57,7 +61,7 @@ class _Trial(View):
     def __getattribute__(self, name: str) -> Any:
         if name in (
             "round", "local_step", "t", "start", "before", "previous", "round_start", "client",
-            "state", "local_steps", "ctx",
+            "state", "local_steps", "ctx", *ASKING,
         ):  # fmt: skip
             self.memory[name] = True
         return super().__getattribute__(name)
@@ -82,6 +86,8 @@ class Recorder:
     """Whether the measure asked for more than means over clients."""
     fields: frozenset[str] | None = None
     """The fields whose means it asked for, if it asked for nothing else (None: all)."""
+    asked_clients: bool = True
+    """Whether it made something of every client, a gradient of F for instance."""
     looked_inside: bool = False
     """Whether the measure asked for what only a step by step run has."""
     _lost: bool = False
@@ -139,7 +145,8 @@ class Recorder:
             )
         # at the start of a round the state is that of the start, and there is nothing inside
         harmless = {"start", "round_start", INSIDE} if reduction.axes == ("round",) else set()
-        self.looked_inside = bool(set(trial.memory) - harmless - {"client", "state"})
+        self.looked_inside = bool(set(trial.memory) - harmless - {"client", "state", *ASKING})
+        self.asked_clients = bool({"client", "state", *ASKING} & set(trial.memory))
         self.looked_at_clients = bool({"client", "state"} & set(trial.memory))
         if not self.looked_at_clients:
             self.fields = frozenset(trial.__dict__["fields"])

@@ -9,13 +9,14 @@ import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm
-from toolkit.engines.batched import BatchedContext
 from toolkit.kernels.registry import Variant
 from toolkit.measure import View
 from toolkit.recorder import Recorder
 
 ROOM = 2**19
-"""Reals of one field of the state that are kept at a time: 4 MiB in double precision."""
+"""Reals of one field of the state that are measured at a time: 4 MiB in double precision."""
+CHEAP = 4
+"""How much longer a stretch is whose measure asks for means of fields alone."""
 
 
 def span(
@@ -36,7 +37,8 @@ def span(
     record = "" if recorder is None else "all" if recorder.looked_at_clients else "mean"
     among = None if recorder is None else recorder.fields
     largest = max(x.numel() for x in state)  # a gradient of F asks every client, at every moment
-    stretch = max(1, ROOM // (largest * tau))
+    room = ROOM if recorder is None or recorder.asked_clients else CHEAP * ROOM
+    stretch = max(1, room // (largest * tau))
     every = tau if recorder is not None and recorder.axes == ("round",) else 1
 
     def take(state: Any, first: int, steps: int, record: str, among: Any) -> Any:
@@ -52,7 +54,7 @@ def span(
         state, met, path = take(state, first, steps, record, among)
         reach = max(reach, met)
         if recorder is not None:
-            moments = type(state)(*(x[::every] for x in path))
+            moments = path if every == 1 else type(state)(*(x[::every] for x in path))
             if recorder.axes == ("transition",):
                 moments = _after(path, state)
             recorder.take_many(_beside(view, moments), steps // every)
@@ -93,10 +95,14 @@ def _first_bad(path: Any, first: int) -> int:
 
 def _beside(view: View, path: Any) -> View:
     """Return a view in which the moments of a path are replicates beside each other."""
-    wide = type(path)(*(_wide(x) for x in path))
+    wide = type(path)(*(_wide(x) if len(x) else x for x in path))
+
+    def means(mask: None, xs: tuple[Tensor, ...], weights: None) -> list[Tensor]:
+        return [x if len(x) == 1 else x.mean(0, keepdim=True) for x in xs]
+
     ctx: Any = SimpleNamespace(
         mask=None, marks={}, replicates=max(x.shape[-1] for x in wide), clients=view.ctx.clients,
-        means=lambda mask, xs, weights: BatchedContext.means(view.ctx, mask, xs, weights),
+        means=means,
     )  # fmt: skip
     return View(ctx, view.problem, wide, wide)
 
