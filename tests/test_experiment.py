@@ -21,7 +21,7 @@ from verifiers.experiments.comfedl._imbalanced_runs import OneRun
 def smoke(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     made = driftproof(
-        "run", "comfedl/imbalanced", "--profile", "smoke", "--workers", "1", "--out", str(folder)
+        "run", "comfedl/imbalanced", "--profile", "smoke", "--workers", "2", "--out", str(folder)
     )
     assert made.returncode == 0, made.stderr
     return folder, made.stdout, json.loads((folder / "experiment.json").read_text())

@@ -32,7 +32,7 @@ CALLS = {"terms": 0, "inner_calls": 3, "inner_steps": 4, "outer_steps": 5}
 def smoke(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     made = driftproof(
-        "run", "fednest/minimax", "--profile", "smoke", "--workers", "1", "--out", str(folder)
+        "run", "fednest/minimax", "--profile", "smoke", "--workers", "2", "--out", str(folder)
     )
     assert made.returncode == 0, made.stderr
     return folder, made.stdout, json.loads((folder / "experiment.json").read_text())

@@ -270,7 +270,7 @@ def test_the_whole_communication_is_equal():
 def smoke(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     made = driftproof(
-        "run", "fednest/tuning", "--profile", "smoke", "--workers", "1", "--out", str(folder)
+        "run", "fednest/tuning", "--profile", "smoke", "--workers", "2", "--out", str(folder)
     )
     assert made.returncode == 0, made.stderr
     return folder, made.stdout, json.loads((folder / "experiment.json").read_text())

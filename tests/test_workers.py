@@ -32,6 +32,7 @@ def told():
     from toolkit.workers import context
     import torch, numba
     threads = torch.get_num_threads(), numba.get_num_threads()
+    assert numba.njit(lambda x: x + 1)(1) == 2  # it compiles, and minds no environment
     return context(computed=True).get_start_method(), threads, "verifiers.loaded" in sys.modules
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class Item:
         tier, number: which case of the claim, by profile and position.
         form: which form, by position.
         case: the case's key (part of the unit's name).
-        size: the steps of its run: longer ones are started first.
+        effort: the steps of its run: longer ones are started first.
     """
 
     claim: Source
@@ -51,7 +51,7 @@ class Item:
     seed: int = 0
     block: int = 0
     device: str = "cpu"
-    size: float = 0.0
+    effort: float = 0.0
 
     @property
     def path(self) -> Path | None:
@@ -141,7 +141,7 @@ def jobs_for(
         for lead, numbers in _by_left(claim, wanted).items():
             forms = [claim.forms[k] for k in numbers]
             for number, case in enumerate(cases):
-                at = replace(base, number=number, case=case.key, form=lead, size=_steps(case))
+                at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
                 made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
     return [_guarded(job, source) for job in made]
 
@@ -235,7 +235,7 @@ def _horizons(claim: Claim, profile: str) -> Sequence[Case]:
 def _runs(claim: Claim, base: Item, profile: str) -> list[Item]:
     tier = "quick" if profile == "smoke" else profile
     return [
-        replace(base, task="block", tier=tier, number=number, case=case.key, size=_steps(case))
+        replace(base, task="block", tier=tier, number=number, case=case.key, effort=_steps(case))
         for number, case in enumerate(_horizons(claim, profile))
     ]
 

@@ -37,7 +37,7 @@ Result = tuple[bytes, float]
 class Unit(Protocol):
     """A unit of work; it travels to a worker by pickle.
 
-    If it has a ``size``, a guess at how long it takes, those of the largest are started first.
+    If it has an ``effort``, a guess at how long it takes, those of the largest are started first.
     """
 
     @property
@@ -163,7 +163,7 @@ class _Spread:
             self._slots[number] = [self._units.held(item) for item in wanted]
             for place, item in enumerate(wanted):
                 if self._slots[number][place] is None:
-                    heapq.heappush(self._waiting, (-_size(item), number, place, item))
+                    heapq.heappush(self._waiting, (-_effort(item), number, place, item))
             self._submit()
 
     def _submit(self) -> None:
@@ -172,9 +172,9 @@ class _Spread:
             self._pending[self._pool.submit(perform, item)] = (number, place, item)
 
 
-def _size(unit: Unit) -> float:
-    size: float = getattr(unit, "size", 0.0)
-    return size
+def _effort(unit: Unit) -> float:
+    effort: float = getattr(unit, "effort", 0.0)
+    return effort
 
 
 def perform(unit: Unit) -> Result:
@@ -204,7 +204,8 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the run
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+    if "numba" not in sys.modules:  # else it has read the environment, and minds if that changes
+        os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     compute_on(1, 1)
     may_fork()
 
