@@ -39,7 +39,7 @@ def span(
     stretch = max(1, ROOM // (largest * tau))
     every = tau if recorder is not None and recorder.axes == ("round",) else 1
 
-    def take(state: Any, first: int, steps: int, among: Any) -> Any:
+    def take(state: Any, first: int, steps: int, record: str, among: Any) -> Any:
         ctx.t = first * tau
         seed = _seed(jitter, first)
         return kernel(
@@ -49,20 +49,23 @@ def span(
     for first in range(0, rounds, stretch):
         steps = min(stretch, rounds - first) * tau
         before, counted = state, (ctx.rounds, ctx.reals)
-        state, met, path = take(state, first, steps, among)
+        state, met, path = take(state, first, steps, record, among)
         reach = max(reach, met)
         if recorder is not None:
             moments = type(state)(*(x[::every] for x in path))
             if recorder.axes == ("transition",):
                 moments = _after(path, state)
             recorder.take_many(_beside(view, moments), steps // every)
+        lost = None if recorder is None else recorder.lost_after(tau)
+        ends = [] if lost is None else [lost]
         if not all(bool(torch.isfinite(x.sum())) for x in state):
-            if among is not None:  # draws are keyed: the same once more, with all fields kept
+            if not record or among is not None:
+                # draws are keyed: the same once more, with all fields kept
                 ctx.rounds, ctx.reals = counted
-                path = take(before, first, steps, None)[2]
-            return state, reach, _first_bad(path, first * tau, steps)
-        if recorder is not None and recorder.lost:
-            return state, reach, ctx.t
+                path = take(before, first, steps, record or "mean", None)[2]
+            ends.append(_first_bad(path, first * tau, steps))
+        if ends:
+            return state, reach, min(ends)
     return state, reach, None
 
 
@@ -88,8 +91,6 @@ def _after(path: Any, state: Any) -> Any:
 
 def _first_bad(path: Any, first: int, steps: int) -> int:
     """Return the first step after which the state is not finite."""
-    if path is None:
-        return first + steps - 1
     fine = torch.stack([torch.isfinite(x).flatten(1).all(1) for x in path]).all(0)
     return first + max(0, int(fine.long().cumprod(0).sum()) - 1)
 
@@ -99,6 +100,7 @@ def _beside(view: View, path: Any) -> View:
     wide = type(path)(*(_wide(x) for x in path))
     ctx: Any = SimpleNamespace(
         mask=None, marks={}, replicates=max(x.shape[-1] for x in wide), clients=view.ctx.clients,
+        horizon=view.horizon,
         means=lambda mask, xs, weights: BatchedContext.means(view.ctx, mask, xs, weights),
     )  # fmt: skip
     return View(ctx, view.problem, wide, wide)
