@@ -12,11 +12,13 @@ from tests.test_claims import make
 from toolkit import average, each, sq
 from toolkit.algorithms import ComFedL
 from toolkit.claims import Case
+from toolkit.federation import run_exactly
+from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth
 from toolkit.verdict import Row, Verdict, overall
 from verifiers import empirical
 from verifiers.empirical import ALPHA, SHADOWS, Sides, decide, measure_block, measure_exactly
-from verifiers.evidence import Measured, joined
+from verifiers.evidence import Measured, copies_of, joined
 from verifiers.verify import Settings, judge
 
 CLAIM = make(range=lambda c: 1.0)
@@ -168,6 +170,32 @@ def test_blocks_and_seeds_are_drawn_apart_and_rounding_is_measured_several_times
     shadow = measure_exactly(CLAIM, Case(BoundedComposition(distance=50.3), ComFedL(), 3)).shadow
     assert len(shadow) == SHADOWS == 4
     assert len({tuple(row[0]) for row in shadow}) > 1
+
+
+def test_copies_are_the_run_cut_apart():
+    def left(view):
+        return each("step", sq(view.mean("w")), u=sq(view.mean("w") - 1))
+
+    problem = BoundedComposition(inner_value_noise=0.3, distance=50.3)
+    more = {"rounds": 2, "left": left, "limit": 99, "dtype": torch.float32}
+    once = run_exactly(problem, ComFedL(), **more)
+    made = run_exactly(problem, ComFedL(), **more, jitter=0, copies=3)
+    apart = copies_of(made, 3)
+    for field, axis in (("values", 1), ("parts", 2)):
+        pieces = [getattr(one, field) for one in apart]
+        assert np.array_equal(np.concatenate(pieces, axis), getattr(made, field))
+        assert not np.array_equal(pieces[0], pieces[1])
+        for piece in pieces:
+            np.testing.assert_allclose(piece, getattr(once, field), rtol=1e-5)
+    for one in apart:
+        np.testing.assert_allclose(one.weights, once.weights, rtol=1e-15)
+
+
+def test_random_rounding_is_seeded_apart_for_each_run_and_stretch():
+    seeds = {_seed(jitter, first) for jitter in range(8) for first in range(0, 4096, 16)}
+    assert len(seeds) == 8 * 256
+    assert 0 not in seeds
+    assert _seed(None, 5) == 0
 
 
 def test_roles_of_a_run_and_enclosures_of_a_gap():
