@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from synthetic.problems import KLDRO, BoundedComposition
 from tests.leaves import problems
 from tests.test_claims import make
+from toolkit import average, each, sq
 from toolkit.algorithms import ComFedL
 from toolkit.claims import Case
+from toolkit.federation import run_exactly
+from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth
 from toolkit.verdict import Row, Verdict, overall
 from verifiers import empirical
 from verifiers.empirical import ALPHA, SHADOWS, Sides, decide, measure_block, measure_exactly
-from verifiers.evidence import Measured, joined
+from verifiers.evidence import Measured, copies_of, joined
+from verifiers.verify import Settings, judge
 
 CLAIM = make(range=lambda c: 1.0)
 CASE = CLAIM.cases[0]
@@ -65,6 +70,43 @@ def test_a_run_that_ended_early_supports_nothing():
     low = np.zeros((1, 4096))
     assert sampled(low, 0.5, 0.5).verdict is Verdict.SUPPORTED
     assert sampled(low, 0.5, 0.5, bad_step=3).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("problem", [
+    BoundedComposition(),
+    BoundedComposition(clients=16, inner_value_noise=0.5, outer_gradient_noise=0.5),
+])  # fmt: skip
+def test_a_row_that_compared_nothing_supports_nothing(problem):
+    def left(view):
+        return None if view.t == 0 else each("transition", 1 + sq(view.mean("w")))
+
+    never = [Case(problem, ComFedL(local_steps=1), 1)]
+    (row,) = judge([make(cases=never, left=left, range=lambda c: 2 + c.G_g)], Settings())
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "nothing was compared" in row.reason
+
+
+def test_a_measure_that_is_nan_at_once_is_a_verdict():
+    def left(view):
+        return each("transition", torch.nan * sq(view.mean("w")))
+
+    (row,) = judge([make(left=left)], Settings())
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "not finite" in row.reason
+
+
+def test_an_average_whose_single_runs_ended_early_has_no_known_rounding():
+    """In single precision 10⁴⁵ is infinite; in double it swallows the 1 that is added to it."""
+
+    def left(view):
+        one, large = 1 + 0 * sq(view.mean("w")), 1e25 * 1e20
+        lost = one - ((one * large + 1) - one * large)
+        return average("round", one + (lost if view.round == 39 else 0 * one))
+
+    cases = [Case(BoundedComposition(), ComFedL(local_steps=1), 40)]
+    (row,) = judge([make(cases=cases, left=left, right=lambda c: 1 + c.eta / 8)], Settings())
+    assert row.lhs["mean"] > row.rhs  # wrongly: exactly it is 1
+    assert row.verdict is Verdict.INCONCLUSIVE
 
 
 def test_sampled_rows_need_every_comparison_and_fail_by_any():
@@ -128,6 +170,32 @@ def test_blocks_and_seeds_are_drawn_apart_and_rounding_is_measured_several_times
     shadow = measure_exactly(CLAIM, Case(BoundedComposition(distance=50.3), ComFedL(), 3)).shadow
     assert len(shadow) == SHADOWS == 4
     assert len({tuple(row[0]) for row in shadow}) > 1
+
+
+def test_copies_are_the_run_cut_apart():
+    def left(view):
+        return each("step", sq(view.mean("w")), u=sq(view.mean("w") - 1))
+
+    problem = BoundedComposition(inner_value_noise=0.3, distance=50.3)
+    more = {"rounds": 2, "left": left, "limit": 99, "dtype": torch.float32}
+    once = run_exactly(problem, ComFedL(), **more)
+    made = run_exactly(problem, ComFedL(), **more, jitter=0, copies=3)
+    apart = copies_of(made, 3)
+    for field, axis in (("values", 1), ("parts", 2)):
+        pieces = [getattr(one, field) for one in apart]
+        assert np.array_equal(np.concatenate(pieces, axis), getattr(made, field))
+        assert not np.array_equal(pieces[0], pieces[1])
+        for piece in pieces:
+            np.testing.assert_allclose(piece, getattr(once, field), rtol=1e-5)
+    for one in apart:
+        np.testing.assert_allclose(one.weights, once.weights, rtol=1e-15)
+
+
+def test_random_rounding_is_seeded_apart_for_each_run_and_stretch():
+    seeds = {_seed(jitter, first) for jitter in range(8) for first in range(0, 4096, 16)}
+    assert len(seeds) == 8 * 256
+    assert 0 not in seeds
+    assert _seed(None, 5) == 0
 
 
 def test_roles_of_a_run_and_enclosures_of_a_gap():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
@@ -166,7 +168,7 @@ SPANS = [(a, p) for name in sorted(SERVED) if name.endswith("spans") for a, p in
         lambda view: each(
             "step", sq(view.client("x") - view.mean("x")).sum(0), x=sq(view.mean("x"))
         ),
-        lambda view: average("round", sq(view.round_start("x"))),
+        lambda view: average("round", sq(view.round_start("x")) / view.horizon),
         lambda view: average("transition", sq(view.gradient(view.mean("x")))),
         lambda view: each("transition", sq(view.state.x - view.state.x.mean(0)).sum(0)),
     ],
@@ -202,6 +204,63 @@ def test_a_measure_that_looks_inside_is_taken_step_by_step(left):
     ]  # fmt: skip
     np.testing.assert_array_equal(*made)
     assert len(set(made[0][:, 0])) > 6
+
+
+def caught(view):
+    try:
+        return each("transition", sq(view.mean("z")))
+    except Exception:  # noqa: BLE001 - what a measure of the user's may do
+        return each("transition", sq(view.mean("x")))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "problem", "left"),
+    [
+        (LocalSCGDM(local_steps=3), BoundedComposition(), caught),
+        (LocalSCGDM(local_steps=3), BoundedComposition(),
+         lambda view: each("step", sq(replace(view, local_step=0).mean("x")))),
+        (ComFedL(local_steps=2), KLDRO(clients=2, dim=2, samples=3),
+         lambda view: each("round", sq(view.mean("w") - view.previous.w.mean(0)))),
+        (ComFedL(local_steps=2), KLDRO(clients=2, dim=2, samples=3),
+         lambda view: each("round", sq(view.ctx.marks.get("u", view.state.w).mean(0)))),
+    ],
+)  # fmt: skip
+def test_what_a_measure_asks_for_is_seen_however_it_asks(algorithm, problem, left):
+    made = [
+        run(problem, algorithm, sampled_context(problem, ("s",)), rounds=4, left=left,
+            kernels=kernels).values
+        for kernels in (True, False)
+    ]  # fmt: skip
+    np.testing.assert_array_equal(*made)
+    assert made[0].max() > 0
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        None,
+        lambda view: each("step", sq(1e-200 * view.mean("x"))),
+        lambda view: each("step", sq(view.mean("x"))),
+        lambda view: each("round", sq(view.mean("x"))),
+        lambda view: average("transition", sq(view.mean("x"))),
+    ],
+)
+def test_a_run_that_diverges_ends_at_the_same_step_inside_a_kernel(left):
+    """Steps of 1e150 overflow a square at once; a momentum of 5e307 a step, the model at t = 3."""
+    problem, ends = BoundedComposition(clients=1, distance=2.0), []
+    for algorithm in (
+        LocalSCGDM(local_steps=3, step_size=1e150, momentum=5e-151, inner_momentum=5e-151),
+        LocalSCGDM(local_steps=3, step_size=0.5, momentum=0.02, step_factor=1e308),
+    ):
+        made = [
+            run(problem, algorithm, sampled_context(problem, ("d",), replicates=1), rounds=40,
+                left=left, kernels=kernels)
+            for kernels in (True, False)
+        ]  # fmt: skip
+        assert made[0].bad_step == made[1].bad_step
+        assert made[0].values.shape == made[1].values.shape
+        ends.append(made[0].bad_step)
+    assert ends[1] is not None
 
 
 def test_a_conditional_expectation_is_never_left_to_a_kernel():

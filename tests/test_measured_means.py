@@ -10,10 +10,10 @@ import pytest
 import sympy
 import torch
 
-from synthetic.problems import BiasAmplification, BoundedComposition
+from synthetic.problems import BiasAmplification, BoundedComposition, QuadraticMinimax
 from tests.test_claims import make
 from toolkit import Assumption, Stated, average, each, given_past, grid, sq
-from toolkit.algorithms import ComFedL, LocalSCGDM
+from toolkit.algorithms import ComFedL, FedSVRG, LocalSCGDM
 from toolkit.claims import Case
 from toolkit.constants import Letters, split
 from toolkit.discover import leaves
@@ -314,7 +314,11 @@ def hand_step(w, step, batch, outer_batch, cohorts, last):
 def both(view):
     u = view.client("u")[:, 0]
     held = view.before.w[:, 0]
-    return given_past(sq(view.state.w.mean(0)), cross=u[0] * u[1], one=held[0], two=held[1])
+    chosen = view.ctx.mask
+    first = torch.ones_like(u[0]) if chosen is None else chosen[0, 0].to(u)
+    return given_past(
+        sq(view.state.w.mean(0)), cross=u[0] * u[1], one=held[0], two=held[1], first=first
+    )
 
 
 @pytest.mark.parametrize(("batch", "outer_batch"), [(1, 1), (2, 1), (2, 2)])
@@ -325,16 +329,45 @@ def test_a_branched_step_is_what_a_hand_enumerates(batch, outer_batch, participa
         local_steps=local_steps, step_size=0.7, batch=batch, outer_batch=outer_batch,
         participation=participation,
     )  # fmt: skip
-    cohorts = [(0, 1)] if participation == 1.0 else [(0,), (1,)]
+    everyone = [(0, 1)] if participation == 1.0 else [(0,), (1,)]
     ctx = sampled_context(PAIR, ("branch",), replicates=4)
     made = run(PAIR, method, ctx, rounds=3, left=both)
-    cross, one, two = made.parts
+    cross, one, two, first = made.parts
     for t, r in product(range(3 * local_steps), range(4)):
-        last = (t + 1) % local_steps == 0
+        last, cohorts = (t + 1) % local_steps == 0, everyone
+        if participation < 1.0 and t % local_steps:  # drawn with the round's first step
+            assert first[t, r] in (0, 1)
+            cohorts = [(0,) if first[t, r] else (1,)]
         square, product_ = hand_step((one[t, r], two[t, r]), 0.7, batch, outer_batch, cohorts, last)
         assert made.values[t, r] == pytest.approx(square, rel=1e-12)
         assert cross[t, r] == pytest.approx(product_, rel=1e-12)
     assert np.ptp(one[-1]) > 0  # pasts differ
+
+
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [
+        (FedSVRG(local_steps=2, participation=0.5), QuadraticMinimax(clients=2, heterogeneity=0.5)),
+        (ComFedL(local_steps=3, participation=0.5), PAIR),
+    ],
+)
+def test_a_state_within_a_round_and_its_cohort_are_one_past(method, problem):
+    """The law of total expectation: FedSVRG's first step of a round already asks the cohort."""
+    problem = dataclasses.replace(
+        problem, **{n: 0.0 for n in problem.values() if n.endswith("_noise")}
+    )
+
+    def end(view):
+        return sq(getattr(view.state, method.iterate).mean(0))
+
+    total, given = (
+        run_exactly(problem, method, rounds=2, limit=64, left=left)
+        for left in (lambda v: each("transition", end(v)), lambda v: given_past(end(v)))
+    )
+    assert len(total.weights) == 4
+    np.testing.assert_allclose(
+        given.values @ given.weights, total.values @ total.weights, rtol=1e-12
+    )
 
 
 def test_branches_repeat_the_outcomes_for_every_past_and_keep_the_step():

@@ -127,8 +127,9 @@ def run(
     if fused is not None and fused.spans and watch is None and _seen_between(recorder):
         state, met, bad_step = span(fused, view, algorithm, oracles, recorder, rounds, jitter)
         return _outcome(ctx, recorder, bad_step, max(reach, met), state)
+    looked_back = recorder is not None and recorder.looked_back
     if fused is not None and (
-        fused.spans or shake is not None or not _seen_between(recorder, ("round",))
+        fused.spans or shake is not None or looked_back or not _seen_between(recorder, ("round",))
     ):
         fused = None
     previous = state

@@ -129,17 +129,20 @@ class View:
     @property
     def t(self) -> int:
         """The number of the step: the one just made, of a transition, else the next one."""
-        return self.ctx.t
+        ctx: BatchedContext = self.__dict__["ctx"]
+        return ctx.t
 
     @property
     def local_steps(self) -> int:
         """How many local steps a round has."""
-        return self.ctx.local_steps
+        ctx: BatchedContext = self.__dict__["ctx"]
+        return ctx.local_steps
 
     @property
     def horizon(self) -> int:
         """How many rounds the run has."""
-        return self.ctx.horizon
+        ctx: BatchedContext = self.__dict__["ctx"]
+        return ctx.horizon
 
     def since_round(self, name: str, value: Tensor, *, largest: bool = False) -> Tensor:
         """Return the sum (or the largest) of a value over the moments of this round up to now."""

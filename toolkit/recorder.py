@@ -18,6 +18,7 @@ from toolkit.errors import DriftproofError
 from toolkit.measure import INSIDE, SUMMED, Reduction, View
 
 TRACE_POINTS = 96
+FIELDS = "fields looked at"
 TOGETHER = 64
 """Moments that are added at once."""
 ASKING = (
@@ -31,31 +32,35 @@ class UnsteppedError(Exception):
 
 
 class NoMarks(Mapping[str, Tensor]):
-    """Stands for the marks of a step that was not made."""
+    """Stands for the marks of a step that was not made, and notes whether they were missed."""
+
+    missed = False
+    """A measure may catch what is raised here."""
 
     def __getitem__(self, name: str) -> Tensor:
+        self.missed = True
         raise UnsteppedError
 
     def __iter__(self) -> Iterator[str]:
+        self.missed = True
         raise UnsteppedError
 
     def __len__(self) -> int:
+        self.missed = True
         raise UnsteppedError
 
 
 class _Trial(View):
     """A view that notes whether a measure looks at more than the states at its moments."""
 
-    fields: set[str]
-
     def mean(self, name: str) -> Tensor:
         """Note which field it is of."""
-        self.__dict__["fields"].add(name)
+        self.memory.setdefault(FIELDS, set()).add(name)
         return super().mean(name)
 
     def round_start(self, name: str) -> Tensor:
         """Note which field it is of."""
-        self.__dict__["fields"].add(name)
+        self.memory.setdefault(FIELDS, set()).add(name)
         return super().round_start(name)
 
     def __getattribute__(self, name: str) -> Any:
@@ -90,6 +95,9 @@ class Recorder:
     """Whether it made something of every client, a gradient of F for instance."""
     looked_inside: bool = False
     """Whether the measure asked for what only a step by step run has."""
+    looked_back: bool = False
+    """Whether it asked for what the last step of a round leaves to the start of the next."""
+    _replicates: int = 0
     _lost: bool = False
     _pending: list[tuple[Tensor, ...]] = field(default_factory=list)
     _sum: np.ndarray | None = None
@@ -104,18 +112,20 @@ class Recorder:
             view: the moment as if a step had been made: for most measures that will do.
             step: makes it, which takes as long as a round by a kernel.
         """
-        marks, view.ctx.marks = view.ctx.marks, NoMarks()  # type: ignore[assignment]
+        marks, missing = view.ctx.marks, NoMarks()
+        view.ctx.marks = missing  # type: ignore[assignment]
         try:
             self._try(view)
+            stepped = not missing.missed
         except Exception:  # noqa: BLE001 - it is raised again below, if the step does not mend it
-            view.ctx.marks = marks
-            self._try(step())
+            stepped = False
         finally:
             view.ctx.marks = marks
+        if not stepped:
+            self._try(step())
 
     def _try(self, view: View) -> None:
         trial = _Trial(**view.__dict__ | {"memory": {}})
-        trial.__dict__["fields"] = set()
         reduction = self.left(trial)
         if reduction is None:
             trial.local_step = trial.local_steps
@@ -145,12 +155,13 @@ class Recorder:
             )
         # at the start of a round the state is that of the start, and there is nothing inside
         harmless = {"start", "round_start", INSIDE} if reduction.axes == ("round",) else set()
+        fields = trial.memory.pop(FIELDS, set())
         self.looked_inside = bool(set(trial.memory) - harmless - {"client", "state", *ASKING})
+        self.looked_back = bool({"before", "previous", "ctx"} & set(trial.memory))
         self.asked_clients = bool({"client", "state", *ASKING} & set(trial.memory))
         self.looked_at_clients = bool({"client", "state"} & set(trial.memory))
-        if not self.looked_at_clients:
-            self.fields = frozenset(trial.__dict__["fields"])
-        self.reduction = reduction
+        self.fields = None if self.looked_at_clients else frozenset(fields)
+        self.reduction, self._replicates = reduction, view.ctx.replicates
         self._keep = tuple(_thinned(self.moments[reduction.axes], reduction.how))
 
     @property
@@ -175,6 +186,14 @@ class Recorder:
         """Whether the measure was not finite at some moment; nothing after it is taken."""
         self._settle()
         return self._lost
+
+    def lost_after(self, local_steps: int) -> int | None:
+        """Return the step after which a run whose measure was lost ends: the last of its round."""
+        if not self.lost:
+            return None
+        if self.axes == ("round",):
+            return max(0, self.count * local_steps - 1)
+        return (self.count // local_steps + 1) * local_steps - 1
 
     def take(self, view: View) -> None:
         """Take the measure at this moment."""
@@ -258,7 +277,7 @@ class Recorder:
         if self._sum is not None:
             return self._sum[:, None] / self.total
         if not self._each:
-            return np.empty((1 + len(self.names), 0, 0))
+            return np.empty((1 + len(self.names), 0, self._replicates))
         return np.concatenate(self._each, 1)
 
 

@@ -58,12 +58,14 @@ def span(
             if recorder.axes == ("transition",):
                 moments = _after(path, state)
             recorder.take_many(_beside(view, moments), steps // every)
+        lost = None if recorder is None else recorder.lost_after(tau)
+        ends = [] if lost is None else [lost]
         if not all(bool(torch.isfinite(x.sum())) for x in state):
             ctx.rounds, ctx.reals = counted
             path = take(before, first, steps, "all", None)[2]  # draws are keyed: the same again
-            return state, reach, _first_bad(path, first * tau)
-        if recorder is not None and recorder.lost:
-            return state, reach, ctx.t
+            ends.append(_first_bad(path, first * tau))
+        if ends:
+            return state, reach, min(ends)
     return state, reach, None
 
 
@@ -102,7 +104,7 @@ def _beside(view: View, path: Any) -> View:
 
     ctx: Any = SimpleNamespace(
         mask=None, marks={}, replicates=max(x.shape[-1] for x in wide), clients=view.ctx.clients,
-        means=means,
+        means=means, horizon=view.horizon,
     )  # fmt: skip
     return View(ctx, view.problem, wide, wide)
 

@@ -271,6 +271,9 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
     if measured.kind == "too many atoms":
         reason = "one step of the noise has too many outcomes to be enumerated"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
+    if not len(measured.values) and measured.bad_step < 0:
+        reason = "left(view) gave no value at any moment: nothing was compared"
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
     low, high = right_side(claim, case, form.right)
     factors = coefficients(claim, case, form.right)
     sides = Sides(measured, low, high, range_of(claim, case, form), factors)

@@ -177,6 +177,8 @@ def shadows(exact: Outcome, runs: Sequence[Outcome], *, every_past: bool = False
         stacked = np.concatenate([single.values[None], single.parts])
         if not every_past:
             stacked = (stacked @ single.weights)[..., None]
+        if exact.bad_step is None and single.bad_step is not None and single.how[0] == "average":
+            continue  # what it did not reach counts as zero
         common = min(count, stacked.shape[1])
         row[:, :common] = stacked[:, :common]
     return made.reshape(*made.shape[:2], count * width)

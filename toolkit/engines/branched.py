@@ -8,6 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm
+from toolkit.draws import Law
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.measure import View
@@ -21,14 +22,23 @@ class BranchedContext(EnumeratedContext):
     """Every replicate of another context, continued by every outcome of one step.
 
     Replicate r·A + a is past r followed by outcome a of A: outcomes' digits repeat with period A.
+    A counting one has the first past alone. What is keyed by an earlier step, a cohort drawn as its
+    round began, is part of the past: a state may depend on it.
     """
 
     def continue_from(self, ctx: BatchedContext) -> None:
         """Take the step and the pasts from another context."""
         self.t, self.local_steps, self.horizon = ctx.t, ctx.local_steps, ctx.horizon
-        self.outcomes = self.replicates
-        self.replicates *= ctx.replicates
+        self._past, self.outcomes = ctx, self.replicates
+        self.replicates *= 1 if self._counting else ctx.replicates
         self._probabilities = np.ones(self.replicates)
+
+    def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
+        if step >= self.t:
+            return super()._sample(law, name, step, clients)
+        drawn = self._past._sample(law, name, step, clients)
+        drawn = drawn[..., :1] if self._counting else drawn
+        return np.repeat(drawn, self.outcomes, -1)
 
     @property
     def chances(self) -> Tensor:
@@ -51,8 +61,8 @@ def expected_transition(
         TooManyAtoms: one step has more than ``LIMIT`` outcomes.
     """
     ctx = view.ctx
-    counting = EnumeratedContext(ctx.clients, limit=LIMIT, dtype=ctx.dtype, device=ctx.device)
-    counting.t = ctx.t
+    counting = BranchedContext(ctx.clients, limit=LIMIT, dtype=ctx.dtype, device=ctx.device)
+    counting.continue_from(ctx)
     algorithm.step(counting, oracles, _each(state, lambda x: x[..., :1]))
     atoms = counting.found
     branched = BranchedContext(
