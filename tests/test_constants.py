@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 import torch
 
@@ -17,7 +18,8 @@ from synthetic.problems import (
     StuckEstimator,
 )
 from tests.leaves import problems
-from toolkit.constants import ROLES
+from toolkit.constants import ROLES, split
+from toolkit.errors import DriftproofError
 
 ROUNDING = 1e-6  # of difference quotients
 
@@ -140,3 +142,11 @@ def test_declared_constants_follow_the_parameters():
             sizes.append(moved.constants[role])
             assert attack(moved, role) <= 1 + ROUNDING
         assert sizes[0] < sizes[1] < sizes[2]
+
+
+@pytest.mark.parametrize("value", [None, "2*L_F", True, [1.0]])
+def test_a_right_side_that_is_no_expression_is_told(value):
+    with pytest.raises(DriftproofError) as caught:
+        split(value)
+    assert f"right(c) returned {value!r}" in str(caught.value)
+    assert split(np.float64(0.5))[0] == 0.5

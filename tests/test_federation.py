@@ -132,6 +132,14 @@ def test_a_kernel_finds_the_first_bad_step_though_a_measure_keeps_one_field():
         (lambda view: sq(view.mean("w")), "each(…) or average(…)"),
         (lambda view: average("round", view.mean("w")), "one number for each of 4 replicates"),
         (lambda view: average("round", sq(view.mean("v"))), "unknown quantity 'v'"),
+        (lambda view: average("round", 3), "a tensor [replicates]"),
+        (lambda view: average("round", sq(view.mean("w")), error=None), "as error"),
+        # what torch would broadcast: the gradient at no point at all
+        (lambda view: each("round", sq(view.gradient(view.mean("w")[:1]))), "[2, 4]"),
+        (lambda view: each("round", sq(view.gradient(view.client("w")))), "x of shape [4, 2, 4]"),
+        (lambda view: each("round", sq(view.gradient("w"))), "x 'w'"),
+        (lambda view: each("round", view.objective(view.mean("w")[..., :1])), "x of shape [2, 1]"),
+        (lambda view: each("round", sq(view.inner_values(view.mean("w"))).mean(0)), "[4, 2, 4]"),
     ],
 )
 def test_a_measure_that_is_none_is_told_what_to_be(left, said):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from numbers import Real
 from typing import Any
 
 from toolkit.errors import DriftproofError, unknown_name
@@ -131,9 +132,8 @@ class Letters:
 def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, float]) -> float:
     """Return the value of a right side, computed at 30 digits and rounded once."""
     import mpmath
-    import sympy
 
-    expression = sympy.sympify(expression)
+    expression = _expression(expression)
     symbols, compiled = _compiled(expression)
     values = [roles[notation[symbol.name]] for symbol in symbols]
     with mpmath.workdps(30):
@@ -177,7 +177,7 @@ def split(expression: Any) -> tuple[Any, dict[str, Any]]:
     """
     import sympy
 
-    expression = sympy.sympify(expression)
+    expression = _expression(expression)
     means = sorted((s for s in expression.free_symbols if s.name.startswith(MEASURED)), key=str)
     if not means:
         return expression, {}
@@ -197,10 +197,23 @@ def latex(expression: Any, measured: Mapping[str, str] | None = None) -> str:
     """Return an expression as the papers would print it (``measured``: LaTeX by name)."""
     import sympy
 
-    expression = sympy.sympify(expression)
+    expression = _expression(expression)
     names = {s: LATEX[s.name] for s in expression.free_symbols if s.name in LATEX}
     for s in expression.free_symbols:
         if s.name.startswith(MEASURED):
             name = s.name.removeprefix(MEASURED)
             names[s] = (measured or {}).get(name, rf"\mathbb{{E}}[\text{{{name}}}]")
     return str(sympy.latex(expression, symbol_names=names))
+
+
+def _expression(value: Any) -> Any:
+    """Return what a right side returned as an expression of sympy."""
+    import sympy
+
+    if isinstance(value, sympy.Expr | Real) and not isinstance(value, bool):
+        return sympy.sympify(value)
+    raise DriftproofError(
+        f"right(c) returned {value!r}",
+        "a number, or an expression in the letters of c",
+        "return 2 * c.L_F, say",
+    )

@@ -45,9 +45,11 @@ FEW = 24
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> DriftproofError:
     """Return the error for a name that does not exist, with the nearest ones offered."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    # first a name of which a part was left out, as in lemma-2 for comfedl/lemma-2
+    near = [known for known in names if known.rpartition("/")[2].lower() == name.lower()]
+    near += [x for x in difflib.get_close_matches(name, names, n=3, cutoff=0.4) if x not in near]
     if near:
-        offer = f"did you mean {' or '.join(near)}?"
+        offer = f"did you mean {' or '.join(near[:3])}?"
     else:
         offer = f"driftproof list {kind}s" if kind in LISTED else "take one of them"
     few = ", ".join(names) if len(names) <= FEW else f"one of {len(names)} known names"

@@ -98,7 +98,7 @@ def run(
         raise DriftproofError(
             f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
             f"a problem with {algorithm.needs} oracles",
-            f"take one of {', '.join(_offering(algorithm.needs))}",
+            f"take one of {', '.join(fitting(algorithm.needs))}",
         )
     keep_freed_memory()
     shake = _Jitter(jitter) if jitter is not None else None
@@ -160,8 +160,8 @@ def run(
     return _outcome(ctx, recorder, bad_step, reach, state)
 
 
-def _offering(needs: str) -> list[str]:
-    """Return the problems of which some member has what an algorithm needs."""
+def fitting(needs: str) -> list[str]:
+    """Return the classes of problems of which some member has the oracles that are needed."""
     return [
         leaf.symbol
         for leaf in leaves("problem").values()

@@ -92,6 +92,13 @@ def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Te
     *axes, value = axes_and_value
     by_client = how != "average" and axes[-1:] == ["client"]
     axes = axes[:-1] if by_client else axes
+    for called, held in {"": value, **parts}.items():
+        if not isinstance(held, Tensor):
+            raise DriftproofError(
+                f"{how}(…) of {held!r}" + (f" as {called}" if called else ""),
+                "a number for each replicate: a tensor [replicates]",
+                'reduce something that view gives: sq(view.mean("w")), say',
+            )
     if tuple(axes) not in MOMENTS:
         raise DriftproofError(
             f"{how}({', '.join(map(repr, axes))}, …)",
@@ -194,25 +201,43 @@ class View:
 
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇F(x), exactly, for x of shape [dim, replicates]."""
-        return self.problem.gradient(x)
+        return self.problem.gradient(self._point("gradient", x))
 
     def client_gradients(self, x: Tensor) -> Tensor:
         """Return each ∇F^i(x), exactly, [clients, dim, replicates]; their mean is ∇F(x)."""
-        return self.problem.client_gradients(x)
+        return self.problem.client_gradients(self._point("client_gradients", x))
 
     def own_gradients(self, x: Tensor) -> Tensor:
         """Return each ∇F^i at its own x, exactly: [clients, dim, replicates] → the same."""
-        made: Tensor = self.problem.own_gradients(x)
+        made: Tensor = self.problem.own_gradients(self._point("own_gradients", x, own=True))
         return made
 
     def inner_values(self, x: Tensor) -> Tensor:
         """Return each client's expected inner value at its own x: [clients, inner_dim, …]."""
-        made: Tensor = self.problem.inner_values(x)
+        made: Tensor = self.problem.inner_values(self._point("inner_values", x, own=True))
         return made
 
     def objective(self, x: Tensor) -> Tensor:
         """Return F(x), exactly, for x of shape [dim, replicates]: [replicates]."""
-        return self.problem.objective(x)
+        return self.problem.objective(self._point("objective", x))
+
+    def _point(self, what: str, x: Any, *, own: bool = False) -> Tensor:
+        """Return x, or raise: a shape that torch would broadcast gives the values of no point."""
+        problem, ctx = self.__dict__["problem"], self.__dict__["ctx"]
+        lead = (ctx.clients,) if own else ()
+        shape = tuple(x.shape) if isinstance(x, Tensor) else ()
+        made: Tensor = x
+        if shape == (*lead, problem.dim, ctx.replicates):
+            return made
+        if shape == (*lead, len(problem.start()), ctx.replicates):
+            return made  # a state (x, y): problems take its x
+        wanted = ", ".join(map(str, (*lead, problem.dim, ctx.replicates)))
+        got = f"of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x)
+        raise DriftproofError(
+            f"view.{what}(x) of an x {got}",
+            f"[{wanted}]: {'clients, ' if own else ''}dimension, replicates",
+            f'view.{what}(view.{"client" if own else "mean"}("w")), say',
+        )
 
 
 def _within(view: View) -> bool:

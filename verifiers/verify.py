@@ -136,8 +136,8 @@ def verify(
     ended: Callable[[str], None] = lambda claim: None,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Verify claims and write ``results.json``, ``index.html`` and plots to a folder."""
+    head = header(chosen, settings)  # a claim that does not load leaves no folder behind
     with Ledger(out / "ledger.sqlite") as ledger:
-        head = header(chosen, settings)
         run = ledger.begin(head)
         rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
         head["union_bound"] = union_bound(rows)

@@ -11,7 +11,8 @@ from toolkit.discover import KINDS, Leaf, leaves
 from toolkit.errors import unknown_name
 
 HEADS = (
-    "source", "statement", "parameters", "notation", "constants", "cases", "serves", "variants",
+    "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
+    "variants",
     "tolerance", "times", "sizes", "sweeps", "file",
 )  # fmt: skip
 
@@ -22,8 +23,9 @@ HEADS = (
 def command(name: str, as_json: bool) -> None:
     """Show the statement, assumptions, constants, source and verdicts on record of NAME."""
     known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
+    known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in ("problem", "algorithm")}
     if name not in known:
-        raise unknown_name("name", name, known)
+        raise unknown_name("name", name, {leaf.name for leaf in known.values()})
     leaf = known[name]
     shown = {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
     if as_json:
@@ -47,6 +49,8 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     import inspect
     import sys
 
+    from toolkit.federation import fitting
+
     made = leaf.load()
     owner = sys.modules[leaf.module or made.__module__]
     documentation = inspect.cleandoc(owner.__doc__ or "")
@@ -62,7 +66,12 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "notation": dict(member.notation),
         }
     if leaf.kind == "algorithm":
-        return common | {"parameters": made().values(), "notation": dict(made.notation)}
+        member = made()
+        return common | {
+            "parameters": member.values(),
+            "notation": dict(member.notation),
+            "fits": ", ".join(fitting(member.needs)),
+        }
     if leaf.kind == "kernel":
         return common | {
             "serves": f"{made.algorithm} on {', '.join(made.problem)}",

@@ -1,4 +1,4 @@
-r"""FedInn and FedOut on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², fused (numba, CPU).
+r"""FedInn and FedOut on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², fused.
 
 With ``terms=0`` and without noise, a call of FedInn holds x and one of FedOut holds y, so A_i x and
 A_iᵀy are the same in all their local steps: each is computed once a call, and a local step costs

@@ -1,4 +1,4 @@
-r"""FedDRO over any number of rounds, fused (numba, CPU)."""
+r"""FedDRO over any number of rounds, fused."""
 
 from __future__ import annotations
 

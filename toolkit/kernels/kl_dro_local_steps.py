@@ -1,4 +1,4 @@
-r"""ComFedL's local steps on KL-DRO with the logistic loss, fused (numba, CPU).
+r"""ComFedL's local steps on KL-DRO with the logistic loss, fused.
 
 One loop a (client, replicate). A step draws its sample numbers, takes the scores of their rows, all
 losses at once, and combines the rows, by now in the first-level cache, into ∇f_B; the step

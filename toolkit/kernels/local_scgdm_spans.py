@@ -1,4 +1,4 @@
-r"""Local-SCGDM over any number of rounds, fused (numba, CPU).
+r"""Local-SCGDM over any number of rounds, fused.
 
 One loop over steps and clients, with the replicates innermost; draws are made some steps ahead. A
 client's step reads and writes x, u and m once: they stay in the first-level cache up to K(d + p) of

@@ -1,4 +1,4 @@
-r"""A round of FedAvg-S on the quadratic minimax families, fused (numba, CPU).
+r"""A round of FedAvg-S on the quadratic minimax families, fused.
 
 Both variables move, so a local step is a product with A_i and one with its transpose, 4·d² flops;
 where every A_i is diagonal, 4·d.
