@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ class Recorder:
     _kept: int = 0
 
     def open(self, view: View, step: Callable[[], View]) -> None:
-        """Call the measure on a trial moment, after a round's first or else its last step.
+        """Call the measure on a trial moment: a round's first or else its last, at t = 1 or 2.
 
         Args:
             view: the moment as if a step had been made: for most measures that will do.
@@ -126,10 +127,13 @@ class Recorder:
 
     def _try(self, view: View) -> None:
         trial = _Trial(**view.__dict__ | {"memory": {}})
-        reduction = self.left(trial)
-        if reduction is None:
-            trial.local_step = trial.local_steps
-            reduction = self.left(trial)
+        reduction, ctx = None, view.ctx
+        for local_step, t in product((1, ctx.local_steps), (1, 2)):
+            trial.local_step, ctx.t = local_step, t
+            reduction = self.left(trial)  # it may have nothing to say of some steps
+            if reduction is not None:
+                break
+        ctx.t = 1
         if not isinstance(reduction, Reduction):
             raise DriftproofError(
                 f"left(view) returned {type(reduction).__name__}",
