@@ -241,6 +241,18 @@ def test_every_kernel_is_timed_by_a_case(monkeypatch):
         chosen(["nested-lfednest"])
 
 
+@pytest.mark.parametrize("changed", [str.lower, str.upper, str.title])
+def test_a_case_is_found_in_upper_and_lower_case(changed):
+    for case in CASES:
+        assert chosen([changed(case.name)]) == [case]
+        assert case in chosen([changed(case.kernel)])
+
+
+def test_every_case_says_what_it_is_in_words_of_its_own():
+    told = [leaf.summary for leaf in leaves("case").values()]
+    assert len(told) == len(set(told))
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
 def test_without_a_gpu_cuda_is_missing_and_says_what_to_do():
     with pytest.raises(MissingError, match="finds no CUDA device"):
