@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
-from gpu_bench.correctness import Agreement, checked, distance, tolerance
-from gpu_bench.peer import Peer, peers_for
-from gpu_bench.prepared import STEPS, Prepared
+from gpu_bench.peer import peers_for
+from gpu_bench.prepared import Prepared
 from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.timer import Timing, timed, timed_in_turn
+from gpu_bench.ways import ways
 from gpu_bench.workload import Case, Workload, size_text
 from toolkit.environment import environment, processor
 from toolkit.errors import MissingError
@@ -26,7 +24,6 @@ DTYPES = ("float64", "float32")
 BASELINES = ("numpy loop", "FedNest's public update")
 """Peers of the target table: they need nothing that driftproof does not, and are always run."""
 
-WRONG = "WRONG: not within its tolerance of the plain steps, so not timed"
 TOO_MUCH = 1.05
 """Share of an arithmetic limit beyond which its ceiling was measured at a bad moment."""
 
@@ -67,14 +64,6 @@ def units(plan: Plan) -> list[tuple[Case, Mapping[str, Any], str]]:
     return [(case, size, dtype) for case in plan.cases for size in case.points for dtype in DTYPES]
 
 
-@dataclass(frozen=True)
-class Way:
-    """One way to run a round: what its row says so far, and its call (None: it is not timed)."""
-
-    row: dict[str, Any]
-    call: Callable[[int], Any] | None
-
-
 def measured(
     plan: Plan, case: Case, size: Mapping[str, Any], dtype: str
 ) -> list[dict[str, Any]]:  # fmt: skip
@@ -84,54 +73,15 @@ def measured(
         "case": case.name, "kernel": case.kernel, "size": dict(size), "dtype": dtype,
         "device": plan.device, "client_steps": workload.client_steps,
     }  # fmt: skip
-    ways = list(_ways(plan, case, workload, dtype))
-    calls = [way.call for way in ways if way.call is not None]
+    known = peers_for(case.peers) if case.peers and plan.device == "cpu" else []
+    beside = [peer for peer in known if plan.peers or peer.name in BASELINES]
+    found = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
+    calls = [way.call for way in found if way.call is not None]
     timings = iter(timed_in_turn(calls, plan.device, budget=plan.budget))
     return [
         shared | way.row | ({} if way.call is None else _told(workload, next(timings)))
-        for way in ways
+        for way in found
     ]  # fmt: skip
-
-
-def _ways(plan: Plan, case: Case, workload: Workload, dtype: str) -> Iterator[Way]:
-    prepared = Prepared(workload, seed=plan.seed, dtype=dtype, device=plan.device)
-    reference = Prepared(workload, seed=plan.seed, dtype="float64", rotate=False)
-    cost = prepared.cost
-    own: dict[str, Any] = {"peer": False, "rotated": prepared.rotated}
-    if cost is not None:
-        own |= {"flops": cost.flops, "bytes": cost.bytes, "words": cost.words}
-    for place, (name, call) in enumerate(prepared.variants().items()):
-        itself = name == STEPS and dtype == "float64" and plan.device == "cpu"
-        row = {"variant": name, "taken": place == 0, "reference": itself} | own
-        yield _way(row, checked(prepared, name, reference), call)
-    for peer in peers_for(case.peers) if case.peers and plan.device == "cpu" else []:
-        if plan.peers or peer.name in BASELINES:
-            row = {"variant": peer.name, "peer": True, "taken": False, "reference": False}
-            yield _beside(row, peer, prepared, reference)
-
-
-def _beside(row: dict[str, Any], peer: Peer, prepared: Prepared, reference: Prepared) -> Way:
-    """Return a peer's way: the identical round from the same start, on the same draws."""
-    workload = prepared.workload
-    assert workload.data is not None
-    data = dict(workload.data(prepared.starts(), prepared.draws))
-    data["dtype"] = np.dtype(prepared.dtype)
-    try:
-        call = peer.load(data)
-    except MissingError as missing:
-        return Way(row | {"note": f"not measured: {missing.got}; {missing.remedy}"}, None)
-    start = prepared.first_start()
-    state = type(start)(*(x.cpu().double() for x in start))
-    expected = reference.result(reference.plain_from(state))
-    agreement = Agreement(distance(np.asarray(call()), expected), tolerance(prepared))
-    return _way(row, agreement, lambda i: call())
-
-
-def _way(row: dict[str, Any], agreement: Agreement, call: Callable[[int], Any]) -> Way:
-    """Return a way with its error; one that is wrong is not to be timed."""
-    error = agreement.error if math.isfinite(agreement.error) else None  # JSON has no nan
-    row |= {"error": error, "tolerance": agreement.tolerance}
-    return Way(row, call) if agreement.holds else Way(row | {"note": WRONG}, None)
 
 
 def _told(workload: Workload, timing: Timing) -> dict[str, Any]:

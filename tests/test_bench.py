@@ -31,7 +31,8 @@ from toolkit.cli import cli
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.kernels.registry import Cost, Variant
-from toolkit.report.benchmark import COLUMNS, OTHERS, cells
+from toolkit.report.benchmark import OTHERS
+from toolkit.report.benchmark_table import COLUMNS, cells
 
 CEILINGS = Ceilings(
     "cpu", copy=1e10, launch=1e-6, product={"float64": 1e11, "float32": 2e11}, words={"any": 1e9}

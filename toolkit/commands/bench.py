@@ -88,7 +88,7 @@ def interrupted(head: dict[str, Any], *, as_json: bool) -> int:
 
 def summary(head: dict[str, Any]) -> None:
     """Print the rows, then the target table."""
-    shown = shared.toolkit("report.benchmark")
+    shown = shared.toolkit("report.benchmark_table")
     shared.table(shown.COLUMNS, [shown.cells(row) for row in head["rows"]])
     for line in shown.ceiling_lines(head):
         click.echo(line)

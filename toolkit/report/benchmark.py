@@ -1,4 +1,4 @@
-"""The table, the page and the plots of a benchmark."""
+"""The page and the plots of a benchmark, and the folder that they go to."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from toolkit.errors import DriftproofError
+from toolkit.report.benchmark_table import COLUMNS, Head, ceiling_lines, cells, size_of
 from toolkit.report.experiment import COLOURS, draw, drawn_panels
 from toolkit.report.files import write_all
 from toolkit.report.page import document
 
-COLUMNS = (
-    "case", "way", "ms a round (half of the readings)", "client-steps/s", "limit, set by",
-    "agrees to",
-)  # fmt: skip
 OTHERS = ("results.json", "experiment.json", "ledger.sqlite")
 """Files that show that a folder holds another command's report."""
 AXES = {
@@ -25,58 +22,6 @@ AXES = {
     "local_steps": "local steps τ",
 }  # fmt: skip
 GROW = "grow (flat: linear in them)"
-LETTERS = {"clients": "K", "replicates": "R", "dim": "d", "local_steps": "τ", "noise": "σ"}
-
-Head = Mapping[str, Any]
-Row = Mapping[str, Any]
-
-
-def size_of(row: Row) -> str:
-    """Return a row's size as tables print it."""
-    return " ".join(f"{LETTERS.get(key, key)}={value}" for key, value in row["size"].items())
-
-
-def cells(row: Row) -> list[str]:
-    """Return a row of the table; what was not measured says why in its third cell."""
-    way = f"{row['variant']}, {row['dtype']}{' *' if row['taken'] else ''}"
-    first = [f"{row['case']} {size_of(row)}", way]
-    if "seconds" not in row:
-        return [*first, str(row["note"]), "", "", ""]
-    spread = f"{1e3 * row['low']:.3g}–{1e3 * row['high']:.3g}"
-    if len(row["readings"]) == 1:
-        spread = "one reading"
-    mark = " †" if row.get("disturbed") else ""
-    agrees = f"{row['error']:.0e}" if row["error"] else "0"
-    return [
-        *first, f"{1e3 * row['seconds']:.3g} ({spread}){mark}",
-        f"{row['client_steps_per_second']:.2e}",
-        f"{100 * row['share']:.0f} %, {row['bound']}" if "share" in row else "–",
-        "reference" if row.get("reference") and not row["error"] else agrees,
-    ]  # fmt: skip
-
-
-def ceiling_lines(head: Head) -> list[str]:
-    """Return what marks and limits mean, and the ceilings in words."""
-    ceilings = head["ceilings"]
-    products = ", ".join(f"{1e-9 * v:.0f} Gflop/s ({k})" for k, v in ceilings["product"].items())
-    words = ", ".join(f"{1e-6 * v:.0f} M/s ({k})" for k, v in ceilings["words"].items())
-    lines = [
-        "* what the federation takes. Limit: the least time that the ceilings below allow, as a "
-        "share of the measured one.",
-        f"Ceilings, in this run: copy {1e-9 * ceilings['copy']:.1f} GB/s; matrix product "
-        f"{products}; 64-bit random words {words}; smallest operation "
-        f"{1e6 * ceilings['launch']:.2g} µs.",
-    ]
-    if any(row.get("disturbed") for row in head["rows"]):
-        lines.insert(1, DISTURBED)
-    return lines
-
-
-DISTURBED = (
-    "† the machine was busy with something else as well: the upper quartile of the readings is "
-    "more than twice the lower one, or the share is beyond what arithmetic allows. Measure again "
-    "before relying on it."
-)
 
 
 def command_line(head: Head) -> str:
