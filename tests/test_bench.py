@@ -284,6 +284,16 @@ def test_the_table_is_printed_even_if_the_page_cannot_be_written(
     assert "ledger" not in told.value.remedy
 
 
+def test_the_page_is_written_even_if_nobody_reads_the_table(tmp_path, quick, monkeypatch):
+    def closed(*a, **k):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("toolkit.commands._shared.table", closed)
+    with pytest.raises(BrokenPipeError):
+        quick("w2", "--out", str(tmp_path))
+    assert (tmp_path / "index.html").exists()
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_another_commands_report_is_not_overwritten(name, tmp_path, quick):
     (tmp_path / name).write_text("")

@@ -44,11 +44,13 @@ def command(
     except KeyboardInterrupt:
         return interrupted(head, as_json=as_json)
     exported = importlib.import_module("gpu_bench.exported").exported(head)
-    if as_json:
-        shared.print_json(exported)
-    else:
-        summary(head)
-    shared.toolkit("report.benchmark").write_benchmark(out, head, exported)
+    try:
+        if as_json:
+            shared.print_json(exported)
+        else:
+            summary(head)
+    finally:  # a reader who takes the first lines alone (| head) has the page too
+        shared.toolkit("report.benchmark").write_benchmark(out, head, exported)
     if not as_json:
         click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
     return 1 if any(str(row.get("note", "")).startswith("WRONG") for row in head["rows"]) else 0
