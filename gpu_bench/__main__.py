@@ -31,6 +31,9 @@ def main() -> int:
             seed=time.time_ns() % 2**32,
         )  # fmt: skip
         head = conduct(plan, ended=lambda name: print(name, file=sys.stderr, flush=True))  # noqa: T201
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted; the same command begins anew\n")
+        return 130
     except DriftproofError as error:
         sys.stderr.write(f"{error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}\n")
         return error.exit_code

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,7 @@ def exported(head: Mapping[str, Any]) -> dict[str, Any]:
             "python_version": platform.python_version(), "system": platform.system(),
             "release": platform.release(), "cpu": {"brand_raw": processor()},
         },
-        "commit_info": {"id": "unknown", "dirty": None, "project": "driftproof", "branch": ""},
+        "commit_info": commit(Path(__file__).parents[1]),
         "benchmarks": [_benchmark(row) for row in head["rows"] if "readings" in row],
         "datetime": datetime.now(UTC).isoformat(),
         "version": "5.1.0",
@@ -34,6 +37,35 @@ def exported(head: Mapping[str, Any]) -> dict[str, Any]:
             key: value for key, value in head.items() if key != "rows"
         } | {"not timed": [row for row in head["rows"] if "readings" not in row]},
     }  # fmt: skip
+
+
+def commit(folder: Path) -> dict[str, Any]:
+    """Return the commit of a folder that is a checkout's top, in pytest-benchmark's words.
+
+    "unknown" elsewhere: a package installed below some other project's checkout is none of it.
+    """
+    unknown = {"id": "unknown", "dirty": None, "project": "driftproof", "branch": ""}
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    known = _git(folder, "rev-parse", "HEAD")
+    if top is None or known is None or Path(top).resolve() != folder.resolve():
+        return unknown
+    return unknown | {
+        "id": known, "dirty": bool(_git(folder, "status", "--porcelain")),
+        "branch": _git(folder, "branch", "--show-current") or "",
+    }  # fmt: skip
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    """Return what git says about a folder (None: it has none, or there is no git)."""
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        ended = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, check=True,
+            env=outer,
+        )  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return ended.stdout.strip()
 
 
 def _benchmark(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,18 @@ class Ceilings:
         }
         return max((seconds, name) for name, seconds in bounds.items())
 
+    def best(self, other: Ceilings) -> Ceilings:
+        """Return the better of two measurements of one machine: it can do what it once did."""
+        return Ceilings(
+            self.device, copy=max(self.copy, other.copy), launch=min(self.launch, other.launch),
+            product=_larger(self.product, other.product), words=_larger(self.words, other.words),
+            shapes=_larger(self.shapes, other.shapes),
+        )  # fmt: skip
+
+
+def _larger(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    return {name: max(x.get(name, 0.0) for x in (one, other)) for name in {**one, **other}}
+
 
 def ceilings(device: str, dtypes: tuple[str, ...] = ("float64", "float32")) -> Ceilings:
     """Measure this machine's ceilings: a few seconds."""

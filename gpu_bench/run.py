@@ -7,22 +7,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
-from gpu_bench.correctness import Agreement, checked, distance, tolerance
-from gpu_bench.peer import Peer, peers_for
+from gpu_bench.peer import peers_for
 from gpu_bench.prepared import Prepared
 from gpu_bench.roofline import Ceilings, ceilings
-from gpu_bench.timer import Timing, timed
+from gpu_bench.timer import Timing, timed, timed_in_turn
+from gpu_bench.ways import ways
 from gpu_bench.workload import Case, Workload, size_text
 from toolkit.environment import environment, processor
 from toolkit.errors import MissingError
+from toolkit.kernels.registry import Cost
 
 PACKAGES = ("driftproof", "numpy", "torch", "numba", "triton", "jax")
 DTYPES = ("float64", "float32")
 BASELINES = ("numpy loop", "FedNest's public update")
 """Peers of the target table: they need nothing that driftproof does not, and are always run."""
+
+TOO_MUCH = 1.05
+"""Share of an arithmetic limit beyond which its ceiling was measured at a bad moment."""
 
 
 @dataclass(frozen=True)
@@ -62,65 +65,48 @@ def units(plan: Plan) -> list[tuple[Case, Mapping[str, Any], str]]:
 
 
 def measured(
-    plan: Plan, case: Case, size: Mapping[str, Any], dtype: str, ceilings: Ceilings
-) -> Iterator[dict[str, Any]]:
-    """Yield a row for each way to run one round: ours, then the peers'."""
+    plan: Plan, case: Case, size: Mapping[str, Any], dtype: str
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return a row for each way to run one round, ours, then the peers': timed by turns."""
     workload = case.at(**size)
-    prepared = Prepared(workload, seed=plan.seed, dtype=dtype, device=plan.device)
-    reference = Prepared(workload, seed=plan.seed, dtype="float64", rotate=False)
     shared = {
         "case": case.name, "kernel": case.kernel, "size": dict(size), "dtype": dtype,
         "device": plan.device, "client_steps": workload.client_steps,
     }  # fmt: skip
-    for place, (name, call) in enumerate(prepared.variants().items()):
-        agreement = checked(prepared, name, reference)
-        timing = timed(call, plan.device, budget=plan.budget) if agreement.holds else None
-        row = shared | {"variant": name, "peer": False, "taken": place == 0}
-        yield row | _told(workload, agreement, timing) | _roof(prepared, timing, ceilings)
-    for peer in peers_for(case.peers) if case.peers and plan.device == "cpu" else []:
-        if plan.peers or peer.name in BASELINES:
-            row = shared | {"variant": peer.name, "peer": True, "taken": False}
-            yield row | _beside(peer, prepared, reference, plan.budget)
+    known = peers_for(case.peers) if case.peers and plan.device == "cpu" else []
+    beside = [peer for peer in known if plan.peers or peer.name in BASELINES]
+    found = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
+    calls = [way.call for way in found if way.call is not None]
+    timings = iter(timed_in_turn(calls, plan.device, budget=plan.budget))
+    return [
+        shared | way.row | ({} if way.call is None else _told(workload, next(timings)))
+        for way in found
+    ]  # fmt: skip
 
 
-def _beside(peer: Peer, prepared: Prepared, reference: Prepared, budget: float) -> dict[str, Any]:
-    """Return a peer's row: the identical round from the same start, on the same draws."""
-    workload = prepared.workload
-    assert workload.data is not None
-    data = dict(workload.data(prepared.starts(), prepared.draws))
-    data["dtype"] = np.dtype(prepared.dtype)
-    try:
-        call = peer.load(data)
-    except MissingError as missing:
-        return {"note": f"not measured: {missing.got}; {missing.remedy}"}
-    start = prepared.first_start()
-    state = type(start)(*(x.cpu().double() for x in start))
-    expected = reference.result(reference.plain_from(state))
-    agreement = Agreement(distance(np.asarray(call()), expected), tolerance(prepared))
-    timing = timed(lambda i: call(), budget=budget) if agreement.holds else None
-    return _told(workload, agreement, timing)
-
-
-def _told(workload: Workload, agreement: Agreement, timing: Timing | None) -> dict[str, Any]:
-    made: dict[str, Any] = {"error": agreement.error, "tolerance": agreement.tolerance}
-    if timing is None:
-        return made | {"note": "WRONG: not within its tolerance of the plain steps, so not timed"}
+def _told(workload: Workload, timing: Timing) -> dict[str, Any]:
     low, high = timing.quartiles
-    return made | {
+    return {
         "seconds": timing.median, "low": low, "high": high, "readings": timing.seconds.tolist(),
         "client_steps_per_second": workload.client_steps / timing.median,
+        "disturbed": timing.disturbed,
     }  # fmt: skip
 
 
-def _roof(prepared: Prepared, timing: Timing | None, ceilings: Ceilings) -> dict[str, Any]:
-    cost = prepared.cost
-    if cost is None or timing is None:
-        return {"rotated": prepared.rotated}
-    limit, bound = ceilings.limit(cost, prepared.dtype)
-    return {
-        "rotated": prepared.rotated, "flops": cost.flops, "bytes": cost.bytes, "words": cost.words,
-        "limit": limit, "bound": bound, "share": limit / timing.median,
-    }  # fmt: skip
+def limited(row: Mapping[str, Any], held: Ceilings) -> dict[str, Any]:
+    """Return a row with its share of the limit, if its kernel says what a round costs at least.
+
+    No way beats a limit of arithmetic, so a share beyond ``TOO_MUCH`` shows a ceiling that was
+    measured while the machine was busy; a limit of memory is beaten by what stays in a cache.
+    """
+    if "seconds" not in row or "flops" not in row:
+        return dict(row)
+    cost = Cost(row["flops"], row["bytes"], row["words"])
+    limit, bound = held.limit(cost, row["dtype"])
+    share = limit / row["seconds"]
+    beyond = bound == "arithmetic" and share > TOO_MUCH
+    more = {"limit": limit, "bound": bound, "share": share}
+    return dict(row) | more | {"disturbed": row["disturbed"] or beyond}
 
 
 def swept(plan: Plan, case: Case) -> Iterator[dict[str, Any]]:
@@ -143,34 +129,49 @@ def swept(plan: Plan, case: Case) -> Iterator[dict[str, Any]]:
 
 def conduct(
     plan: Plan,
+    head: dict[str, Any] | None = None,
     *,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Measure everything of a plan and return it: environment, ceilings, rows, growth."""
+    """Measure everything of a plan and return it: environment, ceilings, rows, growth.
+
+    ``head`` is filled as the run goes on: where it is interrupted, what is finished is there.
+    Ceilings are measured before the rows and after them, and the better one counts.
+    """
     check_device(plan.device)
+    head = {} if head is None else head
+    rows: list[dict[str, Any]] = []
+    sweeps: list[dict[str, Any]] = []
+    head |= {
+        "schema": 1, "what": "benchmark", "device": plan.device, "seed": plan.seed,
+        "peers": plan.peers,
+        "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
+        "rows": rows, "sweeps": sweeps,
+    }  # fmt: skip
     threads = torch.get_num_threads()
     torch.set_num_threads(os.cpu_count() or 1)
+    held = None
     try:
         work = units(plan)
-        growth = [case for case in plan.cases if plan.sweeps]
-        started(1 + len(work) + len(growth))
+        growth = [case for case in plan.cases if plan.sweeps and case.sweeps]
+        started(2 + len(work) + len(growth))
         held = ceilings(plan.device)
         ended("ceilings")
-        rows, sweeps = [], []
         for case, size, dtype in work:
-            rows += list(measured(plan, case, size, dtype, held))
+            rows += measured(plan, case, size, dtype)
             ended(f"{case.name} {size_text(size)} {dtype}")
+        held = held.best(ceilings(plan.device))
+        ended("ceilings again")
         for case in growth:
-            sweeps += list(swept(plan, case))
+            sweeps += swept(plan, case)
             ended(f"{case.name}, growth")
     finally:
         torch.set_num_threads(threads)
-    return {
-        "schema": 1, "what": "benchmark", "device": plan.device, "seed": plan.seed,
-        "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
-        "ceilings": asdict(held), "rows": rows, "sweeps": sweeps,
-    }  # fmt: skip
+        if held is not None:
+            head["ceilings"] = asdict(held)
+            rows[:] = [limited(row, held) for row in rows]
+    return head
 
 
 def _hardware(device: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,9 @@ class Target:
         unit: "%", "times", "s" or "".
         measure: head of the run → the figure, or why there is none.
         down: whether less is better.
-        whole: whether only a run without a named case measures it (it takes seconds to minutes).
+        whole: whether it takes a measurement of its own, of seconds to minutes, which only a run
+            without a named case makes.
+        case: the case whose rows it is about ("": no one case's).
     """
 
     text: str
@@ -42,6 +44,7 @@ class Target:
     measure: Callable[[Head], float | str]
     down: bool = False
     whole: bool = False
+    case: str = ""
 
     def met(self, figure: float, limit: float) -> bool:
         """Whether a figure reaches a limit."""
@@ -57,20 +60,22 @@ class Target:
         return f"{shown} {self.unit}".strip()
 
 
-def judged(head: Head, *, whole: bool, ended: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Return the rows of the table with what was measured, as text and numbers.
+def judged(
+    head: Head, *, whole: bool, ended: Callable[[str], None] = lambda name: None
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Yield the rows of the table with what was measured, as text and numbers.
 
     ``whole`` measures every row, and keeps those that cannot be, with the reason; otherwise only
-    the rows that the cases of this run answer are there.
+    the rows of this run's cases are there. ``ended`` is told what took a measurement of its own.
     """
-    made = []
+    cases = {row["case"] for row in head["rows"]}
     for target in TARGETS:
-        if whole or not target.whole:
+        if whole or target.case in cases:
             row = answered(target, target.measure(head))
+            if target.whole:
+                ended(target.text)
             if whole or row["figure"] is not None:
-                made.append(row)
-        ended(target.text)
-    return made
+                yield row
 
 
 def answered(target: Target, figure: float | str) -> dict[str, Any]:
@@ -96,10 +101,12 @@ def taken(head: Head, case: str, dtype: str, **size: Any) -> dict[str, Any] | No
     return None
 
 
-def _share(case: str, dtype: str, **size: Any) -> Callable[[Head], float | str]:
+def _share(
+    case: str, dtype: str, device: str = "cpu", **size: Any
+) -> Callable[[Head], float | str]:
     def measure(head: Head) -> float | str:
         row = taken(head, case, dtype, **size)
-        if row is None:
+        if row is None or str(row.get("device", device)).split(":")[0] != device:
             return f"not measured: case {case} was not run"
         if "share" in row:
             return float(row["share"])
@@ -165,7 +172,7 @@ def _cuda(head: Head) -> Head | None:
 def _cuda_share(case: str, **size: Any) -> Callable[[Head], float | str]:
     def measure(head: Head) -> float | str:
         held = _cuda(head)
-        return _share(case, "float64", **size)(held) if held is not None else NO_GPU
+        return _share(case, "float64", "cuda", **size)(held) if held is not None else NO_GPU
 
     return measure
 
@@ -192,26 +199,28 @@ def _recorded(peer: str, key: str = "times") -> Callable[[Head], float | str]:
 
 TARGETS = (
     Target("W1, d = 100, R = 64, share of the limit, float64", 0.45, 0.60, "%",
-           _share("w1", "float64", dim=100, replicates=64)),
+           _share("w1", "float64", dim=100, replicates=64), case="w1"),
     Target("W1, d = 100, R = 64, share of the limit, float32", 0.60, 0.75, "%",
-           _share("w1", "float32", dim=100, replicates=64)),
+           _share("w1", "float32", dim=100, replicates=64), case="w1"),
     Target("W2, R = 64, share of the gather limit, float64", 0.30, 0.45, "%",
-           _share("w2", "float64", replicates=64)),
+           _share("w2", "float64", replicates=64), case="w2"),
     Target("noisy runs, rate of draws against the fastest generator alone", 0.60, 0.80, "%",
            _core("draws_share"), whole=True),
     Target("W1, d = 10, R = 64, against a numpy loop over clients", 8, 100, "times",
-           _against("numpy loop", "w1", dim=10, replicates=64)),
+           _against("numpy loop", "w1", dim=10, replicates=64), case="w1"),
     Target("W1, d = 100, R = 64, against a numpy loop over clients", 8, 20, "times",
-           _against("numpy loop", "w1", dim=100, replicates=64)),
+           _against("numpy loop", "w1", dim=100, replicates=64), case="w1"),
     Target("W2, R = 64, against a numpy loop over clients", 8, 20, "times",
-           _against("numpy loop", "w2", replicates=64)),
+           _against("numpy loop", "w2", replicates=64), case="w2"),
     Target("FedNest's update as its public code writes it, 1,000 clients", 50, 200, "times",
-           _against("FedNest's public update", "fednest-minimax", clients=1000)),
+           _against("FedNest's public update", "fednest-minimax", clients=1000),
+           case="fednest-minimax"),
     Target("Flower's simulation, W1, d = 10, R = 1 (recorded)", 100, 1000, "times",
-           _recorded("flower")),
-    Target("BlazeFL, W1, d = 10, R = 1 (recorded)", 100, 1000, "times", _recorded("blazefl")),
+           _recorded("flower"), case="w1"),
+    Target("BlazeFL, W1, d = 10, R = 1 (recorded)", 100, 1000, "times",
+           _recorded("blazefl"), case="w1"),
     Target("BlazeFL, W1, d = 10, R = 64 (recorded)", 100, 1000, "times",
-           _recorded("blazefl", "times_with_64_replicates")),
+           _recorded("blazefl", "times_with_64_replicates"), case="w1"),
     Target("driftproof verify --profile quick, all claims", 120, 60, "s", _verify("quick"),
            down=True, whole=True),
     Target("driftproof verify --profile smoke, all claims", 15, 7.5, "s", _verify("smoke"),
@@ -227,10 +236,10 @@ TARGETS = (
     Target("growth of peak memory as T grows tenfold", 0.02, None, "%",
            _core("memory_growth"), down=True, whole=True),
     Target("CUDA: τ local steps of W1, d = 10, R = 64, µs a local step", 5, 1, "µs",
-           _cuda_step, down=True),
+           _cuda_step, down=True, case="w1"),
     Target("CUDA: W1, d = 100, R = 64, share of the limit, float64", 0.80, 0.95, "%",
-           _cuda_share("w1", dim=100, replicates=64)),
+           _cuda_share("w1", dim=100, replicates=64), case="w1"),
     Target("CUDA: W2, R = 64, share of the limit, float64", 0.85, 0.92, "%",
-           _cuda_share("w2", replicates=64)),
+           _cuda_share("w2", replicates=64), case="w2"),
 )  # fmt: skip
 """docs/performance.md says what each row means and how it was reached."""

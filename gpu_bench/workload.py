@@ -107,7 +107,9 @@ def size_text(size: Mapping[str, Any]) -> str:
 
 
 def chosen(names: Sequence[str]) -> list[Case]:
-    """Return the cases called by their names or by their kernels' (all if none is named).
+    """Return the cases called by their names or by their kernels', in upper or lower case.
+
+    All of them if none is named.
 
     Raises:
         DriftproofError: no case has that name, and no kernel that a case times.
@@ -117,8 +119,12 @@ def chosen(names: Sequence[str]) -> list[Case]:
         return [leaf.load() for leaf in cases.values()]
     found: dict[str, Case] = {}
     for wanted in names:
-        hits = [n for n, f in cases.items() if wanted in (n, f.metadata["kernel"])]
-        if not hits and wanted in leaves("kernel"):
+        name = wanted.casefold()
+        hits = [
+            n for n, f in cases.items()
+            if name in (n.casefold(), str(f.metadata["kernel"]).casefold())
+        ]  # fmt: skip
+        if not hits and name in {kernel.casefold() for kernel in leaves("kernel")}:
             raise DriftproofError(
                 f"no case times the kernel {wanted!r}",
                 f"one of {', '.join(cases)}",

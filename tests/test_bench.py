@@ -5,26 +5,34 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpu_bench import targets
 from gpu_bench.correctness import checked, distance
-from gpu_bench.exported import exported, statistics
+from gpu_bench.exported import commit, exported, statistics
 from gpu_bench.prepared import STEPS, Prepared
 from gpu_bench.roofline import Ceilings, ceilings
-from gpu_bench.run import DTYPES, Plan, check_device, conduct, measured, swept
-from gpu_bench.timer import Timing, timed
+from gpu_bench.run import DTYPES, Plan, check_device, conduct, limited, measured, swept
+from gpu_bench.timer import TURNS, Timing, timed, timed_in_turn
 from gpu_bench.workload import chosen, size_text
 from tests.commands import DRIFTPROOF
 from toolkit.cli import cli
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.kernels.registry import Cost, Variant
+from toolkit.report.benchmark import OTHERS
+from toolkit.report.benchmark_table import COLUMNS, cells
 
 CEILINGS = Ceilings(
     "cpu", copy=1e10, launch=1e-6, product={"float64": 1e11, "float32": 2e11}, words={"any": 1e9}
@@ -41,7 +49,7 @@ def small(case):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_way_agrees_with_the_plain_steps_and_with_every_peer_at_hand(case, dtype):
     plan = Plan(cases=[case], peers=True, budget=0.0, seed=7)
-    rows = list(measured(plan, case, small(case), dtype, CEILINGS))
+    rows = list(measured(plan, case, small(case), dtype))
     assert rows[0]["taken"]
     assert {STEPS} < {row["variant"] for row in rows}
     for row in rows:
@@ -70,9 +78,10 @@ def test_a_variant_that_is_wrong_is_not_timed(spoil, monkeypatch):
     monkeypatch.setitem(kernel.variants, "numba", None)
     kernel.variant("numba", device="cpu")(right["numba"].advance)
     plan = Plan(cases=[case], budget=0.0)
-    rows = list(measured(plan, case, SMALL, "float64", CEILINGS))
+    rows = list(measured(plan, case, SMALL, "float64"))
     assert rows[0]["note"].startswith("WRONG")
     assert "seconds" not in rows[0]
+    assert json.dumps(rows, allow_nan=False)
     assert "seconds" in rows[1]
     kernel.variants.update(right)
 
@@ -130,6 +139,56 @@ def test_a_timing_counts_every_call_once_and_rotates():
     assert made.quartiles[0] <= made.median <= made.quartiles[1]
 
 
+@settings(deadline=None, max_examples=20)
+@given(least=st.integers(1, 40), ways=st.integers(2, 4))
+def test_ways_are_timed_by_turns(least, ways):
+    """All have their readings, of calls in their order, and no two turns of one follow another."""
+    seen = []
+    calls = [lambda i, way=way: (seen.append((way, i)), time.sleep(1e-4)) for way in range(ways)]
+    made = timed_in_turn(calls, budget=0.0, least=least, warm_up=0)
+    assert [len(timing.seconds) for timing in made] == [least] * ways
+    for way in range(ways):
+        numbers = [i for which, i in seen if which == way][1:]
+        assert numbers == list(range(len(numbers)))
+    changes = [way for way, _ in groupby(which for which, _ in seen[ways:])]
+    assert changes == list(range(ways)) * min(least, TURNS)
+
+
+def test_readings_far_apart_show_a_busy_machine():
+    assert Timing(np.array([1.0, 1.0, 2.5, 2.5])).disturbed
+    assert not Timing(np.array([1.0, 1.0, 1.1, 1.9, 50.0])).disturbed
+    assert not Timing(np.array([3.0])).disturbed
+
+
+positive = st.floats(1e-9, 1e15)
+
+
+def some_ceilings():
+    rates = st.fixed_dictionaries({"float64": positive, "float32": positive})
+    words = st.dictionaries(st.sampled_from(["a", "b"]), positive, min_size=1)
+    return st.builds(
+        Ceilings, st.just("cpu"), copy=positive, launch=positive, product=rates, words=words
+    )
+
+
+@given(one=some_ceilings(), other=some_ceilings(), flops=positive, moved=positive, words=positive)
+def test_the_better_of_two_ceilings_allows_the_least_time(one, other, flops, moved, words):
+    cost = Cost(flops, moved, words)
+    best = one.best(other)
+    for dtype in DTYPES:
+        limits = [held.limit(cost, dtype)[0] for held in (best, one, other)]
+        assert limits[0] == min(limits)
+    assert best.best(one) == best == other.best(one)
+
+
+@pytest.mark.parametrize(("seconds", "beyond"), [(0.9, True), (1.0, False), (2.0, False)])
+def test_a_share_beyond_what_arithmetic_allows_is_marked(seconds, beyond):
+    row = {"seconds": seconds, "flops": 1e11, "bytes": 1.0, "words": 0.0, "dtype": "float64"}
+    assert limited(row | {"disturbed": False}, CEILINGS)["disturbed"] is beyond
+    cached = row | {"flops": 1.0, "bytes": 1e10, "disturbed": False}
+    assert limited(cached, CEILINGS)["disturbed"] is False
+
+
 def test_what_is_long_is_read_once(monkeypatch):
     monkeypatch.setattr("gpu_bench.timer.LONG", 0.0)
     seen = []
@@ -177,7 +236,7 @@ def test_the_commands_table_json_and_page(tmp_path, quick, capsys):
     """End to end; the file is one that pytest-benchmark compares."""
     assert quick("w3", "w2", "--out", str(tmp_path)) == 0
     shown = capsys.readouterr().out
-    assert "numba *" in shown
+    assert "numba, float64 *" in shown
     assert "numpy loop" in shown
     held = json.loads((tmp_path / "benchmark.json").read_text())
     assert {b["params"]["variant"] for b in held["benchmarks"]} >= {"numba", STEPS, "numpy loop"}
@@ -191,6 +250,142 @@ def test_the_commands_table_json_and_page(tmp_path, quick, capsys):
     )  # fmt: skip
     assert compared.returncode == 0, compared.stderr
     assert "w3" in compared.stdout
+
+
+@pytest.mark.parametrize("words", [["w2"], ["W2", "--peers"]])
+def test_the_page_repeats_its_command(words, tmp_path, quick):
+    quick(*words, "--out", str(tmp_path))
+    assert f"driftproof bench {' '.join(words)}</code>" in (tmp_path / "index.html").read_text()
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before_anything_is_measured(
+    tmp_path, quick, monkeypatch
+):
+    monkeypatch.setattr("gpu_bench.run.conduct", lambda *a, **k: pytest.fail("it was measured"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DriftproofError) as told:
+        quick("w2", "--out", str(tmp_path / "file" / "report"))
+    assert "part" not in told.value.got
+    assert "ledger" not in told.value.remedy
+
+
+def test_the_table_is_printed_even_if_the_page_cannot_be_written(
+    tmp_path, quick, monkeypatch, capsys
+):
+    def full(self, *a, **k):
+        raise OSError(28, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(DriftproofError, match="No space left") as told:
+        quick("w2", "--out", str(tmp_path))
+    assert "plain steps" in capsys.readouterr().out
+    assert str(tmp_path) in told.value.got
+    assert ".part" not in told.value.got
+    assert "ledger" not in told.value.remedy
+
+
+def test_the_page_is_written_even_if_nobody_reads_the_table(tmp_path, quick, monkeypatch):
+    def closed(*a, **k):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("toolkit.commands._shared.table", closed)
+    with pytest.raises(BrokenPipeError):
+        quick("w2", "--out", str(tmp_path))
+    assert (tmp_path / "index.html").exists()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_commands_report_is_not_overwritten(name, tmp_path, quick):
+    (tmp_path / name).write_text("")
+    with pytest.raises(DriftproofError, match=f"holds {name}"):
+        quick("w2", "--out", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    ("where", "shown", "told"),
+    [
+        ("gpu_bench.run.measured", False, "before a row was finished"),
+        ("gpu_bench.run.swept", True, "rows were finished and are shown"),
+        ("gpu_bench.targets.answered", True, "rows were finished and are shown"),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_an_interrupted_run_shows_what_was_finished(
+    where, shown, told, more, tmp_path, quick, monkeypatch, capsys
+):
+    def stop(*a, **k):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, stop)
+    assert quick("w2", *more, "--out", str(tmp_path)) == 130
+    out, err = capsys.readouterr()
+    assert told in err
+    assert "resume" not in err
+    assert ("plain steps" in out) is shown
+    assert not list(tmp_path.iterdir())
+    if more and shown:
+        held = json.loads(out)
+        assert held["benchmarks"]
+        assert held["driftproof"]["interrupted"]
+
+
+def test_progress_names_only_what_is_measured(tmp_path, quick, monkeypatch):
+    """All that was announced is done, and nothing else."""
+    seen = []
+
+    @contextmanager
+    def kept(what, *, quiet):
+        yield seen.append, seen.append
+
+    monkeypatch.setattr("toolkit.commands._shared.progress", kept)
+    quick("w2", "--out", str(tmp_path))
+    total, *names = seen
+    assert total == len(names)
+    assert names[1:-2] == [f"w2 K=3 R=5 d=3 {dtype}" for dtype in DTYPES]
+    assert {*names} - {*names[1:-2]} == {"ceilings", "ceilings again", "w2, growth"}
+
+
+def test_only_targets_of_the_chosen_cases_are_shown(tmp_path, quick, capsys):
+    quick("w3", "--json", "--out", str(tmp_path))
+    assert json.loads(capsys.readouterr().out)["driftproof"]["targets"] == []
+    assert {target.case for target in targets.TARGETS if not target.whole} <= {
+        case.name for case in CASES
+    }
+    recorded = [
+        row["target"] for row in targets.judged(HEAD, whole=False) if "(rec" in row["target"]
+    ]
+    assert len(recorded) == 3
+
+
+def test_the_commit_is_that_of_the_packages_own_checkout(tmp_path, monkeypatch):
+    def git(*words):
+        told = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        return subprocess.run(told, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    assert commit(tmp_path)["id"] == "unknown"
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "one")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    made = commit(tmp_path)
+    monkeypatch.delenv("GIT_DIR")
+    assert (made["id"], made["dirty"]) == (git("rev-parse", "HEAD").strip(), False)
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "file").write_text("")
+    assert commit(tmp_path)["dirty"] is True
+    assert commit(tmp_path / "below")["id"] == "unknown"
+
+
+def test_cells_say_what_is_the_reference_and_what_was_disturbed():
+    row = {
+        "case": "w1", "size": {"dim": 3}, "variant": STEPS, "dtype": "float64", "taken": False,
+        "seconds": 1e-3, "low": 9e-4, "high": 2e-3, "readings": [1e-3, 2e-3], "error": 0.0,
+        "client_steps_per_second": 1e6, "reference": True, "disturbed": True,
+    }  # fmt: skip
+    assert cells(row)[2:] == ["1 (0.9–2) †", "1.00e+06", "–", "reference"]
+    assert cells(row | {"reference": False})[-1] == "0"
+    assert cells(row | {"error": 2e-16})[-1] == "2e-16"
+    assert len(cells(row)) == len(COLUMNS)
 
 
 def test_a_wrong_variant_ends_with_status_1(tmp_path, quick, monkeypatch, capsys):
@@ -239,6 +434,18 @@ def test_every_kernel_is_timed_by_a_case(monkeypatch):
     )
     with pytest.raises(DriftproofError, match="no case times the kernel 'nested-lfednest'"):
         chosen(["nested-lfednest"])
+
+
+@pytest.mark.parametrize("changed", [str.lower, str.upper, str.title])
+def test_a_case_is_found_in_upper_and_lower_case(changed):
+    for case in CASES:
+        assert chosen([changed(case.name)]) == [case]
+        assert case in chosen([changed(case.kernel)])
+
+
+def test_every_case_says_what_it_is_in_words_of_its_own():
+    told = [leaf.summary for leaf in leaves("case").values()]
+    assert len(told) == len(set(told))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")

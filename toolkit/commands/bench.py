@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 import time
 from pathlib import Path
@@ -36,34 +35,64 @@ def command(
     a KERNEL, every row of the target table is measured, which runs driftproof verify as well and
     takes minutes.
 
-    Exit status 0; 1 if a variant or a peer does not agree with the plain steps; 2 bad input; 3 no
-    such device.
+    Exit status 0; 1 if a variant or a peer does not agree with the plain steps; 2 bad input, or
+    the page cannot be written; 3 no such device; 130 interrupted.
     """
-    if device.split(":")[0] not in ("cpu", "cuda"):
-        raise DriftproofError(f"--device {device}", "cpu or cuda", "driftproof bench --device cpu")
-    running, targets = (importlib.import_module(f"gpu_bench.{m}") for m in ("run", "targets"))
-    cases = importlib.import_module("gpu_bench.workload").chosen(kernel)
-    plan = running.Plan(cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32)
-    running.check_device(device)
-    with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended):
-        more = len(targets.TARGETS)
-        head = running.conduct(plan, started=lambda total: started(total + more), ended=ended)
-        head["named"] = list(kernel)
-        head["targets"] = targets.judged(head, whole=not kernel, ended=ended)
+    head: dict[str, Any] = {"named": list(kernel), "targets": []}
+    try:
+        measure(head, device, peers, out, quiet=ctx.obj["quiet"])
+    except KeyboardInterrupt:
+        return interrupted(head, as_json=as_json)
     exported = importlib.import_module("gpu_bench.exported").exported(head)
-    shared.toolkit("report.benchmark").write_benchmark(out, head, exported)
-    if as_json:
-        click.echo(json.dumps(exported, indent=1, ensure_ascii=False, allow_nan=False))
-    else:
-        summary(head, out)
+    try:
+        if as_json:
+            shared.print_json(exported)
+        else:
+            summary(head)
+    finally:  # a reader who takes the first lines alone (| head) has the page too
+        shared.toolkit("report.benchmark").write_benchmark(out, head, exported)
+    if not as_json:
+        click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
     return 1 if any(str(row.get("note", "")).startswith("WRONG") for row in head["rows"]) else 0
 
 
-def summary(head: dict[str, Any], out: Path) -> None:
+def measure(head: dict[str, Any], device: str, peers: bool, out: Path, *, quiet: bool) -> None:
+    """Measure what was asked for into ``head``; what is at fault with it is told before."""
+    if device.split(":")[0] not in ("cpu", "cuda"):
+        raise DriftproofError(f"--device {device}", "cpu or cuda", "driftproof bench --device cpu")
+    running, targets = (importlib.import_module(f"gpu_bench.{m}") for m in ("run", "targets"))
+    cases = importlib.import_module("gpu_bench.workload").chosen(head["named"])
+    plan = running.Plan(cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32)
+    running.check_device(device)
+    shared.toolkit("report.benchmark").prepare(out)
+    whole = not head["named"]
+    more = sum(target.whole for target in targets.TARGETS) if whole else 0
+    with shared.progress("bench", quiet=quiet) as (started, ended):
+        running.conduct(plan, head, started=lambda total: started(total + more), ended=ended)
+        for row in targets.judged(head, whole=whole, ended=ended):
+            head["targets"].append(row)
+
+
+def interrupted(head: dict[str, Any], *, as_json: bool) -> int:
+    """Print what was finished, say what became of it, and return the exit status."""
+    if not head.get("rows"):
+        click.echo("driftproof: interrupted before a row was finished; no page written", err=True)
+        return 130
+    head["interrupted"] = True
+    if as_json:
+        shared.print_json(importlib.import_module("gpu_bench.exported").exported(head))
+    else:
+        summary(head)
+    told = f"{len(head['rows'])} rows were finished and are shown; no page was written"
+    click.echo(f"driftproof: interrupted; {told}, and the same command begins anew", err=True)
+    return 130
+
+
+def summary(head: dict[str, Any]) -> None:
     """Print the rows, then the target table."""
-    shown = shared.toolkit("report.benchmark")
+    shown = shared.toolkit("report.benchmark_table")
     shared.table(shown.COLUMNS, [shown.cells(row) for row in head["rows"]])
-    for line in shown.ceiling_lines(head["ceilings"]):
+    for line in shown.ceiling_lines(head):
         click.echo(line)
     told = [
         (row["target"], row["wanted"], row["aim"], row["measured"], row["outcome"])
@@ -71,4 +100,3 @@ def summary(head: dict[str, Any], out: Path) -> None:
     ]
     if told:
         shared.table(["target", "at least", "aim", "measured", ""], told)
-    click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())

@@ -1,4 +1,4 @@
-"""The table, the page and the plots of a benchmark."""
+"""The page and the plots of a benchmark, and the folder that they go to."""
 
 from __future__ import annotations
 
@@ -6,59 +6,63 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import cycle
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
+from toolkit.errors import DriftproofError
+from toolkit.report.benchmark_table import COLUMNS, Head, ceiling_lines, cells, size_of
 from toolkit.report.experiment import COLOURS, draw, drawn_panels
 from toolkit.report.files import write_all
 from toolkit.report.page import document
 
-COLUMNS = (
-    "case", "size", "precision", "way", "ms a round", "half of the readings", "client-steps/s",
-    "limit", "bound by", "agrees to",
-)  # fmt: skip
+OTHERS = ("results.json", "experiment.json", "ledger.sqlite")
+"""Files that show that a folder holds another command's report."""
 AXES = {
     "replicates": "replicates R", "clients": "clients K", "dim": "the dimension d",
     "local_steps": "local steps τ",
 }  # fmt: skip
 GROW = "grow (flat: linear in them)"
-LETTERS = {"clients": "K", "replicates": "R", "dim": "d", "local_steps": "τ", "noise": "σ"}
-
-Head = Mapping[str, Any]
-Row = Mapping[str, Any]
 
 
-def size_of(row: Row) -> str:
-    """Return a row's size as tables print it."""
-    return " ".join(f"{LETTERS.get(key, key)}={value}" for key, value in row["size"].items())
+def command_line(head: Head) -> str:
+    """Return the command that measures the same again.
+
+    >>> command_line({"named": ["w1"], "device": "cuda", "peers": True})
+    'driftproof bench w1 --device cuda --peers'
+    """
+    device = [] if head["device"] == "cpu" else ["--device", head["device"]]
+    return " ".join(
+        ["driftproof bench", *head["named"], *device, *(["--peers"] if head["peers"] else [])]
+    )
 
 
-def cells(row: Row) -> list[str]:
-    """Return a row of the table; what was not measured says why."""
-    way = row["variant"] + (" *" if row["taken"] else "")
-    first = [row["case"], size_of(row), row["dtype"], way]
-    if "seconds" not in row:
-        return [*first, str(row["note"]), "", "", "", "", ""]
-    spread = f"{1e3 * row['low']:.3g}–{1e3 * row['high']:.3g}"
-    if len(row["readings"]) == 1:
-        spread = "one reading"
-    return [
-        *first, f"{1e3 * row['seconds']:.3g}", spread, f"{row['client_steps_per_second']:.2e}",
-        f"{100 * row['share']:.0f} %" if "share" in row else "", row.get("bound", ""),
-        f"{row['error']:.0e}",
-    ]  # fmt: skip
+def prepare(out: Path) -> None:
+    """Make sure that a benchmark can be written to a folder, before anything is measured.
+
+    Raises:
+        DriftproofError: the folder cannot be made or written to, or holds another kind of report.
+    """
+    for name in OTHERS:
+        if (out / name).exists():
+            raise DriftproofError(
+                f"--out {out}: it holds {name}, another command's report",
+                "a folder that is empty, new, or a benchmark's",
+                "name another --out: the page there would be overwritten",
+            )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out) as probe:
+            probe.write(b"benchmark")
+    except OSError as error:
+        raise _unwritable(out, error) from error
 
 
-def ceiling_lines(ceilings: Mapping[str, Any]) -> list[str]:
-    """Return the ceilings in words, and what a limit is."""
-    products = ", ".join(f"{1e-9 * v:.0f} Gflop/s ({k})" for k, v in ceilings["product"].items())
-    words = ", ".join(f"{1e-6 * v:.0f} M/s ({k})" for k, v in ceilings["words"].items())
-    return [
-        "* what the federation takes. Limit: the least time that the ceilings below allow, as a "
-        "share of the measured one.",
-        f"Ceilings, in this run: copy {1e-9 * ceilings['copy']:.1f} GB/s; matrix product "
-        f"{products}; 64-bit random words {words}; smallest operation "
-        f"{1e6 * ceilings['launch']:.2g} µs.",
-    ]
+def _unwritable(out: Path, error: OSError) -> DriftproofError:
+    return DriftproofError(
+        f"--out {out}: {error.strerror}",
+        "a folder that can be written to, with room",
+        "name another --out, or free some space",
+    )
 
 
 def write_benchmark(out: Path, head: Head, exported: Mapping[str, Any]) -> None:
@@ -68,8 +72,9 @@ def write_benchmark(out: Path, head: Head, exported: Mapping[str, Any]) -> None:
         "benchmark.json": json.dumps(exported, indent=1, ensure_ascii=False, allow_nan=False),
         "index.html": document(
             "benchmark.html.j2", head=head, columns=COLUMNS,
-            rows=[cells(row) for row in head["rows"]],
-            lines=ceiling_lines(head["ceilings"]), panels=drawn_panels(made, file_name),
+            rows=[(cells(row), "seconds" in row) for row in head["rows"]],
+            lines=ceiling_lines(head), panels=drawn_panels(made, file_name),
+            repeat=command_line(head),
         ),
     }  # fmt: skip
     labels = dict.fromkeys(c["label"] for panel in made for c in panel["curves"])
@@ -79,7 +84,12 @@ def write_benchmark(out: Path, head: Head, exported: Mapping[str, Any]) -> None:
         for panel in made:
             draw(panel, file_name(panel), folder, colours)
 
-    write_all(out, texts, plots)
+    try:
+        write_all(out, texts, plots)
+    except DriftproofError as error:
+        if isinstance(error.__cause__, OSError):  # no ledger here, so another remedy
+            raise _unwritable(out, error.__cause__) from error
+        raise
 
 
 def file_name(panel: Mapping[str, Any]) -> str:
@@ -114,7 +124,8 @@ def panels(head: Head) -> Iterator[dict[str, Any]]:
 
 def _points(head: Head, dtype: str) -> Iterator[dict[str, Any]]:
     for row in head["rows"]:
-        if row["taken"] and row["dtype"] == dtype and row.get("flops") and row.get("bytes"):
+        costs = row.get("flops") and row.get("bytes") and "seconds" in row
+        if row["taken"] and row["dtype"] == dtype and costs:
             rates = [1e-9 * row["flops"] / row[key] for key in ("seconds", "high", "low")]
             label = f"{row['case']} {size_of(row)}"
             at = row["flops"] / row["bytes"]

@@ -1,0 +1,70 @@
+"""The table of a benchmark: its columns, its cells, and what its marks mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+COLUMNS = (
+    "case", "way", "ms a round (quartiles)", "client-steps/s", "limit, set by",
+    "agrees to",
+)  # fmt: skip
+LETTERS = {"clients": "K", "replicates": "R", "dim": "d", "local_steps": "τ", "noise": "σ"}
+DISTURBED = (
+    "† the machine was busy with something else as well: the upper quartile of the readings is "
+    "more than twice the lower one, or the share is beyond what arithmetic allows. Measure again "
+    "before relying on it."
+)
+
+Head = Mapping[str, Any]
+Row = Mapping[str, Any]
+
+
+def size_of(row: Row) -> str:
+    """Return a row's size as tables print it."""
+    return " ".join(f"{LETTERS.get(key, key)}={value}" for key, value in row["size"].items())
+
+
+def cells(row: Row) -> list[str]:
+    """Return a row of the table; what was not measured says why in its third cell."""
+    way = f"{row['variant']}, {row['dtype']}{' *' if row['taken'] else ''}"
+    first = [f"{row['case']} {size_of(row)}", way]
+    if "seconds" not in row:
+        return [*first, str(row["note"]), "", "", ""]
+    spread = f"{_ms(row['low'])}–{_ms(row['high'])}"
+    if len(row["readings"]) == 1:
+        spread = "one reading"
+    mark = " †" if row.get("disturbed") else ""
+    agrees = f"{row['error']:.0e}" if row["error"] else "0"
+    return [
+        *first, f"{_ms(row['seconds'])} ({spread}){mark}",
+        f"{row['client_steps_per_second']:.2e}",
+        f"{100 * row['share']:.0f} %, {row['bound']}" if "share" in row else "–",
+        "reference" if row.get("reference") and not row["error"] else agrees,
+    ]  # fmt: skip
+
+
+def _ms(seconds: float) -> str:
+    """Return milliseconds, with three digits or whole.
+
+    >>> _ms(0.00123456), _ms(1.9512)
+    ('1.23', '1,951')
+    """
+    return f"{1e3 * seconds:.3g}" if seconds < 1 else f"{1e3 * seconds:,.0f}"
+
+
+def ceiling_lines(head: Head) -> list[str]:
+    """Return what marks and limits mean, and the ceilings in words."""
+    ceilings = head["ceilings"]
+    products = ", ".join(f"{1e-9 * v:.0f} Gflop/s ({k})" for k, v in ceilings["product"].items())
+    words = ", ".join(f"{1e-6 * v:.0f} M/s ({k})" for k, v in ceilings["words"].items())
+    lines = [
+        "* what the federation takes. Limit: the least time that the ceilings below allow, as a "
+        "share of the measured one.",
+        f"Ceilings, in this run: copy {1e-9 * ceilings['copy']:.1f} GB/s; matrix product "
+        f"{products}; 64-bit random words {words}; smallest operation "
+        f"{1e6 * ceilings['launch']:.2g} µs.",
+    ]
+    if any(row.get("disturbed") for row in head["rows"]):
+        lines.insert(1, DISTURBED)
+    return lines
