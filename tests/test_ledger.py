@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import signal
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -26,6 +30,32 @@ def told(made, *words):
     assert "Traceback" not in made.stderr
     for word in ("wanted:", "remedy:", *words):
         assert word in made.stderr
+
+
+KILLED = """
+import multiprocessing, os, signal, sys, time
+from pathlib import Path
+from toolkit.ledger import Ledger
+ledger = Ledger(Path(sys.argv[1]))
+child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+child.start()
+Path(sys.argv[2]).write_text(str(child.pid))
+time.sleep(0.5)  # the child has begun
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+def test_a_worker_that_outlives_a_killed_run_does_not_hold_its_folder(tmp_path):
+    path, told = tmp_path / "ledger.sqlite", tmp_path / "pid"
+    with Ledger(path), pytest.raises(DriftproofError, match="another run"):
+        Ledger(path)
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(path), str(told)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    try:
+        Ledger(path).close()
+    finally:
+        os.kill(int(told.read_text()), signal.SIGKILL)
 
 
 def test_a_ledger_of_a_newer_version_is_left_alone(finished):

@@ -7,6 +7,7 @@ was; a unit's key names everything its result depends on, so a stale one is neve
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -197,4 +198,6 @@ def _locked(path: Path) -> TextIO | None:
             "a folder for each run",
             "wait for it to end, or name another --out",
         ) from error
+    # a worker that outlives a killed run by a moment must not hold its lock
+    os.register_at_fork(after_in_child=held.close)
     return held
