@@ -58,7 +58,8 @@ def main() -> None:
 
     ``--debug`` and ``--quiet`` may stand before or after the command.
     """
-    may_fork()
+    if "torch" not in sys.modules:  # else somebody's process, which may have computed something
+        may_fork()
     words = sys.argv[1:]
     everywhere = [word for word in ("--debug", "--quiet") if word in words]
     debug = "--debug" in everywhere
