@@ -89,6 +89,12 @@ def stored(values: np.ndarray, first: int, dtype: np.dtype) -> Stream:
     )  # fmt: skip
 
 
+@cache
+def nothing(dtype: np.dtype) -> Stream:
+    """Return the stream without elements."""
+    return stored(np.empty((0, 0, 0, 0), dtype), 0, dtype)
+
+
 def table(batch: int) -> np.ndarray:
     """Return the atom of every value of a word's upper ``batch`` bits."""
     atoms, _, cumulative = sign_mean(batch)

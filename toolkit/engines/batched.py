@@ -98,8 +98,7 @@ class BatchedContext:
 
         kind = np.dtype(str(self.dtype).removeprefix("torch."))
         if law is None:
-            nothing = np.empty((steps, len(self.local), 0, self.replicates), kind)
-            return streams.stored(nothing, first, kind)
+            return streams.nothing(kind)
         if type(self)._sample is BatchedContext._sample:  # else a draw is not what its words are
             made = streams.keyed(law, self._words.key(name), self._block, self.local, kind)
             if made is not None:

@@ -59,7 +59,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
         noise = kept(oracles, "minimax noise", lambda: _noise(oracles, w))
     kind = of.offsets.dtype
     numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * noise], kind)
-    shares = _shares(ctx, oracles, algorithm, first)
+    shares = _shares(ctx, oracles, algorithm, first, kind)
     at = (w[:1] if w.stride(0) == 0 else w).contiguous().numpy()
     taken, stretch = 0, steps if law is None else max(1, DRAWS // (2 * replicates))
     xi = ctx.stream(law, "xi", first, steps)
@@ -80,14 +80,14 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     return type(state)(mean.expand(clients, rows, replicates)), 0.0
 
 
-def _shares(ctx: Any, oracles: Any, algorithm: Any, since: int) -> np.ndarray:
+def _shares(ctx: Any, oracles: Any, algorithm: Any, since: int, kind: np.dtype) -> np.ndarray:
     """Return the clients' unnormalised shares in the average, [clients, replicates]."""
     ctx.cohort(algorithm.cohort_size(ctx.clients), since=since)
     weights = oracles.client_weights if algorithm.weighting == "samples" else None
     share = combined(ctx.mask, weights)
     shape = len(ctx.local), ctx.replicates
     if share is None:
-        return np.ones(shape, dtype=torch.empty(0, dtype=ctx.dtype).numpy().dtype)
+        return np.ones(shape, kind)
     return share[:, 0].expand(shape).contiguous().numpy()
 
 
