@@ -3,9 +3,11 @@
 import subprocess
 import sys
 
+import pytest
 import torch
 
 from toolkit import workers
+from toolkit.discover import import_path
 from toolkit.workers import APART, context
 
 
@@ -49,3 +51,42 @@ def test_a_worker_computes_on_one_thread_and_forks_what_it_starts(tmp_path):
     )
     method = "fork" if sys.platform == "linux" else APART
     assert ended.stdout.strip() == str((method, (1, 1), sys.platform == "linux"))
+
+
+def test_once_a_users_file_was_loaded_nothing_is_forked(monkeypatch, tmp_path):
+    monkeypatch.setattr(workers, "_forkable", sys.platform == "linux")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "own.py").write_text(
+        "import torch\n(torch.ones(900, 900) @ torch.ones(900)).sum()\n"
+    )
+    import_path(tmp_path / "own.py")
+    assert context().get_start_method() == APART
+
+
+INTERRUPTED = """
+import multiprocessing, time
+from toolkit.workers import may_fork
+from verifiers.scheduler import _pool
+
+if __name__ == "__main__":
+    {fork}
+    try:
+        with _pool(2) as pool:
+            pool.submit(int).result()  # a worker is there
+            units = [pool.submit(time.sleep, 60) for _ in range(4)]
+            workers = multiprocessing.active_children()
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        for worker in workers:
+            worker.join()
+        print(any(worker.exitcode == 0 for worker in workers))
+"""
+
+
+@pytest.mark.parametrize("fork", ["may_fork()", "pass"])
+def test_an_interrupt_does_not_wait_for_the_units_in_work(tmp_path, fork):
+    (tmp_path / "stopped.py").write_text(INTERRUPTED.format(fork=fork))
+    ended = subprocess.run(
+        [sys.executable, "stopped.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "False"  # none ended in its own time

@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.workers import may_not_fork
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,7 @@ def parse(path: Path) -> ast.Module:
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
     parse(path)
+    may_not_fork()
     name = f"driftproof_user.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

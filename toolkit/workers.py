@@ -2,7 +2,8 @@
 
 A fork is ready at once, and nothing that its parent has loaded is loaded again. It is safe as long
 as the parent computes on one thread (OpenMP's threads do not survive a fork) and holds no GPU.
-That is known of the process of a command, before it computes anything, and of a worker.
+That is known of the process of a command, before it computes anything, and of a worker, unless a
+user's own file was loaded there: it may have computed on many threads as it was.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ def may_fork() -> None:
     """Say that this process has computed nothing yet, or is a worker that does on one thread."""
     global _forkable
     _forkable = sys.platform == "linux"
+
+
+def may_not_fork() -> None:
+    """Say that code of somebody else's ran here: it may have started threads, or hold locks."""
+    global _forkable
+    _forkable = False
 
 
 def forkable() -> bool:

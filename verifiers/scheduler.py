@@ -187,6 +187,7 @@ def perform(unit: Unit) -> Result:
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     if forkable():
         import_module("verifiers.loaded")
+    before = multiprocessing.active_children()
     pool = ProcessPoolExecutor(workers, mp_context=context(), initializer=_start_worker)
     try:
         pool.submit(int)  # forks the workers now, before any job computes something here
@@ -197,6 +198,11 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
             "enough memory for every worker",
             "run with fewer --workers, and --resume to keep what is done",
         ) from error
+    except BaseException:
+        for worker in multiprocessing.active_children():
+            if worker not in before:
+                worker.kill()  # else the command would end when the units in work do
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
