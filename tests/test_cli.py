@@ -205,6 +205,16 @@ def test_an_error_inside_a_users_measure_is_told_at_its_line(tmp_path):
         assert "Traceback" not in made.stderr
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_measure_that_exits_is_an_error_and_no_verdict(tmp_path, workers):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    path = tmp_path / "drift.py"
+    path.write_text(path.read_text().replace('view.round_start("w")', "exit()"))
+    made = driftproof("verify", "drift.py", *SMOKE, "--workers", workers, cwd=tmp_path)
+    assert made.returncode == 2
+    assert "SystemExit" in made.stderr
+
+
 def test_a_device_that_is_missing_exits_with_3(tmp_path):
     made = driftproof("verify", "comfedl/lemma-2", *SMOKE, "--device", "cuda:7", cwd=tmp_path)
     assert made.returncode == 3

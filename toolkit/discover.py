@@ -205,7 +205,7 @@ def import_path(path: Path) -> ModuleType:
     return module
 
 
-def located(error: Exception, path: Path) -> DriftproofError:
+def located(error: BaseException, path: Path) -> DriftproofError:
     """Return what a user's file raised as an error that names its own line."""
     trace, line = error.__traceback__, None
     while trace is not None:

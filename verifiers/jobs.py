@@ -104,7 +104,7 @@ def blaming(source: Source) -> Iterator[None]:
     """Put what a user's own file raises in terms of that file."""
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
         if isinstance(error, DriftproofError) or not _is_users(source):
             raise
         raise located(error, source.path) from error
