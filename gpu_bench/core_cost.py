@@ -6,7 +6,7 @@ import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import torch
 
 from gpu_bench.prepared import Prepared
 from gpu_bench.roofline import WORDS, generators
-from gpu_bench.timer import timed
+from gpu_bench.timer import timed, timed_in_turn
 from gpu_bench.workload import Case, Workload, chosen
 from toolkit import average, each
 from toolkit.federation import run, sampled_context
@@ -143,19 +143,10 @@ def draws_share() -> float:
     try:
         fastest = min(generators("cpu").values(), key=lambda draw: timed(draw, budget=0.3).median)
         calls = [next(iter(made.variants().values())) for made in (noiseless, noisy)]
-        quiet, drawn, alone = _in_turn([*calls, fastest], 400)
+        quiet, drawn, alone = (
+            timing.quartiles[0] for timing in timed_in_turn([*calls, fastest])
+        )  # fmt: skip
     finally:
         torch.set_num_threads(before)
     least = 0.02 * quiet  # less is within the spread of the two readings
     return float(noisy.cost.words / max(drawn - quiet, least) / (WORDS / alone))
-
-
-def _in_turn(calls: Sequence[Callable[[int], Any]], turns: int) -> list[float]:
-    """Return the lower quartile of the seconds of each call, taken in turn."""
-    taken = np.empty((turns, len(calls)))
-    for turn in range(-2, turns):  # two that do not count
-        for place, call in enumerate(calls):
-            began = time.perf_counter()
-            call(turn + 2)
-            taken[turn, place] = time.perf_counter() - began
-    return [float(x) for x in np.quantile(taken, 0.25, axis=0)]

@@ -157,6 +157,15 @@ def test_a_kernel_takes_the_printed_step():
     np.testing.assert_allclose(made.state.w[0, :, 0].numpy(), expected, rtol=1e-13)
 
 
+def inside_and_outside(problem, algorithm, left, *, rounds, **context):
+    """Return a run by its kernel, and the same step by step."""
+    return [
+        run(problem, algorithm, sampled_context(problem, ("m",), **context), rounds=rounds,
+            left=left, kernels=kernels)
+        for kernels in (True, False)
+    ]  # fmt: skip
+
+
 SPANS = [(a, p) for name in sorted(SERVED) if name.endswith("spans") for a, p in SERVED[name]]
 
 
@@ -175,11 +184,7 @@ SPANS = [(a, p) for name in sorted(SERVED) if name.endswith("spans") for a, p in
 )
 def test_a_measure_inside_a_kernel_is_the_one_outside(algorithm, problem, left, monkeypatch):
     monkeypatch.setattr("toolkit.spans.ROOM", 4 * 64 * 3 * algorithm.local_steps)  # short stretches
-    made = [
-        run(problem, algorithm, sampled_context(problem, ("m",)), rounds=7, left=left,
-            kernels=kernels)
-        for kernels in (True, False)
-    ]  # fmt: skip
+    made = inside_and_outside(problem, algorithm, left, rounds=7)
     np.testing.assert_allclose(made[0].values, made[1].values, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(made[0].parts, made[1].parts, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(made[0].trace[1], made[1].trace[1], rtol=1e-11, atol=1e-13)
@@ -197,11 +202,7 @@ def test_a_measure_inside_a_kernel_is_the_one_outside(algorithm, problem, left, 
 )
 def test_a_measure_that_looks_inside_is_taken_step_by_step(left):
     algorithm, problem = LocalSCGDM(local_steps=3), BoundedComposition(inner_curvature=0.4)
-    made = [
-        run(problem, algorithm, sampled_context(problem, ("s",)), rounds=4, left=left,
-            kernels=kernels).values
-        for kernels in (True, False)
-    ]  # fmt: skip
+    made = [of.values for of in inside_and_outside(problem, algorithm, left, rounds=4)]
     np.testing.assert_array_equal(*made)
     assert len(set(made[0][:, 0])) > 6
 
@@ -226,11 +227,7 @@ def caught(view):
     ],
 )  # fmt: skip
 def test_what_a_measure_asks_for_is_seen_however_it_asks(algorithm, problem, left):
-    made = [
-        run(problem, algorithm, sampled_context(problem, ("s",)), rounds=4, left=left,
-            kernels=kernels).values
-        for kernels in (True, False)
-    ]  # fmt: skip
+    made = [of.values for of in inside_and_outside(problem, algorithm, left, rounds=4)]
     np.testing.assert_array_equal(*made)
     assert made[0].max() > 0
 
@@ -252,11 +249,7 @@ def test_a_run_that_diverges_ends_at_the_same_step_inside_a_kernel(left):
         LocalSCGDM(local_steps=3, step_size=1e150, momentum=5e-151, inner_momentum=5e-151),
         LocalSCGDM(local_steps=3, step_size=0.5, momentum=0.02, step_factor=1e308),
     ):
-        made = [
-            run(problem, algorithm, sampled_context(problem, ("d",), replicates=1), rounds=40,
-                left=left, kernels=kernels)
-            for kernels in (True, False)
-        ]  # fmt: skip
+        made = inside_and_outside(problem, algorithm, left, rounds=40, replicates=1)
         assert made[0].bad_step == made[1].bad_step
         assert made[0].values.shape == made[1].values.shape
         ends.append(made[0].bad_step)

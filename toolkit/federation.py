@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from toolkit.memory import keep_freed_memory
 from toolkit.oracles import OFFERS
 from toolkit.problem import Problem
 from toolkit.recorder import Recorder
-from toolkit.spans import span
+from toolkit.spans import finite, span
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def run(
         state, reached = _round(problem, algorithm, ctx, oracles, view, recorder, fused, shake)
         previous = view.previous
         reach = max(reach, reached)
-        if not _finite(state):
+        if not finite(state):
             bad_step = (s + 1) * tau - 1
             if ctx.replayable:
                 bad_step = _first_bad_step(algorithm, ctx, oracles, view)
@@ -289,10 +289,6 @@ def _largest(x: Tensor) -> float:
     return sqrt((x * x).sum(1).max().item())
 
 
-def _finite(state: Any) -> bool:
-    return all(isfinite(x.sum().item()) for x in state)
-
-
 def _first_bad_step(algorithm: Algorithm, ctx: BatchedContext, oracles: Any, view: View) -> int:
     """Repeat a round step by step (its draws are keyed) and return the first step gone wrong."""
     state, counted = view.state, (ctx.rounds, ctx.reals)
@@ -300,7 +296,7 @@ def _first_bad_step(algorithm: Algorithm, ctx: BatchedContext, oracles: Any, vie
         view.round * algorithm.local_steps, (view.round + 1) * algorithm.local_steps
     ):
         state = algorithm.step(ctx, oracles, state)
-        if not _finite(state):
+        if not finite(state):
             break
     ctx.rounds, ctx.reals = counted
     return ctx.t

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,7 +61,7 @@ def span(
             recorder.take_many(_beside(view, moments), steps // every)
         lost = None if recorder is None else recorder.lost_after(tau)
         ends = [] if lost is None else [lost]
-        if not all(bool(torch.isfinite(x.sum())) for x in state):
+        if not finite(state):
             ctx.rounds, ctx.reals = counted
             path = take(before, first, steps, "all", None)[2]  # draws are keyed: the same again
             ends.append(_first_bad(path, first * tau))
@@ -87,6 +88,11 @@ def _after(path: Any, state: Any) -> Any:
         )
 
     return type(state)(*(shifted(x, last) for x, last in zip(path, state, strict=True)))
+
+
+def finite(state: Any) -> bool:
+    """Say whether a state is finite, in one operation a field: a sum with what is not, is not."""
+    return all(isfinite(x.sum().item()) for x in state)
 
 
 def _first_bad(path: Any, first: int) -> int:

@@ -9,7 +9,9 @@ user's own file was loaded there: it may have computed on many threads as it was
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
+import threading
 from typing import Any
 
 APART = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
@@ -48,3 +50,15 @@ def context(*, computed: bool = False) -> Any:
     if not forked and APART == "forkserver":
         made.set_forkserver_preload(["toolkit.wire.member"])
     return made
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it is gone, killed without a chance to say so."""
+    threading.Thread(target=_end_after_parent, daemon=True).start()
+
+
+def _end_after_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

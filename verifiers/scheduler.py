@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 import sysconfig
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -28,7 +27,7 @@ from typing import Any, Protocol
 from toolkit.discover import package_folder
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.workers import context, forkable, may_fork
+from toolkit.workers import context, end_with_parent, forkable, may_fork
 
 Result = tuple[bytes, float]
 """What a unit of work gave, as bytes, and the seconds it took."""
@@ -209,19 +208,11 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the run
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     if "numba" not in sys.modules:  # else it has read the environment, and minds if that changes
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     compute_on(1, 1)
     may_fork()
-
-
-def _end_with_parent() -> None:
-    """End this worker when the main process is gone, killed without a chance to say so."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 @contextmanager

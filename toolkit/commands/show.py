@@ -49,8 +49,6 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     import inspect
     import sys
 
-    from toolkit.federation import fitting
-
     made = leaf.load()
     owner = sys.modules[leaf.module or made.__module__]
     documentation = inspect.cleandoc(owner.__doc__ or "")
@@ -66,6 +64,8 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "notation": dict(member.notation),
         }
     if leaf.kind == "algorithm":
+        from toolkit.federation import fitting
+
         member = made()
         return common | {
             "parameters": member.values(),

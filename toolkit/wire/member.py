@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,6 +24,7 @@ from toolkit.wire.context import WireContext
 from toolkit.wire.exchange import Exchange
 from toolkit.wire.failure import ServerLost, WireFailure, raised
 from toolkit.wire.results import Ended, News
+from toolkit.workers import end_with_parent
 
 START = timedelta(minutes=2)
 """How long the processes wait for each other to come up."""
@@ -132,7 +131,7 @@ def live(rank: int, world: int, clients: range, folder: str, pipe: Connection) -
         pipe: to the one that started it, which sends the Task and is told the news.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it ends it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     try:
         task = pipe.recv()
         join(
@@ -149,11 +148,3 @@ def live(rank: int, world: int, clients: range, folder: str, pipe: Connection) -
         pipe.send(raised(error, clients, 0))
         os._exit(1)
     os._exit(0)  # without the destructors of a group that others have left already
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it is gone, however it went."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
