@@ -17,9 +17,11 @@ from typing import Any, TypeGuard
 from toolkit.claims import Case, Claim, Form
 from toolkit.discover import Leaf, located
 from toolkit.errors import DriftproofError
+from toolkit.readings import Undecided
 from toolkit.verdict import Row, Verdict
 from verifiers import empirical, ground_truth, plotted, rate, symbolic
 from verifiers.evidence import Measured, joined
+from verifiers.rows import row_of
 from verifiers.scheduler import Result
 
 Source = Claim | Leaf
@@ -126,7 +128,12 @@ def jobs_for(
     wanted = [
         k for k, form in enumerate(claim.forms) if siblings or form.form != "sibling"
     ]  # fmt: skip
-    made: list[Job] = []
+    made: list[Job] = [
+        _undecided(claim, claim.forms[k])
+        for k in wanted
+        if isinstance(claim.forms[k].right, Undecided)
+    ]
+    wanted = [k for k in wanted if not isinstance(claim.forms[k].right, Undecided)]
     base = Item(source, "", tier=profile, seed=seed, device=device)
     cases = claim.cases_for(profile)
     if claim.prove is not None:
@@ -144,6 +151,13 @@ def jobs_for(
                 at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
                 made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
     return [_guarded(job, source) for job in made]
+
+
+def _undecided(claim: Claim, form: Form) -> Job:
+    """Say what is known of a reading that nothing decides."""
+    yield []
+    case = {"key": "open", "label": "for all choices"}
+    return [row_of(claim, form, case, Verdict.INCONCLUSIVE, None, form.right.known)]
 
 
 def _by_left(claim: Claim, wanted: Sequence[int]) -> dict[int, list[int]]:
