@@ -62,7 +62,8 @@ def _threshold(power):
             ),
             vanishes(
                 small**2 - (product * (count - 1) / 4) ** 2,
-                r"\text{it is } \big(\tfrac{a_1a_2(a_1-a_2)(c_1-c_2)}{4(a_1+a_2)}\big)^2,\; \eta^2 = |b|K/T",
+                r"\text{it is } \big(\tfrac{a_1a_2(a_1-a_2)(c_1-c_2)}{4(a_1+a_2)}\big)^2,\; "
+                r"\eta^2 = |b|K/T",
             ),
             nonnegative(
                 (product / 4) ** 2, r"\text{which is positive for } a_1\ne a_2,\ c_1\ne c_2"
