@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from toolkit.algorithm import Algorithm
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.names import check_name
 from toolkit.problem import Problem
 from toolkit.readings import Erratum, ReadingKind, Right, Stated
 
@@ -238,6 +239,7 @@ def claim(
         statement: as printed, in LaTeX.
         assumes: what the statement assumes.
     """
+    check_name("claim", name)
     if kind not in KINDS:
         raise unknown_name("kind of claim", kind, KINDS)
 

@@ -21,7 +21,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from toolkit import shadowing
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.names import check_name
+from toolkit.supervised import entering
 from toolkit.workers import may_not_fork
 
 
@@ -152,6 +155,7 @@ def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None)
                     'name="paper/statement" written out in the call',
                     "give the leaf a literal name; listing reads it without importing the file",
                 )
+            check_name(decorators[call.func.id], name, f"{path}:{call.lineno}")
             doc = ast.get_docstring(tree) or ast.get_docstring(node) or ""
             yield Leaf(
                 kind=decorators[call.func.id],
@@ -186,6 +190,10 @@ def parse(path: Path) -> ast.Module:
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
     parse(path)
+    told = shadowing.beside(path)
+    if told is not None:
+        raise DriftproofError(*told)
+    entering(path)
     may_not_fork()
     name = f"driftproof_user.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -200,7 +208,7 @@ def import_path(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except DriftproofError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
         raise located(error, path) from error
     return module
 

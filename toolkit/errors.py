@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 
 
@@ -35,6 +36,17 @@ class MissingError(DriftproofError):
     """Something needed is not on this machine: a data set, a device, a package."""
 
     exit_code = 3
+
+
+def after_system_error(error: OSError) -> str:
+    """Return what to do where the system refused to read or write a file."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space, or name another --out; finished units are kept"
+    if error.errno == errno.ENAMETOOLONG:
+        return "shorten the name"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "name a folder that you may write to"
+    return "check the path, and that there is room"
 
 
 LISTED = ("claim", "problem", "algorithm", "experiment", "kernel")

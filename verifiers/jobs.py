@@ -18,6 +18,7 @@ from toolkit.claims import Case, Claim, Form
 from toolkit.discover import Leaf, located
 from toolkit.errors import DriftproofError
 from toolkit.readings import Undecided
+from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
 from verifiers import empirical, ground_truth, plotted, rate, symbolic
 from verifiers.evidence import Measured, joined
@@ -104,6 +105,8 @@ class Item:
 @contextmanager
 def blaming(source: Source) -> Iterator[None]:
     """Put what a user's own file raises in terms of that file."""
+    if _is_users(source):
+        entering(source.path)
     try:
         yield
     except (Exception, SystemExit) as error:  # an exit would end the command without a verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import os
@@ -22,6 +23,9 @@ STYLES = {
     "INCONCLUSIVE": "yellow",
     "INAPPLICABLE": "bright_black",
 }
+
+LONGEST = 80
+"""Bytes of a name that a folder may have beside ``report-``."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -46,7 +50,11 @@ def folder(chosen: Path | None, name: str = "") -> Path:
     """Return --out, or a default that does not overwrite another kind of report."""
     if chosen is not None:
         return chosen
-    return Path(f"report-{name.replace('/', '-')}" if name else "report")
+    name = name.replace("/", "-")
+    if len(name.encode()) > LONGEST:  # many files: some of it, and a digest of the whole
+        digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+        name = f"{name.encode()[: LONGEST - 16].decode(errors='ignore')}-{digest}"
+    return Path(f"report-{name}" if name else "report")
 
 
 def verifiers(module: str) -> Any:
