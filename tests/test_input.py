@@ -219,7 +219,7 @@ def test_many_files_of_ones_own_have_a_folder_of_a_bearable_name():
 
 def test_the_command_names_what_hides_one_of_its_packages(tmp_path):
     (tmp_path / "verifiers").mkdir()
-    (tmp_path / "verifiers" / "data.py").write_text("")
+    (tmp_path / "verifiers" / "__init__.py").write_text("")
     mine(tmp_path)
     made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)  # here '' is on Python's path
     assert made.returncode == 2
@@ -236,7 +236,7 @@ def test_the_command_names_what_hides_one_of_its_packages(tmp_path):
 HIDDEN = {
     "toolkit/__init__.py": "",
     "toolkit.py": "",
-    "synthetic/notes.txt": "",
+    "synthetic/__init__.py": "",
     "gpu_bench/__init__.py": "",
 }
 

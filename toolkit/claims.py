@@ -13,6 +13,7 @@ from toolkit.errors import DriftproofError, unknown_name
 from toolkit.names import check_name
 from toolkit.problem import Problem
 from toolkit.readings import Erratum, ReadingKind, Right, Stated
+from toolkit.signatures import check_signatures
 
 KINDS = ("identity", "bound", "rate", "existence", "complexity", "symbolic")
 
@@ -248,6 +249,7 @@ def claim(
         for key in body:
             if key not in _KNOWN:
                 raise unknown_name(f"attribute of claim {name}", key, _KNOWN)
+        check_signatures(name, body)
         cases = (*body.get("cases", ()), *body.get("full", ()))
         if not all(isinstance(case, Case) for case in cases):
             odd = next(case for case in cases if not isinstance(case, Case))

@@ -23,6 +23,7 @@ from typing import Any
 
 from toolkit import shadowing
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.located import located
 from toolkit.names import check_name
 from toolkit.supervised import entering
 from toolkit.workers import may_not_fork
@@ -206,25 +207,9 @@ def import_path(path: Path) -> ModuleType:
         sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except DriftproofError:
-        raise
     except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
         raise located(error, path) from error
     return module
-
-
-def located(error: BaseException, path: Path) -> DriftproofError:
-    """Return what a user's file raised as an error that names its own line."""
-    trace, line = error.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return DriftproofError(
-        f"{path}{f':{line}' if line else ''}: {type(error).__name__}: {error}",
-        "a file that runs",
-        "mend it; --debug shows the whole traceback",
-    )
 
 
 def _literal(node: ast.expr) -> Any:

@@ -9,7 +9,7 @@ point loads it by its path, before it trusts any package's name.
 from __future__ import annotations
 
 import sys
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 PACKAGES = ("toolkit", "verifiers", "synthetic", "gpu_bench")
@@ -52,15 +52,14 @@ def beside(path: Path) -> Told | None:
     if folder == ROOT:
         return None
     for package in PACKAGES:
-        for found in (folder / package, folder / f"{package}.py"):
-            if found.is_file() or _has_python(found):
-                return _told(package, found, f"which {path.name} would import in its place")
+        spec = PathFinder.find_spec(package, [str(folder)])
+        if spec is None or (spec.loader is None and PathFinder.find_spec(package) is not None):
+            continue  # a folder without __init__.py comes after every package
+        found = folder / package
+        if not found.is_dir():
+            found = Path(spec.origin or found)
+        return _told(package, found, f"which {path.name} would import in its place")
     return None
-
-
-def _has_python(found: Path) -> bool:
-    """Say whether a folder would be imported: any folder is, but an empty one hides nothing."""
-    return found.is_dir() and any(found.iterdir())
 
 
 def _told(package: str, found: Path, how: str) -> Told:

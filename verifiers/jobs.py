@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.discover import Leaf, located
-from toolkit.errors import DriftproofError
+from toolkit.discover import Leaf
+from toolkit.located import located
 from toolkit.readings import Undecided
 from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
@@ -110,7 +110,7 @@ def blaming(source: Source) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
-        if isinstance(error, DriftproofError) or not _is_users(source):
+        if not _is_users(source):
             raise
         raise located(error, source.path) from error
 
