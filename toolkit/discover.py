@@ -76,7 +76,7 @@ def kind_named(text: str) -> Kind:
     for kind in KINDS.values():
         if text in (kind.name, kind.plural):
             return kind
-    raise unknown_name("kind", text, [kind.plural for kind in KINDS.values()])
+    raise unknown_name("kind", text, [*(kind.plural for kind in KINDS.values()), "roles"])
 
 
 def package_folder(package: str) -> Path:
