@@ -12,7 +12,7 @@ from toolkit.algorithm import Algorithm
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.names import check_name
 from toolkit.problem import Problem
-from toolkit.readings import Erratum, ReadingKind, Right, Stated
+from toolkit.readings import ByProof, Erratum, ReadingKind, Right, Stated, Undecided
 from toolkit.signatures import check_signatures
 
 KINDS = ("identity", "bound", "rate", "existence", "complexity", "symbolic")
@@ -258,7 +258,8 @@ def claim(
                 "Case(…), or what grid(…) returns",
                 "write cases = grid(problem, algorithm, rounds=20)",
             )
-        if not cases and "prove" not in body:
+        decided = any(_needs_no_case(right) for right in body.get("readings", {}).values())
+        if not cases and "prove" not in body and not decided:
             raise DriftproofError(
                 f"claim {name} has no cases",
                 "cases = grid(problem, algorithm, rounds=20), or steps of a proof in prove(right)",
@@ -291,6 +292,11 @@ def claim(
         )
 
     return decorate
+
+
+def _needs_no_case(right: Right) -> bool:
+    """Whether a reading is decided by its own proof, or by nothing."""
+    return isinstance(right, Stated) and isinstance(right.right, ByProof | Undecided)
 
 
 def _forms(name: str, source: str, body: Mapping[str, Any]) -> list[Form]:

@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 from toolkit.claims import Case, Claim, Form
 from toolkit.discover import Leaf
 from toolkit.located import located
-from toolkit.readings import Undecided
+from toolkit.readings import ByProof, Undecided
 from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
 from verifiers import empirical, ground_truth, plotted, rate, symbolic
@@ -84,8 +84,7 @@ class Item:
     def _result(self, claim: Claim) -> bytes:
         form = claim.forms[self.form]
         if self.task == "proof":
-            assert claim.prove is not None
-            return pack_rows([symbolic.judge(claim, form, claim.prove(form.right))])
+            return pack_rows([symbolic.judge(claim, form, _steps_of(claim, form))])
         if self.task == "schedule":
             notation = claim.notation(claim.cases_for(self.tier)[0])
             return pack_rows([rate.judge_schedule(claim, form, form.right, notation)])
@@ -136,8 +135,13 @@ def jobs_for(
         for k in wanted
         if isinstance(claim.forms[k].right, Undecided)
     ]
-    wanted = [k for k in wanted if not isinstance(claim.forms[k].right, Undecided)]
     base = Item(source, "", tier=profile, seed=seed, device=device)
+    made += [
+        _rows_of(replace(base, task="proof", form=k))
+        for k in wanted
+        if isinstance(claim.forms[k].right, ByProof)
+    ]
+    wanted = [k for k in wanted if not isinstance(claim.forms[k].right, Undecided | ByProof)]
     cases = claim.cases_for(profile)
     if claim.prove is not None:
         made += [_rows_of(replace(base, task="proof", form=k)) for k in wanted]
@@ -154,6 +158,15 @@ def jobs_for(
                 at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
                 made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
     return [_guarded(job, source) for job in made]
+
+
+def _steps_of(claim: Claim, form: Form) -> Sequence[Any]:
+    """Return the steps that decide a form by algebra: its own, or the claim's."""
+    if isinstance(form.right, ByProof):
+        return form.right.steps()
+    assert claim.prove is not None
+    steps: Sequence[Any] = claim.prove(form.right)
+    return steps
 
 
 def _undecided(claim: Claim, form: Form) -> Job:

@@ -15,7 +15,7 @@ from toolkit.discover import Leaf, leaves, leaves_in, parse
 from toolkit.environment import environment
 from toolkit.errors import DriftproofError, MissingError, unknown_name
 from toolkit.ledger import Ledger
-from toolkit.readings import Undecided
+from toolkit.readings import ByProof, Undecided
 from toolkit.report.files import results_of, write_report
 from toolkit.verdict import Row
 from verifiers import record
@@ -198,7 +198,11 @@ def described(leaf: Leaf) -> dict[str, Any]:
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
-        if form.form == "sibling" or claim.rate is not None or isinstance(form.right, Undecided):
+        if (
+            form.form == "sibling"
+            or claim.rate is not None
+            or isinstance(form.right, Undecided | ByProof)
+        ):
             continue
         compared = claim.kind == "bound" and claim.compare is not None and callable(form.right)
         if claim.left is None and form.left is None and not compared:
