@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.discover import Leaf, located
-from toolkit.errors import DriftproofError
+from toolkit.discover import Leaf
+from toolkit.located import located
 from toolkit.readings import ByProof, Undecided
+from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
 from verifiers import empirical, ground_truth, plotted, rate, symbolic
 from verifiers.evidence import Measured, joined
@@ -103,10 +104,12 @@ class Item:
 @contextmanager
 def blaming(source: Source) -> Iterator[None]:
     """Put what a user's own file raises in terms of that file."""
+    if _is_users(source):
+        entering(source.path)
     try:
         yield
     except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
-        if isinstance(error, DriftproofError) or not _is_users(source):
+        if not _is_users(source):
             raise
         raise located(error, source.path) from error
 
