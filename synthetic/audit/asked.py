@@ -108,12 +108,8 @@ def _bilevel(problem: Problem, size: int) -> Iterator[Asked]:
         return p.x[:, :of_x], p.x[:, of_x:]
 
     yield Asked("upper_value", "", (), lambda o, p, d: o.upper_value(*both(p)))
-    yield Asked(
-        "upper_grad_x", "upper_law", (of_x,), lambda o, p, d: o.upper_grad_x(*both(p), d)
-    )
-    yield Asked(
-        "upper_grad_y", "upper_law", (of_y,), lambda o, p, d: o.upper_grad_y(*both(p), d)
-    )
+    yield Asked("upper_grad_x", "upper_law", (of_x,), lambda o, p, d: o.upper_grad_x(*both(p), d))
+    yield Asked("upper_grad_y", "upper_law", (of_y,), lambda o, p, d: o.upper_grad_y(*both(p), d))
     yield Asked("lower_grad", "lower_law", (of_y,), lambda o, p, d: o.lower_grad(*both(p), d))
     yield Asked("lower_grad_x", "", (of_x,), lambda o, p, d: o.lower_grad_x(*both(p)))
     yield Asked(

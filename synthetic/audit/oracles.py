@@ -160,7 +160,7 @@ def check_centred(problem: Problem, oracles: Any, one: Asked, at: Points) -> Non
         for draw, chance in outcomes(law, problem.clients, at.x.shape[2]):
             part = chance.reshape(-1, *[1] * (without.dim() - 1)) * one.value(oracles, at, draw)
             mean, size = mean + part, size + part.abs()
-        room, told = 1e-9 * (size + 1e-3), "over all outcomes of the noise"
+        room, told = 1e-11 * (size + 1e-2), "over all outcomes of the noise"
     else:
         mean, room = _sampled_mean(problem, oracles, one, at, law)
         told = f"over {SAMPLED_BLOCKS * 64} draws of the noise"

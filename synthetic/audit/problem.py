@@ -170,7 +170,9 @@ def check_client_gradients(problem: Problem) -> None:
         each = oracles.plain_grad(x.expand(problem.clients, *x.shape), None)
         found = [each.mean(0), (oracles.client_weights * each).sum(0)]
     scale = 1e-8 * (1 + float(wanted.abs().max()))
-    if not any(v.shape == wanted.shape and bool(((v - wanted).abs() <= scale).all()) for v in found):
+    if not any(
+        v.shape == wanted.shape and bool(((v - wanted).abs() <= scale).all()) for v in found
+    ):
         raise DriftproofError(
             f"{problem.leaf_name} at x = {shown(x[:, 0])}: the clients' mean gradient is "
             f"{shown(found[0][:, 0])}, gradient(x) is {shown(wanted[:, 0])}",
