@@ -45,7 +45,7 @@ class Scores(BilevelScores):
 
     def is_pair(self, role: str) -> bool:
         """Say whether a role's score is a difference quotient, between two points."""
-        return role.endswith("_smoothness") and role != "lower_sample_smoothness" or role in (
+        return (role.endswith("_smoothness") and role != "lower_sample_smoothness") or role in (
             "strong_convexity", "strong_concavity",
         )  # fmt: skip
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
-import torch
 from torch import Tensor
 
 from synthetic.audit import audit_algorithm, audit_problem

@@ -107,10 +107,10 @@ def smooth_claim(member: Problem, algorithm: Any = None, *, factor: float = 2.0)
     class Smooth:
         cases = grid(member, algorithm or FedAvg(step_size=0.1), rounds=2)
 
-        def left(view):
+        def left(view):  # noqa: N805
             return each("round", sq(view.gradient(view.round_start("w"))))
 
-        def right(c):
+        def right(c):  # noqa: N805
             return factor * c.L * c.F_gap
 
     return Smooth
@@ -123,10 +123,10 @@ def convex_claim(member: Problem) -> Any:
     class Convex:
         cases = grid(member, FedAvg(step_size=0.1), rounds=1)
 
-        def left(view):
+        def left(view):  # noqa: N805
             return each("round", sq(view.round_start("w")))
 
-        def right(c):
+        def right(c):  # noqa: N805
             return 2 * c.F_gap / c.mu
 
     return Convex
