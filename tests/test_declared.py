@@ -263,3 +263,9 @@ def test_driftproofs_own_problems_are_not_checked_again():
     assert declared.to_check(Case(UsersQuadratic()))
     assert declared.to_check(Case(BoundedComposition(), UsersDescent(), 1))
     assert declared.to_check(Case(altered(BoundedComposition())))
+
+
+@pytest.mark.parametrize(("factor", "exceeded"), [(1 - 1e-7, False), (1 - 1e-5, True)])
+def test_a_constant_may_be_short_by_the_rounding_of_a_quotient(factor, exceeded):
+    made = declared.exceeded(Case(UsersQuadratic(declared=factor)))
+    assert ("objective_smoothness" in made) is exceeded

@@ -101,7 +101,7 @@ def used_roles(claim: Claim, case: Case, form: Form) -> set[str]:
             continue
         stated = formula(Letters(notation))
         for part in stated if isinstance(stated, tuple) else (stated,):
-            symbols = getattr(part, "free_symbols", set())
+            symbols: set[Any] = getattr(part, "free_symbols", set())
             made |= {notation[s.name] for s in symbols if s.name in notation}
     return made
 

@@ -71,11 +71,11 @@ def check_state(
             f"set iterate of {type(algorithm).__name__} to one of the fields",
         )
     for field, value in zip(fields, state, strict=True):
-        shape = tuple(value.shape) if isinstance(value, Tensor) else None
+        shape = tuple(value.shape) if isinstance(value, Tensor) else ()
         kind = value.dtype if isinstance(value, Tensor) else type(value).__name__
-        fits = shape is not None and len(shape) == 3 and kind == dtype
+        fits = len(shape) == 3 and kind == dtype
         if not fits or (shape[0], shape[2]) != (problem.clients, REPLICATES):
-            got = kind if shape is None else f"of shape {shape} and type {kind}"
+            got = f"of shape {shape} and type {kind}" if isinstance(value, Tensor) else kind
             raise DriftproofError(
                 f"{method} of {name}: field {field!r} is {got}",
                 f"a tensor [clients, entries, replicates] = ({problem.clients}, …, {REPLICATES}) "

@@ -76,17 +76,18 @@ def _check_clients(problem: Problem, oracles: Any) -> None:
         )
     if problem.offers == "bilevel":
         return
-    weights = getattr(oracles, "client_weights", None)
-    shape = tuple(weights.shape) if isinstance(weights, Tensor) else None
-    if shape != (problem.clients, 1, 1) or not bool((weights >= 0).all()):
+    weights: Any = getattr(oracles, "client_weights", None)
+    whose, shape = f"client_weights of {problem.leaf_name}'s oracles", (problem.clients, 1, 1)
+    fits = isinstance(weights, Tensor) and tuple(weights.shape) == shape
+    if not fits or not bool((weights >= 0).all()):
         raise DriftproofError(
-            f"client_weights of {problem.leaf_name}'s oracles: {_told(weights)}",
-            f"a tensor of shape ({problem.clients}, 1, 1), no entry below 0",
+            f"{whose}: {_told(weights)}",
+            f"a tensor of shape {shape}, no entry below 0",
             "set client_weights where the oracles are built: 1/clients each, say",
         )
     if abs(float(weights.double().sum()) - 1) > 1e-6:
         raise DriftproofError(
-            f"client_weights of {problem.leaf_name}'s oracles add up to {float(weights.sum()):g}",
+            f"{whose} add up to {float(weights.sum()):g}",
             "1: each is a client's share of all samples",
             "divide them by their sum",
         )

@@ -205,7 +205,7 @@ def check_solution(problem: Problem) -> None:
 
 
 def _check_minimiser(problem: Problem, told: Solution, scale: float) -> None:
-    name, point = problem.leaf_name, told.minimiser
+    name, point = problem.leaf_name, np.asarray(told.minimiser)
     if np.shape(point) != (problem.dim,) or not np.isfinite(point).all():
         raise DriftproofError(
             f"minimiser of {name}'s solution: {point!r}",
