@@ -25,7 +25,7 @@ from sympy import Add, Rational, Symbol, diff, expand, expand_log, log, simplify
 from toolkit import claim, intended, literal
 from toolkit.constants import Letters
 from toolkit.readings import Erratum
-from verifiers.claims.comfedl._theorem_bounds import sharpened
+from verifiers.claims.comfedl._theorem_bounds import plus
 from verifiers.claims.comfedl.full_participation import FullParticipation, bound
 from verifiers.symbolic import Step, vanishes
 
@@ -91,7 +91,7 @@ class OptimalRate:
             mean = ((a1 - 1) + (-a1)) / 2
             return [
                 vanishes(mean - exponent, r"\tfrac12\big((\alpha_1-1)+(-\alpha_1)\big)"),
-                _at_most(largest(sharpened, HALF, Rational(1)), exponent, r"\alpha_1 = \tfrac12"),
+                _at_most(largest(plus, HALF, Rational(1)), exponent, r"\alpha_1 = \tfrac12"),
             ]
         reached = largest(bound, THIRD, 2 * THIRD)
         if what == REACHED:
