@@ -67,7 +67,7 @@ def test_show_tells_of_every_leaf(kind, capsys):
 
 def test_show_gives_constants_and_verdicts_on_record():
     shown = json.loads(driftproof("show", "comfedl/theorem-1", "--json").stdout)
-    assert ["printed: the product that is printed", "REFUTED", 2] in shown["verdicts_on_record"]
+    assert ["printed: the product that is printed", "REFUTED", 3] in shown["verdicts_on_record"]
     assert shown["assumptions"]
     problem = driftproof("show", "bounded-composition").stdout
     assert "objective_smoothness = " in problem

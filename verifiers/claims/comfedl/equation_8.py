@@ -36,7 +36,7 @@ class Simplex:
     editions = "000 and 001"
     readings = {
         "Σ p_i = 0": literal(0.0),
-        "the standard simplex, Σ p_i = 1": intended(
+        "the standard simplex": intended(
             1.0,
             quote="(8): “p_i denotes the probability associated with i-th task”, “Δ_n = {…} is the "
             "standard simplex”; (3) prints Σ r_i = 1 for the simplex Λ_n",
