@@ -21,7 +21,11 @@ from toolkit.located import located
 from toolkit.readings import ByProof, Undecided
 from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
+<<<<<<< HEAD
 from verifiers import declared, empirical, ground_truth, plotted, rate, symbolic
+=======
+from verifiers import empirical, enclosed, ground_truth, plotted, rate, symbolic
+>>>>>>> balls
 from verifiers.evidence import Measured, joined
 from verifiers.rows import row_of
 from verifiers.scheduler import Result
@@ -39,7 +43,11 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
+<<<<<<< HEAD
         task: "exact", "block", "proof", "schedule", "compare" or "attack".
+=======
+        task: "exact", "enclosed", "block", "proof", "schedule" or "compare".
+>>>>>>> balls
         tier, number: which case of the claim, by profile and position.
         form: which form, by position.
         case: the case's key (part of the unit's name).
@@ -98,6 +106,8 @@ class Item:
             applies = empirical.unmet(claim, case, form) is None
             compared = claim.compare(case, form.right) if applies else []
             return pack_rows([ground_truth.judge(claim, case, form, compared)])
+        if self.task == "enclosed":
+            return pack_rows([enclosed.judge(claim, case, form)])
         if self.task == "exact":
             return empirical.measure_exactly(claim, case, self.device, self.form).pack()
         return empirical.measure_block(
@@ -245,6 +255,12 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
     measured = Measured.unpack(blob)
     if measured.kind == "exact":
         rows = [empirical.judge(claim, case, form, measured) for form in forms]
+        unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
+        asked = [replace(at, task="enclosed", form=claim.forms.index(forms[k])) for k in unsure]
+        found = (yield asked) if asked else []
+        for k, (blob, took) in zip(unsure, found, strict=True):
+            rows[k] = enclosed.better(rows[k], unpack_rows(blob)[0])
+            seconds += took
         return _finished(claim, case, rows, measured, seconds)
     blocks: list[Measured] = []
     undecided, decided = list(forms), dict[int, Row]()
