@@ -21,11 +21,7 @@ from toolkit.located import located
 from toolkit.readings import ByProof, Undecided
 from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
-<<<<<<< HEAD
-from verifiers import declared, empirical, ground_truth, plotted, rate, symbolic
-=======
-from verifiers import empirical, enclosed, ground_truth, plotted, rate, symbolic
->>>>>>> balls
+from verifiers import declared, empirical, enclosed, ground_truth, plotted, rate, symbolic
 from verifiers.evidence import Measured, joined
 from verifiers.rows import row_of
 from verifiers.scheduler import Result
@@ -43,11 +39,8 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-<<<<<<< HEAD
-        task: "exact", "block", "proof", "schedule", "compare" or "attack".
-=======
-        task: "exact", "enclosed", "block", "proof", "schedule" or "compare".
->>>>>>> balls
+        task: "exact", "block", "proof", "schedule", "compare", "attack" (of a problem's declared
+            constants), or "enclosed" (balls).
         tier, number: which case of the claim, by profile and position.
         form: which form, by position.
         case: the case's key (part of the unit's name).
