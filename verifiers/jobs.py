@@ -20,7 +20,7 @@ from toolkit.located import located
 from toolkit.readings import ByProof, Undecided
 from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
-from verifiers import empirical, ground_truth, plotted, rate, symbolic
+from verifiers import empirical, enclosed, ground_truth, plotted, rate, symbolic
 from verifiers.evidence import Measured, joined
 from verifiers.rows import row_of
 from verifiers.scheduler import Result
@@ -38,7 +38,7 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-        task: "exact", "block", "proof", "schedule" or "compare".
+        task: "exact", "enclosed", "block", "proof", "schedule" or "compare".
         tier, number: which case of the claim, by profile and position.
         form: which form, by position.
         case: the case's key (part of the unit's name).
@@ -94,6 +94,8 @@ class Item:
             applies = empirical.unmet(claim, case, form) is None
             compared = claim.compare(case, form.right) if applies else []
             return pack_rows([ground_truth.judge(claim, case, form, compared)])
+        if self.task == "enclosed":
+            return pack_rows([enclosed.judge(claim, case, form)])
         if self.task == "exact":
             return empirical.measure_exactly(claim, case, self.device, self.form).pack()
         return empirical.measure_block(
@@ -203,6 +205,12 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
     measured = Measured.unpack(blob)
     if measured.kind == "exact":
         rows = [empirical.judge(claim, case, form, measured) for form in forms]
+        unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
+        asked = [replace(at, task="enclosed", form=claim.forms.index(forms[k])) for k in unsure]
+        found = (yield asked) if asked else []
+        for k, (blob, took) in zip(unsure, found, strict=True):
+            rows[k] = enclosed.better(rows[k], unpack_rows(blob)[0])
+            seconds += took
         return _finished(claim, case, rows, measured, seconds)
     blocks: list[Measured] = []
     undecided, decided = list(forms), dict[int, Row]()

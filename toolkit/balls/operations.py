@@ -34,10 +34,13 @@ class HalfLine:
 
     def capped(self, most: arb) -> arb:
         """Return the smaller of it and a number."""
-        return most if self.low >= most else self.low.min(most).union(most)
+        made: arb = most if self.low >= most else self.low.min(most).union(most)
+        return made
 
     def _refuse(self, *_: Any) -> Any:
-        raise RefusedError("the reciprocal of a number that may be 0, neither scaled nor capped")
+        raise RefusedError(
+            "the reciprocal of a number that may be 0, neither scaled nor capped", open=True
+        )
 
     __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = __truediv__ = __rtruediv__ = _refuse
     __pow__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
@@ -116,11 +119,9 @@ def _square(a: Any) -> Balls:
 def power(base: arb, exponent: arb) -> arb:
     """Return base**exponent; of an integer exponent by products, as of a negative base."""
     whole = exponent.unique_fmpz() if exponent.is_exact() else None
-    if whole is not None:
-        return base ** int(whole)
-    if exponent.is_exact() and exponent == arb(0.5):
-        return root(base)
-    return base**exponent
+    half = whole is None and exponent.is_exact() and exponent == arb(0.5)
+    made: arb = root(base) if half else base ** (exponent if whole is None else int(whole))
+    return made
 
 
 _power = np.frompyfunc(power, 2, 1)
@@ -216,7 +217,8 @@ def _where(condition: Any, a: Any, b: Any) -> Balls:
 
 def _choose(answer: bool | None, a: arb, b: arb) -> arb:
     """Return the one or the other; where it is open which, a ball that contains both."""
-    return a.union(b) if answer is None else (a if answer else b)
+    chosen: arb = a if answer else b
+    return a.union(b) if answer is None else chosen  # type: ignore[no-any-return]
 
 
 _chosen = np.frompyfunc(_choose, 3, 1)
@@ -233,7 +235,7 @@ def _bool(a: Balls) -> bool:
     (x,) = a.balls.flat
     if x == 0 or not x.contains(0):
         return not bool(x == 0)
-    raise RefusedError("whether a ball is 0 was left open")
+    raise RefusedError("whether a ball is 0 was left open", open=True)
 
 
 @handles("isfinite")

@@ -53,7 +53,7 @@ def _distance(slope: np.ndarray, modulus: float) -> np.ndarray:
     squares = np.add.reduce(slope * slope, axis=0)
     sizes = [(square_root(x) / arb(modulus)).upper() for x in squares]
     if not all(size.is_finite() for size in sizes):
-        raise RefusedError("the minimiser below has no enclosure")
+        raise RefusedError("the minimiser below has no enclosure", open=True)
     return np.array(sizes, dtype=object)
 
 

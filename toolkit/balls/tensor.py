@@ -24,6 +24,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 BITS = 200
 """Bits of a midpoint, where nobody says otherwise."""
 
+CALL = 50
+"""What calling a function takes, in operations on single balls."""
+
 HANDLERS: dict[str, Callable[..., Any]] = {}
 """What stands for each of torch's functions, by its name."""
 
@@ -34,7 +37,15 @@ _ATTRIBUTES = frozenset(
 
 
 class RefusedError(Exception):
-    """What balls cannot do: a function without a version of its own, or a comparison left open."""
+    """What balls cannot do: a function without a version of its own, or a comparison left open.
+
+    Attributes:
+        open: whether narrower balls might do.
+    """
+
+    def __init__(self, told: str, *, open: bool = False) -> None:
+        super().__init__(told)
+        self.open = open
 
 
 class _Budget:
@@ -159,7 +170,7 @@ class Truths:
         return answered(np.asarray(self.answers[at], dtype=object))
 
     def __bool__(self) -> bool:
-        raise RefusedError("a comparison was left open: two balls overlap")
+        raise RefusedError("a comparison was left open: two balls overlap", open=True)
 
 
 def _three_valued_and(one: Any, two: Any) -> Any:
@@ -194,6 +205,7 @@ def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     import toolkit.balls.operations
     import toolkit.balls.shapes  # noqa: F401 - they fill the table
 
+    spend(CALL)
     if name in HANDLERS:
         return HANDLERS[name](*args, **kwargs)
     plain = _out_of_place(name)

@@ -181,7 +181,7 @@ def _run(
             taker.take(("round", "local_step"), View(ctx, problem, state, start, s, j + 1))
             previous = before
         if not all(finite(lift(x)) for x in state):
-            raise RefusedError(f"the balls have no bound after step t = {ctx.t}")
+            raise RefusedError(f"the balls have no bound after step t = {ctx.t}", open=True)
     return Enclosed(*taker.result(ctx.chances), ctx.replicates, state)
 
 
@@ -216,7 +216,7 @@ class _Taker:
         if how == "average":
             made = np.asarray(made.sum(1, keepdims=True) / len(self._taken), dtype=object)
         if not finite(made):
-            raise RefusedError("the measure's balls have no bound")
+            raise RefusedError("the measure's balls have no bound", open=True)
         return made, names
 
 
