@@ -36,7 +36,7 @@ STORED = 1e-14
 """Relative error of a constant: it was computed in doubles, a few roundings from what is proven."""
 EQUAL = 1e-12
 """Width, relative to the sides, up to which balls that overlap count as equal."""
-DOUBT = 1e-12
+DOUBT = 1e-10
 """Relative rounding error in doubles above which an equality is looked at in balls."""
 
 

@@ -79,11 +79,6 @@ def _matmul(a: Any, b: Any) -> Balls:
     return Balls(made)
 
 
-@handles("__rmatmul__")
-def _rmatmul(a: Any, b: Any) -> Balls:
-    return _matmul(b, a)
-
-
 @handles("baddbmm")
 def _baddbmm(a: Any, b: Any, c: Any, *, beta: Any = 1, alpha: Any = 1) -> Balls:
     return wrapped(lift(a) * lift(beta) + _matmul(b, c).balls * lift(alpha))

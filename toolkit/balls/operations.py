@@ -14,7 +14,9 @@ from toolkit.balls.tensor import (
     Truths,
     answered,
     ball,
+    both,
     handles,
+    inverted,
     lift,
     truths,
     wrapped,
@@ -166,11 +168,11 @@ _function("sigmoid", lambda x: 1 / (1 + (-x).exp()))
 _function("softplus", lambda x: x.exp().log1p())
 
 
-def _largest(a: Any, b: Any) -> arb:
+def _largest(a: Any, b: Any) -> Any:
     return a.max(b)
 
 
-def _smallest(a: Any, b: Any) -> arb:
+def _smallest(a: Any, b: Any) -> Any:
     return a.capped(b) if isinstance(a, HalfLine) else a.min(b)
 
 
@@ -210,6 +212,16 @@ _comparison(("eq", "__eq__"), lambda a, b: a == b, lambda a, b: not a.overlaps(b
 _comparison(("ne", "__ne__"), lambda a, b: not a.overlaps(b), lambda a, b: a == b)
 
 
+@handles("__and__", "bitwise_and", "logical_and")
+def _and(a: Any, b: Any) -> Any:
+    return answered(both(truths(a), truths(b)))
+
+
+@handles("__or__", "bitwise_or", "logical_or")
+def _or(a: Any, b: Any) -> Any:
+    return answered(inverted(both(inverted(truths(a)), inverted(truths(b)))))
+
+
 @handles("where")
 def _where(condition: Any, a: Any, b: Any) -> Balls:
     return wrapped(_chosen(truths(condition), lift(a), lift(b)))
@@ -217,14 +229,14 @@ def _where(condition: Any, a: Any, b: Any) -> Balls:
 
 def _choose(answer: bool | None, a: arb, b: arb) -> arb:
     """Return the one or the other; where it is open which, a ball that contains both."""
-    chosen: arb = a if answer else b
-    return a.union(b) if answer is None else chosen  # type: ignore[no-any-return]
+    made: arb = a.union(b) if answer is None else (a if answer else b)
+    return made
 
 
 _chosen = np.frompyfunc(_choose, 3, 1)
 
 
-@handles("xlogy")
+@handles("xlogy", "special_xlogy")
 def _xlogy(a: Any, b: Any) -> Balls:
     made = np.frompyfunc(lambda x, y: arb(0) if x == 0 else x * y.log(), 2, 1)
     return wrapped(made(lift(a), lift(b)))

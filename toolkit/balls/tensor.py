@@ -156,13 +156,13 @@ class Truths:
         return called(func.__name__, args, kwargs or {})
 
     def __and__(self, other: Any) -> Any:
-        return answered(_both(self.answers, truths(other)))
+        return called("__and__", (self, other), {})
 
     def __or__(self, other: Any) -> Any:
-        return ~(~self & ~answered(truths(other)))
+        return called("__or__", (self, other), {})
 
     def __invert__(self) -> Any:
-        return answered(_not(self.answers))
+        return answered(inverted(self.answers))
 
     __rand__, __ror__ = __and__, __or__
 
@@ -179,8 +179,8 @@ def _three_valued_and(one: Any, two: Any) -> Any:
     return None if one is None or two is None else True
 
 
-_both = np.frompyfunc(_three_valued_and, 2, 1)
-_not = np.frompyfunc(lambda x: None if x is None else not x, 1, 1)
+both = np.frompyfunc(_three_valued_and, 2, 1)
+inverted = np.frompyfunc(lambda x: None if x is None else not x, 1, 1)
 
 
 def answered(answers: Any) -> Any:
