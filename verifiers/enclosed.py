@@ -30,8 +30,10 @@ from verifiers.rows import described, row_of
 
 PRECISIONS = (BITS, 2 * BITS, 4 * BITS)
 """Bits that are tried one after another, while the balls are too wide to tell."""
-OPERATIONS = 3_000_000
-"""What one try may cost, in operations on single balls (about a second)."""
+OPERATIONS = 1_500_000
+"""What a try may cost that rounding asks for, in operations on single balls (about a second)."""
+MOST = 10 * OPERATIONS
+"""What it may cost where somebody asks for it, to verify a counterexample, say."""
 STORED = 1e-14
 """Relative error of a constant: it was computed in doubles, a few roundings from what is proven."""
 EQUAL = 1e-12
@@ -89,7 +91,7 @@ def _fraction(exact: arb) -> Fraction:
 
 
 def enclose(
-    claim: Claim, case: Case, form: Form, *, bits: int = BITS, operations: float = OPERATIONS
+    claim: Claim, case: Case, form: Form, *, bits: int = BITS, operations: float = MOST
 ) -> list[Comparison]:
     """Return enclosures of left and right, one Comparison for each that the statement makes.
 
@@ -191,12 +193,16 @@ def left_open(row: Row, measured: Measured) -> bool:
     return mean + margin >= row.rhs and margin > DOUBT * scale
 
 
-def judge(claim: Claim, case: Case, form: Form) -> Row:
-    """Return the row of a case that was run in balls, at growing precision."""
+def judge(claim: Claim, case: Case, form: Form, *, operations: float = OPERATIONS) -> Row:
+    """Return the row of a case that was run in balls, at growing precision.
+
+    Args:
+        operations: what one try may cost; a counterexample may be worth more than a row's second.
+    """
     told, made = "", None
     for bits in PRECISIONS:
         try:
-            made = enclose(claim, case, form, bits=bits)
+            made = enclose(claim, case, form, bits=bits, operations=operations)
         except RefusedError as error:
             told = str(error)
             if not error.open:
