@@ -1,4 +1,4 @@
-"""What rounding leaves open is decided in balls: tight statements at tiny scales, counterexamples."""
+"""What rounding leaves open is decided in balls, and counterexamples are verified in them."""
 
 from __future__ import annotations
 
@@ -252,7 +252,8 @@ def counterexamples():
             key = f"{form.form}: {form.reading}" if form.reading else form.form
             refuted = {k for k, v in held[name].get(key, {}).items() if v == "REFUTED"}
             for case in made.cases:
-                if case.key in refuted and (form.left or made.left) is not None:
+                short = (case.rounds or 0) * case.algorithm.local_steps <= 500
+                if case.key in refuted and short:
                     yield pytest.param(made, case, form, id=f"{name}-{form.reading}-{case.key}")
 
 

@@ -28,8 +28,8 @@ from verifiers import empirical
 from verifiers.evidence import Measured
 from verifiers.rows import described, row_of
 
-PRECISIONS = (BITS, 2 * BITS, 4 * BITS)
-"""Bits that are tried one after another, while the balls are too wide to tell."""
+PRECISIONS = (BITS, 4 * BITS, 16 * BITS)
+"""Bits that are tried one after another while the balls are too wide: they widen with each step."""
 OPERATIONS = 1_500_000
 """What a try may cost that rounding asks for, in operations on single balls (about a second)."""
 MOST = 10 * OPERATIONS

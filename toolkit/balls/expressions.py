@@ -38,7 +38,7 @@ def expression_in_balls(expression: Any, letters: Mapping[str, Sized]) -> Sized:
     >>> x = sympy.Symbol("x")
     >>> with precision(200):
     ...     made = expression_in_balls((1 + x) ** 2 - 1, {"x": Sized.of(flint.arb(1e-30))})
-    ...     bool(made.value > 2e-30), bool(made.size > 1.9)
+    ...     bool(made.value > 1.9e-30), bool(made.size > 1.9)
     (True, True)
     """
     import sympy
