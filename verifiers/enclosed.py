@@ -216,6 +216,7 @@ def judge(claim: Claim, case: Case, form: Form, *, operations: float = OPERATION
     facts = _facts(worst)
     verdicts = {one.verdict for one in made}
     if Verdict.REFUTED in verdicts:
+        facts["rhs"] = float(worst.right.upper())
         reason = (
             f"with every assumption met, left ≥ {facts['lhs']['low']:.6g} exceeds right = "
             f"{facts['rhs']:.6g}, in ball arithmetic"
