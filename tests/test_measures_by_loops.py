@@ -133,6 +133,28 @@ def test_round_start_is_the_mean_of_all_clients_as_the_round_began(diary):
     )
 
 
+class Alone(FedAvg):
+    """Local steps, never averaged: the clients differ as a round begins."""
+
+    def step(self, ctx, oracles, state):
+        ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
+        return type(state)(
+            state.w - 0.2 * oracles.plain_grad(state.w, ctx.draw(oracles.plain_law(1), "xi"))
+        )
+
+
+def test_means_at_the_start_of_a_round_are_over_all_clients_where_they_differ():
+    diary = Diary(Alone(**METHOD.values()), PROBLEM)
+    made = diary.run(lambda view: each(
+        "round", sq(view.mean("w")), start=sq(view.round_start("w")),
+        other=sq(view.cohort_mean(view.client("w")))))  # fmt: skip
+    wanted = every(diary.steps[::TAU], lambda s, r: squared(mean_of(s[1], r)))
+    for found in (made.values, *made.parts):
+        compare(found, wanted)
+    first = every(diary.steps[::TAU], lambda s, r: squared([s[1][0][i][r] for i in range(DIM)]))
+    assert not np.allclose(first, wanted)
+
+
 def test_client_is_what_was_marked_and_each_client_is_a_comparison(diary):
     made = diary.run(lambda view: each("transition", "client", sq(view.client("w"))))
     wanted = [
