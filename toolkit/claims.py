@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from toolkit.algorithm import Algorithm
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.orders import with_order
 from toolkit.problem import Problem
 
 KINDS = ("identity", "bound", "rate", "existence", "complexity", "symbolic")
@@ -190,7 +191,7 @@ class Claim:
     ``false_siblings``  [(name, right side)]: close relatives that are false
     ``prove(right)``    algebraic steps that decide the statement (kind identity or symbolic)
     ``compare(…)``      certified numbers that decide an identity, or a bound, on one case
-    ``rate``            the schedule and exponents of a rate (see ``verifiers.rate``)
+    ``rate``            horizon, floors and derivation of a rate (see ``verifiers.rate``)
     ``explain``         what a reader should know about the verdict, in a sentence or two
     ``letters``         {letter: role} of the paper, where the algorithm's notation lacks some
     ``measured``        {name: LaTeX} of the measured quantities that stand in a right side
@@ -273,15 +274,16 @@ def claim(
                 "right(c), readings or rate",
                 "write def right(c): return …",
             )
+        forms = tuple(_forms(name, source, body))
         return Claim(
             name=name,
             kind=kind,
             source=source,
-            statement=statement,
+            statement=with_order(name, statement, forms[0].right) if "rate" in body else statement,
             assumes=tuple(assumes),
             cases=tuple(body.get("cases", ())),
             full=tuple(body.get("full", ())),
-            forms=tuple(_forms(name, source, body)),
+            forms=forms,
             left=body.get("left"),
             range=body.get("range"),
             prove=body.get("prove"),

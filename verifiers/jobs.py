@@ -16,9 +16,10 @@ from typing import Any, TypeGuard
 
 from toolkit.claims import Case, Claim, Form
 from toolkit.discover import Leaf, located
+from toolkit.draws import BLOCK
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Row, Verdict
-from verifiers import empirical, ground_truth, plotted, rate, symbolic
+from verifiers import empirical, ground_truth, plotted, rate, slope, symbolic
 from verifiers.evidence import Measured, joined
 from verifiers.scheduler import Result
 
@@ -216,28 +217,34 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     rows = [
         row for row in judged
         # without a bound and a floor the measured slope alone decides
-        if row.verdict is not Verdict.INCONCLUSIVE or claim.rate.bound or row.form == "sibling"
+        if row.verdict is not Verdict.INCONCLUSIVE or claim.rate.derived or row.form == "sibling"
     ]  # fmt: skip
     if profile == "smoke" and any(row.form != "sibling" for row in rows):
         return rows
     results = (yield runs) if profile == "smoke" else results[len(schedules) :]
     last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
-    measured = [Measured.unpack(blob) for blob, _ in results]
-    slope = rate.judge_slope(claim, last, _horizons(claim, profile), measured)
-    return [*rows, replace(slope, seconds=sum(seconds for _, seconds in results))]
+    cases = _horizons(claim, profile)
+    each = len(results) // len(cases)
+    blocks = [Measured.unpack(blob) for blob, _ in results]
+    measured = [joined(blocks[k : k + each]) for k in range(0, len(blocks), each)]
+    made = slope.judge_slope(claim, last, cases, measured)
+    return [*rows, replace(made, seconds=sum(seconds for _, seconds in results))]
 
 
 def _horizons(claim: Claim, profile: str) -> Sequence[Case]:
-    """Return the cases that a slope is fitted to; smoke has the four shortest."""
+    """Return the cases of a rate's grid; smoke has the first four."""
     return claim.cases_for("quick")[:4] if profile == "smoke" else claim.cases_for(profile)
 
 
 def _runs(claim: Claim, base: Item, profile: str) -> list[Item]:
     tier = "quick" if profile == "smoke" else profile
+    blocks = -(-claim.rate.replicates // BLOCK)
     return [
-        replace(base, task="block", tier=tier, number=number, case=case.key, effort=_steps(case))
+        replace(base, task="block", tier=tier, number=number, case=case.key, block=block,
+                effort=_steps(case))
         for number, case in enumerate(_horizons(claim, profile))
-    ]
+        for block in range(blocks)
+    ]  # fmt: skip
 
 
 def _steps(case: Case) -> float:

@@ -23,8 +23,7 @@ from synthetic.problems import BoundedComposition
 from toolkit import Case, average, claim, sq
 from toolkit.algorithms import ComFedL
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
-from verifiers.claims.comfedl.theorem_1 import sharpened
-from verifiers.rate import Floor, Rate, Schedule
+from verifiers.rate import Derived, Floor, Rate, Schedule
 
 T, a1, a2, a3 = symbols("T alpha_1 alpha_2 alpha_3", positive=True)
 TAU = Symbol("tau", positive=True)
@@ -53,8 +52,7 @@ def instance(steps):
     assumes=[A1, A2, A3, A4],
     statement=r"\eta=\frac1{T^{\alpha_1}},\; b=\frac1{T^{\alpha_2}},\; b_1=\frac1{T^{\alpha_3}}:"
     r"\quad\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
-    r"O\Big(\frac1{T^{1-\alpha_1}} + \frac\tau{T^{\alpha_1}} + \frac1{T^{0.5\alpha_2}} + "
-    r"\frac1{T^{0.5\alpha_3}}\Big)",
+    r"O(\order)",
 )
 class ConvergenceRate:
     cases = [instance(steps) for steps in (64, 128, 256, 512, 1024, 2048, 4096)]
@@ -75,10 +73,7 @@ class ConvergenceRate:
     )
     rate = Rate(
         horizon=T,
-        bound=sharpened,
-        source="comfedl/theorem-1 (corrected)",
-        special={a1: Rational(1, 2), a2: 1, a3: 1},
-        exponent=-0.5,
+        derived=Derived("comfedl/theorem-1"),
         floors=FLOORS,
     )
     false_siblings = [

@@ -40,7 +40,7 @@ def instance(clients, batch, steps, local_steps):
     kind="rate",
     source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
     assumes=[*given.ASSUMED],
-    statement=r"\mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = \mathcal O\big(1/\sqrt{|b|KT}\big)",
+    statement=r"\mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = \mathcal O(\order)",
 )
 class LinearSpeedUp:
     cases = [
@@ -52,7 +52,7 @@ class LinearSpeedUp:
     range = parts.largest
     right = Schedule({}, N**-0.5)
     rate = Rate(
-        horizon=N, bound=None, source="", special={}, exponent=-0.5, size=samples,
+        horizon=N, size=samples,
         size_name="N = |b|KT, samples",
         floors=[Floor("h(x) = x²/2 with noise of variance 1", lambda at: N**-0.5 / 3)],
     )  # fmt: skip

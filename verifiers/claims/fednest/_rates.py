@@ -71,11 +71,6 @@ def slower(problem, horizon):
     return instance(problem, horizon, steps=(log(horizon) ** -0.5, 1))
 
 
-def rounds_over_log(case):
-    """Return K/log K."""
-    return case.rounds / log(case.rounds)
-
-
 def stationarity(view):
     """Return ‖∇F(x^k)‖², averaged over k = 0, …, K − 1 (the slides: 1, …, K)."""
     return average("round", sq(view.gradient(view.round_start("x"))))
@@ -121,13 +116,11 @@ def floor_of_the_lower_level(at):
     return at["alpha"] * (at["N"] - 4) / 640
 
 
-def rate(*floors, size=None):
-    """Return the rate 1/√K, judged by its slope in K (and floors at N = 20, where N is fixed)."""
+def rate(*floors, **more):
+    """Return a rate in K, the rounds."""
     return Rate(
-        horizon=K, bound=None, source="", special={TERMS: 20}, exponent=-0.5,
-        size=size or (lambda case: case.rounds),
-        size_name="K/log K" if size else "K, rounds", floors=floors,
-    )  # fmt: skip
+        horizon=K, floors=floors, size=lambda case: case.rounds, size_name="K, rounds", **more
+    )
 
 
 FLOORS = [

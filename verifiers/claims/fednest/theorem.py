@@ -31,8 +31,7 @@ AS_BETA = {"alpha": ROOT, "beta": ROOT, "N": parts.GROWING}
     kind="rate",
     source="002, Theorem (Informal)",
     assumes=[*given.ASSUMED],
-    statement=r"\frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = \mathcal O\Big("
-    r"\frac1{\sqrt K}\Big)",
+    statement=r"\frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = \mathcal O(\order)",
 )
 class Stationarity:
     cases = [parts.slower(parts.PROBLEM, horizon) for horizon in (64, 128, 256, 1024, 512)]
@@ -52,7 +51,7 @@ class Stationarity:
         "descent lemma with noise of variance O(N) gives 1/(αK) + αN + bias², which is of order "
         "√(N/K) for α = 1/√(KN), and the bias is below it for N ≥ κ_g log K."
     )
-    rate = parts.rate(*parts.FLOORS, size=parts.rounds_over_log)
+    rate = parts.rate(*parts.FLOORS)
     false_siblings = [
         ("N ≥ κ_g log K, α = β = 1/√K: 1/K", Schedule(AS_BETA, 1 / K)),
         ("√(log K)/K with constant steps",

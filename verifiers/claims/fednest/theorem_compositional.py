@@ -32,7 +32,7 @@ PROBLEM = CompositionalBilevel(
     source="002, Theorem (Informal); Outer Optimizer: compositional",
     assumes=[given.CONVEX, given.NOISE],
     statement=r"g_i=\tfrac12\|y-r_i(x)\|^2:\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f("
-    r"x^k)\|^2\big] = \mathcal O\Big(\frac1{\sqrt K}\Big)",
+    r"x^k)\|^2\big] = \mathcal O(\order)",
 )
 class Compositional:
     cases = [parts.instance(PROBLEM, horizon, terms=1) for horizon in parts.HORIZONS]

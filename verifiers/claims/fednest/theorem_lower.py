@@ -34,7 +34,7 @@ SLOWER = {
     kind="rate",
     source="002, Theorem (Informal)",
     assumes=[*given.ASSUMED],
-    statement=r"\mathbb{E}\big[\|y^K-y^*(x^K)\|^2\big] = \mathcal O\Big(\frac1{\sqrt K}\Big)",
+    statement=r"\mathbb{E}\big[\|y^K-y^*(x^K)\|^2\big] = \mathcal O(\order)",
 )
 class LowerLevel:
     cases = [parts.slower(AT_REST, horizon) for horizon in (128, 256, 512, 1024, 181, 362)]

@@ -26,7 +26,7 @@ PROBLEM = QuadraticMinimax(clients=4, dim=2, heterogeneity=0.5, gradient_noise=0
     source="002, Theorem (Informal); Outer Optimizer: minimax",
     assumes=[given.SMOOTH, given.CONVEX, given.NOISE],
     statement=r"g_i=-f_i:\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
-    r"\mathcal O\Big(\frac1{\sqrt K}\Big)",
+    r"\mathcal O(\order)",
 )
 class Minimax:
     cases = [parts.instance(PROBLEM, horizon, terms=0) for horizon in parts.HORIZONS]

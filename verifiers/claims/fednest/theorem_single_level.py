@@ -29,7 +29,7 @@ PROBLEM = QuadraticBilevel(
     source="002, Theorem (Informal); Outer Optimizer: single-level",
     assumes=[given.SMOOTH, given.NOISE],
     statement=r"f_i(x):\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
-    r"\mathcal O\Big(\frac1{\sqrt K}\Big)",
+    r"\mathcal O(\order)",
 )
 class SingleLevel:
     cases = [parts.instance(PROBLEM, horizon, terms=0) for horizon in parts.HORIZONS]
