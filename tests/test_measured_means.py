@@ -12,7 +12,7 @@ import torch
 
 from synthetic.problems import BiasAmplification, BoundedComposition, QuadraticMinimax
 from tests.test_claims import make
-from toolkit import Assumption, Stated, average, each, given_past, grid, sq
+from toolkit import Assumption, Stated, average, each, given_past, grid, literal, sq
 from toolkit.algorithms import ComFedL, FedSVRG, LocalSCGDM
 from toolkit.claims import Case
 from toolkit.constants import Letters, split
@@ -428,7 +428,9 @@ def test_forms_share_a_measurement_if_they_share_a_left_side():
     large = Stated(lambda c: 2501 + 0 * c.eta, left=other)
     claim = make(
         left=moves, cases=STRAIGHT, right=None,
-        readings={"own": exactly, "small": small, "large": large},
+        readings={
+            "own": literal(exactly), "small": literal(small), "large": literal(large),
+        },
         false_siblings=[("s", lambda c: exactly(c) - 1)],
     )  # fmt: skip
     forms = dataclasses.replace(claim, forms=tuple(f for f in claim.forms if f.right is not None))
@@ -456,8 +458,8 @@ def test_assumptions_of_one_form_do_not_touch_anothers():
     claim = make(
         left=moves, cases=STRAIGHT, right=None,
         readings={
-            "free": exactly, "never": Stated(exactly, assumes=(never,)),
-            "large": Stated(lambda c: exactly(c) - 1, assumes=(large,)),
+            "free": literal(exactly), "never": literal(Stated(exactly, assumes=(never,))),
+            "large": literal(Stated(lambda c: exactly(c) - 1, assumes=(large,))),
         },
         corrected=Stated(exactly), correction="x" * 50,
     )  # fmt: skip

@@ -19,14 +19,20 @@ if "OMP_WAIT_POLICY" not in os.environ:
 _WHERE = {
     "Assumption": "toolkit.claims",
     "Case": "toolkit.claims",
-    "Stated": "toolkit.claims",
     "DriftproofError": "toolkit.errors",
+    "Erratum": "toolkit.readings",
+    "Stated": "toolkit.readings",
+    "Undecided": "toolkit.readings",
     "average": "toolkit.measure",
     "claim": "toolkit.claims",
     "each": "toolkit.measure",
     "given_past": "toolkit.measure",
     "grid": "toolkit.claims",
+    "intended": "toolkit.readings",
+    "literal": "toolkit.readings",
+    "narrower": "toolkit.readings",
     "sq": "toolkit.measure",
+    "wider": "toolkit.readings",
 }
 
 __all__ = sorted(_WHERE)

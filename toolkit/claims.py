@@ -12,11 +12,9 @@ from toolkit.algorithm import Algorithm
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.orders import with_order
 from toolkit.problem import Problem
+from toolkit.readings import Erratum, ReadingKind, Right, Stated
 
 KINDS = ("identity", "bound", "rate", "existence", "complexity", "symbolic")
-
-Right = Any
-"""A right side: usually a function from letters to sympy; a rate's is a Schedule."""
 
 
 @dataclass(frozen=True)
@@ -126,25 +124,6 @@ def _whole(rounds: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Stated:
-    """A right side that comes with a measured side, a range or assumptions of its own.
-
-    It may stand wherever a claim has a right side: in ``readings``, ``corrected`` or
-    ``false_siblings``.
-
-    Attributes:
-        right: from letters to a sympy expression.
-        left, range: instead of the claim's.
-        assumes: in addition to the claim's.
-    """
-
-    right: Right
-    left: Callable[[Any], Any] | None = None
-    range: Right | None = None
-    assumes: tuple[Assumption, ...] = ()
-
-
-@dataclass(frozen=True)
 class Form:
     """One right side to judge: printed or corrected, in one edition and reading.
 
@@ -156,6 +135,9 @@ class Form:
         note: the derivation of a corrected form.
         left, range: the form's own, where they are not the claim's.
         assumes: what this form assumes in addition to the claim.
+        reading_kind: how a printed form stands to the print (None: not a printed form).
+        quote: what shows that the reading was meant, or in which way it differs from the print.
+        part: the part of the statement that it reads ("": all of it).
     """
 
     form: str
@@ -166,11 +148,19 @@ class Form:
     left: Callable[[Any], Any] | None = None
     range: Right | None = None
     assumes: tuple[Assumption, ...] = ()
+    reading_kind: ReadingKind | None = None
+    quote: str = ""
+    part: str = ""
+
+    @property
+    def key(self) -> str:
+        """Form and reading in one, as tables and the record name them."""
+        return f"{self.form}: {self.reading}" if self.reading else self.form
 
 
 _KNOWN = (
     "cases", "full", "left", "right", "range", "readings", "corrected", "correction", "editions",
-    "false_siblings", "prove", "compare", "rate", "explain", "letters", "measured",
+    "false_siblings", "prove", "compare", "rate", "explain", "letters", "measured", "erratum",
 )  # fmt: skip
 
 
@@ -184,7 +174,9 @@ class Claim:
     ``cases``           list of Case, cheapest first (``grid`` makes them); ``full`` adds more
     ``left(view)``      the measured side, a Reduction (``each`` or ``average``)
     ``right(c)``        the right side as printed, in letters
-    ``readings``        instead of ``right``: {reading: right side}
+    ``readings``        instead of ``right``: {reading: literal(…), intended(…), narrower(…) or
+                        wider(…)} of a right side (see ``toolkit.readings``)
+    ``erratum``         an Erratum, if the statement does not hold as printed
     ``corrected(c)``    the right side that is claimed instead; ``correction`` says why it holds
     ``range(c)``        the most that one replicate's left side can be, by the assumptions alone;
                         a right side above it is vacuous
@@ -214,6 +206,7 @@ class Claim:
     explain: str = ""
     letters: Mapping[str, str] = field(default_factory=dict)
     measured: Mapping[str, str] = field(default_factory=dict)
+    erratum: Erratum | None = None
 
     def cases_for(self, profile: str) -> tuple[Case, ...]:
         """Return the cases of a profile: smoke the first, quick all, full also ``full``."""
@@ -275,11 +268,14 @@ def claim(
                 "write def right(c): return …",
             )
         forms = tuple(_forms(name, source, body))
+        shown = statement
+        if "rate" in body:
+            shown = with_order(name, statement, (f.right for f in forms if f.form == "printed"))
         return Claim(
             name=name,
             kind=kind,
             source=source,
-            statement=with_order(name, statement, forms[0].right) if "rate" in body else statement,
+            statement=shown,
             assumes=tuple(assumes),
             cases=tuple(body.get("cases", ())),
             full=tuple(body.get("full", ())),
@@ -292,6 +288,7 @@ def claim(
             explain=body.get("explain", ""),
             letters=body.get("letters", {}),
             measured=body.get("measured", {}),
+            erratum=body.get("erratum"),
         )
 
     return decorate
@@ -301,7 +298,19 @@ def _forms(name: str, source: str, body: Mapping[str, Any]) -> list[Form]:
     edition = body.get("editions", source)
     made = [_form("printed", edition, "", body["right"])] if "right" in body else []
     for reading, right in cast(Mapping[str, Right], body.get("readings", {})).items():
+        if not isinstance(right, Stated) or right.reading_kind is None:
+            raise DriftproofError(
+                f"reading {reading!r} of claim {name} does not say how it stands to the print",
+                "literal(…), intended(…, quote=…), narrower(…, why=…) or wider(…, why=…)",
+                f"write readings = {{{reading!r}: literal(right)}}, say",
+            )
         made.append(_form("printed", edition, reading, right))
+    if made and not any(form.reading_kind and form.reading_kind.admissible for form in made):
+        raise DriftproofError(
+            f"claim {name} has narrower and wider readings alone",
+            "a literal or an intended reading, which decides about the print",
+            'add "as printed": literal(Undecided("what is known")) if nothing decides it',
+        )
     if "corrected" in body:
         note = body.get("correction")
         if not note:
@@ -317,8 +326,9 @@ def _forms(name: str, source: str, body: Mapping[str, Any]) -> list[Form]:
 
 
 def _form(form: str, edition: str, reading: str, right: Right, note: str = "") -> Form:
-    if not isinstance(right, Stated):
-        return Form(form, edition, reading, right, note)
+    stated = right if isinstance(right, Stated) else Stated(right)
+    kind = (stated.reading_kind or ReadingKind.LITERAL) if form == "printed" else None
     return Form(
-        form, edition, reading, right.right, note, right.left, right.range, tuple(right.assumes)
-    )
+        form, edition, reading, stated.right, note, stated.left, stated.range,
+        tuple(stated.assumes), kind, stated.quote, stated.part,
+    )  # fmt: skip

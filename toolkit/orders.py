@@ -8,6 +8,7 @@ that is tested have one source.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from toolkit.errors import DriftproofError
@@ -16,8 +17,11 @@ PLACE = r"\order"
 _BIG_O = re.compile(r"(?:\\mathcal\s*\{?\s*O\s*\}?|(?<![A-Za-z\\])O)\s*(?:\\[Bb]igg?l?)?\s*\(\s*")
 
 
-def with_order(name: str, statement: str, right: Any) -> str:
+def with_order(name: str, statement: str, printed: Iterable[Any]) -> str:
     r"""Return a rate's statement with its order in place of ``\order``.
+
+    Args:
+        printed: the right sides of the printed forms; the first that is a Schedule has the order.
 
     Raises:
         DriftproofError: the statement has no ``\order``, or an 𝒪(…) of something else.
@@ -31,9 +35,10 @@ def with_order(name: str, statement: str, right: Any) -> str:
             shown = statement[found.start() : found.end() + 20]
             raise DriftproofError(f"{shown!r} in the statement of rate {name}",
                                   rf"𝒪({PLACE}) and no other order", remedy)  # fmt: skip
-    if not hasattr(right, "latex"):
+    shown = next((right.latex() for right in printed if hasattr(right, "latex")), None)
+    if shown is None:
         raise DriftproofError(
-            f"right of rate {name} is {right!r}", "a Schedule, with its order",
+            f"no printed form of rate {name} has an order", "a Schedule, with the printed order",
             "write right = Schedule(letters, order), from verifiers.rate",
         )  # fmt: skip
-    return statement.replace(PLACE, right.latex())
+    return statement.replace(PLACE, shown)

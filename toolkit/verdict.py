@@ -38,6 +38,8 @@ class Row:
         margin: the tolerance within which an identity or a rate was decided.
         alpha: the probability with which this row's verdict may be wrong by chance (None: none).
         comparisons: how many comparisons the row makes (rounds, local steps …).
+        reading_kind: how a printed form's reading stands to the print (``toolkit.readings``).
+        part: the part of the statement that it reads ("": all of it).
         series: points of the row's plot (kept in the ledger, not in ``results.json``).
     """
 
@@ -62,6 +64,8 @@ class Row:
     comparisons: int = 0
     replicates: int = 0
     seconds: float = 0.0
+    reading_kind: str | None = None
+    part: str = ""
     series: Mapping[str, Any] | None = None
 
     @property

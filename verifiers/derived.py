@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolkit.claims import Claim, Form
+from toolkit.claims import Claim
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.verdict import Row, Verdict, overall
@@ -67,13 +67,13 @@ class Derived:
         """The form's right side itself."""
         claim = self.stated
         for form in claim.forms:
-            if _key(form) == self.key and callable(form.right):
+            if form.key == self.key and callable(form.right):
                 made: Callable[[Any], Any] = form.right
                 return made
         raise DriftproofError(
             f"a rate derived from {self}",
             f"a form of {self.name} with a right side in letters: "
-            + ", ".join(_key(form) for form in claim.forms if form.form != "sibling"),
+            + ", ".join(form.key for form in claim.forms if form.form != "sibling"),
             "name one of them in Derived(claim, form, reading)",
         )
 
@@ -85,10 +85,6 @@ class Derived:
     def public(self) -> dict[str, str]:
         """Return what a row keeps of it."""
         return {"claim": self.name, "form": self.key}
-
-
-def _key(form: Form) -> str:
-    return f"{form.form}: {form.reading}" if form.reading else form.form
 
 
 def inherit(rows: Sequence[Row]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Errata: statements on record as refuted as printed, or with a hypothesis that nothing meets."""
+"""Errata: statements on record that do not hold as printed, by severity."""
 
 from __future__ import annotations
 
@@ -6,40 +6,52 @@ from typing import Any
 
 from toolkit.claims import Claim
 from toolkit.discover import leaves
+from toolkit.readings import ReadingKind
+from toolkit.statements import ReadingVerdict, Statement, statement, worst_first
 from toolkit.verdict import Verdict
 from verifiers import record
 
 
+def statements() -> list[Statement]:
+    """Return every printed statement with the verdict that is on record."""
+    held = record.read()
+    made = [_statement(leaf.load(), held.get(name, {})) for name, leaf in leaves("claim").items()]
+    return [one for one in made if one is not None]
+
+
+def _statement(claim: Claim, forms: dict[str, dict[str, str]]) -> Statement | None:
+    readings = []
+    for form in claim.forms:
+        verdicts = [Verdict(verdict) for verdict in forms.get(form.key, {}).values()]
+        if form.form == "printed" and verdicts:
+            kind = form.reading_kind or ReadingKind.LITERAL
+            # only a hypothesis that nothing meets leaves a whole printed form without a case
+            empty = set(verdicts) == {Verdict.INAPPLICABLE}
+            combined = record.combined(verdicts)
+            readings.append(ReadingVerdict(form.reading, kind, form.part, combined, empty))
+    erratum = None if claim.erratum is None else vars(claim.erratum)
+    return statement(claim.name, readings, erratum)
+
+
 def errata() -> list[dict[str, Any]]:
-    """Return the statements that are false or empty as printed, with what holds instead."""
+    """Return the statements that have an erratum, worst first, with what holds instead."""
     found = []
-    for name, forms in record.read().items():
-        if name not in leaves("claim"):
-            continue
-        claim: Claim = leaves("claim")[name].load()
-        for form, cases in forms.items():
-            verdicts = set(cases.values())
-            if not form.startswith("printed"):
-                continue
-            if Verdict.REFUTED not in verdicts and verdicts != {Verdict.INAPPLICABLE}:
-                continue
-            corrected = set(forms.get("corrected", {}).values())
-            others = [
-                other.removeprefix("printed: ")
-                for other, held in forms.items()
-                if other.startswith("printed: ") and set(held.values()) == {Verdict.SUPPORTED}
-            ]
-            found.append(
-                {
-                    "claim": name,
-                    "form": form,
-                    "verdict": str(
-                        Verdict.REFUTED if Verdict.REFUTED in verdicts else Verdict.INAPPLICABLE
-                    ),
-                    "source": claim.source,
-                    "finding": claim.explain,
-                    "corrected": ", ".join(sorted(corrected)) or "none",
-                    "supported_readings": others,
-                }
-            )
+    for one in worst_first(statements()):
+        claim: Claim = leaves("claim")[one.claim].load()
+        corrected = record.read().get(one.claim, {}).get("corrected", {})
+        found.append(
+            one.public()
+            | {
+                "source": claim.source,
+                "finding": claim.explain,
+                "corrected": str(record.combined(map(Verdict, corrected.values())))
+                if corrected
+                else None,
+                "holds": [
+                    reading.reading
+                    for reading in one.readings
+                    if reading.admissible and reading.verdict is Verdict.SUPPORTED
+                ],
+            }
+        )
     return found

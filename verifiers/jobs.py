@@ -18,9 +18,11 @@ from toolkit.claims import Case, Claim, Form
 from toolkit.discover import Leaf, located
 from toolkit.draws import BLOCK
 from toolkit.errors import DriftproofError
+from toolkit.readings import Undecided
 from toolkit.verdict import Row, Verdict
 from verifiers import empirical, ground_truth, plotted, rate, slope, symbolic
 from verifiers.evidence import Measured, joined
+from verifiers.rows import row_of
 from verifiers.scheduler import Result
 
 Source = Claim | Leaf
@@ -127,7 +129,12 @@ def jobs_for(
     wanted = [
         k for k, form in enumerate(claim.forms) if siblings or form.form != "sibling"
     ]  # fmt: skip
-    made: list[Job] = []
+    made: list[Job] = [
+        _undecided(claim, claim.forms[k])
+        for k in wanted
+        if isinstance(claim.forms[k].right, Undecided)
+    ]
+    wanted = [k for k in wanted if not isinstance(claim.forms[k].right, Undecided)]
     base = Item(source, "", tier=profile, seed=seed, device=device)
     cases = claim.cases_for(profile)
     if claim.prove is not None:
@@ -145,6 +152,13 @@ def jobs_for(
                 at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
                 made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
     return [_guarded(job, source) for job in made]
+
+
+def _undecided(claim: Claim, form: Form) -> Job:
+    """Say what is known of a reading that nothing decides."""
+    yield []
+    case = {"key": "open", "label": "for all choices"}
+    return [row_of(claim, form, case, Verdict.INCONCLUSIVE, None, form.right.known)]
 
 
 def _by_left(claim: Claim, wanted: Sequence[int]) -> dict[int, list[int]]:
@@ -210,6 +224,7 @@ def _finished(
 def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
     schedules = [replace(base, task="schedule", form=k) for k in wanted]
+    form = rate.measured_form(claim)
     runs = _runs(claim, base, profile)
     # at smoke's size runs are asked for only where algebra says nothing: they take longer than it
     results = yield (schedules if profile == "smoke" else [*schedules, *runs])
@@ -217,17 +232,18 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     rows = [
         row for row in judged
         # without a bound and a floor the measured slope alone decides
-        if row.verdict is not Verdict.INCONCLUSIVE or claim.rate.derived or row.form == "sibling"
+        if row.verdict is not Verdict.INCONCLUSIVE
+        or claim.rate.derived
+        or (row.form, row.reading) != (form.form, form.reading)
     ]  # fmt: skip
     if profile == "smoke" and any(row.form != "sibling" for row in rows):
         return rows
     results = (yield runs) if profile == "smoke" else results[len(schedules) :]
-    last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
     cases = _horizons(claim, profile)
     each = len(results) // len(cases)
     blocks = [Measured.unpack(blob) for blob, _ in results]
     measured = [joined(blocks[k : k + each]) for k in range(0, len(blocks), each)]
-    made = slope.judge_slope(claim, last, cases, measured)
+    made = slope.judge_slope(claim, form, cases, measured)
     return [*rows, replace(made, seconds=sum(seconds for _, seconds in results))]
 
 

@@ -166,18 +166,24 @@ def measured_order(claim: Claim, schedule: Schedule) -> Any:
     return order.subs(dict.fromkeys(others, 1))
 
 
+def measured_form(claim: Claim) -> Form:
+    """Return the form whose schedule the cases follow: the last that has one."""
+    held = [f for f in claim.forms if f.form != "sibling" and isinstance(f.right, Schedule)]
+    return held[-1]
+
+
 def measured_exponents(claim: Claim) -> dict[Any, Any]:
     """Return the values of a schedule's free exponents (η = T^{−a}) on the claim's cases.
 
     They are solved from the cases themselves: a letter's values at the shortest and the longest
-    horizon give its exponent. The last form is the one that is measured.
+    horizon give its exponent.
     """
     import sympy
 
     rate: Rate = claim.rate
     size = rate.size or steps
     cases = sorted(claim.cases, key=size)
-    schedule = next(f.right for f in reversed(claim.forms) if f.form != "sibling")
+    schedule = measured_form(claim).right
     first, last = cases[0], cases[-1]
     notation, found = claim.notation(first), {}
     for letter, value in schedule.letters.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +36,21 @@ def read() -> Record:
 def form_key(row: Row) -> str:
     """Return the key of a row's form and reading."""
     return f"{row.form}: {row.reading}" if row.reading else row.form
+
+
+def combined(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return a form's verdict from those of its cases on record.
+
+    The record does not keep which cases are vacuous; a form on record as SUPPORTED has one that
+    is not (a law of the tests).
+    """
+    held = list(verdicts)
+    if Verdict.REFUTED in held:
+        return Verdict.REFUTED
+    applied = {verdict for verdict in held if verdict is not Verdict.INAPPLICABLE}
+    if not applied:
+        return Verdict.INAPPLICABLE
+    return Verdict.SUPPORTED if applied == {Verdict.SUPPORTED} else Verdict.INCONCLUSIVE
 
 
 def expected(rows: Sequence[Row]) -> list[Row]:

@@ -24,6 +24,8 @@ def row_of(
         form=form.form,
         edition=form.edition,
         reading=form.reading,
+        reading_kind=form.reading_kind,
+        part=form.part,
         kind=claim.kind,
         case=case,
         verdict=verdict,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -99,7 +98,7 @@ def judge_slope(
 
 
 def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, str]:
-    """Return the verdict on a claimed order from what the data leave possible, and what they say."""
+    """Return the verdict on a claimed order and what the data say."""
     told = _told(left, claimed)
     if left.exponents is None:
         return Verdict.INCONCLUSIVE, (

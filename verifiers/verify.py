@@ -15,7 +15,8 @@ from toolkit.discover import Leaf, leaves, leaves_in, parse
 from toolkit.environment import environment
 from toolkit.errors import DriftproofError, MissingError, unknown_name
 from toolkit.ledger import Ledger
-from toolkit.report.files import PUBLIC, write_report
+from toolkit.readings import Undecided
+from toolkit.report.files import results_of, write_report
 from toolkit.verdict import Row
 from verifiers import record
 from verifiers.citations import cited
@@ -149,7 +150,7 @@ def verify(
 
 def public(head: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
     """Return what ``results.json`` holds."""
-    return {name: head[name] for name in PUBLIC} | {"results": [row.public() for row in rows]}
+    return results_of(head, rows)
 
 
 def union_bound(rows: Sequence[Row]) -> float:
@@ -198,18 +199,16 @@ def described(leaf: Leaf) -> dict[str, Any]:
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
-        if form.form == "sibling":
+        if form.form == "sibling" or isinstance(form.right, Undecided):
             continue
         if claim.rate is not None:
-            key = f"{form.form}: {form.reading}" if form.reading else form.form
-            forms[key] = rf"\mathcal{{O}}\left({form.right.latex()}\right)"
+            forms[form.key] = rf"\mathcal{{O}}\left({form.right.latex()}\right)"
             continue
         compared = claim.kind == "bound" and claim.compare is not None and callable(form.right)
         if claim.left is None and form.left is None and not compared:
             continue
         right = form.right(Letters(notation))
-        key = f"{form.form}: {form.reading}" if form.reading else form.form
-        forms[key] = latex(right, claim.measured)
+        forms[form.key] = latex(right, claim.measured)
     return {
         "kind": claim.kind,
         "source": claim.source,
@@ -220,6 +219,8 @@ def described(leaf: Leaf) -> dict[str, Any]:
         ],
         "forms": forms,
         "notes": {form.form: form.note for form in claim.forms if form.note},
+        "readings": {form.key: form.quote for form in claim.forms if form.quote},
+        "erratum": None if claim.erratum is None else vars(claim.erratum),
         "explain": claim.explain,
         "papers": cited(leaf.path, claim.source),
         "command": f"driftproof verify {leaf.name if leaf.module else _shown(leaf.path)}",

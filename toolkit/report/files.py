@@ -14,7 +14,7 @@ from typing import Any
 
 from toolkit.errors import DriftproofError
 from toolkit.report.figures import Figure, draw
-from toolkit.report.page import figures, render
+from toolkit.report.page import figures, render, statements
 from toolkit.verdict import Row
 
 MANY = 12
@@ -27,14 +27,22 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
 
     Smoke has the page's own plots alone: as files they would take longer than all its verdicts.
     """
-    results = {name: head[name] for name in PUBLIC} | {"results": [row.public() for row in rows]}
     texts = {
-        "results.json": json.dumps(results, indent=1, allow_nan=False),
+        "results.json": json.dumps(results_of(head, rows), indent=1, allow_nan=False),
         "index.html": render(head, rows),
     }
     kept = figures(rows).values() if head["profile"] != "smoke" else ()
     drawn = [figure for made in kept for figure in made]
     write_all(out, texts, lambda folder: draw_all(drawn, folder))
+
+
+def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
+    """Return what ``results.json`` holds: the run, the printed statements, and every row."""
+    return {
+        **{name: head[name] for name in PUBLIC},
+        "statements": [made.public() for made in statements(head, rows)],
+        "results": [row.public() for row in rows],
+    }
 
 
 def draw_all(drawn: Sequence[Figure], folder: Path) -> None:

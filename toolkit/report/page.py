@@ -10,9 +10,11 @@ from importlib.resources import files
 from typing import Any
 
 from toolkit.constants import LATEX
+from toolkit.readings import SEVERITIES, ReadingKind
 from toolkit.report.figures import NOTHING, Figure, cell, distance, equates, headline
 from toolkit.report.latex_table import latex_table
 from toolkit.report.mathml import font_face, mathml
+from toolkit.statements import ReadingVerdict, Statement, by_severity, statement, worst_first
 from toolkit.verdict import Row, Verdict, overall
 
 GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|sigma|tau|zeta)(?=_|$)")
@@ -69,6 +71,17 @@ class Group:
         return number(self.tightest, 3)
 
     @property
+    def reading_kind(self) -> str:
+        """How a printed form's reading stands to the print ("" of other forms)."""
+        return self.rows[0].reading_kind or ""
+
+    @property
+    def as_reading(self) -> ReadingVerdict:
+        """The form as one reading of the print, with its verdict."""
+        kind = self.reading_kind or ReadingKind.LITERAL
+        return ReadingVerdict(self.reading, kind, self.rows[0].part, self.verdict, self.empty)
+
+    @property
     def title(self) -> str:
         """Form and reading, as tables name them."""
         return f"{self.form}: {self.reading}" if self.reading else self.form
@@ -111,6 +124,16 @@ def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:
     return made
 
 
+def statements(head: Mapping[str, Any], rows: Sequence[Row]) -> list[Statement]:
+    """Return the printed statements of a run, with the verdict on each."""
+    made = []
+    for claim, groups in grouped(rows).items():
+        printed = [group for group in groups if group.form == "printed"]
+        erratum = head["claims"].get(claim, {}).get("erratum")
+        made.append(statement(claim, [group.as_reading for group in printed], erratum))
+    return [one for one in made if one is not None]
+
+
 def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
     """Return each claim's plots."""
     return {
@@ -122,24 +145,18 @@ def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
 def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """Return the page of a verification."""
     claims = grouped(rows)
-    counts = dict.fromkeys(Verdict, 0)
-    for groups in claims.values():
-        for group in groups:
-            counts[group.verdict] += 1
+    printed = statements(head, rows)
+    counts = {verdict: sum(one.verdict is verdict for one in printed) for verdict in Verdict}
     drawn = {name: [_drawn(f) for f in made] for name, made in figures(rows).items()}
     table = latex_table(
         (name, group.title, str(group.verdict), group.evidence or "–", group.tightness)
         for name, groups in claims.items()
         for group in groups
     )
-    whole = sum(
-        all(g.verdict is Verdict.SUPPORTED for g in groups if g.form == "printed")
-        for groups in claims.values()
-    )
     return document(
-        "page.html.j2", whole=whole, head=head,
-        claims=claims, counts=counts, figures=drawn, table=table,
-        papers=_papers(head),
+        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, table=table,
+        printed={one.claim: one for one in printed}, errata=worst_first(printed),
+        severities=SEVERITIES, by_severity=by_severity(printed), papers=_papers(head),
     )  # fmt: skip
 
 

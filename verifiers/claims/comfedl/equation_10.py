@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from synthetic.problems import MAML
-from toolkit import claim, grid
+from toolkit import claim, grid, intended, literal
 from verifiers.ground_truth import Comparison, maximum_over_simplex
 
 
@@ -35,8 +35,8 @@ class RobustComposition:
     editions = "000 and 001"
     # (what Σ p_i is set to, the factor on 1/γ)
     readings = {
-        "Δ_n as (8) prints it, Σ p_i = 0": (0.0, 1.0),
-        "Δ_n the standard simplex": (1.0, 1.0),
+        "Δ_n as (8) prints it, Σ p_i = 0": literal((0.0, 1.0)),
+        "Δ_n the standard simplex": intended((1.0, 1.0), quote="(8): Δ_n is the standard simplex"),
     }
     false_siblings = [("twice the temperature", (1.0, 0.5)), ("total 2", (2.0, 1.0))]
 

@@ -17,7 +17,7 @@ sample a = 1 labelled 1, from w = 0), each step goes outwards by η e^{f/γ}/(γ
 
 from sympy import Rational, exp, log, symbols
 
-from toolkit import claim
+from toolkit import claim, literal
 from verifiers.symbolic import Step, convex_with_minimum, nonnegative
 
 gamma, top, constant, u = symbols("gamma M G u", positive=True)
@@ -70,7 +70,7 @@ def _stays():
 )
 class Bounded:
     readings = {
-        "losses on all of R^d": (constant, EVERYWHERE),
+        "losses on all of R^d": literal((constant, EVERYWHERE)),
     }
     corrected = (exp(top / gamma) / gamma, BALL)
     correction = (

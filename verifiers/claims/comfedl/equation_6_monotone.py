@@ -19,7 +19,7 @@ that other objectives may be posed, the sentence asserts nothing that could be c
 import sympy
 
 from synthetic.problems import KLDRO
-from toolkit import claim, grid
+from toolkit import claim, grid, literal
 from verifiers.claims.comfedl import _equation_6
 from verifiers.symbolic import vanishes
 
@@ -35,9 +35,9 @@ from verifiers.symbolic import vanishes
 class OtherFunctions:
     cases = grid(KLDRO(clients=[2, 4], form="log", temperature=0.2, ball=3.0))
     readings = {
-        "any g keeps the minimisers of (5): g(y) = y": lambda f, gamma: f / gamma,
-        "any g keeps the minimisers of (5): g(y) = log(1 + exp(y))": lambda f, gamma: sympy.log(
-            1 + sympy.exp(f / gamma)
+        "any g keeps the minimisers of (5): g(y) = y": literal(lambda f, gamma: f / gamma),
+        "any g keeps the minimisers of (5): g(y) = log(1 + exp(y))": literal(
+            lambda f, gamma: sympy.log(1 + sympy.exp(f / gamma))
         ),
     }
     correction = (

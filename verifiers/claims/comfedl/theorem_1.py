@@ -20,7 +20,7 @@ rounds the left side is 0.25 and the right side 0.2471; as S → ∞ and L → 0
 from sympy import sqrt
 
 from synthetic.problems import KLDRO, BoundedComposition, StuckEstimator
-from toolkit import average, claim, grid, sq
+from toolkit import average, claim, grid, intended, literal, sq
 from toolkit.algorithms import ComFedL
 from verifiers.claims.comfedl._wide import wide
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, EQUAL_BATCHES, sigma
@@ -127,7 +127,12 @@ class Convergence:
         return (c.G_f * c.G_g) ** 2
 
     editions = "000 (12), (31); 001 (26)"
-    readings = {"the product that is printed": product, "a plus sign is missing": plus}
+    readings = {
+        "the product that is printed": literal(product),
+        "a plus sign is missing": intended(
+            plus, quote="the proof of Theorem 1 adds the bounds of Lemma 2 and Lemma 3"
+        ),
+    }
     corrected = sharpened
     correction = (
         "The paper's proof bounds one step by η E‖∇F(w̄_s)‖² ≤ E F(w̄_{s,t}) − E F(w̄_{s,t+1}) + η "

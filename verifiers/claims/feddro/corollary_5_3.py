@@ -15,7 +15,7 @@ sentence after the corollary says so, the corollary does not.
 import sympy
 
 from synthetic.problems import AveragedComposition
-from toolkit import claim, grid
+from toolkit import claim, grid, intended, literal
 from toolkit.algorithms import FedDRO
 from verifiers.claims._wire import counted
 from verifiers.ground_truth import Comparison
@@ -56,8 +56,10 @@ class Complexity:
         AveragedComposition(clients=[2, 4], dim=3), FedDRO(local_steps=[1, 4, 8]), rounds=6
     )
     readings = {
-        "(i), and (ii) for rounds that share models": {"counted": models, "order": "models"},
-        "(ii) for all rounds, Definition 3.7": {"counted": models, "order": "all"},
+        "(i), and (ii) for rounds that share models": intended(
+            {"counted": models, "order": "models"}, quote="Corollary 5.3 speaks of sharing models"
+        ),
+        "(ii) for all rounds, Definition 3.7": literal({"counted": models, "order": "all"}),
     }
     corrected = {"counted": all_rounds, "order": "corrected"}
     correction = (

@@ -17,7 +17,7 @@ import sympy
 import torch
 
 from synthetic.problems import PenalisedDRO
-from toolkit import claim, grid
+from toolkit import claim, grid, intended, literal
 from verifiers.claims.feddro import _inner_maximum
 from verifiers.claims.feddro._inner_maximum import Minimisers, Values
 from verifiers.symbolic import convex_with_minimum, nonnegative, vanishes
@@ -49,8 +49,8 @@ class LogMeanExp:
         PenalisedDRO(clients=[1, 3], samples=1, dim=1, penalty=5.0, data_seed=4)
     )
     readings = {
-        "equal values": Values(log_mean_exp),
-        "the same minimisers": Minimisers(log_mean_exp),
+        "equal values": literal(Values(log_mean_exp)),
+        "the same minimisers": intended(Minimisers(log_mean_exp), quote="equivalent reformulation"),
     }
     corrected = Values(scaled)
     correction = (

@@ -22,7 +22,7 @@ import sympy
 import torch
 
 from synthetic.problems import PenalisedDRO
-from toolkit import claim, grid
+from toolkit import claim, grid, intended, literal
 from verifiers.claims.feddro import _inner_maximum
 from verifiers.claims.feddro._inner_maximum import Minimisers, Values
 from verifiers.symbolic import vanishes
@@ -80,7 +80,10 @@ class Variance:
         PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1])
     )  # fmt: skip
     full = grid(PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1], data_seed=1))
-    readings = {"equal values": Values(printed), "the same minimisers": Minimisers(printed)}
+    readings = {
+        "equal values": literal(Values(printed)),
+        "the same minimisers": intended(Minimisers(printed), quote="equivalent reformulation"),
+    }
     corrected = Values(dual)
     correction = (
         "The Lagrangian Σ p_i(ℓ_i − ν) + ν − (λm/2) Σ (p_i − 1/m)² is maximised over p_i ≥ 0 at "

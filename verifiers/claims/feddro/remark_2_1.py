@@ -17,7 +17,7 @@ import sympy
 import torch
 
 from synthetic.problems import BiasAmplification
-from toolkit import Assumption, Stated, claim, grid
+from toolkit import Assumption, Stated, claim, grid, literal
 from toolkit.algorithms import ComFedL, LocalBSGD, LocalSCGDM
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
@@ -57,8 +57,12 @@ class OtherProblems:
         ),
     ]  # fmt: skip
     readings = {
-        "Huang et al.: ComFedL": Stated((limits.plug_in, (), False), assumes=(PLUG_IN,)),
-        "Gao et al.: Local-SCGDM": Stated((limits.local_scgdm, ("umx",), False), assumes=(SCGDM,)),
+        "Huang et al.: ComFedL": literal(
+            Stated((limits.plug_in, (), False), assumes=(PLUG_IN,)), part="Huang et al."
+        ),
+        "Gao et al.: Local-SCGDM": literal(
+            Stated((limits.local_scgdm, ("umx",), False), assumes=(SCGDM,)), part="Gao et al."
+        ),
     }
     corrected = Stated((limits.local_scgdm, ("mx",), False), assumes=(SCGDM,))
     correction = (

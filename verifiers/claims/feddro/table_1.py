@@ -14,7 +14,7 @@ undecided; the table itself says that its guarantee is for finite sums only.
 
 from sympy import Rational, solve, symbols
 
-from toolkit import claim
+from toolkit import claim, literal
 from verifiers.symbolic import Step, vanishes
 
 T, epsilon, K = symbols("T epsilon K", positive=True)
@@ -77,11 +77,11 @@ def gcivr(batch, samples):
 )
 class Table:
     readings = {
-        "ComFedL": (comfedl, -2, -4),
-        "Local-SCGDM": (local_scgdm, 0, -2),
-        "FedNest": (fednest, 0, -2),
-        "FedDRO": (feddro, 0, -2),
-        "GCIVR": (gcivr, 0, 0),
+        "ComFedL": literal((comfedl, -2, -4), part="ComFedL"),
+        "Local-SCGDM": literal((local_scgdm, 0, -2), part="Local-SCGDM"),
+        "FedNest": literal((fednest, 0, -2), part="FedNest"),
+        "FedDRO": literal((feddro, 0, -2), part="FedDRO"),
+        "GCIVR": literal((gcivr, 0, 0), part="GCIVR"),
     }
     false_siblings = [
         ("Local-SCGDM, ε on the norm", (local_scgdm, 0, -4)),

@@ -29,7 +29,7 @@ import sympy
 import torch
 
 from synthetic.problems import BiasAmplification
-from toolkit import Assumption, Stated, claim, grid
+from toolkit import Assumption, Stated, claim, grid, literal, wider
 from toolkit.algorithms import CompositionalFedAvg, FedDRO
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
@@ -111,9 +111,11 @@ class NonConvergence:
         *grid(BiasAmplification(), CompositionalFedAvg(decay=2.0), rounds=1),
     ]  # fmt: skip
     readings = {
-        "one step size for all t": Stated(constant, assumes=(ONE_SIZE,)),
-        "each step its own size, Φ with bounded level sets": Stated(
-            for_any_sequence, assumes=(CASE_II,)
+        "one step size for all t": literal(Stated(constant, assumes=(ONE_SIZE,))),
+        "each step its own size, Φ with bounded level sets": wider(
+            Stated(for_any_sequence, assumes=(CASE_II,)),
+            why="the print has no condition on the level sets of Φ, and says that some problem "
+            "exists",
         ),
     }
     false_siblings = [

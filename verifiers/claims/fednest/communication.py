@@ -14,7 +14,7 @@ in the paper's public code (1 + N + 2 rounds of FedOut) supposes.
 """
 
 from synthetic.problems import QuadraticBilevel
-from toolkit import Assumption, Stated, claim, grid
+from toolkit import Assumption, Stated, claim, grid, intended, literal
 from toolkit.algorithms import FedNest, FedNestSGD, LFedNest
 from toolkit.draws import Indices
 from toolkit.federation import sampled_context
@@ -96,10 +96,14 @@ class Rounds:
         *grid(PROBLEM, LFedNest(terms=3, inner_calls=3, outer_steps=2), rounds=4),
     ]  # fmt: skip
     readings = {
-        "N' random, exactly": Stated(exactly, assumes=(SAMPLED,)),
-        "N' random, at most": Stated(at_most, assumes=(SAMPLED,)),
-        "N matrix products": Stated(exactly, assumes=(SUMMED,)),
-        "LFedNest": Stated(exactly, assumes=(LIGHT,)),
+        "N' random, exactly": literal(Stated(exactly, assumes=(SAMPLED,)), part="N' random"),
+        "N' random, at most": intended(
+            Stated(at_most, assumes=(SAMPLED,)),
+            quote="the slide counts communications of a round, of which N is the most",
+            part="N' random",
+        ),
+        "N matrix products": literal(Stated(exactly, assumes=(SUMMED,)), part="N matrix products"),
+        "LFedNest": literal(Stated(exactly, assumes=(LIGHT,)), part="LFedNest"),
     }
     corrected = of_the_drawn
     correction = (

@@ -18,7 +18,7 @@ With equal Hessians ρ = (1 − βμ_g)^τ for every τ.
 import numpy as np
 
 from synthetic.problems import QuadraticBilevel, QuadraticMinimax
-from toolkit import Assumption, Stated, claim, each, grid
+from toolkit import Assumption, Stated, claim, each, grid, literal, narrower, wider
 from toolkit.algorithms import FedInn
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
@@ -98,11 +98,16 @@ class Convergence:
     left = left
     measured = {"before": r"\big(g(x,y)-g(x,y^*)\big)"}
     readings = {
-        "any τ": lambda c: c.measured("before"),
-        "τβℓ_{g,1} ≤ 1": Stated(lambda c: c.measured("before"), assumes=(SHORT,)),
-        "any τ, equal Hessians": Stated(
-            lambda c: (1 - c.beta * c.mu_g) ** (2 * c.tau) * c.measured("before"),
-            assumes=(EQUAL,),
+        "any τ": wider(
+            lambda c: c.measured("before"), why="the figure is of one τ, and its text names none"
+        ),
+        "τβℓ_{g,1} ≤ 1": literal(Stated(lambda c: c.measured("before"), assumes=(SHORT,))),
+        "any τ, equal Hessians": narrower(
+            Stated(
+                lambda c: (1 - c.beta * c.mu_g) ** (2 * c.tau) * c.measured("before"),
+                assumes=(EQUAL,),
+            ),
+            why="equal Hessians are assumed nowhere",
         ),
     }
     corrected = Stated(contraction, assumes=(SHORT,))

@@ -17,7 +17,7 @@ import sympy
 import torch
 
 from synthetic.problems import LogisticBilevel, QuadraticBilevel, QuadraticMinimax
-from toolkit import claim, grid
+from toolkit import claim, grid, intended, literal
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives
 from verifiers.ground_truth import Comparison
@@ -60,8 +60,11 @@ class Hypergradient:
         *grid(LogisticBilevel(clients=3, lower_dim=3, cross_heterogeneity=0.4, noise="none")),
     ]  # fmt: skip
     readings = {
-        "g = (1/m) Σ g_i (Goal)": Formula(lambda m: 1 / m),
-        "g = Σ g_i (Hyperparameter Tuning)": Formula(lambda m: m / m),
+        "g = (1/m) Σ g_i (Goal)": literal(Formula(lambda m: 1 / m)),
+        "g = Σ g_i (Hyperparameter Tuning)": intended(
+            Formula(lambda m: m / m),
+            quote="slide Hyperparameter Tuning: g(x, y) = Σ g_i(x, y)",
+        ),
     }
     corrected = Formula(lambda m: m / m)
     correction = (

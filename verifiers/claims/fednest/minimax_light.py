@@ -21,7 +21,7 @@ from math import isfinite
 import torch
 
 from synthetic.problems import QuadraticMinimax
-from toolkit import Assumption, Stated, claim, grid
+from toolkit import Assumption, Stated, claim, grid, literal, wider
 from toolkit.algorithms import FedAvgS, LFedNest
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
@@ -70,11 +70,15 @@ class Light:
         rounds=300,
     )  # fmt: skip
     readings = {
-        "N = 0, all clients take part": Stated(Share(1.0), assumes=(DIRECT, ALL, STABLE)),
-        "N = 0, clients are sampled, on every member, T = 1": Stated(
-            Share(1.0), assumes=(DIRECT, SOME, STABLE)
+        "N = 0, all clients take part": literal(Stated(Share(1.0), assumes=(DIRECT, ALL, STABLE))),
+        "N = 0, clients are sampled, on every member, T = 1": wider(
+            Stated(Share(1.0), assumes=(DIRECT, SOME, STABLE)),
+            why="the slide shows one problem, and does not say every member of a family",
         ),
-        "with local series, all clients take part": Stated(Share(1.0), assumes=(SERIES, ALL)),
+        "with local series, all clients take part": wider(
+            Stated(Share(1.0), assumes=(SERIES, ALL)),
+            why="the slide's minimax method has no series",
+        ),
     }
     false_siblings = [
         ("a tenth less, sampled", Stated(Share(0.9), assumes=(DIRECT, SOME, STABLE))),

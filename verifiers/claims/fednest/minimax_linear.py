@@ -23,7 +23,7 @@ from contextlib import suppress
 import numpy as np
 
 from synthetic.problems import QuadraticMinimax
-from toolkit import Assumption, Stated, average, claim, grid
+from toolkit import Assumption, Stated, average, claim, grid, literal
 from toolkit.algorithms import FedNest, FedNestSGD, LFedNest
 from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
@@ -100,8 +100,8 @@ class Linear:
         ),
     ]  # fmt: skip
     readings = {
-        "all clients take part": Stated(vanishing, assumes=(ALL,)),
-        "clients are sampled": Stated(vanishing, assumes=(SOME,)),
+        "all clients take part": literal(Stated(vanishing, assumes=(ALL,)), part="all clients"),
+        "clients are sampled": literal(Stated(vanishing, assumes=(SOME,)), part="sampled clients"),
     }
     corrected = floor
     correction = (

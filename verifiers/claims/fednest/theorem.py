@@ -17,7 +17,7 @@ different noisy clients whose ∇_y f is not 0 at the solution; asymptotic evide
 
 import sympy
 
-from toolkit import claim
+from toolkit import Undecided, claim, literal, narrower
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
 from verifiers.rate import Schedule
@@ -38,9 +38,21 @@ class Stationarity:
     full = [parts.slower(parts.PROBLEM, horizon) for horizon in parts.LONGER]
     left = parts.stationarity
     readings = {
-        "N fixed, any step sizes": Schedule({"N": parts.TERMS}, ROOT),
-        "N ≥ κ_g log K, α = β = 1/√K": Schedule(AS_BETA, ROOT),
-        "any N, any steps constant over the run": Schedule({"steps": "constant"}, ROOT),
+        "N fixed, any step sizes": narrower(
+            Schedule({"N": parts.TERMS}, ROOT), why="the slides leave the choice of N open"
+        ),
+        "N ≥ κ_g log K, α = β = 1/√K": narrower(
+            Schedule(AS_BETA, ROOT), why="one choice of the step sizes among many"
+        ),
+        "any N, any steps constant over the run": narrower(
+            Schedule({"steps": "constant"}, ROOT), why="the slides write α^k and β^k"
+        ),
+        "some choice of α^k, β^k and N": literal(
+            Undecided(
+                "no constant step sizes give 1/√K; on the instance that shows it α_k = 1/(k + 1) "
+                "does, and whether some choice does so on every problem is open"
+            )
+        ),
     }
     corrected = Schedule(
         {"alpha": (K * sympy.log(K)) ** -sympy.Rational(1, 2), "beta": ROOT, "N": parts.GROWING},

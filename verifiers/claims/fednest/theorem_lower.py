@@ -15,7 +15,7 @@ from dataclasses import replace
 import sympy
 from sympy import Rational
 
-from toolkit import claim
+from toolkit import claim, literal, narrower
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
 from verifiers.rate import Floor, Schedule
@@ -41,10 +41,11 @@ class LowerLevel:
     full = [parts.slower(AT_REST, horizon) for horizon in parts.LONGER]
     left = parts.lower_error
     readings = {
-        "N ≥ κ_g log K, α = β = 1/√K": Schedule(
-            {"alpha": ROOT, "beta": ROOT, "N": parts.GROWING}, ROOT
+        "N ≥ κ_g log K, α = β = 1/√K": narrower(
+            Schedule({"alpha": ROOT, "beta": ROOT, "N": parts.GROWING}, ROOT),
+            why="one choice of the step sizes among many",
         ),
-        "N ≥ κ_g log K, α = 1/√(K log K), β = 1/√K": Schedule(SLOWER, ROOT),
+        "N ≥ κ_g log K, α = 1/√(K log K), β = 1/√K": literal(Schedule(SLOWER, ROOT)),
     }
     rate = parts.rate(
         Floor(f"{parts.INSTANCE}: y follows x", parts.floor_of_the_lower_level),

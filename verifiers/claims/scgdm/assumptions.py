@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 import torch
 
-from toolkit import Assumption, Stated
+from toolkit import Assumption, Stated, intended, literal
 
 A31 = Assumption(
     "Assumption 3.1",
@@ -85,8 +85,11 @@ ONE_SAMPLE = Assumption(
 def by_samples(right):
     """Return one right side read twice: as the proofs sample, and as Algorithm 1 does."""
     return {
-        "two samples, as in the proofs": Stated(right, assumes=(TWO_SAMPLES,)),
-        "one sample, as in Algorithm 1": Stated(right, assumes=(ONE_SAMPLE,)),
+        "two samples, as in the proofs": intended(
+            Stated(right, assumes=(TWO_SAMPLES,)),
+            quote="the proofs draw ξ_t for g and ∇g and, apart from it, ζ_t for ∇f",
+        ),
+        "one sample, as in Algorithm 1": literal(Stated(right, assumes=(ONE_SAMPLE,))),
     }
 
 

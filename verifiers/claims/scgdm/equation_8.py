@@ -22,7 +22,7 @@ from typing import NamedTuple
 import torch
 
 from synthetic.problems import AnalyticMAML
-from toolkit import claim, grid
+from toolkit import claim, grid, literal, narrower
 from verifiers.ground_truth import Comparison
 
 POINTS = (-2.0, 0.0, 0.7, 2.5)
@@ -99,9 +99,11 @@ class Composition:
         )
     )  # fmt: skip
     readings = {
-        "each device has one task": (only(own_step), only(mean_step)),
-        "g is the mean over all tasks of a device": (own_step, mean_step),
-        "g is of one task of a device": (own_step, one_task),
+        "each device has one task": narrower(
+            (only(own_step), only(mean_step)), why="the text gives each device a set of tasks"
+        ),
+        "g is the mean over all tasks of a device": literal((own_step, mean_step)),
+        "g is of one task of a device": literal((own_step, one_task)),
     }
     corrected = (own_step, stacked)
     correction = (

@@ -18,7 +18,7 @@ side is 2² + 1 = 5. For d = 1 it holds and is attained. The other seven hold as
 """
 
 from synthetic.problems import AnalyticMAML
-from toolkit import claim, grid
+from toolkit import claim, grid, literal
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
 from verifiers.claims.scgdm._suprema import Stated
@@ -59,18 +59,27 @@ class Constants:
     )  # fmt: skip
     compare = _suprema.compare
     readings = {
-        "L_f": Stated(_suprema.smoothness_of_f, lambda c: c.L_1),
-        "L_g": Stated(_suprema.smoothness_of_g, lambda c: c.lambda_ * c.L_2),
-        "C_f²": Stated(_suprema.moment_of_f, lambda c: c.sigma_1**2 + c.G**2),
-        "C_g²": Stated(
-            _suprema.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2**2
+        "L_f": literal(Stated(_suprema.smoothness_of_f, lambda c: c.L_1), part="L_f"),
+        "L_g": literal(Stated(_suprema.smoothness_of_g, lambda c: c.lambda_ * c.L_2), part="L_g"),
+        "C_f²": literal(Stated(_suprema.moment_of_f, lambda c: c.sigma_1**2 + c.G**2), part="C_f²"),
+        "C_g²": literal(
+            Stated(_suprema.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2**2),
+            part="C_g²",
         ),
-        "σ_f²": Stated(_suprema.variance_of_f, lambda c: c.sigma_1**2),
-        "σ_g²": Stated(_suprema.variance_of_jacobian, lambda c: c.lambda_**2 * c.sigma_2**2),
-        "δ_g²": Stated(_suprema.variance_of_value, lambda c: c.lambda_**2 * c.sigma_1**2),
-        "Lipschitz constant of ∇F": Stated(
-            _suprema.smoothness_of_objective,
-            lambda c: stretch(c) ** 2 * c.L_1 + c.lambda_ * c.G * c.L_2,
+        "σ_f²": literal(Stated(_suprema.variance_of_f, lambda c: c.sigma_1**2), part="σ_f²"),
+        "σ_g²": literal(
+            Stated(_suprema.variance_of_jacobian, lambda c: c.lambda_**2 * c.sigma_2**2),
+            part="σ_g²",
+        ),
+        "δ_g²": literal(
+            Stated(_suprema.variance_of_value, lambda c: c.lambda_**2 * c.sigma_1**2), part="δ_g²"
+        ),
+        "Lipschitz constant of ∇F": literal(
+            Stated(
+                _suprema.smoothness_of_objective,
+                lambda c: stretch(c) ** 2 * c.L_1 + c.lambda_ * c.G * c.L_2,
+            ),
+            part="Lipschitz constant of ∇F",
         ),
     }
     corrected = Stated(_suprema.moment_of_g, lambda c: (stretch(c) + c.lambda_ * c.sigma_2) ** 2)

@@ -13,7 +13,7 @@ is true and attained: L_1, the Lipschitz constant of a gradient, bounds ‖∇²
 """
 
 from synthetic.problems import AnalyticMAML
-from toolkit import claim, grid
+from toolkit import claim, grid, literal
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
 from verifiers.claims.scgdm._suprema import Stated
@@ -37,9 +37,12 @@ class Frobenius:
     )
     compare = _suprema.compare
     readings = {
-        "C_g²": Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, 1)),
-        "σ_g²": Stated(
-            _suprema.variance_of_jacobian_frobenius, lambda c: c.lambda_**2 * c.sigma_2F**2
+        "C_g²": literal(
+            Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, 1)), part="C_g²"
+        ),
+        "σ_g²": literal(
+            Stated(_suprema.variance_of_jacobian_frobenius, lambda c: c.lambda_**2 * c.sigma_2F**2),
+            part="σ_g²",
         ),
     }
     corrected = Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, c.d))

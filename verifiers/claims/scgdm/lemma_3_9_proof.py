@@ -18,7 +18,7 @@ from typing import Any
 
 import sympy
 
-from toolkit import claim
+from toolkit import claim, literal
 from verifiers.symbolic import nonnegative, vanishes
 
 a, n, lam, one, two, g, big = sympy.symbols("a n lambda L_1 L_2 g G", positive=True)
@@ -54,8 +54,8 @@ def minkowski(first, second):
 )
 class Displays:
     readings = {
-        "the spectral norm": (spectral, pythagoras),
-        "the Frobenius norm": (frobenius, pythagoras),
+        "the spectral norm": literal((spectral, pythagoras)),
+        "the Frobenius norm": literal((frobenius, pythagoras)),
     }
     corrected = (spectral, minkowski)
     correction = (

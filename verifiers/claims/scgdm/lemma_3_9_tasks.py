@@ -16,7 +16,7 @@ spread. C_f² holds: a second moment does not see which task was drawn.
 from math import pi
 
 from synthetic.problems import AnalyticMAML
-from toolkit import claim, grid
+from toolkit import claim, grid, literal
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
 from verifiers.claims.scgdm._suprema import Stated
@@ -44,8 +44,8 @@ class Drawn:
     )  # fmt: skip
     compare = _suprema.compare
     readings = {
-        "σ_f²": Stated(_suprema.drawn_variance_of_f, lambda c: c.sigma_1**2),
-        "C_f²": Stated(_suprema.drawn_moment_of_f, moment),
+        "σ_f²": literal(Stated(_suprema.drawn_variance_of_f, lambda c: c.sigma_1**2), part="σ_f²"),
+        "C_f²": literal(Stated(_suprema.drawn_moment_of_f, moment), part="C_f²"),
     }
     corrected = Stated(_suprema.drawn_variance_of_f, moment)
     correction = (

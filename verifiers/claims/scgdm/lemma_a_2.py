@@ -16,7 +16,7 @@ not paid for.
 from math import pi
 
 from synthetic.problems import BoundedComposition
-from toolkit import Assumption, Stated, claim, given_past, grid, sq
+from toolkit import Assumption, Stated, claim, given_past, grid, intended, literal, sq
 from toolkit.algorithms import LocalSCGDM
 from verifiers.claims.scgdm import assumptions as given
 
@@ -102,8 +102,10 @@ class GradientConsensus:
         "used": r"\sum_k\mathbb{E}\|u_{t+2}^{(k)}-\bar u_{t+2}\|^2",
     }
     readings = {
-        "u as printed": lambda c: bound(c, "before"),
-        "u as z uses it": lambda c: bound(c, "used"),
+        "u as printed": literal(lambda c: bound(c, "before")),
+        "u as z uses it": intended(
+            lambda c: bound(c, "used"), quote="Algorithm 1 makes z_{t+1} of u_{t+2}"
+        ),
     }
     corrected = Stated(mended, assumes=(ALIKE,))
     correction = (

@@ -14,7 +14,7 @@ large. (40) and (41) are false where clients differ, as (38) is.
 """
 
 from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import Assumption, Stated, claim, each, grid, sq
+from toolkit import Assumption, Stated, claim, each, grid, literal, sq
 from toolkit.algorithms import LocalSCGDM
 from verifiers.claims.scgdm import assumptions as given
 
@@ -128,9 +128,11 @@ class PotentialDecrease:
         "momentum": r"\frac1K\sum_k\mathbb{E}\|m_{t+1}^{(k)}\|^2",
     }
     readings = {
-        "(16)": sixteen,
-        "(40)": forty,
-        "(17) and (41)": Stated(decrease, assumes=(given.STEP_FACTOR,)),
+        "(16)": literal(sixteen, part="(16)"),
+        "(40)": literal(forty, part="(40)"),
+        "(17) and (41)": literal(
+            Stated(decrease, assumes=(given.STEP_FACTOR,)), part="(17) and (41)"
+        ),
     }
     corrected = Stated(forty, assumes=(ONE,))
     correction = (

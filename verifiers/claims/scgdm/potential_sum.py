@@ -14,7 +14,7 @@ gives, while (46) has the whole: they disagree by a factor of 2. With L_f and th
 
 from sympy import symbols
 
-from toolkit import claim
+from toolkit import claim, literal
 from verifiers.symbolic import vanishes
 
 gap, first, inner, alpha, beta, gamma, eta, horizon = symbols(
@@ -44,7 +44,10 @@ def summed(curvature, factor):
     r"\mathbb{E}\|u_1-g(x_0)\|^2}{\gamma\eta T}",
 )
 class Sum:
-    readings = {"(42)": (L_g, 1), "(46)": (L_g, 2)}
+    readings = {
+        "(42)": literal((L_g, 1), part="(42)"),
+        "(46)": literal((L_g, 2), part="(46)"),
+    }
     corrected = (L_f, 2)
     correction = "2P_0/(βηT) with P_0 of (39): 2A_0/(αηT) and 4C_g²L_f²B_0/(γηT)."
     false_siblings = [("L_f, but half of it", (L_f, 1)), ("L_f, but twice it", (L_f, 4))]

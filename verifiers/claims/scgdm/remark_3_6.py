@@ -18,7 +18,7 @@ moves by at most βη a step, so the gradient stays 1 in the first D/(βη) of T
 from sympy import Rational, Symbol, sqrt, symbols
 
 from synthetic.problems import BoundedComposition
-from toolkit import average, claim, sq
+from toolkit import average, claim, literal, narrower, sq
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm.corollary_3_5 import run
 from verifiers.rate import Derived, Floor, Rate, Schedule
@@ -57,8 +57,10 @@ class ConstantFactors:
         return c.C_g**2 * c.C_f**2
 
     readings = {
-        "clients with one g": Schedule(LETTERS, ORDER),
-        "any clients": Schedule(LETTERS | {"different_g": 1}, ORDER),
+        "clients with one g": narrower(
+            Schedule(LETTERS, ORDER), why="the paper's clients have different g"
+        ),
+        "any clients": literal(Schedule(LETTERS | {"different_g": 1}, ORDER)),
     }
     rate = Rate(horizon=T, derived=Derived("scgdm/theorem-3.4"), floors=FLOORS)
     false_siblings = [

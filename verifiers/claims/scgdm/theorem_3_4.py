@@ -28,7 +28,7 @@ and ∇g is divided by K.
 from sympy import Rational
 
 from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import Case, Stated, average, claim, sq
+from toolkit import Case, Stated, average, claim, intended, literal, sq
 from toolkit.algorithms import LocalSCGDM
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._theorem import corrected as corrected_
@@ -132,8 +132,10 @@ class Convergence:
         return c.C_g**2 * c.C_f**2
 
     readings = {
-        "two samples, as in the proofs": Stated(printed, assumes=TWO),
-        "one sample, as in Algorithm 1": Stated(printed, assumes=ONE),
+        "two samples, as in the proofs": intended(
+            Stated(printed, assumes=TWO), quote="the proofs draw ξ_t and, apart from it, ζ_t"
+        ),
+        "one sample, as in Algorithm 1": literal(Stated(printed, assumes=ONE)),
     }
     corrected = Stated(corrected_, assumes=VALID)
     correction = (

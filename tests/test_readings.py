@@ -1,0 +1,146 @@
+"""How the verdict on a print is made of its readings, and what the claims say of errata."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthetic.problems import BoundedComposition
+from tests.leaves import claims
+from tests.test_claims import drift
+from toolkit import Undecided, claim, intended, literal, narrower, wider
+from toolkit.algorithms import ComFedL
+from toolkit.claims import grid
+from toolkit.errors import DriftproofError
+from toolkit.readings import SEVERITIES, Erratum, ReadingKind
+from toolkit.statements import ReadingVerdict, Statement, by_severity, verdict_on, worst_first
+from toolkit.verdict import Verdict
+from verifiers import errata
+from verifiers.verify import Settings, judge
+
+SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
+INCONCLUSIVE, INAPPLICABLE = Verdict.INCONCLUSIVE, Verdict.INAPPLICABLE
+KINDS = [str(kind) for kind in ReadingKind]
+READINGS = st.lists(
+    st.builds(
+        ReadingVerdict,
+        reading=st.just(""),
+        reading_kind=st.sampled_from(KINDS),
+        part=st.sampled_from(["", "second part"]),
+        verdict=st.sampled_from(list(Verdict)),
+    ),
+    max_size=6,
+)
+ON_RECORD = {one.claim: one for one in errata.statements()}
+
+
+@given(READINGS)
+def test_a_print_is_refuted_only_if_every_admissible_reading_of_some_part_is(readings):
+    parts = {r.part for r in readings if r.admissible}
+    refuted = any(
+        all(r.verdict is REFUTED for r in readings if r.admissible and r.part == part)
+        for part in parts
+    )
+    assert (verdict_on(readings) is REFUTED) == refuted
+
+
+@given(READINGS)
+def test_a_study_never_changes_the_verdict_on_the_print(readings):
+    own = [reading for reading in readings if reading.admissible]
+    assert verdict_on(readings) is verdict_on(own)
+
+
+@given(READINGS)
+def test_a_print_is_supported_only_if_every_part_that_applies_is(readings):
+    if verdict_on(readings) is SUPPORTED:
+        for part in {r.part for r in readings if r.admissible}:
+            held = {r.verdict for r in readings if r.admissible and r.part == part}
+            assert SUPPORTED in held or held <= {INAPPLICABLE, REFUTED}
+            assert held != {REFUTED}
+
+
+def test_errata_are_sorted_by_severity_and_one_mistake_counts_once():
+    made = [
+        Statement("a/one", SUPPORTED, "misprint", "x"),
+        Statement("a/two", SUPPORTED, "misprint", "x", same_as="a/one"),
+        Statement("a/three", REFUTED, "false", "x"),
+        Statement("a/four", SUPPORTED),
+    ]
+    assert [one.claim for one in worst_first(made)] == ["a/three", "a/one", "a/two"]
+    assert by_severity(made) == {"false": 1, "incomplete": 0, "misprint": 1, "overstated": 0}
+
+
+@pytest.mark.parametrize("made", claims())
+def test_an_erratum_is_on_file_where_the_print_fails_and_nowhere_else(made):
+    """Its severity is what the verdicts on record say, not what somebody chose."""
+    one = ON_RECORD.get(made.name)
+    if one is None:
+        assert made.erratum is None
+        return
+    literal_fails = any(r.fails for r in one.readings if r.reading_kind == "literal")
+    print_fails = one.verdict is REFUTED or all(
+        r.empty_hypothesis for r in one.readings if r.admissible
+    )
+    if made.erratum is None:
+        assert not literal_fails, "a literal reading fails: the claim needs an erratum"
+        return
+    assert literal_fails, "an erratum of a statement that holds as printed"
+    assert (made.erratum.severity == "false") == print_fails
+    assert len(made.erratum.changes) > 20
+
+
+def test_an_erratum_that_is_counted_elsewhere_names_one_that_is_counted():
+    for one in ON_RECORD.values():
+        if one.same_as:
+            assert ON_RECORD[one.same_as].severity == one.severity
+            assert not ON_RECORD[one.same_as].same_as
+
+
+def make(readings):
+    """Return a claim about the drift of one case, with these readings."""
+    body = {
+        "cases": grid(BoundedComposition(distance=50.0), ComFedL(local_steps=3), rounds=2),
+        "left": drift,
+        "readings": readings,
+    }
+    decorate = claim(name="own/drift", kind="bound", source="–", statement="x")
+    return decorate(type("Own", (), body))
+
+
+def exactly(c):
+    return (c.tau * c.eta * c.G_g * c.G_f) ** 2
+
+
+def test_a_reading_that_does_not_say_what_it_is_is_refused():
+    with pytest.raises(DriftproofError, match="does not say how it stands to the print"):
+        make({"some": exactly})
+    with pytest.raises(DriftproofError, match="narrower and wider readings alone"):
+        make({"some": narrower(exactly, why="one choice")})
+    with pytest.raises(DriftproofError, match="empty quote"):
+        intended(exactly, quote=" ")
+    with pytest.raises(DriftproofError, match="unknown severity of an erratum 'wrong'"):
+        Erratum("wrong", changes="all")
+    with pytest.raises(DriftproofError, match="without changes"):
+        Erratum("false", changes="")
+    for severity, change in itertools.product(SEVERITIES, ["the bound is larger"]):
+        assert Erratum(severity, changes=change).severity == severity
+
+
+def test_what_nothing_decides_is_inconclusive_and_says_what_is_known():
+    made = make(
+        {
+            "for some step size": literal(Undecided("no constant step size does it")),
+            "this step size": narrower(exactly, why="one choice"),
+            "every step size": wider(lambda c: exactly(c) / 2, why="a universal reading"),
+        }
+    )
+    rows = {row.reading: row for row in judge([made], Settings())}
+    assert rows["for some step size"].verdict is INCONCLUSIVE
+    assert rows["for some step size"].reason == "no constant step size does it"
+    assert rows["this step size"].verdict is SUPPORTED
+    assert rows["every step size"].verdict is REFUTED
+    readings = [ReadingVerdict(r.reading, r.reading_kind, r.part, r.verdict) for r in rows.values()]
+    assert verdict_on(readings) is INCONCLUSIVE

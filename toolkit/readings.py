@@ -1,0 +1,149 @@
+"""Readings: what a form of a statement says, and how it stands to the print.
+
+A print can often be read in more than one way. A fair referee refutes it only if every admissible
+reading fails, so each reading says which kind it is:
+
+==============  ==============================================================================
+``literal``     the characters as printed
+``intended``    what the paper's proof, the text beside it or a figure shows was meant (quoted)
+``narrower``    a special case or one choice among many: a study of ours, not the print
+``wider``       more than the print says: a study of ours, not the print
+==============  ==============================================================================
+
+Only literal and intended readings decide about the print (``toolkit.statements``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from toolkit.errors import DriftproofError, unknown_name
+
+if TYPE_CHECKING:
+    from toolkit.claims import Assumption
+
+Right = Any
+"""A right side: usually a function from letters to sympy; a rate's is a Schedule."""
+
+
+class ReadingKind(StrEnum):
+    """How a reading stands to the characters that are printed."""
+
+    LITERAL = "literal"
+    INTENDED = "intended"
+    NARROWER = "narrower"
+    WIDER = "wider"
+
+    @property
+    def admissible(self) -> bool:
+        """Whether the reading decides about the print (else it is a study of ours)."""
+        return self in (ReadingKind.LITERAL, ReadingKind.INTENDED)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A right side that comes with a measured side, a range or assumptions of its own.
+
+    It may stand wherever a claim has a right side: as ``right``, in ``readings``, ``corrected`` or
+    ``false_siblings``.
+
+    Attributes:
+        right: from letters to a sympy expression.
+        left, range: instead of the claim's.
+        assumes: in addition to the claim's.
+        reading_kind: how a reading stands to the print (set by ``literal`` and its like).
+        quote: for an intended reading, what in the paper shows that it was meant; for a narrower
+            or wider one, in which way it is.
+        part: which part of the statement it reads, where the statement has several ("" for all of
+            it). A statement holds if each of its parts holds in some admissible reading.
+    """
+
+    right: Right
+    left: Callable[[Any], Any] | None = None
+    range: Right | None = None
+    assumes: tuple[Assumption, ...] = ()
+    reading_kind: ReadingKind | None = None
+    quote: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Stands for a right side where nothing decides a reading, and says what is known of it.
+
+    An existence statement ("if the step sizes are chosen properly") is refuted only by a proof over
+    all choices. Without one, and without a construction that works, its reading is INCONCLUSIVE.
+    """
+
+    known: str
+
+
+def literal(right: Right, *, part: str = "") -> Stated:
+    """Return the reading of the characters as printed."""
+    return _reading(ReadingKind.LITERAL, right, "", part)
+
+
+def intended(right: Right, *, quote: str, part: str = "") -> Stated:
+    """Return a reading that the paper shows was meant; ``quote`` says by which words and where."""
+    if not quote.strip():
+        raise DriftproofError(
+            "intended(…) with an empty quote",
+            "the words of the paper's proof, text or figure that show what was meant",
+            'write intended(right, quote="the proof of Lemma 3 uses …"), or narrower(…)',
+        )
+    return _reading(ReadingKind.INTENDED, right, quote, part)
+
+
+def narrower(right: Right, *, why: str, part: str = "") -> Stated:
+    """Return a reading that says less than the print: a study, which does not refute the print."""
+    return _reading(ReadingKind.NARROWER, right, why, part)
+
+
+def wider(right: Right, *, why: str, part: str = "") -> Stated:
+    """Return a reading that says more than the print: a study, which does not refute the print."""
+    return _reading(ReadingKind.WIDER, right, why, part)
+
+
+def _reading(kind: ReadingKind, right: Right, quote: str, part: str) -> Stated:
+    stated = right if isinstance(right, Stated) else Stated(right)
+    return replace(stated, reading_kind=kind, quote=quote, part=part)
+
+
+SEVERITIES = {
+    "false": "no admissible reading holds",
+    "incomplete": "needs a condition that is not stated; holds with it",
+    "misprint": "the intended reading holds",
+    "overstated": "true in its setting, false in the generality of its words",
+}
+"""How much is wrong with a print, worst first."""
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """What is wrong with a statement as printed.
+
+    Attributes:
+        severity: false, incomplete, misprint or overstated (``SEVERITIES``).
+        changes: what it changes for somebody who relies on the statement.
+        same_as: the claim under which the same mistake is counted, if it stands in several.
+        one_character: whether the finding rests on one character that the conversion of the
+            paper to text may have changed.
+    """
+
+    severity: str
+    changes: str
+    same_as: str = ""
+    one_character: bool = False
+
+    def __post_init__(self) -> None:
+        if self.severity not in SEVERITIES:
+            raise unknown_name("severity of an erratum", self.severity, SEVERITIES)
+        if not self.changes.strip():
+            raise DriftproofError(
+                "an erratum without changes",
+                "what it changes for somebody who relies on the statement",
+                'write Erratum("misprint", changes="nothing: the proof uses Σ p_i = 1")',
+            )

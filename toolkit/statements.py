@@ -1,0 +1,116 @@
+"""The verdict on a printed statement: what its readings, taken together, come to.
+
+A statement may have several parts, and each part several readings. Only literal and intended
+readings decide. A part is as good as the best of them, since a fair referee reads a print as its
+author would defend it; a statement is as good as the worst of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from toolkit.readings import SEVERITIES, ReadingKind
+from toolkit.verdict import Verdict
+
+BEST_FIRST = (Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.INAPPLICABLE, Verdict.REFUTED)
+
+
+@dataclass(frozen=True)
+class ReadingVerdict:
+    """What one reading of the print came to."""
+
+    reading: str
+    reading_kind: str
+    part: str
+    verdict: Verdict
+    empty_hypothesis: bool = False
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is refuted, or speaks of nothing at all."""
+        return self.verdict is Verdict.REFUTED or self.empty_hypothesis
+
+    @property
+    def admissible(self) -> bool:
+        """Whether it decides about the print."""
+        return ReadingKind(self.reading_kind).admissible
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One printed statement with the verdict on it.
+
+    Attributes:
+        severity: of its erratum (None: it has none); ``changes``, ``same_as`` and ``one_character``
+            are the erratum's.
+        weakly_tested: whether it is supported by cases that could hardly have refuted it.
+    """
+
+    claim: str
+    verdict: Verdict
+    severity: str | None = None
+    changes: str = ""
+    same_as: str = ""
+    one_character: bool = False
+    weakly_tested: bool = False
+    readings: tuple[ReadingVerdict, ...] = ()
+
+    def public(self) -> dict[str, Any]:
+        """Return the statement as ``results.json`` has it."""
+        return asdict(self) | {"readings": [asdict(reading) for reading in self.readings]}
+
+
+def verdict_on(readings: Iterable[ReadingVerdict]) -> Verdict:
+    """Return the verdict on a print from those on its readings.
+
+    >>> literal = ReadingVerdict("as printed", "literal", "", Verdict.REFUTED)
+    >>> meant = ReadingVerdict("with the plus sign", "intended", "", Verdict.SUPPORTED)
+    >>> study = ReadingVerdict("for every member", "wider", "", Verdict.REFUTED)
+    >>> str(verdict_on([literal, study])), str(verdict_on([literal, meant, study]))
+    ('REFUTED', 'SUPPORTED')
+    """
+    parts: dict[str, list[Verdict]] = {}
+    for reading in readings:
+        if reading.admissible:
+            parts.setdefault(reading.part, []).append(reading.verdict)
+    best = [min(verdicts, key=BEST_FIRST.index) for verdicts in parts.values()]
+    if Verdict.REFUTED in best:
+        return Verdict.REFUTED
+    applied = [verdict for verdict in best if verdict is not Verdict.INAPPLICABLE]
+    if not applied:
+        return Verdict.INAPPLICABLE
+    return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in applied else Verdict.SUPPORTED
+
+
+def statement(
+    claim: str,
+    readings: Iterable[ReadingVerdict],
+    erratum: Mapping[str, Any] | None = None,
+    *,
+    weakly_tested: bool = False,
+) -> Statement | None:
+    """Return the statement of a claim (None: nothing of it is printed, it is a result of ours)."""
+    held = tuple(readings)
+    if not held:
+        return None
+    return Statement(
+        claim, verdict_on(held), **(erratum or {}), readings=held, weakly_tested=weakly_tested
+    )
+
+
+def worst_first(statements: Iterable[Statement]) -> list[Statement]:
+    """Return the statements that have an erratum, sorted by its severity."""
+    order = list(SEVERITIES)
+    found = [s for s in statements if s.severity is not None]
+    return sorted(found, key=lambda s: (order.index(str(s.severity)), s.claim))
+
+
+def by_severity(statements: Iterable[Statement]) -> dict[str, int]:
+    """Count errata by severity; a mistake that stands in several places counts once."""
+    counts = dict.fromkeys(SEVERITIES, 0)
+    for found in statements:
+        if found.severity is not None and not found.same_as:
+            counts[found.severity] += 1
+    return counts
