@@ -3,15 +3,14 @@ r"""Which orders of growth do the left sides on a grid of horizons exclude?
 For every horizon T_i of the grid the mean of the left side lies in [low_i, high_i]. An order
 T^e (log T)^b is *possible* if some curve
 
-    A T^e (log T)^b (1 + c T^{−γ}),      γ in {0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1},
+    A T^e (log T)^b (1 + c s(T)),      s(T) = T^{−γ}, γ from 1/4 to 1, or 1/log T,
 
-passes through all of these bands: a leading term and a transient that dies out at least like
-T^{−1/4}. It is *excluded* if none does. The transient may be at most as large as the leading term
-at the last horizon (c T_n^{−γ} ≤ 1), and may take at most half of it away at the first
-(c T_1^{−γ} ≥ −1/2): a leading term that is invisible on the whole grid cannot be excluded by any
-data, and is not promised to be.
+passes through all of these bands: a leading term and a transient. It is *excluded* if none does.
+The transient may be at most as large as the leading term at the last horizon (c s(T_n) ≤ 1), and
+may take at most half of it away at the first (c s(T_1) ≥ −1/2): a leading term that is invisible on
+the whole grid cannot be excluded by any data, and is not promised to be.
 
-For given e, b and γ the condition is linear in c: for every pair of horizons, low_i of one must
+For given e, b and s the condition is linear in c: for every pair of horizons, low_i of one must
 not exceed high_j of the other along the curve. So the test is exact, for all e at once.
 
 Transients of other shapes are met by SLACK, a relative widening of all bands, and by leaving out
@@ -27,11 +26,11 @@ import numpy as np
 from verifiers.orders import Order
 
 SHAPES = (0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0)
-"""Exponents γ of the transients."""
+"""Exponents γ of the transients T^{−γ}."""
 SLACK = 0.002
 """Relative widening of the bands, for transients of other shapes."""
 LARGEST, SMALLEST = 1.0, -0.5
-"""What c T^{−γ} may be, at the last horizon and at the first."""
+"""What c s(T) may be, at the last horizon and at the first."""
 STEP, REACH = 0.005, 1.2
 """Exponents of T are tried this far apart, this far around the slope from first to last."""
 LOG_STEP, LOG_REACH = 0.02, 8.0
@@ -96,8 +95,7 @@ def _range(
     # divided by the claimed order and by the last value, all numbers are near 1
     size = claimed(x) / claimed(x[-1:])
     fits = np.zeros(len(steps), dtype=bool)
-    for gamma in SHAPES:
-        shape = (x / x[-1]) ** -gamma
+    for shape in [*((x / x[-1]) ** -gamma for gamma in SHAPES), np.log(x[-1]) / np.log(x)]:
         curve = np.exp(np.clip(steps[:, None] * (growing - growing[-1]), -700, 700)) * size
         fits |= _passes(curve, shape, low / high[-1], high / high[-1])
     if not fits.any():

@@ -38,8 +38,8 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-        task: "exact", "block", "proof", "schedule" or "compare".
-        tier, number: which case of the claim, by profile and position.
+        task: "exact", "block", "proof", "schedule", "known" or "compare".
+        tier, number: which case of the claim, by profile and position ("known": the horizon).
         form: which form, by position.
         case: the case's key (part of the unit's name).
         effort: the steps of its run: longer ones are started first.
@@ -86,6 +86,8 @@ class Item:
         if self.task == "proof":
             assert claim.prove is not None
             return pack_rows([symbolic.judge(claim, form, claim.prove(form.right))])
+        if self.task == "known":
+            return json.dumps(rate.known(claim.rate, self.number)).encode()
         if self.task == "schedule":
             notation = claim.notation(claim.cases_for(self.tier)[0])
             return pack_rows([rate.judge_schedule(claim, form, form.right, notation)])
@@ -224,8 +226,12 @@ def _finished(
 def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
     schedules = [replace(base, task="schedule", form=k) for k in wanted]
-    form = rate.measured_form(claim)
-    runs = _runs(claim, base, profile)
+    form, cases = rate.measured_form(claim), _horizons(claim, profile)
+    known = [
+        replace(base, task="known", number=at, case=f"T = {at}")
+        for at in rate.known_horizons(claim.rate, cases)
+    ]
+    runs = [*known, *_runs(claim, base, profile)]
     # at smoke's size runs are asked for only where algebra says nothing: they take longer than it
     results = yield (schedules if profile == "smoke" else [*schedules, *runs])
     judged = [row for blob, _ in results[: len(schedules)] for row in unpack_rows(blob)]
@@ -239,11 +245,11 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     if profile == "smoke" and any(row.form != "sibling" for row in rows):
         return rows
     results = (yield runs) if profile == "smoke" else results[len(schedules) :]
-    cases = _horizons(claim, profile)
-    each = len(results) // len(cases)
-    blocks = [Measured.unpack(blob) for blob, _ in results]
+    exact = {item.number: json.loads(blob) for item, (blob, _) in zip(known, results)}  # noqa: B905
+    blocks = [Measured.unpack(blob) for blob, _ in results[len(known) :]]
+    each = len(blocks) // len(cases)
     measured = [joined(blocks[k : k + each]) for k in range(0, len(blocks), each)]
-    made = slope.judge_slope(claim, form, cases, measured)
+    made = slope.judge_slope(claim, form, cases, measured, exact)
     return [*rows, replace(made, seconds=sum(seconds for _, seconds in results))]
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from toolkit.claims import Case, Claim, Form
 from toolkit.constants import LATEX, Letters
+from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.derived import Derived
 from verifiers.empirical import roles_of
@@ -200,6 +201,27 @@ def measured_exponents(claim: Claim) -> dict[Any, Any]:
         seen = sympy.nsimplify(round(grown / log(size(last) / size(first)), 3), rational=True)
         found[symbol] = sympy.solve(power - seen, symbol)[0] if power.is_polynomial() else seen
     return found
+
+
+def known_horizons(rate: Rate, cases: Sequence[Case]) -> list[int]:
+    """Return where the exact left side is evaluated: at the cases' horizons, and beyond."""
+    if rate.exact is None:
+        return []
+    return sorted({*(round((rate.size or steps)(case)) for case in cases), *rate.horizons})
+
+
+def known(rate: Rate, horizon: int) -> tuple[float, float]:
+    """Return the exact left side at a horizon as an enclosure."""
+    assert rate.exact is not None
+    made = rate.exact(horizon)
+    low, high = made if isinstance(made, tuple) else (made, made)
+    if not 0 <= low <= high < float("inf"):
+        raise DriftproofError(
+            f"exact({horizon}) of a rate is {made!r}",
+            "a number that is not negative, or an enclosure (low, high)",
+            "return what the left side is at that horizon",
+        )
+    return float(low), float(high)
 
 
 def steps(case: Case) -> int:

@@ -9,7 +9,7 @@ are named. Finite horizons never refute a rate: that takes a floor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,9 +41,17 @@ class Grid:
 
 
 def judge_slope(
-    claim: Claim, form: Form, cases: Sequence[Case], measured: Sequence[Measured]
+    claim: Claim,
+    form: Form,
+    cases: Sequence[Case],
+    measured: Sequence[Measured],
+    exact: Mapping[int, tuple[float, float]] | None = None,
 ) -> Row:
-    """Return the asymptotic row of a form: what the left side over a grid of T excludes."""
+    """Return the asymptotic row of a form: what the left side over a grid of T excludes.
+
+    Args:
+        exact: the left side where it is known exactly, by horizon, those of the cases among them.
+    """
     rate: Rate = claim.rate
     size = rate.size or steps
     # listed by what a shorter profile takes first, drawn and judged in order
@@ -51,7 +59,7 @@ def judge_slope(
     cases, values = [cases[k] for k in order], [_last(measured[k]) for k in order]
     claimed = leading(measured_order(claim, form.right), rate.horizon)
     sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, ALPHA))
-    grid, differs = with_exact(rate, sampled)
+    grid, differs = with_exact(sampled, exact or {})
     bounds, over = _bounds(claim, cases, values)
     left = possible(grid.x, grid.low, grid.high, claimed)
     decided, why = decide(left, claimed, rate.resolution)
@@ -71,8 +79,9 @@ def judge_slope(
         verdict, reason = decided, why
         if decided is Verdict.INCONCLUSIVE and left.exponents and not _too_slow(left, claimed):
             widths = (sampled.high - sampled.low) / 2 / sampled.mean
-            known = rate.exact is not None
-            reason += f"; {what_would_do(grid.x, widths, len(values[0]), claimed, rate, known)}"
+            reason += (
+                f"; {what_would_do(grid.x, widths, len(values[0]), claimed, rate, bool(exact))}"
+            )
     slope, offset = np.polyfit(
         np.log(grid.x), np.log(grid.mean / np.log(grid.x) ** claimed.logs), 1
     )
@@ -149,17 +158,15 @@ def _last(block: Measured) -> np.ndarray:
     return made
 
 
-def with_exact(rate: Rate, sampled: Grid) -> tuple[Grid, str]:
+def with_exact(sampled: Grid, exact: Mapping[int, tuple[float, float]]) -> tuple[Grid, str]:
     """Return the grid with the exact left sides, and where they contradict the runs ("": nowhere).
 
     An exact left side replaces what was sampled at the cases' horizons, if it lies in the band.
     """
-    if rate.exact is None:
+    if not exact:
         return sampled, ""
-    x = np.array(sorted({*sampled.x, *map(float, rate.horizons)}))
-    ends = [rate.exact(round(at)) for at in x]
-    pairs = [(end, end) if isinstance(end, int | float) else end for end in ends]
-    low, high = np.array([[*pair] for pair in pairs], dtype=float).T
+    x = np.array(sorted(exact), dtype=float)
+    low, high = np.array([exact[at] for at in sorted(exact)], dtype=float).T
     mean = (low + high) / 2
     differs = ""
     for at, least, most in zip(sampled.x, sampled.low, sampled.high, strict=True):

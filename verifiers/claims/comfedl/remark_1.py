@@ -17,7 +17,7 @@ which at η = T^{-1/2} is of order T^{-1/2}: the rate is attained and no better 
 stuck estimator with b = 1: left = G² for every T: the minibatch has to grow.
 """
 
-from sympy import Rational, Symbol, symbols
+from sympy import Rational, Symbol, log, symbols
 
 from synthetic.problems import BoundedComposition
 from toolkit import Case, average, claim, sq
@@ -78,8 +78,12 @@ class ConvergenceRate:
     )
     false_siblings = [
         (
-            "a faster rate, T^{-3/4}",
-            Schedule({"eta": T**-a1, "b": T**a2, "b1": T**a3}, T ** Rational(-3, 4)),
+            "faster by T^{1/10}",
+            Schedule({"eta": T**-a1, "b": T**a2, "b1": T**a3}, T ** Rational(-3, 5)),
+        ),
+        (
+            "faster by a logarithm",
+            Schedule({"eta": T**-a1, "b": T**a2, "b1": T**a3}, T ** Rational(-1, 2) / log(T)),
         ),
         ("one sample is enough", Schedule({"eta": T**-a1, "b": 1, "b1": 1}, T ** Rational(-1, 2))),
     ]

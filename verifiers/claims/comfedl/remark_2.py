@@ -11,7 +11,7 @@ O(1/T^{1−α1} + τ/T^{α1} + 1/T^{0.5α2}); for α1 = ½, α2 = 1 and τ = O(1
 Theorem 2, and costs T^{1+α2} samples a client.
 """
 
-from sympy import Rational
+from sympy import Rational, log
 
 from synthetic.problems import BoundedComposition
 from toolkit import Case, claim
@@ -61,9 +61,10 @@ class SpecialConvergenceRate:
         floors=FLOORS,
     )
     false_siblings = [
+        ("faster by T^{1/10}", Schedule({"eta": T**-a1, "b": T**a2}, T ** Rational(-3, 5))),
         (
-            "a faster rate, T^{-3/4}",
-            Schedule({"eta": T**-a1, "b": T**a2}, T ** Rational(-3, 4)),
+            "faster by a logarithm",
+            Schedule({"eta": T**-a1, "b": T**a2}, T ** Rational(-1, 2) / log(T)),
         ),
         ("one sample is enough", Schedule({"eta": T**-a1, "b": 1}, T ** Rational(-1, 2))),
     ]
