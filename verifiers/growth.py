@@ -13,8 +13,10 @@ the whole grid cannot be excluded by any data, and is not promised to be.
 For given e, b and s the condition is linear in c: for every pair of horizons, low_i of one must
 not exceed high_j of the other along the curve. So the test is exact, for all e at once.
 
-Transients of other shapes are met by SLACK, a relative widening of all bands, and by leaving out
-the first horizons, as long as no order at all is possible with them.
+Transients of other shapes are met in two ways. SLACK widens all bands a little. And a grid on which
+every curve that passes has c < 0 may have a burn-in: its first horizons, which lie below the curve
+of the rest, are left out until a curve with c ≥ 0 passes, or until half of the grid is gone (in
+powers of T).
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ SLACK = 0.002
 """Relative widening of the bands, for transients of other shapes."""
 LARGEST, SMALLEST = 1.0, -0.5
 """What c s(T) may be, at the last horizon and at the first."""
-STEP, REACH = 0.005, 1.2
+STEP, REACH = 0.005, 0.7
 """Exponents of T are tried this far apart, this far around the slope from first to last."""
-LOG_STEP, LOG_REACH = 0.02, 8.0
+LOG_STEP, LOG_REACH = 0.05, 6.0
 """Powers of log T are tried this far apart, this far around the claimed one."""
 FEWEST, SPAN = 5, 16.0
 """The fewest horizons, and the least ratio of the last to the first, that tell anything."""
@@ -62,20 +64,26 @@ def possible(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order) -
         low, high: the bands of the means; low may be 0.
     """
     low, high = low * (1 - SLACK), high * (1 + SLACK)
-    logs, first = None, float(x[0])
-    for begin in range(len(x)):
-        at = slice(begin, None)
-        if len(x) - begin < FEWEST or x[-1] / x[begin] < SPAN:
+    begin, found = _begin(x, low, high, claimed)
+    part = x[begin:], low[begin:], high[begin:], claimed
+    powers = LOG_STEP * np.arange(-round(LOG_REACH / LOG_STEP), round(LOG_REACH / LOG_STEP) + 1)
+    logs, _ = _range(*part, powers, logs=True)
+    return Possible(found, logs, float(x[begin]))
+
+
+def _begin(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order
+) -> tuple[int, tuple[float, float] | None]:
+    """Return the number of the first horizon that is used, and the exponents possible from it."""
+    found, begin = None, 0
+    for begin in range(max(1, len(x) - FEWEST + 1)):
+        part = x[begin:], low[begin:], high[begin:], claimed
+        found, rising = _range(*part, _around_slope(*part), logs=False)
+        enough = len(x) - begin > FEWEST and x[-1] / x[begin + 1] >= SPAN
+        over = found is not None and x[begin] ** 2 >= x[0] * x[-1]
+        if rising or over or not enough:
             break
-        part = x[at], low[at], high[at], claimed
-        exponents = _range(*part, _around_slope(*part), logs=False)
-        powers = LOG_STEP * np.arange(-round(LOG_REACH / LOG_STEP), round(LOG_REACH / LOG_STEP) + 1)
-        found = _range(*part, powers, logs=True)
-        if exponents is not None:
-            return Possible(exponents, found, float(x[begin]))
-        if logs is None and found is not None:
-            logs, first = found, float(x[begin])
-    return Possible(None, logs, first)
+    return begin, found
 
 
 def _around_slope(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order) -> np.ndarray:
@@ -89,30 +97,36 @@ def _around_slope(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Ord
 
 def _range(
     x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order, steps: np.ndarray, logs: bool
-) -> tuple[float, float] | None:
-    """Return the least and the largest of the steps that are possible, added to what is claimed."""
+) -> tuple[tuple[float, float] | None, bool]:
+    """Return the least and the largest step that is possible, added to what is claimed.
+
+    And whether some curve with c ≥ 0 passes.
+    """
     growing = np.log(np.log(x)) if logs else np.log(x)
     # divided by the claimed order and by the last value, all numbers are near 1
-    size = claimed(x) / claimed(x[-1:])
-    fits = np.zeros(len(steps), dtype=bool)
+    curve = np.exp(np.clip(steps[:, None] * (growing - growing[-1]), -700, 700))
+    curve *= claimed(x) / claimed(x[-1:])
+    # A exists if low_i curve_j (1 + c s_j) ≤ high_j curve_i (1 + c s_i) for all i and j: an
+    # interval of c for each pair, and all of them have to meet
+    one = (low / high[-1])[:, None] * curve[:, None, :]  # low_i curve_j, [steps, i, j]
+    other = (high / high[-1])[None, :] * curve[:, :, None]  # high_j curve_i
+    fits, rising = np.zeros(len(steps), dtype=bool), False
     for shape in [*((x / x[-1]) ** -gamma for gamma in SHAPES), np.log(x[-1]) / np.log(x)]:
-        curve = np.exp(np.clip(steps[:, None] * (growing - growing[-1]), -700, 700)) * size
-        fits |= _passes(curve, shape, low / high[-1], high / high[-1])
+        least, most = _interval(one, other, shape)
+        passes = least <= most
+        fits |= passes
+        rising |= bool(np.any(passes & (most >= 0)))
     if not fits.any():
-        return None
+        return None, rising
     base = claimed.logs if logs else claimed.exponent
     found = steps[fits]
-    return float(base + found[0]), float(base + found[-1])
+    return (float(base + found[0]), float(base + found[-1])), rising
 
 
-def _passes(curve: np.ndarray, shape: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Say for each row of curves [tried, horizons] whether some A·curve·(1 + c·shape) passes.
-
-    A exists if low_i curve_j (1 + c s_j) ≤ high_j curve_i (1 + c s_i) for all i and j: an interval
-    of c for each pair, and all of them have to meet.
-    """
-    one = low[:, None] * curve[:, None, :]  # low_i curve_j, [tried, i, j]
-    other = high[None, :] * curve[:, :, None]  # high_j curve_i
+def _interval(
+    one: np.ndarray, other: np.ndarray, shape: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest c with which each curve passes (none: least > most)."""
     slope = one * shape[None, None, :] - other * shape[None, :, None]
     room = other - one
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -121,6 +135,4 @@ def _passes(curve: np.ndarray, shape: np.ndarray, low: np.ndarray, high: np.ndar
     most = np.where(slope > 0, bound, np.inf).min((1, 2))
     impossible = np.any((slope == 0) & (room < 0), (1, 2))
     least = np.maximum(least, SMALLEST / shape[0])
-    most = np.minimum(most, LARGEST)
-    made: np.ndarray = (least <= most) & ~impossible
-    return made
+    return np.where(impossible, np.inf, least), np.minimum(most, LARGEST)

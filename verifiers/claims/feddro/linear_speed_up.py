@@ -3,8 +3,9 @@ r"""Linear speed-up in the number of clients: Theorem 5.1 and Corollary 5.2 with
 **Statement.** With η = √(|b|K/T), β = 4B_g⁴L_f²η and I ≤ T^{1/4}/(|b|K)^{3/4}: E‖∇Φ(x̄^{a(T)})‖² =
 O(1/√(|b|KT)).
 
-**Kind.** Rate in the number of clients alone, with noise that they average. Clients differ. Exact second
-moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and floor.
+**Kind.** Rate in the number of clients alone, with noise that they average. Clients differ. Exact
+second moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and
+floor.
 """
 
 from toolkit import claim
