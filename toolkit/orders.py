@@ -35,10 +35,10 @@ def with_order(name: str, statement: str, printed: Iterable[Any]) -> str:
             shown = statement[found.start() : found.end() + 20]
             raise DriftproofError(f"{shown!r} in the statement of rate {name}",
                                   rf"𝒪({PLACE}) and no other order", remedy)  # fmt: skip
-    shown = next((right.latex() for right in printed if hasattr(right, "latex")), None)
-    if shown is None:
+    order = next((right.latex() for right in printed if hasattr(right, "latex")), None)
+    if order is None:
         raise DriftproofError(
             f"no printed form of rate {name} has an order", "a Schedule, with the printed order",
             "write right = Schedule(letters, order), from verifiers.rate",
         )  # fmt: skip
-    return statement.replace(PLACE, shown)
+    return statement.replace(PLACE, order)

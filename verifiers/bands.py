@@ -37,5 +37,5 @@ def bands(
             tail = alpha / 2 / (horizons or len(values))
             half += float(stdtrit(count - 1, 1 - tail)) * spread
         made.append((mean, max(0.0, mean - half), mean + half))
-    mean, low, high = np.array(made).reshape(-1, 3).T
-    return mean, low, high
+    means, lows, highs = np.array(made).reshape(-1, 3).T
+    return means, lows, highs

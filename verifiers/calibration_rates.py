@@ -45,7 +45,9 @@ def pure(random: Random, x: np.ndarray) -> np.ndarray:
 
 def slow(random: Random, x: np.ndarray) -> np.ndarray:
     """1 + C/T^{1/4}: up to the leading term's size at the last horizon, or minus half of it."""
-    return 1 + random.uniform(-0.5 * x[0] ** 0.25, min(2.8, x[-1] ** 0.25)) * x**-0.25
+    size = float(random.uniform(-0.5 * x[0] ** 0.25, min(2.8, x[-1] ** 0.25)))
+    made: np.ndarray = 1 + size * x**-0.25
+    return made
 
 
 def fast(random: Random, x: np.ndarray) -> np.ndarray:
@@ -56,7 +58,8 @@ def fast(random: Random, x: np.ndarray) -> np.ndarray:
 def burn_in(random: Random, x: np.ndarray) -> np.ndarray:
     """Flat up to a horizon of the first half of the grid, then it decays."""
     begin = x[0] * random.uniform(1, (x[-1] / x[0]) ** 0.5)
-    return np.minimum(1.0, x / begin) ** 0.5
+    made: np.ndarray = np.minimum(1.0, x / begin) ** 0.5
+    return made
 
 
 TRANSIENTS: dict[str, Curve] = {
@@ -82,7 +85,8 @@ def skewed(random: Random, mean: float, size: int) -> np.ndarray:
 def heavy(random: Random, mean: float, size: int) -> np.ndarray:
     """A lognormal law with standard deviation 0.5 of the mean: its skewness is 1.6."""
     deviation = np.sqrt(np.log(1.25))
-    return mean * np.exp(deviation * random.standard_normal(size) - deviation**2 / 2)
+    made: np.ndarray = mean * np.exp(deviation * random.standard_normal(size) - deviation**2 / 2)
+    return made
 
 
 NOISES = {"none": (still, 1), "even": (even, 64), "skewed": (skewed, 256), "heavy": (heavy, 1024)}
