@@ -17,6 +17,7 @@ from toolkit.claims import KINDS, Case
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.orders import PLACE
+from toolkit.readings import ByProof
 from toolkit.report.page import grouped
 from toolkit.verdict import Verdict, overall
 from verifiers import assert_claim, record
@@ -30,7 +31,7 @@ def test_a_claim_says_what_it_is(made):
     assert made.kind in KINDS
     assert made.source
     assert made.statement
-    assert made.cases or made.prove
+    assert made.cases or made.prove or any(isinstance(f.right, ByProof) for f in made.forms)
     assert len([form for form in made.forms if form.form == "sibling"]) >= 2
     for form in made.forms:
         assert form.form != "corrected" or len(form.note) > 40

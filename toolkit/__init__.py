@@ -19,6 +19,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
 _WHERE = {
     "Assumption": "toolkit.claims",
     "Case": "toolkit.claims",
+    "ByProof": "toolkit.readings",
     "DriftproofError": "toolkit.errors",
     "Erratum": "toolkit.readings",
     "Stated": "toolkit.readings",

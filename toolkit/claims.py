@@ -10,9 +10,11 @@ from typing import Any, cast
 
 from toolkit.algorithm import Algorithm
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.names import check_name
 from toolkit.orders import with_order
 from toolkit.problem import Problem
-from toolkit.readings import Erratum, ReadingKind, Right, Stated
+from toolkit.readings import ByProof, Erratum, ReadingKind, Right, Stated, Undecided
+from toolkit.signatures import check_signatures
 
 KINDS = ("identity", "bound", "rate", "existence", "complexity", "symbolic")
 
@@ -239,6 +241,7 @@ def claim(
         statement: as printed, in LaTeX.
         assumes: what the statement assumes.
     """
+    check_name("claim", name)
     if kind not in KINDS:
         raise unknown_name("kind of claim", kind, KINDS)
 
@@ -247,6 +250,7 @@ def claim(
         for key in body:
             if key not in _KNOWN:
                 raise unknown_name(f"attribute of claim {name}", key, _KNOWN)
+        check_signatures(name, body)
         cases = (*body.get("cases", ()), *body.get("full", ()))
         if not all(isinstance(case, Case) for case in cases):
             odd = next(case for case in cases if not isinstance(case, Case))
@@ -255,7 +259,8 @@ def claim(
                 "Case(…), or what grid(…) returns",
                 "write cases = grid(problem, algorithm, rounds=20)",
             )
-        if not cases and "prove" not in body:
+        decided = any(_needs_no_case(right) for right in body.get("readings", {}).values())
+        if not cases and "prove" not in body and not decided:
             raise DriftproofError(
                 f"claim {name} has no cases",
                 "cases = grid(problem, algorithm, rounds=20), or steps of a proof in prove(right)",
@@ -292,6 +297,11 @@ def claim(
         )
 
     return decorate
+
+
+def _needs_no_case(right: Right) -> bool:
+    """Whether a reading is decided by its own proof, or by nothing."""
+    return isinstance(right, Stated) and isinstance(right.right, ByProof | Undecided)
 
 
 def _forms(name: str, source: str, body: Mapping[str, Any]) -> list[Form]:

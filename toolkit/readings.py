@@ -15,7 +15,7 @@ Only literal and intended readings decide about the print (``toolkit.statements`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,17 @@ class Undecided:
     """
 
     known: str
+
+
+@dataclass(frozen=True)
+class ByProof:
+    """Stands for a right side where algebra alone decides a reading, on no case.
+
+    Attributes:
+        steps: returns the steps (``verifiers.symbolic``); called where the proof is judged.
+    """
+
+    steps: Callable[[], Sequence[Any]]
 
 
 def literal(right: Right, *, part: str = "") -> Stated:

@@ -24,6 +24,7 @@ from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.evidence import Measured, copies_of, instance, rounding, shadows
+from verifiers.roles import check_roles
 from verifiers.rows import described, row_of
 
 ALPHA = 1e-5
@@ -195,6 +196,7 @@ def unmet(claim: Claim, case: Case, form: Form | None = None) -> str | None:
         known = {*case.problem.constants, "initial_gap"}
         lacking = [role for role in assumption.roles if role not in known]
         if lacking:
+            check_roles(claim, lacking)
             return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
         if assumption.relation is None:
             continue
@@ -266,6 +268,7 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
         return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
     lacking = lacking_constants(claim, case, form.right)
     if lacking:
+        check_roles(claim, lacking)
         reason = f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
         return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
     if measured.kind == "too many atoms":

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.discover import Leaf, located
+from toolkit.discover import Leaf
 from toolkit.draws import BLOCK
-from toolkit.errors import DriftproofError
-from toolkit.readings import Undecided
+from toolkit.located import located
+from toolkit.readings import ByProof, Undecided
+from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
 from verifiers import empirical, ground_truth, plotted, rate, slope, symbolic
 from verifiers.evidence import Measured, joined
@@ -84,8 +85,7 @@ class Item:
     def _result(self, claim: Claim) -> bytes:
         form = claim.forms[self.form]
         if self.task == "proof":
-            assert claim.prove is not None
-            return pack_rows([symbolic.judge(claim, form, claim.prove(form.right))])
+            return pack_rows([symbolic.judge(claim, form, _steps_of(claim, form))])
         if self.task == "known":
             return json.dumps(rate.known(claim.rate, self.number)).encode()
         if self.task == "schedule":
@@ -107,10 +107,12 @@ class Item:
 @contextmanager
 def blaming(source: Source) -> Iterator[None]:
     """Put what a user's own file raises in terms of that file."""
+    if _is_users(source):
+        entering(source.path)
     try:
         yield
     except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
-        if isinstance(error, DriftproofError) or not _is_users(source):
+        if not _is_users(source):
             raise
         raise located(error, source.path) from error
 
@@ -136,8 +138,13 @@ def jobs_for(
         for k in wanted
         if isinstance(claim.forms[k].right, Undecided)
     ]
-    wanted = [k for k in wanted if not isinstance(claim.forms[k].right, Undecided)]
     base = Item(source, "", tier=profile, seed=seed, device=device)
+    made += [
+        _rows_of(replace(base, task="proof", form=k))
+        for k in wanted
+        if isinstance(claim.forms[k].right, ByProof)
+    ]
+    wanted = [k for k in wanted if not isinstance(claim.forms[k].right, Undecided | ByProof)]
     cases = claim.cases_for(profile)
     if claim.prove is not None:
         made += [_rows_of(replace(base, task="proof", form=k)) for k in wanted]
@@ -154,6 +161,15 @@ def jobs_for(
                 at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
                 made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
     return [_guarded(job, source) for job in made]
+
+
+def _steps_of(claim: Claim, form: Form) -> Sequence[Any]:
+    """Return the steps that decide a form by algebra: its own, or the claim's."""
+    if isinstance(form.right, ByProof):
+        return form.right.steps()
+    assert claim.prove is not None
+    steps: Sequence[Any] = claim.prove(form.right)
+    return steps
 
 
 def _undecided(claim: Claim, form: Form) -> Job:

@@ -15,7 +15,7 @@ from toolkit.discover import Leaf, leaves, leaves_in, parse
 from toolkit.environment import environment
 from toolkit.errors import DriftproofError, MissingError, unknown_name
 from toolkit.ledger import Ledger
-from toolkit.readings import Undecided
+from toolkit.readings import ByProof, Undecided
 from toolkit.report.files import results_of, write_report
 from toolkit.verdict import Row
 from verifiers import record
@@ -199,7 +199,7 @@ def described(leaf: Leaf) -> dict[str, Any]:
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
-        if form.form == "sibling" or isinstance(form.right, Undecided):
+        if form.form == "sibling" or isinstance(form.right, Undecided | ByProof):
             continue
         if claim.rate is not None:
             forms[form.key] = rf"\mathcal{{O}}\left({form.right.latex()}\right)"

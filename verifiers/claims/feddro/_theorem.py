@@ -66,14 +66,14 @@ def squared_gradient(view):
     return average("transition", sq(view.gradient(view.mean("x"))))
 
 
-def initial(c, embedding):
-    """Return the initial terms; ``embedding`` multiplies the squared error of ȳ⁰."""
-    return (2 * c.Phi_gap + embedding * c.e_0**2) / sympy.sqrt(c.b * c.K * c.T)
+def initial(c, embedding, gap=2):
+    """Return the initial terms; the factors multiply the squared error of ȳ⁰ and the gap."""
+    return (gap * c.Phi_gap + embedding * c.e_0**2) / sympy.sqrt(c.b * c.K * c.T)
 
 
 def printed(c):
     return initial(c, 2)
 
 
-def corrected(c, factor=1):
-    return initial(c, factor / (4 * c.B_g**2 * (2 - c.beta)))
+def corrected(c, factor=1, gap=2):
+    return initial(c, factor / (4 * c.B_g**2 * (2 - c.beta)), gap)

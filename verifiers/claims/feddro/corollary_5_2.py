@@ -12,7 +12,7 @@ and by algebra: with that I, 𝒞 = 1/√(|b|KT).
 import sympy
 
 from synthetic.problems import AveragedComposition
-from toolkit import claim
+from toolkit import Erratum, claim
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
 from verifiers.symbolic import vanishes
@@ -43,9 +43,16 @@ class LocalUpdates:
     left = parts.squared_gradient
     range = parts.largest
     right = parts.printed
+    erratum = Erratum(
+        "false",
+        changes="The choice of I is right; the term of the first embedding is Theorem 5.1's.",
+        same_as="feddro/theorem-5.1",
+    )
     corrected = parts.corrected
     correction = "The corrected Theorem 5.1 (feddro/theorem-5.1); 𝒞 is 1/√(|b|KT) for such I."
     false_siblings = [
+        ("half of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 2))),
+        ("0.4 of the first term", lambda c: parts.corrected(c, gap=sympy.Rational(4, 5))),
         ("nothing for the embedding's error", lambda c: parts.corrected(c, 0)),
         ("a tenth of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 10))),
     ]

@@ -17,7 +17,7 @@ import sympy
 import torch
 
 from synthetic.problems import PenalisedDRO
-from toolkit import claim, grid, intended, literal
+from toolkit import claim, grid, literal, wider
 from verifiers.claims.feddro import _inner_maximum
 from verifiers.claims.feddro._inner_maximum import Minimisers, Values
 from verifiers.symbolic import convex_with_minimum, nonnegative, vanishes
@@ -38,8 +38,9 @@ def scaled(losses, penalty):
     name="feddro/equation-4",
     kind="identity",
     source="004, (4)",
-    statement=r"\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\sum_{i=1}^m p_i\log(p_im) = "
-    r"\log\Big(\frac1m\sum_{i=1}^m\exp\Big(\frac{\ell(x;\zeta_i)}{\lambda}\Big)\Big)",
+    statement=r"\min_x\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\sum_{i=1}^m "
+    r"p_i\log(p_im) \;\equiv\; \min_x\log\Big("
+    r"\frac1m\sum_{i=1}^m\exp\Big(\frac{\ell(x;\zeta_i)}{\lambda}\Big)\Big)",
 )
 class LogMeanExp:
     cases = grid(PenalisedDRO(penalty=[2.0, 1.0, 0.2])) + grid(
@@ -49,8 +50,12 @@ class LogMeanExp:
         PenalisedDRO(clients=[1, 3], samples=1, dim=1, penalty=5.0, data_seed=4)
     )
     readings = {
-        "equal values": literal(Values(log_mean_exp)),
-        "the same minimisers": intended(Minimisers(log_mean_exp), quote="equivalent reformulation"),
+        "the same minimisers": literal(Minimisers(log_mean_exp)),
+        "equal values": wider(
+            Values(log_mean_exp),
+            why="the print calls the two problems equivalent, and does not say that their values "
+            "are equal",
+        ),
     }
     corrected = Values(scaled)
     correction = (
@@ -96,6 +101,7 @@ class LogMeanExp:
         ]
 
     explain = (
-        "Equivalent in the minimisers, not in the value: the printed objective is the inner "
-        "maximum divided by λ. FedDRO's step on it is a step on (3) with η/λ for η."
+        "The two problems have the same minimisers. Their values differ: the printed objective is "
+        "the inner maximum divided by λ, so FedDRO's step on it is a step on (3) with η/λ for η, "
+        "and every constant is that of (3) divided by λ."
     )

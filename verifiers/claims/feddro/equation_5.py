@@ -22,7 +22,7 @@ import sympy
 import torch
 
 from synthetic.problems import PenalisedDRO
-from toolkit import claim, grid, intended, literal
+from toolkit import Erratum, claim, grid, literal, wider
 from verifiers.claims.feddro import _inner_maximum
 from verifiers.claims.feddro._inner_maximum import Minimisers, Values
 from verifiers.symbolic import vanishes
@@ -66,8 +66,9 @@ def without_clipping(losses, penalty):
     name="feddro/equation-5",
     kind="identity",
     source="004, (5)",
-    statement=r"\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\frac m2\sum_{i=1}^m"
-    r"\Big(p_i-\frac1m\Big)^2 = -\frac{1}{2\lambda m}\sum_{i=1}^m(\ell(x;\zeta_i))^2 + "
+    statement=r"\min_x\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\frac m2\sum_{i=1}^m"
+    r"\Big(p_i-\frac1m\Big)^2 \;\equiv\; \min_x "
+    r"-\frac{1}{2\lambda m}\sum_{i=1}^m(\ell(x;\zeta_i))^2 + "
     r"\frac{1}{2\lambda}\Big(\frac1m\sum_{i=1}^m\ell(x;\zeta_i)\Big)^2",
 )
 class Variance:
@@ -81,9 +82,19 @@ class Variance:
     )  # fmt: skip
     full = grid(PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1], data_seed=1))
     readings = {
-        "equal values": literal(Values(printed)),
-        "the same minimisers": intended(Minimisers(printed), quote="equivalent reformulation"),
+        "the same minimisers": literal(Minimisers(printed)),
+        "equal values": wider(
+            Values(printed),
+            why="the print calls the two problems equivalent, and does not say that their values "
+            "are equal",
+        ),
     }
+    erratum = Erratum(
+        "false",
+        changes="Do not minimise the printed objective: it spreads the losses as far as they go. "
+        "The mean loss has to be added and the signs of h and f turned; and that form is (3) only "
+        "where λ is at least ℓ̄ − min ℓ_i.",
+    )
     corrected = Values(dual)
     correction = (
         "The Lagrangian Σ p_i(ℓ_i − ν) + ν − (λm/2) Σ (p_i − 1/m)² is maximised over p_i ≥ 0 at "

@@ -6,9 +6,11 @@ r"""Remark 2.1: the algorithms of 000/001 and 003 cannot solve (2).
 **Kind.** Existence, on ``bias-amplification``, by the fixed point of a round in closed form and
 its limit for small steps. x_Φ = −1 solves (2); x_F = 1/5 solves the clients' own (1/K) Σ f(g_k).
 
-**Finding.** True of ComFedL (and Local-BSGD): the limit is x_F. False of Local-SCGDM as printed: it
-averages u, so that as η → 0, p fixed, u estimates (1/K) Σ g_k, and the limit is x_Φ, the solution
-of (2), not of the problem that the algorithm was made for. With u kept on the clients it is x_F.
+**Finding.** True of ComFedL (and Local-BSGD): the limit is x_F. Local-SCGDM as printed averages u,
+so that as η → 0, p fixed, u estimates (1/K) Σ g_k, and the limit is x_Φ, the solution of (2), not
+of the problem that the algorithm was made for. With u kept on the clients it is x_F. So on this
+problem Local-SCGDM can solve (2), with small steps. Whether it can on every problem is not proven
+here, so the sentence about it is undecided: "cannot" would be refuted by a proof for all problems.
 """
 
 from dataclasses import replace
@@ -17,7 +19,7 @@ import sympy
 import torch
 
 from synthetic.problems import BiasAmplification
-from toolkit import Assumption, Stated, claim, grid, literal
+from toolkit import Assumption, Stated, Undecided, claim, grid, literal, wider
 from toolkit.algorithms import ComFedL, LocalBSGD, LocalSCGDM
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
@@ -61,7 +63,15 @@ class OtherProblems:
             Stated((limits.plug_in, (), False), assumes=(PLUG_IN,)), part="Huang et al."
         ),
         "Gao et al.: Local-SCGDM": literal(
-            Stated((limits.local_scgdm, ("umx",), False), assumes=(SCGDM,)), part="Gao et al."
+            Undecided(
+                "on the instance below Local-SCGDM comes to the solution of (2) as its steps "
+                "become small; that it does so on every problem is not proven"
+            ),
+            part="Gao et al.",
+        ),
+        "Gao et al.: not even on this instance": wider(
+            Stated((limits.local_scgdm, ("umx",), False), assumes=(SCGDM,)),
+            why="'cannot solve' needs one problem on which it fails, not that it fails on this one",
         ),
     }
     corrected = Stated((limits.local_scgdm, ("mx",), False), assumes=(SCGDM,))
@@ -105,6 +115,6 @@ class OtherProblems:
         return [own, Step(says, apart != solves, told)]
 
     explain = (
-        "Local-SCGDM averages its inner estimates, and so, for small steps, solves problem (2) "
-        "and not the problem it was made for."
+        "True of ComFedL. Local-SCGDM averages its inner estimates, and so, for small steps and on "
+        "this instance, comes to the solution of (2) and not of the problem it was made for."
     )

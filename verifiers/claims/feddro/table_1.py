@@ -77,11 +77,11 @@ def gcivr(batch, samples):
 )
 class Table:
     readings = {
-        "ComFedL": literal((comfedl, -2, -4), part="ComFedL"),
-        "Local-SCGDM": literal((local_scgdm, 0, -2), part="Local-SCGDM"),
-        "FedNest": literal((fednest, 0, -2), part="FedNest"),
-        "FedDRO": literal((feddro, 0, -2), part="FedDRO"),
-        "GCIVR": literal((gcivr, 0, 0), part="GCIVR"),
+        "ComFedL, as its text states it": literal((comfedl, -2, -4), part="ComFedL"),
+        "Local-SCGDM, as its text states it": literal((local_scgdm, 0, -2), part="Local-SCGDM"),
+        "FedNest, as its text states it": literal((fednest, 0, -2), part="FedNest"),
+        "FedDRO, as its text states it": literal((feddro, 0, -2), part="FedDRO"),
+        "GCIVR, as its text states it": literal((gcivr, 0, 0), part="GCIVR"),
     }
     false_siblings = [
         ("Local-SCGDM, ε on the norm", (local_scgdm, 0, -4)),
@@ -93,6 +93,7 @@ class Table:
         return row(batch, samples)
 
     explain = (
-        "Four rows are what the cited texts give once ε is on the square of the norm (of ComFedL,"
-        " in the corrected form of its remark). GCIVR's text is not among the five papers."
+        "This checks citations: that the table repeats what the cited texts state, once ε is on "
+        "the square of the norm (of ComFedL, its remark with b = T). It does not say that what "
+        "they state is true; their own claims do. GCIVR's text is not among the five papers."
     )

@@ -13,12 +13,14 @@ cases every round ends in [0, 1], at distance 1 or more. The limit points are cl
 with I, and no step size removes it. In "offsets" all ∇g_k are equal, Δ_g = 0, and the limits are ½
 and (I − 1)/(2I + 1): what drifts apart is the values y_k, which no assumption bounds.
 
-**Readings.** One step size for all t: supported. "Any 0 < η^t < C_η" with a size of its own for
-each t is false for every construction whose Φ has bounded level sets, in Case II: if the steps
-between synchronisations are summable (η^t ~ t^{−2}), Case II is gradient descent on Φ, whose first
-step after each average is exact, with a summable error; Φ(x̄) stays bounded, so x̄ does, and ∇Φ → 0.
-The assumptions allow other Φ, which are no subject for a claim on FedAvg: f(y) = −√(1 + y²),
-g_k(x) = x ± 1 drives every method away from its one stationary point.
+**Readings.** As printed, each t may have a step size of its own, and nothing is asked of Φ. Then
+the theorem holds by a simple construction (``_escape``): f(y) = −√(1 + y²), g_k(x) = x ± 1. There
+every step of any method leads away from the one stationary point. That says nothing of FedAvg, so
+two studies ask for more. With one step size for all t the construction above serves, and its Φ has
+a minimum. With a size of its own for each t *and* a Φ with bounded level sets, no construction can
+serve in Case II: if the steps between synchronisations are summable (η^t ~ t^{−2}), Case II is
+gradient descent on Φ, whose first step after each average is exact, with a summable error; Φ(x̄)
+stays bounded, so x̄ does, and ∇Φ → 0. That is a finding, not an erratum.
 """
 
 from dataclasses import replace
@@ -29,11 +31,12 @@ import sympy
 import torch
 
 from synthetic.problems import BiasAmplification
-from toolkit import Assumption, Stated, claim, grid, literal, wider
+from toolkit import Assumption, ByProof, Stated, claim, grid, literal, narrower, wider
 from toolkit.algorithms import CompositionalFedAvg, FedDRO
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from verifiers.claims.feddro import _bias as bias
+from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
 from verifiers.ground_truth import Comparison
 from verifiers.symbolic import Step, nonnegative, vanishes
@@ -43,7 +46,7 @@ CASE_II = Assumption(
     applies=lambda case: getattr(case.algorithm, "sharing", "") == "case-2"
     and case.problem.heterogeneity == "slopes",
 )  # fmt: skip
-LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
+LOCAL_STEPS = (2, 3, 4, 6, 8, 12, 16)
 STEP_SIZES = tuple(float(x) for x in np.geomspace(1 / 16, 1 / 256, 8))
 AXES = ("I", "η", "bias of the limit, x̂ − x_Φ")
 ONE_SIZE = Assumption(
@@ -95,7 +98,7 @@ def limit_points(problem, method):
     kind="existence",
     source="004, Theorem 4.1",
     assumes=[*given.ASSUMED],
-    statement=r"\exists f, g_k, \bar x^0\; \forall I>1\; \forall\, 0<\eta^t<C_\eta:\quad "
+    statement=r"I>1:\quad \exists f, g_k, \bar x^0\; \forall\, 0<\eta^t<C_\eta:\quad "
     r"\bar x^t \not\to \{x : \nabla\Phi(x)=0\} \text{ in Case I and in Case II}",
 )
 class NonConvergence:
@@ -111,11 +114,14 @@ class NonConvergence:
         *grid(BiasAmplification(), CompositionalFedAvg(decay=2.0), rounds=1),
     ]  # fmt: skip
     readings = {
-        "one step size for all t": literal(Stated(constant, assumes=(ONE_SIZE,))),
-        "each step its own size, Φ with bounded level sets": wider(
+        "any sequence of step sizes": literal(ByProof(_escape.steps)),
+        "one step size for all t, and Φ has a minimum": narrower(
+            Stated(constant, assumes=(ONE_SIZE,)),
+            why="the print lets the step size change with t, and asks nothing of Φ",
+        ),
+        "any sequence of step sizes, and Φ has bounded level sets": wider(
             Stated(for_any_sequence, assumes=(CASE_II,)),
-            why="the print has no condition on the level sets of Φ, and says that some problem "
-            "exists",
+            why="the print says that some problem exists, and asks nothing of the level sets of Φ",
         ),
     }
     false_siblings = [
@@ -139,10 +145,11 @@ class NonConvergence:
         return _proof_of_one_size() + (_refutation() if right is for_any_sequence else [])
 
     explain = (
-        "The construction has closed-form limit points with a bias that does not vanish with the "
-        "step size, also where all inner gradients agree; in Case II it grows with I. Read "
-        "literally, for any sequence of step sizes, no Φ with bounded level sets can do it in "
-        "Case II."
+        "It holds as printed, by a problem that has a maximum and no minimum. With one step size "
+        "for all t a problem with a minimum shows it too. Its limit points are closed forms, with "
+        "a bias that does not vanish with the step size, also where all inner gradients agree; in "
+        "Case II it grows with I. For any sequence of step sizes no problem with bounded level "
+        "sets can show it in Case II."
     )
 
 

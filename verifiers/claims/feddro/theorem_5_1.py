@@ -21,7 +21,7 @@ printed bound. (T = 100 may lie below the unknown T_th; the limit does not.)
 import sympy
 
 from synthetic.problems import AveragedComposition
-from toolkit import claim
+from toolkit import Erratum, claim
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
 from verifiers.symbolic import Step, nonnegative, vanishes
@@ -62,6 +62,11 @@ class Convergence:
     ]  # fmt: skip
     left = parts.squared_gradient
     right = parts.printed
+    erratum = Erratum(
+        "false",
+        changes="What the error of the first embedding costs is larger by the factor 1/(16B_g²) "
+        "where B_g is small. Start from an exact embedding, ȳ⁰ = g(x̄⁰), and the term is gone.",
+    )
     corrected = parts.corrected
     correction = (
         "Without noise and with equal inner gradients all x_k agree and x̄ moves along ∇h(x̄) + "
@@ -73,6 +78,8 @@ class Convergence:
     )
     false_siblings = [
         ("a tenth of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 10))),
+        ("0.8 of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(4, 5))),
+        ("0.4 of the first term", lambda c: parts.corrected(c, gap=sympy.Rational(4, 5))),
         ("nothing for the embedding's error", lambda c: parts.corrected(c, 0)),
     ]
 

@@ -1,0 +1,78 @@
+r"""The text beside Table 1: no earlier work guarantees linear speed-up.
+
+**Statement.** "None of the current works guarantee linear speedup with the number of clients [Huang
+et al. (2021); Haddadpour et al. (2022); Tarzanagh et al. (2022); Gao et al. (2022)]."
+
+**Kind.** Complexity, by algebra: the guarantee that a text states is a formula, and the number of
+clients is or is not in it. This checks what the cited texts state, not what is true of their
+algorithms: Local-SCGDM's corrected bound does gain from more clients in its noise term.
+
+**Sources.** ComFedL, Theorem 1; Local-SCGDM, (6); FedNest's slides, "Theory". Haddadpour et al. is
+not among the texts that driftproof has read.
+"""
+
+from toolkit import ByProof, Undecided, claim, literal
+from toolkit.constants import Letters
+from toolkit.discover import leaves
+from verifiers.symbolic import Step
+
+ROLES = ("clients", "cohort_size")
+
+
+def _free_of_clients(name, form):
+    """Return the step: the number of clients is no letter of a claim's right side."""
+
+    def steps():
+        held = leaves("claim")[name].load()
+        right = next(f.right for f in held.forms if f.key == form)
+        notation = held.notation(held.cases[0])
+        if callable(right):
+            letters = {notation[s.name]: s.name for s in right(Letters(notation)).free_symbols}
+            found = [letters[role] for role in ROLES if role in letters]
+        else:
+            letters = {s.name: s.name for s in right.order.free_symbols}
+            found = [letters[name] for name in ("m", "n") if name in letters]
+        told = f"its letters are {', '.join(sorted(letters.values()))}"
+        says = rf"\text{{the number of clients is no letter of the guarantee in {name}}}"
+        return [Step(says, not found, told)]
+
+    return ByProof(steps)
+
+
+@claim(
+    name="feddro/no-linear-speed-up-elsewhere",
+    kind="complexity",
+    source="004, section 2, Related work",
+    statement=r"\text{none of Huang et al., Haddadpour et al., Tarzanagh et al., Gao et al. "
+    r"guarantee linear speed-up with the number of clients}",
+)
+class Elsewhere:
+    readings = {
+        "Huang et al., as their text states it": literal(
+            _free_of_clients("comfedl/theorem-1", "printed: a plus sign is missing"), part="Huang"
+        ),
+        "Gao et al., as their text states it": literal(
+            _free_of_clients("scgdm/theorem-3.4", "printed: two samples, as in the proofs"),
+            part="Gao",
+        ),
+        "Tarzanagh et al., as their slides state it": literal(
+            _free_of_clients("fednest/theorem-single-level", "printed"), part="Tarzanagh"
+        ),
+        "Haddadpour et al.": literal(
+            Undecided("their text is not among those that driftproof has read"), part="Haddadpour"
+        ),
+    }
+    false_siblings = [
+        (
+            "FedDRO's own theorem has no number of clients",
+            _free_of_clients("feddro/theorem-5.1", "printed"),
+        ),
+        (
+            "Local-SCGDM's corrected theorem has no number of clients",
+            _free_of_clients("scgdm/theorem-3.4", "corrected"),
+        ),
+    ]
+    explain = (
+        "Three of the four texts state bounds without the number of clients. The fourth is not "
+        "among the texts that driftproof has read."
+    )
