@@ -37,7 +37,7 @@ class Drift:
             FedInn(inner_steps=[1, 8, 40], inner_step_size=[0.5, 0.02]), rounds=1,
         ),
         *grid(
-            QuadraticBilevel(clients=1, dim=1, lower_dim=1, smallest=1.0, largest=1.0,
+            QuadraticBilevel(clients=1, dim=1, lower_dim=1, smallest=1.0, largest=1.0, cross=0.0,
                              lower_start=1.0),
             FedInn(inner_steps=[1, 20], inner_step_size=0.01), rounds=1,
         ),
