@@ -304,7 +304,7 @@ def _code(path: Path | None) -> str:
         # some modules made by a library say that they come from a file that is not there
         loaded = {file for file in outside if file.is_absolute() and file.suffix == ".py"}
         own += sorted({path, *(file for file in loaded if file.exists())} - set(own))
-    for name in ("numpy", "torch", "cvxpy", "sympy", "numba", "triton"):
+    for name in ("numpy", "torch", "cvxpy", "sympy", "python-flint", "numba", "triton"):
         digest.update(_version(name).encode())
     for file in own:
         digest.update(file.read_bytes())
