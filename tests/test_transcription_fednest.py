@@ -22,7 +22,6 @@ from toolkit.constants import Letters, evaluate
 from toolkit.discover import leaves
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run, sampled_context
-from toolkit.readings import Undecided
 from toolkit.statistics import interval
 from verifiers.claims.fednest import _minimax as exact
 from verifiers.claims.fednest import _rates as rates

@@ -13,7 +13,7 @@ included, and for α = β = 1/√K and N ≥ κ_g log K the error is of order lo
 
 from dataclasses import replace
 
-from sympy import Rational
+from sympy import Rational, log
 
 from toolkit import claim, literal, narrower
 from verifiers.claims.fednest import _rates as parts
@@ -58,7 +58,7 @@ class LowerLevel:
     )
     false_siblings = [
         ("faster by K^{1/10}", Schedule(SLOWER, ROOT * K ** Rational(-1, 10))),
-        ("faster by a logarithm", Schedule(SLOWER, ROOT / sympy.log(K))),
+        ("faster by a logarithm", Schedule(SLOWER, ROOT / log(K))),
     ]
     explain = (
         "With equal step sizes the lower level follows the noise of the series, of order log K/√K; "
