@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from toolkit.algorithm import Algorithm
+from toolkit.constants import Notation
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.problem import Problem
 from toolkit.readings import ByProof, Erratum, ReadingKind, Right, Stated, Undecided
@@ -213,12 +214,16 @@ class Claim:
             return self.cases[:1]
         return self.cases if profile == "quick" else self.cases + self.full
 
-    def notation(self, case: Case) -> Mapping[str, str]:
-        """Return the letters that may stand in this claim's right side."""
-        letters = dict(case.problem.notation)
+    def notation(self, case: Case) -> Notation:
+        """Return the letters that may stand in this claim's right side, with what is known of them.
+
+        Their signs are those of ``toolkit.constants.SIGNS``, or what a parameter's class requires.
+        """
+        letters, signs = dict(case.problem.notation), dict(case.problem.required_signs)
         if case.algorithm is not None:
             letters |= case.algorithm.notation
-        return letters | dict(self.letters)
+            signs |= case.algorithm.required_signs
+        return Notation(letters | dict(self.letters), signs)
 
 
 def claim(

@@ -7,8 +7,6 @@ judged on the same run, and a verdict does not depend on how the work was spread
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -17,12 +15,13 @@ import numpy as np
 import torch
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.constants import MEASURED, Letters, evaluate, split
+from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, split
 from toolkit.draws import BLOCK, TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers import assumed
 from verifiers.evidence import Measured, copies_of, instance, rounding, shadows
 from verifiers.rows import described, row_of
 
@@ -155,20 +154,22 @@ def right_side(claim: Claim, case: Case, right: Any) -> tuple[float, float]:
     """
     notation = claim.notation(case)
     expression, _ = split_right(right, notation)
+    low, high = case.problem.initial_gap
+    # a gap is never below 0, though the lower end of what is known of it may be
     ends = [
-        evaluate(expression, notation, roles_of(case, gap=gap)) for gap in case.problem.initial_gap
+        evaluate(expression, notation, roles_of(case, gap=gap)) for gap in (max(0.0, low), high)
     ]
     return min(ends), max(ends)
 
 
-def split_right(right: Any, notation: Mapping[str, str]) -> tuple[Any, dict[str, Any]]:
+def split_right(right: Any, notation: Notation) -> tuple[Any, dict[str, Any]]:
     """Return a right side's constant part and its coefficients, made once."""
-    return _split_once(right, tuple(sorted(notation.items())))
+    return _split_once(right, notation.key)
 
 
 @lru_cache(maxsize=4096)
-def _split_once(right: Any, notation: tuple[tuple[str, str], ...]) -> tuple[Any, dict[str, Any]]:
-    return split(right(Letters(dict(notation))))
+def _split_once(right: Any, key: Key) -> tuple[Any, dict[str, Any]]:
+    return split(right(Letters(Notation.of(key))))
 
 
 def coefficients(claim: Claim, case: Case, right: Any) -> dict[str, float]:
@@ -178,37 +179,9 @@ def coefficients(claim: Claim, case: Case, right: Any) -> dict[str, float]:
     return {name: evaluate(x, notation, roles_of(case)) for name, x in factors.items()}
 
 
-@lru_cache(maxsize=4096)
-def _relation_once(relation: Any, notation: tuple[tuple[str, str], ...]) -> Any:
-    return relation(Letters(dict(notation)))
-
-
 def unmet(claim: Claim, case: Case, form: Form | None = None) -> str | None:
     """Return the first assumption that a case does not meet, quoted with its numbers."""
-    import sympy
-
-    notation = claim.notation(case)
-    for assumption in (*claim.assumes, *(form.assumes if form is not None else ())):
-        if assumption.applies is not None and not assumption.applies(case):
-            wanted = re.sub(r"\\text\{([^}]*)\}", r"\1", assumption.statement)
-            return f"{assumption.name} needs: {wanted}"
-        known = {*case.problem.constants, "initial_gap"}
-        lacking = [role for role in assumption.roles if role not in known]
-        if lacking:
-            return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
-        if assumption.relation is None:
-            continue
-        relation = _relation_once(assumption.relation, tuple(sorted(notation.items())))
-        if relation in (True, sympy.true):
-            continue
-        if not hasattr(relation, "lhs"):
-            return f"{assumption.name} is {relation} here"
-        roles = roles_of(case)
-        left, right = (evaluate(side, notation, roles) for side in (relation.lhs, relation.rhs))
-        if not bool(relation.func(sympy.Float(left), sympy.Float(right))):
-            stated = f"{relation.lhs} {relation.rel_op} {relation.rhs}"
-            return f"{assumption.name} states {stated}, but here {left:g} and {right:g}"
-    return None
+    return assumed.unmet(claim, case, form, roles_of(case))
 
 
 @dataclass(frozen=True)

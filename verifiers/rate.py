@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.constants import Letters
+from toolkit.constants import Letters, substituted
 from toolkit.statistics import exceeds
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.empirical import ALPHA, right_side
@@ -112,8 +112,7 @@ def judge_schedule(
     if rate.bound is None:
         reason = "no bound to derive it from, and no floor that it falls below"
         return refuted or _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
-    letters = {sympy.Symbol(name, positive=True): value for name, value in schedule.letters.items()}
-    bound = rate.bound(Letters(notation)).subs(letters).subs(sympy.Symbol("T", positive=True), t)
+    bound = substituted(rate.bound(Letters(notation)), {"T": t} | dict(schedule.letters))
     growth = exponents(bound, t)
     empty = [name for name in schedule.counts if _below_one(schedule.letters[name], t)]
     if empty:
