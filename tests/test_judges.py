@@ -19,7 +19,7 @@ from toolkit.verdict import Verdict
 from verifiers import ground_truth, symbolic
 from verifiers.ground_truth import Comparison, maximum_over_simplex
 from verifiers.rate import line
-from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
+from verifiers.symbolic import computed, convex_with_minimum, nonnegative, vanishes
 from verifiers.verify import Settings, judge
 
 x, y = sympy.symbols("x y", positive=True)
@@ -67,7 +67,7 @@ def test_a_fitted_line_is_the_one_of_a_library(points):
 )
 def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
     claim = leaves("claim")["comfedl/lemma-1-proof-v1"].load()
-    row = symbolic.judge(claim, claim.forms[0], [Step("s", h, "w") for h in holds])
+    row = symbolic.judge(claim, claim.forms[0], [computed("s", h, "w") for h in holds])
     assert row.verdict is verdict
     assert verdict is Verdict.SUPPORTED or "of 2 of the check" in row.reason
 

@@ -194,7 +194,7 @@ def document(template: str, **facts: Any) -> str:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    kept = ("how", "what", "map", "x_label")
+    kept = ("how", "what", "map", "x_label", "size")
     series = {key: value for key, value in figure.series.items() if key not in kept}
     if figure.map is not None:
         return {"name": figure.name, "title": figure.title, "row": figure.row, "map": figure.map}
