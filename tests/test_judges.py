@@ -44,7 +44,8 @@ def test_algebra_decides_signs_and_gives_witnesses():
     assert "below 0" in refused.why
     assert nonnegative(1 - sympy.exp(-x) - x + x**2 / 2, "").holds is None  # true, but not seen
     assert convex_with_minimum(x * sympy.log(x) - x + 1, x, 1, 0, "").holds is True
-    assert convex_with_minimum(x * sympy.log(x) - x, x, 1, 0, "").holds is None
+    assert convex_with_minimum(x * sympy.log(x) - x, x, 1, 0, "").holds is False
+    assert convex_with_minimum(x * sympy.log(x) - x + 1, x, 2, 0, "").holds is None
 
 
 @pytest.mark.parametrize("points", [2, 3, 8])

@@ -160,7 +160,8 @@ class Form:
 
 _KNOWN = (
     "cases", "full", "left", "right", "range", "readings", "corrected", "correction", "editions",
-    "false_siblings", "prove", "compare", "rate", "explain", "letters", "measured", "erratum",
+    "false_siblings", "prove", "compare", "rate", "explain", "letters", "measured",
+    "conditional", "erratum",
 )  # fmt: skip
 
 
@@ -187,6 +188,7 @@ class Claim:
     ``explain``         what a reader should know about the verdict, in a sentence or two
     ``letters``         {letter: role} of the paper, where the algorithm's notation lacks some
     ``measured``        {name: LaTeX} of the measured quantities that stand in a right side
+    ``conditional``     True if what is printed is an expectation given the past (``given_past``)
     ==================  =========================================================================
     """
 
@@ -206,6 +208,7 @@ class Claim:
     explain: str = ""
     letters: Mapping[str, str] = field(default_factory=dict)
     measured: Mapping[str, str] = field(default_factory=dict)
+    conditional: bool = False
     erratum: Erratum | None = None
 
     def cases_for(self, profile: str) -> tuple[Case, ...]:
@@ -289,6 +292,7 @@ def claim(
             explain=body.get("explain", ""),
             letters=body.get("letters", {}),
             measured=body.get("measured", {}),
+            conditional=bool(body.get("conditional", False)),
             erratum=body.get("erratum"),
         )
 
