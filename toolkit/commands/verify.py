@@ -76,6 +76,7 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
         for group in groups:
             flags = [
                 "attained" if group.attained else "",
+                "weakly tested" if group.weakly_tested else "",
                 "no instance can meet it" if group.empty else "",
                 "not as on record" if group.changed else "",
             ]

@@ -38,7 +38,7 @@ from toolkit import (
 from toolkit.algorithms import CompositionalFedAvg
 from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
-from verifiers.symbolic import Step, finite_limit, nonnegative, vanishes
+from verifiers.symbolic import finite_limit, nonnegative, vanishes
 
 T = symbols("T", positive=True)
 SHARED = Assumption(
