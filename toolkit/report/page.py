@@ -157,7 +157,7 @@ def statements(head: Mapping[str, Any], rows: Sequence[Row]) -> list[Statement]:
 
 
 def _weakly_tested(printed: Sequence[Group]) -> bool:
-    """Say whether what supports a print was hardly tested: all readings of it that are supported."""
+    """Say whether all that supports a print was hardly tested."""
     held = [group for group in printed if group.as_reading.admissible]
     supported = [group for group in held if group.verdict is Verdict.SUPPORTED]
     return bool(supported) and all(group.weakly_tested for group in supported)
