@@ -75,7 +75,11 @@ class Comparison:
 
 
 def components(
-    what: str, left: Sequence[float], right: Sequence[float], *, first: int = 0
+    what: str,
+    left: Sequence[float] | np.ndarray,
+    right: Sequence[float] | np.ndarray,
+    *,
+    first: int = 0,
 ) -> list[Comparison]:
     """Compare two vectors component by component, at the size of the larger one.
 
