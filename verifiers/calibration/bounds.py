@@ -49,7 +49,7 @@ def exact(statements: int, seed: int = 0) -> Iterator[Judged]:
     for number in range(statements):
         at = float(random.choice([-1, 1]) * 10 ** random.uniform(-12, 6))
         delta = _margin(random, -9)
-        curvature = float(random.choice([0.5, 1.0, 3.0, 10.0]))
+        curvature = float(random.choice([0.5, 1.0, 3.0, 7.0]))
         step_size = float(random.choice([1e-12, 1e-6, 0.01, 0.1]))
         steps, name = 1, list(EXACT)[number % len(EXACT)]
         if name == "the recursion of a square":
