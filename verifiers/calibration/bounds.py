@@ -109,7 +109,7 @@ def sampled(statements: int, seed: int = 0) -> Iterator[Judged]:
     for number in range(statements):
         size = 10 ** random.uniform(-8, 4)
         member = Line(at=float(random.choice([-1, 1])) * size, noise=size)
-        delta = _margin(random, -2)
+        delta = _margin(random, -0.7)
         if number % 3:
             what = "E x_T² at its closed form"
             made = verdict(
