@@ -1,1 +1,1 @@
-"""How fast: workloads, each with a plain numpy loop to be measured against."""
+"""driftproof: how fast: workloads, each with a plain numpy loop to be measured against."""

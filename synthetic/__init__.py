@@ -1,1 +1,1 @@
-"""On what claims are judged: problem families whose constants are proven, not estimated."""
+"""driftproof: problem families, with proven constants, on which claims are judged."""

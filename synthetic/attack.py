@@ -6,62 +6,142 @@ attained. Moduli (strong convexity) are attacked from below, by the same ratio t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from synthetic.attack_scores import Scores
+from toolkit.constants import MODULI
 from toolkit.problem import Problem
 
 Score = Callable[[Tensor], Tensor]
 CANDIDATES, SWEEPS = 96, 24
+FEWEST = 16
+"""Candidates of a search, however much each of them costs."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What a search came to.
+
+    Attributes:
+        role, declared: the constant.
+        found: the largest value that was found (of a modulus, the smallest).
+        ratio: how closely it comes: above 1 the constant is exceeded.
+        points: where: one point, or the two of a difference quotient.
+    """
+
+    role: str
+    declared: float
+    found: float
+    ratio: float
+    points: tuple[tuple[float, ...], ...]
 
 
 def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
     """Return how closely a search comes to one of a problem's constants (1: attained)."""
-    declared = problem.constants[role]
+    return attacked(problem, role, seed=seed).ratio
+
+
+def attacked(problem: Problem, role: str, *, seed: int = 0, budget: float = np.inf) -> Attack:
+    """Return what a search for points that exceed a constant came to.
+
+    Args:
+        budget: points times outcomes of the noise that one sweep may look at.
+    """
+    declared = float(problem.constants[role])
     scores = Scores(problem)
-    found = maximise(getattr(scores, role), scores.variables(role), problem.radius, seed)
-    if role.endswith(("_convexity", "_concavity")):
-        if declared > 0:
-            return declared / -found if found < 0 else np.inf
-        # a modulus of 0 and below is exceeded by one that is farther below
-        return -found / declared if declared else (1.0 if found <= 1e-12 else np.inf)
-    return found / declared if declared else (1.0 if found <= 1e-12 else np.inf)
+    score, pair = getattr(scores, role), scores.is_pair(role)
+    size = scores.variables(role)
+    radius = problem.radius if scores.inside(role) else None
+
+    def placed(held: Tensor) -> Tensor:
+        """Turn a point and a step, beside each other, into two points."""
+        if not pair:
+            return within(held, radius)
+        point, step = held.chunk(2)
+        first = within(point, radius)
+        return torch.cat([first, within(first + step, radius)])
+
+    candidates = int(np.clip(budget / scores.outcomes(role), FEWEST, CANDIDATES))
+    around = [v for v in scores.known() if len(v) == size]
+    found, best = maximise(
+        lambda held: score(placed(held)), size, None, seed,
+        seeds=[torch.cat([v, 1e-2 * torch.ones_like(v)]) for v in around] if pair else around,
+        blocks=2 if pair else 1, candidates=candidates,
+    )  # fmt: skip
+    at = placed(best[:, None])[:, 0]
+    points = tuple(tuple(v.tolist()) for v in (at.chunk(2) if pair else (at,)))
+    if role in MODULI:
+        return Attack(role, declared, -found, _modulus_ratio(declared, -found), points)
+    nothing = 1.0 if found <= 1e-12 else np.inf
+    return Attack(role, declared, found, found / declared if declared else nothing, points)
 
 
-def maximise(score: Score, size: int, radius: float | None, seed: int) -> float:
+def _modulus_ratio(declared: float, found: float) -> float:
+    """Return how closely the least value found comes to a modulus that is declared."""
+    if declared > 0:
+        return declared / found if found > 0 else np.inf
+    # a modulus of 0 and below is exceeded by one that is farther below
+    return found / declared if declared else (1.0 if found >= -1e-12 else np.inf)
+
+
+def within(points: Tensor, radius: float | None) -> Tensor:
+    """Return points, [size, candidates], drawn into a ball."""
+    if radius is None:
+        return points
+    shrunk: Tensor = points * (radius / points.norm(dim=0).clamp(min=radius))
+    return shrunk
+
+
+def maximise(
+    score: Score,
+    size: int,
+    radius: float | None,
+    seed: int,
+    *,
+    seeds: Sequence[Tensor] = (),
+    blocks: int = 1,
+    candidates: int = CANDIDATES,
+) -> tuple[float, Tensor]:
     """Return the largest score found by random starts at many scales and a shrinking local search.
 
     Args:
-        score: [size, candidates] → [candidates].
-        size: the number of variables.
-        radius: pairs of points of a constant with a radius stay within it.
+        score: [blocks·size, candidates] → [candidates].
+        size: the number of variables of a block.
+        radius: points stay within it (None: anywhere).
+        seeds: points to start from too.
+        blocks: groups of variables, each of which has a scale of its own.
     """
     random = torch.Generator().manual_seed(seed)
 
     def normal() -> Tensor:
-        return torch.randn(size, CANDIDATES, generator=random, dtype=torch.float64)
+        return torch.randn(blocks, size, candidates, generator=random, dtype=torch.float64)
 
-    def kept(points: Tensor) -> Tensor:
-        if radius is None:
-            return points
-        shrunk: Tensor = points * (radius / points.norm(dim=0).clamp(min=radius))
-        return shrunk
+    def scored(points: Tensor) -> tuple[Tensor, Tensor]:
+        kept = within(points.flatten(0, 1), radius)
+        return kept.reshape(points.shape), score(kept).nan_to_num(-np.inf)
 
-    scales = torch.logspace(-4, 3, CANDIDATES, dtype=torch.float64)
-    starts = kept(normal() * scales)
-    starts[:, 0] = 0.0
-    best, value = starts, score(starts).nan_to_num(-np.inf)
+    lattice = torch.logspace(-4, 3, candidates, dtype=torch.float64)
+    scales = [lattice] + [
+        lattice[torch.randperm(candidates, generator=random)] for _ in range(blocks - 1)
+    ]
+    starts = normal() * torch.stack(scales)[:, None]
+    starts[:, :, 0] = 0.0
+    for place, known in enumerate(seeds, start=1):
+        starts[:, :, place] = known.reshape(blocks, size)
+    best, value = scored(starts)
     for sweep in range(SWEEPS):
         order = value.argsort(descending=True)
-        leaders = best[:, order[: CANDIDATES // 8]].repeat(1, 8)
-        spread = leaders.norm(dim=0).clamp(min=1e-3) * 2.0 ** -(sweep / 2)
-        moved = kept(leaders + normal() * spread)
-        best = torch.cat([best[:, order], moved], 1)
-        value = torch.cat([value[order], score(moved).nan_to_num(-np.inf)])
-        top = value.argsort(descending=True)[:CANDIDATES]
-        best, value = best[:, top], value[top]
-    return float(value.max())
+        leaders = best[..., order[: candidates // 8]].repeat(1, 1, 8)
+        spread = leaders.norm(dim=1, keepdim=True).clamp(min=1e-3) * 2.0 ** -(sweep / 2)
+        steps = normal()[..., : leaders.shape[-1]]
+        moved, of_moved = scored(leaders + steps * spread)
+        best = torch.cat([best[..., order], moved], -1)
+        value = torch.cat([value[order], of_moved])
+        top = value.argsort(descending=True)[:candidates]
+        best, value = best[..., top], value[top]
+    return float(value[0]), best[..., 0].flatten()

@@ -6,14 +6,16 @@ that is) and takes candidate variables, [variables, candidates], to scores, [can
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from synthetic.attack_bilevel import BilevelScores
-from synthetic.outcomes import outcomes, quotient
+from synthetic.outcomes import count_outcomes, outcomes, quotient
 from toolkit.draws import Law
 from toolkit.problem import Problem
 
@@ -22,24 +24,80 @@ Oracle = Callable[[Tensor, Tensor | None], Tensor]
 
 
 class Scores(BilevelScores):
-    """One method a role; ``variables`` says how many variables it takes."""
+    """One method a role; ``is_pair`` and ``variables`` say what it takes."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem: Any = problem
         self.oracles = problem.oracles(torch.float64)
         self.size = len(problem.start())
 
-    def variables(self, role: str) -> int:
-        """Return how many variables a role's score has: those of one point, or of two."""
-        single = (
-            "inner_gradient_bound", "plain_gradient_bound", "inner_gradient_moment",
-            "task_gradient_bound", "loss_depth", "upper_gradient_bound", "lower_strong_convexity",
-            "lower_sample_convexity", "lower_sample_smoothness",
+    def has(self, role: str) -> bool:
+        """Say whether the problem's oracles have what the attack on a role asks."""
+        needs = {
+            "inner": "inner", "outer": "outer_grad", "lower": "lower_grad_x",
+            "upper": "upper_grad_x", "plain": "plain_grad", "field": "plain_grad",
+            "task": "task_gradient", "loss": "sample_losses",
+        }  # fmt: skip
+        if role == "strong_concavity":
+            return hasattr(self.oracles, "plain_grad") and self.size % 2 == 0
+        wanted = needs.get(role.partition("_")[0])
+        return hasattr(type(self), role) and (wanted is None or hasattr(self.oracles, wanted))
+
+    def is_pair(self, role: str) -> bool:
+        """Say whether a role's score is a difference quotient, between two points."""
+        return (role.endswith("_smoothness") and role != "lower_sample_smoothness") or role in (
+            "strong_convexity", "strong_concavity",
         )  # fmt: skip
-        if role in single or role.endswith(("_noise", "_heterogeneity")):
-            return self.size
+
+    def anywhere(self, role: str) -> bool:
+        """Say whether a role's points are arguments y of an outer function, anywhere."""
+        return role.startswith("outer_") and self.problem.outer_everywhere
+
+    def inside(self, role: str) -> bool:
+        """Say whether a role's points stay within the problem's radius."""
+        return not self.anywhere(role)
+
+    def variables(self, role: str) -> int:
+        """Return how many entries a point of a role's score has."""
+        if self.anywhere(role):
+            return self.inner_dim
         reduced = role in ("objective_smoothness", "strong_convexity")
-        return 2 * (self.problem.dim if reduced else self.size)
+        return self.problem.dim if reduced else self.size
+
+    @cached_property
+    def inner_dim(self) -> int:
+        """The entries of an inner value."""
+        at = torch.from_numpy(self.problem.start())[:, None]
+        return len(self.oracles.inner(self._every(at), None)[0][0])
+
+    def law(self, role: str) -> Law | None:
+        """Return the law of the noise that a role's score enumerates (None: it has none)."""
+        exact = ("objective_", "strong_", "field_", "loss_")
+        if role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
+            return None
+        if role.startswith("outer_"):
+            law: Law | None = self.oracles.outer_law(1)
+            return law or (None if self.problem.outer_everywhere else self.oracles.inner_law(1))
+        if role.startswith("lower_"):
+            sampled = role.endswith("_noise") or "_sample_" in role
+            return self.oracles.lower_law(1) if sampled else None
+        if role.startswith("upper_"):
+            sampled = role.endswith("_noise") or "_sample_" in role
+            return self.oracles.upper_law(1) if sampled else None
+        of = self.oracles.plain_law if role.startswith("plain_") else self.oracles.inner_law
+        made: Law | None = of(1)
+        return made
+
+    def outcomes(self, role: str) -> float:
+        """Return how many outcomes of the noise one look at a point takes."""
+        return count_outcomes(self.law(role), self.problem.clients)
+
+    def known(self) -> list[Tensor]:
+        """Return points that the problem itself names: its start and its minimiser."""
+        named = [self.problem.start(), self.problem.start()[: self.problem.dim]]
+        if self.problem.solution.minimiser is not None:
+            named.append(self.problem.solution.minimiser)
+        return [torch.from_numpy(np.array(v, dtype=np.float64)) for v in named]
 
     def inner_gradient_bound(self, x: Tensor) -> Tensor:
         return self._largest(self.oracles.inner_law(1), x, self._jacobian, _spectral)
@@ -69,34 +127,28 @@ class Scores(BilevelScores):
         gradients = self.oracles.plain_grad(self._every(x), None)
         return _norm(gradients - gradients.mean(0)).amax(0)
 
-    def outer_gradient_moment(self, pair: Tensor) -> Tensor:
-        y = self._outer_argument(*pair.chunk(2))
-        return self._moment(self.oracles.outer_law(1), y, self.oracles.outer_grad, _norm)
+    def outer_gradient_moment(self, x: Tensor) -> Tensor:
+        made = [
+            self._moment(self.oracles.outer_law(1), y, self.oracles.outer_grad, _norm)
+            for y in self._outer_arguments(x)
+        ]
+        return torch.stack(made).amax(0)
 
     def outer_mean_smoothness(self, pair: Tensor) -> Tensor:
-        x, z = pair.chunk(2)
-        one, two = self._outer_argument(x, x), self._outer_argument(z, z)
-        rise = _norm(self.oracles.outer_grad(one, None) - self.oracles.outer_grad(two, None))
-        return quotient(rise, one, two).amax(0)
-
-    def outer_gradient_bound(self, pair: Tensor) -> Tensor:
-        y = self._outer_argument(*pair.chunk(2))
-        return self._largest(
-            self.oracles.outer_law(1), y, self.oracles.outer_grad, _norm, every=False
-        )
+        return self._outer_slope(pair, None)
 
     def outer_smoothness(self, pair: Tensor) -> Tensor:
-        x, z = pair.chunk(2)
-        one, two = self._outer_argument(x, x), self._outer_argument(z, z)
-        rises = [
-            _norm(self.oracles.outer_grad(one, zeta) - self.oracles.outer_grad(two, zeta))
-            for zeta, _ in outcomes(self.oracles.outer_law(1), len(one), one.shape[-1])
-        ]
-        return quotient(torch.stack(rises).amax(0), one, two).amax(0)
+        return self._outer_slope(pair, self.oracles.outer_law(1))
+
+    def outer_gradient_bound(self, x: Tensor) -> Tensor:
+        law, grad = self.oracles.outer_law(1), self.oracles.outer_grad
+        made = [self._largest(law, y, grad, _norm, every=False) for y in self._outer_arguments(x)]
+        return torch.stack(made).amax(0)
 
     def outer_gradient_noise(self, x: Tensor) -> Tensor:
-        y = self._outer_argument(x, x)
-        return self._deviation(self.oracles.outer_law(1), y, self.oracles.outer_grad, every=False)
+        law, grad = self.oracles.outer_law(1), self.oracles.outer_grad
+        made = [self._deviation(law, y, grad, every=False) for y in self._outer_arguments(x)]
+        return torch.stack(made).amax(0)
 
     def plain_gradient_bound(self, x: Tensor) -> Tensor:
         return self._largest(self.oracles.plain_law(1), x, self.oracles.plain_grad, _norm)
@@ -181,10 +233,31 @@ class Scores(BilevelScores):
             total = total + weight * square
         return total.amax(0).sqrt()
 
-    def _outer_argument(self, x: Tensor, moved: Tensor) -> Tensor:
-        """Return inner values, moved anywhere if the outer constants hold everywhere."""
-        y: Tensor = self.oracles.inner(self._every(x), None)[0]
-        return y + moved[:1] if self.problem.outer_everywhere else y
+    def _outer_arguments(self, x: Tensor) -> Iterator[Tensor]:
+        """Yield arguments of the outer functions, [clients, inner_dim, candidates].
+
+        The points themselves if the outer constants hold everywhere; else inner values, expected
+        and of every outcome of the noise, which is what an algorithm's estimates are made of.
+        """
+        every = self._every(x)
+        if self.problem.outer_everywhere:
+            yield every
+            return
+        yield self.oracles.inner(every, None)[0]
+        law = self.oracles.inner_law(1)
+        if law is not None:
+            for draw, _ in outcomes(law, self.problem.clients, x.shape[-1]):
+                yield self.oracles.inner(every, draw)[0]
+
+    def _outer_slope(self, pair: Tensor, law: Law | None) -> Tensor:
+        sides = (self._outer_arguments(v) for v in pair.chunk(2))
+        made = []
+        for one, two in zip(*sides, strict=True):
+            for zeta, _ in outcomes(law, len(one), one.shape[-1]):
+                grad = self.oracles.outer_grad
+                rise = _norm(grad(one, zeta) - grad(two, zeta))
+                made.append(quotient(rise, one, two).nan_to_num(-torch.inf).amax(0))
+        return torch.stack(made).amax(0)
 
     def _largest(
         self,

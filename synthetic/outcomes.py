@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.draws import Law, elements
+from toolkit.draws import Law, TooManyAtoms, elements
 
 
 def outcomes(law: Law | None, clients: int, width: int) -> Iterator[tuple[Tensor | None, Tensor]]:
@@ -31,6 +31,17 @@ def outcomes(law: Law | None, clients: int, width: int) -> Iterator[tuple[Tensor
         chance = [chances[k] if k < len(chances) else 0.0 for _, chances in held]
         draw = torch.from_numpy(draws).unsqueeze(-1).expand(*draws.shape, width)
         yield draw, torch.tensor(chance, dtype=torch.float64)
+
+
+def count_outcomes(law: Law | None, clients: int) -> float:
+    """Return the most outcomes that a client's draw has (infinitely many: too many to say)."""
+    if law is None:
+        return 1
+    try:
+        largest = max(len(law.support(client)[1]) for client in range(clients))
+    except TooManyAtoms:
+        return float("inf")
+    return float(largest) ** len(elements(law))
 
 
 def quotient(rise: Tensor, one: Tensor, two: Tensor) -> Tensor:

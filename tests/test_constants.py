@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,14 +11,18 @@ import torch
 
 from synthetic.attack import attack
 from synthetic.attack_scores import Scores
-from synthetic.outcomes import outcomes
 from synthetic.problems import (
+    KLDRO,
+    MAML,
     AnalyticMAML,
     BoundedComposition,
+    LogisticBilevel,
+    PenalisedDRO,
     QuadraticMinimax,
     StuckEstimator,
 )
 from tests.leaves import problems
+from tests.unreached import REACHED, REASONS
 from toolkit.constants import ROLES, split
 from toolkit.errors import DriftproofError
 
@@ -29,7 +34,74 @@ def test_no_constant_is_exceeded(problem):
     for role in problem.constants:
         assert role in ROLES, f"{role} has no meaning in toolkit.constants"
         assert hasattr(Scores, role), f"{role} has no attack in synthetic.attack_scores"
-        assert attack(problem, role) <= 1 + ROUNDING, role
+        assert reached(problem, role) <= 1 + ROUNDING, role
+
+
+SHARP = 0.97
+SEEDS = range(4)
+
+
+@cache
+def reached(problem, role):
+    """How closely the best of a few searches comes; one is enough where it comes close."""
+    first = attack(problem, role)
+    if first >= SHARP:
+        return first
+    return max(first, *(attack(problem, role, seed=seed) for seed in SEEDS[1:]))
+
+
+def number(problem):
+    return [str(member) for member in type(problem).examples()].index(str(problem))
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_constants_are_reached_or_in_the_table(problem):
+    """So a constant that is a few percent too small is noticed, whether it is sharp or not.
+
+    What is not in the table of ``tests.unreached`` is reached to 0.97: then a constant that is 5 %
+    too small is exceeded. What is in the table is reached as far as it says, to 2 %: a change of
+    the constant changes that too, and has to be explained.
+    """
+    for role in problem.constants:
+        listed = REACHED.get((problem.leaf_name, role), {}).get(number(problem))
+        closeness = reached(problem, role)
+        if listed is None:
+            assert SHARP <= closeness <= 1 + ROUNDING, role
+        else:
+            assert closeness < SHARP, f"{role} is reached: take it out of tests.unreached"
+            assert closeness == pytest.approx(listed, rel=0.02), role
+
+
+def test_the_table_names_constants_that_there_are():
+    known = {
+        (member.leaf_name, role, number(member))
+        for param in problems()
+        for member in param.values
+        for role in member.constants
+    }
+    assert {(*key, k) for key, row in REACHED.items() for k in row} <= known
+    assert {name for name, _ in REACHED} == set(REASONS)
+
+
+@pytest.mark.parametrize(("problem", "role"), [
+    (KLDRO.examples()[0], "objective_smoothness"),
+    (LogisticBilevel.examples()[0], "objective_smoothness"),
+    (PenalisedDRO.examples()[0], "inner_gradient_heterogeneity"),
+    (AnalyticMAML.examples()[0], "objective_smoothness"),
+    (MAML.examples()[0], "outer_gradient_bound"),
+])  # fmt: skip
+def test_five_percent_are_noticed(problem, role):
+    """Negative control: such a constant leaves the table, or is exceeded."""
+    smaller = dict(problem.constants)
+    smaller[role] *= 0.95
+    shrunk = type(problem)(**problem.values())
+    object.__setattr__(shrunk, "__class__", _with_constants(type(problem), smaller))
+    listed = REACHED.get((problem.leaf_name, role), {}).get(number(problem))
+    closeness = reached.__wrapped__(shrunk, role)  # its fields are those of the true one
+    if listed is None:
+        assert closeness > 1 + ROUNDING
+    else:
+        assert closeness != pytest.approx(listed, rel=0.02)
 
 
 ATTAINED = [
@@ -63,7 +135,7 @@ def test_constants_that_are_called_attained_are(problem, roles):
 def test_a_constant_that_is_too_small_is_found_out(problem):
     """Negative control: halve what the attack found to be nearly attained, and it must object."""
     for role in problem.constants:
-        closeness = attack(problem, role)
+        closeness = reached(problem, role)
         if closeness < 0.6 or problem.constants[role] == 0:
             continue
         wrong = dict(problem.constants)
@@ -75,42 +147,6 @@ def test_a_constant_that_is_too_small_is_found_out(problem):
 
 def _with_constants(cls, constants):
     return type(cls.__name__, (cls,), {"constants": property(lambda self: constants)})
-
-
-@pytest.mark.parametrize("problem", problems())
-def test_noise_is_centred(problem):
-    """Every oracle's mean over all outcomes of its noise is the oracle without noise."""
-    oracles = problem.oracles(torch.float64)
-    generator = torch.Generator().manual_seed(1)
-    size = len(problem.start())
-    x = torch.randn(problem.clients, size, 3, generator=generator, dtype=torch.float64)
-    checked = [("plain_law", oracles.plain_grad)] if hasattr(oracles, "plain_grad") else []
-    if problem.offers in ("bilevel", "minimax"):
-        d = problem.upper_dim
-        v = torch.randn(x[:, d:].shape, generator=generator, dtype=torch.float64)
-        checked += [
-            ("upper_law", lambda z, xi: oracles.upper_grad_x(z[:, :d], z[:, d:], xi)),
-            ("upper_law", lambda z, xi: oracles.upper_grad_y(z[:, :d], z[:, d:], xi)),
-            ("lower_law", lambda z, zeta: oracles.lower_grad(z[:, :d], z[:, d:], zeta)),
-            ("lower_law", lambda z, zeta: oracles.lower_hessian(z[:, :d], z[:, d:], v, zeta)),
-            ("lower_law", lambda z, zeta: oracles.lower_cross(z[:, :d], z[:, d:], v, zeta)),
-        ]
-    assert checked
-    if problem.offers == "composition":
-        y, _ = oracles.inner(x, None)
-        v = torch.randn(y.shape, generator=generator, dtype=torch.float64)
-        checked += [
-            ("inner_law", lambda at, xi: oracles.inner(at, xi)[0]),
-            ("inner_law", lambda at, xi: oracles.inner(at, xi)[1](v)),
-            ("outer_law", lambda at, zeta: oracles.outer_grad(y, zeta)),
-        ]
-    for law, oracle in checked:
-        total, mass = 0.0, 0.0
-        for draw, chance in outcomes(getattr(oracles, law)(1), problem.clients, 3):
-            total = total + chance[:, None, None] * oracle(x, draw)
-            mass = mass + chance
-        torch.testing.assert_close(mass, torch.ones_like(mass), rtol=1e-12, atol=0)
-        torch.testing.assert_close(total, oracle(x, None), rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("problem", problems())

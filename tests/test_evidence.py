@@ -15,8 +15,8 @@ from toolkit.claims import Case
 from toolkit.federation import run_exactly
 from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth
-from toolkit.verdict import Row, Verdict, overall
-from verifiers import empirical
+from toolkit.verdict import Evidence, Row, Verdict, overall
+from verifiers import empirical, enclosed
 from verifiers.empirical import ALPHA, SHADOWS, Sides, decide, measure_block, measure_exactly
 from verifiers.evidence import Measured, copies_of, joined
 from verifiers.verify import Settings, judge
@@ -96,8 +96,11 @@ def test_a_measure_that_is_nan_at_once_is_a_verdict():
     assert "not finite" in row.reason
 
 
-def test_an_average_whose_single_runs_ended_early_has_no_known_rounding():
-    """In single precision 10⁴⁵ is infinite; in double it swallows the 1 that is added to it."""
+def test_an_average_whose_single_runs_ended_early_has_no_known_rounding(monkeypatch):
+    """In single precision 10⁴⁵ is infinite; in double it swallows the 1 that is added to it.
+
+    So doubles alone must not decide; balls, whose numbers have more digits, find the mean 1.
+    """
 
     def left(view):
         one, large = 1 + 0 * sq(view.mean("w")), 1e25 * 1e20
@@ -105,7 +108,12 @@ def test_an_average_whose_single_runs_ended_early_has_no_known_rounding():
         return average("round", one + (lost if view.round == 39 else 0 * one))
 
     cases = [Case(BoundedComposition(), ComFedL(local_steps=1), 40)]
-    (row,) = judge([make(cases=cases, left=left, right=lambda c: 1 + c.eta / 8)], Settings())
+    claims = [make(cases=cases, left=left, right=lambda c: 1 + c.eta / 8)]
+    (row,) = judge(claims, Settings())
+    assert (row.verdict, row.evidence) == (Verdict.SUPPORTED, Evidence.ENCLOSED)
+    assert row.lhs["mean"] == 1
+    monkeypatch.setattr(enclosed, "left_open", lambda row, measured: False)
+    (row,) = judge(claims, Settings())
     assert row.lhs["mean"] > row.rhs  # wrongly: exactly it is 1
     assert row.verdict is Verdict.INCONCLUSIVE
 

@@ -9,14 +9,9 @@ import pytest
 import sympy
 
 from toolkit.claims import Case
-from toolkit.constants import Letters
-from verifiers.claims.comfedl.theorem_1 import (
-    Convergence,
-    opposed,
-    plus,
-    product,
-    sharpened,
-)
+from toolkit.constants import Letters, substituted
+from verifiers.claims.comfedl._theorem_bounds import plus, product, sharpened
+from verifiers.claims.comfedl.theorem_1 import Convergence, opposed
 from verifiers.empirical import measure_exactly, right_side, roles_of
 
 ETA, TAU, SLOPE, OPPOSED, KAPPA = Q(1, 2), 2, Q(1, 2), Q(1), Q(3)
@@ -104,19 +99,30 @@ def test_letters_and_numbers_of_the_right_sides_agree():
     smooth = v["L"] * v["eta"] * g**2
     expected = first + g * (drift + noise) + smooth * (v["tau"] + 0.5)
     assert right_side(Convergence, case, plus)[0] == pytest.approx(expected, rel=1e-13)
-    sharp = first + g * (drift / v["tau"] * (v["tau"] - 1) / 2 + noise) + smooth * v["tau"] / 2
+    whole = v["G_g"] * v["L_f"] + v["G_f"] ** 2 * v["L_g"]
+    moved = whole * (v["tau"] - 1) / 2 * g * v["eta"]
+    bias = v["L_g"] * v["G_f"] * v["sigma_2"] / np.sqrt(v["b"])
+    sharp = first + g * (moved + bias) + smooth * v["tau"] / 2
     assert right_side(Convergence, case, sharpened)[0] == pytest.approx(sharp, rel=1e-13)
 
 
 def test_the_sharpened_form_is_never_above_the_one_with_the_plus():
+    """Its drift has (G_gL_f + G_f²L_g)(τ − 1)/2, at most √2 H(τ − 1)/2, against √5 Hτ."""
     letters = Letters(Convergence.notation(Convergence.cases[0]))
-    difference = sympy.simplify(plus(letters) - sharpened(letters))
-    tau = sympy.Symbol("tau", positive=True)
-    # linear in τ with non-negative coefficients for τ ≥ 1
-    polynomial = sympy.Poly(sympy.expand(difference), tau)
-    assert polynomial.degree() == 1
-    for coefficient in polynomial.all_coeffs():
+    x, y, tau = sympy.symbols("x y tau", positive=True)
+    assert sympy.factor(2 * (x**2 + y**2) - (x + y) ** 2) == (x - y) ** 2
+    rest = substituted(plus(letters) - sharpened(letters), {})
+    # without drift: with L_f = L_g = 0 only noise and smoothness are left, linear in τ
+    flat = sympy.expand(rest.subs({sympy.Symbol(n, positive=True): 0 for n in ("L_f", "L_g")}))
+    for coefficient in sympy.Poly(flat, tau).all_coeffs():
         assert coefficient.is_nonnegative
+    random = np.random.default_rng(1)
+    names = sorted(rest.free_symbols, key=str)
+    value = sympy.lambdify(names, rest, "numpy")
+    for _ in range(300):
+        held = np.exp(random.uniform(-3, 3, size=len(names)))
+        held[names.index(tau)] = random.integers(1, 9)
+        assert value(*held) >= 0
 
 
 @pytest.mark.parametrize("local_steps", [2, 3, 5])

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from toolkit.balls.root import enclosed_minimiser
+from toolkit.balls.tensor import Balls
 from toolkit.errors import DriftproofError
 from toolkit.oracles import Bilevel, ClientVectors, SharedVector, Values, on_every_client
 from toolkit.problem import Problem
@@ -105,6 +107,8 @@ class BilevelProblem(Problem):
 
     def _solution(self, x: SharedVector) -> SharedVector:
         """Return y*(x); the first time, after a look at whether it is one."""
+        if isinstance(x, Balls):
+            return self._enclosed_solution(x)
         y = self.lower_solution(x)
         if not self._held.get("looked") and x.dtype == torch.float64:
             every, others = (on_every_client(v, self.clients) for v in (x, y))
@@ -118,6 +122,19 @@ class BilevelProblem(Problem):
                 )
             self._held["looked"] = True
         return y
+
+    def _enclosed_solution(self, x: Balls) -> Balls:
+        """Return balls that contain y*(x): ``lower_solution`` is rounded, a gradient is not."""
+        every = on_every_client(x, self.clients)
+        return enclosed_minimiser(
+            self.lower_solution(x.middles),
+            lambda y: self._oracles(x).lower_grad(every, self._every(y), None).mean(0),
+            lambda y: self.lower_hessian(every, self._every(y)),
+            self.constants["lower_strong_convexity"],
+        )
+
+    def _every(self, y: Tensor) -> Tensor:
+        return on_every_client(y, self.clients)
 
     def _oracles(self, x: Tensor) -> Bilevel:
         key = (x.dtype, str(x.device))

@@ -11,8 +11,10 @@ from typing import Any, cast
 from toolkit.algorithm import Algorithm
 from toolkit.constants import Notation
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.names import check_name
 from toolkit.problem import Problem
 from toolkit.readings import ByProof, Erratum, ReadingKind, Right, Stated, Undecided
+from toolkit.signatures import check_signatures
 
 KINDS = ("identity", "bound", "rate", "existence", "complexity", "symbolic")
 
@@ -246,6 +248,7 @@ def claim(
         statement: as printed, in LaTeX.
         assumes: what the statement assumes.
     """
+    check_name("claim", name)
     if kind not in KINDS:
         raise unknown_name("kind of claim", kind, KINDS)
 
@@ -254,6 +257,7 @@ def claim(
         for key in body:
             if key not in _KNOWN:
                 raise unknown_name(f"attribute of claim {name}", key, _KNOWN)
+        check_signatures(name, body)
         cases = (*body.get("cases", ()), *body.get("full", ()))
         if not all(isinstance(case, Case) for case in cases):
             odd = next(case for case in cases if not isinstance(case, Case))

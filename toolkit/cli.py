@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from toolkit import __version__
-from toolkit.errors import DriftproofError, unknown_name
+from toolkit import __version__, shadowing
+from toolkit.errors import DriftproofError, after_system_error, unknown_name
+from toolkit.supervised import supervised
 from toolkit.workers import may_fork
 
 INTERNAL = 70
@@ -58,13 +61,24 @@ def main() -> None:
 
     ``--debug`` and ``--quiet`` may stand before or after the command.
     """
+    words = sys.argv[1:]
+    told = shadowing.hidden()
+    if told is not None:
+        _tell(DriftproofError(*told))
+        sys.exit(DriftproofError.exit_code)
     if "torch" not in sys.modules:  # else somebody's process, which may have computed something
         may_fork()
-    words = sys.argv[1:]
+    own = any(os.path.isfile(word) for word in words)
+    sys.exit(supervised(lambda: status(words), wanted=own))
+
+
+def status(words: Sequence[str]) -> int:
+    """Run the command that some words make, and return its exit status."""
     everywhere = [word for word in ("--debug", "--quiet") if word in words]
     debug = "--debug" in everywhere
     try:
-        status = cli.main(
+        _refuse_what_no_name_has(words)
+        made = cli.main(
             [*everywhere, *(word for word in words if word not in everywhere)],
             prog_name="driftproof",
             standalone_mode=False,
@@ -72,22 +86,21 @@ def main() -> None:
     except DriftproofError as error:
         if debug:
             traceback.print_exc()
-        told = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
-        click.echo(told, err=True)
-        sys.exit(error.exit_code)
+        _tell(error)
+        return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
-        sys.exit(130)
+        return 130
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        return 2
     except BrokenPipeError:
-        sys.exit(0)
+        return 0
     except OSError as error:
         if debug:
             traceback.print_exc()
-        click.echo(f"driftproof: {error}\n    remedy: free some space, or check the path", err=True)
-        sys.exit(2)
+        click.echo(f"driftproof: {error}\n    remedy: {after_system_error(error)}", err=True)
+        return 2
     except Exception as error:  # noqa: BLE001 - a defect of ours, told as one
         if debug:
             traceback.print_exc()
@@ -96,8 +109,24 @@ def main() -> None:
             "    remedy: --debug shows the traceback; please report it with the command",
             err=True,
         )
-        sys.exit(INTERNAL)
-    sys.exit(status if isinstance(status, int) else 0)
+        return INTERNAL
+    return made if isinstance(made, int) else 0
+
+
+def _tell(error: DriftproofError) -> None:
+    told = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
+    click.echo(told, err=True)
+
+
+def _refuse_what_no_name_has(words: Sequence[str]) -> None:
+    """Raise if a word holds the letter that no file, folder or claim can have in its name."""
+    odd = next((word for word in words if "\0" in word), None)
+    if odd is not None:
+        raise DriftproofError(
+            f"{odd!r} holds a NUL, the letter of number 0",
+            "names and paths without it",
+            "leave it out",
+        )
 
 
 if __name__ == "__main__":

@@ -58,6 +58,14 @@ ROLES: Mapping[str, str] = {
 }
 """What each constant of a problem is an upper bound on (a lower bound for the moduli)."""
 
+MODULI = frozenset(
+    {"strong_convexity", "strong_concavity", "lower_strong_convexity", "lower_sample_convexity"}
+)
+"""The roles that are lower bounds: a modulus is wrong if it is too large."""
+
+SIGNED = frozenset({"lower_sample_convexity"})
+"""The roles whose numbers may be below 0; all others are sizes, 0 or more."""
+
 RUN_ROLES: Mapping[str, str] = {
     "clients": "number of clients",
     "dim": "dimension",

@@ -21,7 +21,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from toolkit import shadowing
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.located import located
+from toolkit.names import check_name
+from toolkit.supervised import entering
 from toolkit.workers import may_not_fork
 
 
@@ -72,7 +76,7 @@ def kind_named(text: str) -> Kind:
     for kind in KINDS.values():
         if text in (kind.name, kind.plural):
             return kind
-    raise unknown_name("kind", text, [kind.plural for kind in KINDS.values()])
+    raise unknown_name("kind", text, [*(kind.plural for kind in KINDS.values()), "roles"])
 
 
 def package_folder(package: str) -> Path:
@@ -152,6 +156,7 @@ def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None)
                     'name="paper/statement" written out in the call',
                     "give the leaf a literal name; listing reads it without importing the file",
                 )
+            check_name(decorators[call.func.id], name, f"{path}:{call.lineno}")
             doc = ast.get_docstring(tree) or ast.get_docstring(node) or ""
             yield Leaf(
                 kind=decorators[call.func.id],
@@ -186,6 +191,10 @@ def parse(path: Path) -> ast.Module:
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
     parse(path)
+    told = shadowing.beside(path)
+    if told is not None:
+        raise DriftproofError(*told)
+    entering(path)
     may_not_fork()
     name = f"driftproof_user.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -198,25 +207,9 @@ def import_path(path: Path) -> ModuleType:
         sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-    except DriftproofError:
-        raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
         raise located(error, path) from error
     return module
-
-
-def located(error: BaseException, path: Path) -> DriftproofError:
-    """Return what a user's file raised as an error that names its own line."""
-    trace, line = error.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return DriftproofError(
-        f"{path}{f':{line}' if line else ''}: {type(error).__name__}: {error}",
-        "a file that runs",
-        "mend it; --debug shows the whole traceback",
-    )
 
 
 def _literal(node: ast.expr) -> Any:

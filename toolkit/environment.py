@@ -9,7 +9,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("driftproof", "numpy", "torch", "cvxpy", "clarabel", "sympy", "numba", "triton")
+PACKAGES = (
+    "driftproof",
+    "numpy",
+    "torch",
+    "cvxpy",
+    "clarabel",
+    "sympy",
+    "python-flint",
+    "numba",
+    "triton",
+)
 
 
 def environment(device: str, workers: int, packages: Sequence[str] = PACKAGES) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 
 
@@ -37,6 +38,17 @@ class MissingError(DriftproofError):
     exit_code = 3
 
 
+def after_system_error(error: OSError) -> str:
+    """Return what to do where the system refused to read or write a file."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space, or name another --out; finished units are kept"
+    if error.errno == errno.ENAMETOOLONG:
+        return "shorten the name"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "name another --out, in a folder that you may write to"
+    return "check the path, or name another --out"
+
+
 LISTED = ("claim", "problem", "algorithm", "experiment", "kernel")
 FEW = 24
 """So many names may stand in a message."""
@@ -50,6 +62,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> DriftproofError:
     near += [x for x in difflib.get_close_matches(name, names, n=3, cutoff=0.4) if x not in near]
     if near:
         offer = f"did you mean {' or '.join(near[:3])}?"
+    elif kind == "role":
+        offer = "driftproof show roles tells all of them"
     else:
         offer = f"driftproof list {kind}s" if kind in LISTED else "take one of them"
     few = ", ".join(names) if len(names) <= FEW else f"one of {len(names)} known names"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from toolkit.errors import DriftproofError
+from toolkit.errors import DriftproofError, after_system_error
 
 SCHEMA = 1
 _TABLES = """
@@ -164,10 +164,11 @@ class Ledger:
         if isinstance(error, OSError) or any(
             word in text for word in ("full", "readonly", "unable to open", "I/O")
         ):
+            usual = "name another --out, or free some space; finished units are kept"
             return DriftproofError(
                 f"{self.path}: {text}",
                 "a folder that can be written to, with room",
-                "name another --out, or free some space; finished units are kept",
+                after_system_error(error) if isinstance(error, OSError) else usual,
             )
         if "locked" in text:
             return DriftproofError(

@@ -104,7 +104,7 @@ def worst_first(statements: Iterable[Statement]) -> list[Statement]:
     """Return the statements that have an erratum, sorted by its severity."""
     order = list(SEVERITIES)
     found = [s for s in statements if s.severity is not None]
-    return sorted(found, key=lambda s: (order.index(str(s.severity)), s.claim))
+    return sorted(found, key=lambda s: (order.index(str(s.severity)), s.same_as, s.claim))
 
 
 def by_severity(statements: Iterable[Statement]) -> dict[str, int]:

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 APART = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 """How processes start that inherit nothing of this one."""
+PR_SET_PDEATHSIG = 1
+"""Linux: the signal that a process is sent when its parent ends (see prctl)."""
 _forkable = False
 
 
@@ -52,13 +57,78 @@ def context(*, computed: bool = False) -> Any:
     return made
 
 
+class Recorded:
+    """A context of multiprocessing that remembers the processes it made.
+
+    A pool forgets its workers when it breaks; how they ended says why.
+    """
+
+    def __init__(self, made_by: Any) -> None:
+        self._made_by = made_by
+        self.processes: list[Any] = []
+
+    def Process(self, *args: Any, **more: Any) -> Any:  # noqa: N802 - as multiprocessing calls it
+        """Make a process and remember it."""
+        process = self._made_by.Process(*args, **more)
+        self.processes.append(process)
+        return process
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made_by, name)
+
+
 def end_with_parent() -> None:
-    """End this process when the one that started it is gone, killed without a chance to say so."""
-    threading.Thread(target=_end_after_parent, daemon=True).start()
+    """End this process when the one that started it is gone, killed without a chance to say so.
+
+    On Linux the kernel does it at once, even while a long computation holds Python's lock. There
+    and elsewhere a thread watches the pipe that the parent holds open for as long as it lives.
+    """
+    die_with_parent(os.getppid())
+    threading.Thread(target=_end_after_parent, args=(os.getppid(),), daemon=True).start()
 
 
-def _end_after_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends (on Linux; elsewhere do nothing).
+
+    Args:
+        parent: the parent's number, which is another by now if it has ended already.
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    with suppress(OSError, AttributeError):  # another C library: the thread watches alone
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
         os._exit(1)
+
+
+def _end_after_parent(began: int) -> None:
+    """Wait until the pipe to the parent closes, or this process is handed to another parent.
+
+    A forked brother holds a copy of the pipe's end, so the pipe alone may say it late.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    while parent.is_alive() and os.getppid() == began:
+        parent.join(timeout=1.0)
+    os._exit(1)
+
+
+@contextmanager
+def nameless_locks() -> Iterator[None]:
+    """Let locks that are made here be known to this process and its forks alone.
+
+    Elsewhere a lock has a name in the system, which its owner gives back as it ends. A worker that
+    is killed cannot, and Python warns of "leaked semaphore objects".
+    """
+    before = multiprocessing.get_start_method(allow_none=True)
+    if "fork" not in multiprocessing.get_all_start_methods():
+        yield
+        return
+    multiprocessing.set_start_method("fork", force=True)
+    try:
+        yield
+    finally:
+        multiprocessing.set_start_method(before, force=True)

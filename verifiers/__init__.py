@@ -1,4 +1,4 @@
-"""How claims are judged; ``from verifiers import assert_claim`` in a test of your own."""
+"""driftproof: judges claims; ``from verifiers import assert_claim`` in a test of your own."""
 
 from __future__ import annotations
 

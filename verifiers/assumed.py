@@ -14,6 +14,7 @@ from typing import Any
 from toolkit.claims import Assumption, Case, Claim, Form
 from toolkit.constants import Key, Letters, Notation, evaluate
 from toolkit.errors import DriftproofError
+from verifiers.roles import check_roles
 
 
 def unmet(
@@ -32,6 +33,7 @@ def unmet(
         known = {*case.problem.constants, "initial_gap"}
         lacking = [role for role in assumption.roles if role not in known]
         if lacking:
+            check_roles(claim, lacking)
             return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
         if assumption.relation is not None:
             broken = _broken(assumption, notation, roles)

@@ -25,6 +25,7 @@ from toolkit.verdict import Evidence, Row, Verdict
 from verifiers import assumed
 from verifiers.evidence import Measured, copies_of, instance, rounding, shadows
 from verifiers.inexact import magnitude, uncertainty
+from verifiers.roles import check_roles
 from verifiers.rows import described, row_of
 
 ALPHA = 1e-5
@@ -305,6 +306,7 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
         return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
     lacking = lacking_constants(claim, case, form.right)
     if lacking:
+        check_roles(claim, lacking)
         reason = f"the right side needs {', '.join(lacking)}; {case.problem} proves none"
         return _row(claim, case, form, Verdict.INAPPLICABLE, None, reason)
     if measured.kind == "too many atoms":

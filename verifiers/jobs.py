@@ -8,18 +8,20 @@ depends only on the items' results, in their order.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.discover import Leaf, located
-from toolkit.errors import DriftproofError
+from toolkit.discover import Leaf
+from toolkit.located import located
 from toolkit.readings import ByProof, Undecided
+from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
-from verifiers import empirical, ground_truth, plotted, rate, symbolic
+from verifiers import declared, empirical, enclosed, ground_truth, plotted, rate, symbolic
 from verifiers.evidence import Measured, joined
 from verifiers.rows import row_of
 from verifiers.scheduler import Result
@@ -37,7 +39,8 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-        task: "exact", "block", "shadowed block", "proof", "schedule" or "compare".
+        task: "exact", "block", "shadowed block", "proof", "schedule", "compare", "attack" (of a
+            problem's declared constants), or "enclosed" (balls).
         tier, number: which case of the claim, by profile and position.
         form: which form, by position.
         case: the case's key (part of the unit's name).
@@ -64,7 +67,8 @@ class Item:
     def name(self) -> str:
         """Everything but the code that the unit's result depends on."""
         parts = (
-            self.claim.name,
+            # what a problem declares is checked once, whichever claims rest on it
+            "" if self.task == "attack" else self.claim.name,
             self.task,
             self.case,
             self.form,
@@ -88,11 +92,15 @@ class Item:
             notation = claim.notation(claim.cases_for(self.tier)[0])
             return pack_rows([rate.judge_schedule(claim, form, form.right, notation)])
         case = claim.cases_for(self.tier)[self.number]
+        if self.task == "attack":
+            return json.dumps(declared.look(case)).encode()
         if self.task == "compare":
             assert claim.compare is not None
             applies = empirical.unmet(claim, case, form) is None
             compared = claim.compare(case, form.right) if applies else []
             return pack_rows([ground_truth.judge(claim, case, form, compared)])
+        if self.task == "enclosed":
+            return pack_rows([enclosed.judge(claim, case, form)])
         if self.task == "exact":
             return empirical.measure_exactly(claim, case, self.device, self.form).pack()
         return empirical.measure_block(
@@ -109,10 +117,12 @@ class Item:
 @contextmanager
 def blaming(source: Source) -> Iterator[None]:
     """Put what a user's own file raises in terms of that file."""
+    if _is_users(source):
+        entering(source.path)
     try:
         yield
     except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
-        if isinstance(error, DriftproofError) or not _is_users(source):
+        if not _is_users(source):
             raise
         raise located(error, source.path) from error
 
@@ -149,17 +159,20 @@ def jobs_for(
     if claim.prove is not None:
         made += [_rows_of(replace(base, task="proof", form=k)) for k in wanted]
     if claim.rate is not None:
-        made.append(_rate(claim, base, profile, wanted))
+        made.append(_rate_where_believed(claim, base, profile, wanted))
     elif claim.compare is not None:
         for number, case in enumerate(cases):
             at = replace(base, task="compare", number=number, case=case.key)
-            made += [_rows_of(replace(at, form=k)) for k in wanted]
+            for k in wanted:
+                job = partial(_compared, replace(at, form=k))
+                made.append(_where_believed(claim, [at], [claim.forms[k]], job))
     else:
         for lead, numbers in _by_left(claim, wanted).items():
             forms = [claim.forms[k] for k in numbers]
             for number, case in enumerate(cases):
                 at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
-                made.append(_bound(claim, case, forms, at, BUDGETS[profile]))
+                job = partial(_bound, claim, case, at=at, budget=BUDGETS[profile])
+                made.append(_where_believed(claim, [at], forms, job))
     return [_guarded(job, source) for job in made]
 
 
@@ -177,6 +190,41 @@ def _undecided(claim: Claim, form: Form) -> Job:
     yield []
     case = {"key": "open", "label": "for all choices"}
     return [row_of(claim, form, case, Verdict.INCONCLUSIVE, None, form.right.known)]
+
+
+def _where_believed(
+    claim: Claim, at: Sequence[Item], forms: Sequence[Form], judge: Callable[[Sequence[Form]], Job]
+) -> Job:
+    """Judge forms on cases; those that are a user's own are checked and attacked before."""
+    units = [(item, claim.cases_for(item.tier)[item.number]) for item in at]
+    units = [(item, case) for item, case in units if declared.to_check(case)]
+    if not units:
+        return (yield from judge(forms))
+    wanted = [
+        replace(item, task="attack", case=declared.key_of(case), form=0, seed=0, device="cpu")
+        for item, case in units
+    ]
+    cases = [case for _, case in units]
+    return (yield from declared.believing(claim, cases, forms, wanted, judge))
+
+
+def _compared(item: Item, forms: Sequence[Form]) -> Job:
+    """Judge the one form of a comparison."""
+    return (yield from _rows_of(item))
+
+
+def _rate_where_believed(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
+    """Judge a rate; of several horizons of one problem, the first is looked at."""
+    horizons = enumerate(_horizons(claim, profile))
+    first = {declared.key_of(case): number for number, case in reversed(list(horizons))}
+    tier = "quick" if profile == "smoke" else profile
+    at = [replace(base, tier=tier, number=number) for number in sorted(first.values())]
+
+    def judge(forms: Sequence[Form]) -> Job:
+        kept = [k for k in wanted if any(claim.forms[k] is form for form in forms)]
+        return _rate(claim, base, profile, kept)
+
+    return (yield from _where_believed(claim, at, [claim.forms[k] for k in wanted], judge))
 
 
 def _by_left(claim: Claim, wanted: Sequence[int]) -> dict[int, list[int]]:
@@ -208,6 +256,12 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
     # of what is printed given the past, a mean over pasts says nothing
     if measured.kind == "exact" and (certain or not claim.conditional):
         rows = [empirical.judge(claim, case, form, measured) for form in forms]
+        unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
+        asked = [replace(at, task="enclosed", form=claim.forms.index(forms[k])) for k in unsure]
+        found = (yield asked) if asked else []
+        for k, (blob, took) in zip(unsure, found, strict=True):
+            rows[k] = enclosed.better(rows[k], unpack_rows(blob)[0])
+            seconds += took
         return _finished(claim, case, rows, measured, seconds)
     blocks: list[Measured] = []
     undecided, decided = list(forms), dict[int, Row]()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import multiprocessing
 import os
 import signal
 import sys
@@ -27,7 +26,15 @@ from typing import Any, Protocol
 from toolkit.discover import package_folder
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.workers import context, end_with_parent, forkable, may_fork
+from toolkit.supervised import how, remedy
+from toolkit.workers import (
+    Recorded,
+    context,
+    end_with_parent,
+    forkable,
+    may_fork,
+    nameless_locks,
+)
 
 Result = tuple[bytes, float]
 """What a unit of work gave, as bytes, and the seconds it took."""
@@ -140,11 +147,20 @@ class _Spread:
         while self._pending:
             for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
                 number, place, item = self._pending.pop(future)
-                self._slots[number][place] = self._units.keep(item, future.result())
+                self._slots[number][place] = self._units.keep(item, self._result(future, item))
                 self._each(item.name)
                 self._advance(number)
             self._submit()
         return self._made
+
+    def _result(self, future: Future[Result], item: Unit) -> Result:
+        """Return what a unit gave; note whose file it runs if that ended its worker."""
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            at_work = {unit.path for _, _, unit in (*self._pending.values(), (0, 0, item))}
+            error.add_note(", ".join(sorted(str(path) for path in at_work if path is not None)))
+            raise
 
     def _advance(self, number: int) -> None:
         """Let a job go on for as long as it has what it asked for."""
@@ -186,24 +202,42 @@ def perform(unit: Unit) -> Result:
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     if forkable():
         import_module("verifiers.loaded")
-    before = multiprocessing.active_children()
-    pool = ProcessPoolExecutor(workers, mp_context=context(), initializer=_start_worker)
+    started = Recorded(context())
+    pool = ProcessPoolExecutor(workers, mp_context=started, initializer=_start_worker)
     try:
         pool.submit(int)  # forks the workers now, before any job computes something here
         yield pool
     except BrokenProcessPool as error:
-        raise DriftproofError(
-            "a worker process was killed",
-            "enough memory for every worker",
-            "run with fewer --workers, and --resume to keep what is done",
-        ) from error
+        raise _worker_ended(started.processes, "".join(getattr(error, "__notes__", ()))) from error
     except BaseException:
-        for worker in multiprocessing.active_children():
-            if worker not in before:
-                worker.kill()  # else the command would end when the units in work do
+        for worker in started.processes:
+            worker.kill()  # else the command would end when the units in work do
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _worker_ended(processes: Sequence[Any], files: str) -> DriftproofError:
+    """Return the error for workers of which one ended by itself; the pool ended the others.
+
+    Args:
+        files: the users' files that the workers ran, if any.
+    """
+    for worker in processes:
+        worker.join(timeout=5.0)
+    codes = [worker.exitcode for worker in processes]
+    odd = [code for code in codes if code not in (None, 0, -signal.SIGTERM)]
+    if not odd or odd[0] == -signal.SIGKILL:
+        return DriftproofError(
+            "a worker process was killed",
+            "enough memory for every worker",
+            "run with fewer --workers, and --resume to keep what is done",
+        )
+    return DriftproofError(
+        f"{files or 'a unit of work'} ended a worker process {how(odd[0])}",
+        "workers that end when the command does",
+        remedy(odd[0]),
+    )
 
 
 def _start_worker() -> None:
@@ -211,7 +245,8 @@ def _start_worker() -> None:
     end_with_parent()
     if "numba" not in sys.modules:  # else it has read the environment, and minds if that changes
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-    compute_on(1, 1)
+    with nameless_locks():  # numba makes one
+        compute_on(1, 1)
     may_fork()
 
 
@@ -269,7 +304,7 @@ def _code(path: Path | None) -> str:
         # some modules made by a library say that they come from a file that is not there
         loaded = {file for file in outside if file.is_absolute() and file.suffix == ".py"}
         own += sorted({path, *(file for file in loaded if file.exists())} - set(own))
-    for name in ("numpy", "torch", "cvxpy", "sympy", "numba", "triton"):
+    for name in ("numpy", "torch", "cvxpy", "sympy", "python-flint", "numba", "triton"):
         digest.update(_version(name).encode())
     for file in own:
         digest.update(file.read_bytes())

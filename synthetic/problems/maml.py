@@ -12,15 +12,17 @@ by its own reflection; c_i = ±heterogeneity·e plus e; e_i alternates between 0
 **Noise**, signs ±1: the inner gradient is ∇f_i(w) + s ξ e, the outer function has κ ζ e·y added,
 with κ = s, or s/γ in the robust form.
 
-**Constants**, for ‖w‖ ≤ B = ball. With q = max |1 − ηλ| over the spectrum, ρ = q(B + max‖c_i‖) + ηs
-(the most that ‖y − c_i‖ can be) and M = largest ρ²/2 + offset (the most that f_i can be):
+**Constants**, for ‖w‖ ≤ B = ball. An inner value y has y − c_i = (I − ηA_i)(w − c_i) − ηsξe. Let
+D_i(p, q) be the most that ‖A_i^p |I − ηA_i|^q (w − c_i)‖ can be (``synthetic.farthest``). So
+‖A_i(y − c_i)‖ ≤ S_i = D_i(1, 1) + largest·ηs and ‖A_i^½(y − c_i)‖ ≤ V_i = D_i(½, 1) +
+√largest·ηs; both sets of y are convex, and f_i(y) ≤ V_i²/2 + e_i.
 
-* G_f = q, L_f = 0, σ_1 = 0, σ_2 = ηs (all exact: the Jacobian is constant);
-* average: G_g = largest·ρ + s, L_g = largest, σ_3 = s; L = λmax of (1/n) Σ M_i, M_i =
+* G_f = max |1 − ηλ|, L_f = 0, σ_1 = 0, σ_2 = ηs (all exact: the Jacobian is constant);
+* average: G_g = max S_i + s, L_g = largest, σ_3 = s; L = λmax of (1/n) Σ M_i, M_i =
   (I − ηA_i)A_i(I − ηA_i), exact;
-* exp: with T = e^{M/γ}/γ, G_g = T largest·ρ + s/γ, L_g = T(largest + (largest·ρ)²/γ),
-  σ_3 = s/γ; L = T(λ + (q·largest·ρ)²/γ) with λ = max λmax(M_i), as ∇² exp(q_i/γ) =
-  (e^{q_i/γ}/γ)(M_i + ∇q_i∇q_iᵀ/γ).
+* exp: with T_i = e^{(V_i²/2 + e_i)/γ}/γ, G_g = max T_iS_i + s/γ, L_g = max T_i(largest + S_i²/γ),
+  σ_3 = s/γ. In F there is no noise and ∇² exp(q_i/γ) = (e^{q_i/γ}/γ)(M_i + ∇q_i∇q_iᵀ/γ), ∇q_i =
+  M_i(w − c_i): L is the mean over i of e^{(D_i(½, 1)²/2 + e_i)/γ}(λmax(M_i) + D_i(1, 2)²/γ)/γ.
 
 **Optimum** on R^d. Average: Σ M_i (w − c_i) = 0, in closed form. Exp: V = γ log F is μ-strongly
 convex, μ = min λmin(M_i), so V(w) − min V ≤ ‖∇V(w)‖²/(2μ) at the solver's point.
@@ -36,6 +38,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.farthest import farthest
 from synthetic.maml_oracles import MAMLOracles
 from synthetic.pairs import pair_signs
 from synthetic.smooth_optimum import minimise_smooth
@@ -88,20 +91,16 @@ class MAML(CompositionProblem):
         self.require("smallest", f"at most largest = {self.largest}", self.smallest <= self.largest)
         singular = np.any(np.isclose(self.adaptation * self.spectrum, 1.0))
         self.require("adaptation", "not 1/λ for a curvature λ", not singular)
-        high = self.largest * self.reach**2 / 2 + self.offset
-        self.require(
-            "temperature", "above loss/700, or exp overflows", high / self.temperature < 700
-        )
+        fits = float(self.highest.max()) < 700 * self.temperature
+        self.require("temperature", "above loss/700, or exp overflows", fits)
 
     @classmethod
     def examples(cls) -> list[MAML]:
         """Return both forms, with noise and without."""
         return [
-            cls(),
-            cls(clients=3, dim=3, gradient_noise=0.2),
-            cls(form="exp", offset=0.5),
+            cls(), cls(clients=3, dim=3, gradient_noise=0.2), cls(form="exp", offset=0.5),
             cls(clients=3, dim=2, form="exp", gradient_noise=0.2, adaptation=1.5),
-        ]
+        ]  # fmt: skip
 
     @property
     def radius(self) -> float:
@@ -113,15 +112,19 @@ class MAML(CompositionProblem):
         """Every task's eigenvalues, [dim]."""
         return np.linspace(self.largest, self.smallest, self.dim)
 
-    @cached_property
-    def curvatures(self) -> np.ndarray:
-        """A_i, [clients, dim, dim]."""
+    def matrices(self, spectrum: np.ndarray) -> np.ndarray:
+        """Return every task's function of A_i with these eigenvalues, [clients, dim, dim]."""
         made = []
         for client in range(self.clients):
             normal = np.cos(np.arange(1, self.dim + 1) * (client + 1.0))
             turn = np.eye(self.dim) - 2 * np.outer(normal, normal) / (normal @ normal)
-            made.append(turn @ np.diag(self.spectrum) @ turn)
+            made.append(turn @ np.diag(spectrum) @ turn)
         return np.stack(made)
+
+    @cached_property
+    def curvatures(self) -> np.ndarray:
+        """A_i, [clients, dim, dim]."""
+        return self.matrices(self.spectrum)
 
     @cached_property
     def centres(self) -> np.ndarray:
@@ -135,15 +138,18 @@ class MAML(CompositionProblem):
         """e_i, [clients]."""
         return self.offset * (np.arange(self.clients) % 2)
 
-    @cached_property
-    def reach(self) -> float:
-        """ρ, the most that ‖y − c_i‖ can be."""
-        far = self.ball + float(np.abs(self.centres[:, 0]).max())
-        return self._shrink * far + self.adaptation * self.gradient_noise
+    def reaches(self, power: float, shrinks: float) -> np.ndarray:
+        """D_i(power, shrinks), [clients]."""
+        spectrum = self.spectrum**power * np.abs(1 - self.adaptation * self.spectrum) ** shrinks
+        pairs = zip(self.matrices(spectrum), self.centres, strict=True)
+        return np.array([farthest(matrix, centre, self.ball) for matrix, centre in pairs])
 
     @property
-    def _shrink(self) -> float:
-        return float(np.abs(1 - self.adaptation * self.spectrum).max())
+    def highest(self) -> np.ndarray:
+        """The most that each f_i can be, [clients]."""
+        noise = math.sqrt(self.largest) * self.adaptation * self.gradient_noise
+        made: np.ndarray = (self.reaches(0.5, 1.0) + noise) ** 2 / 2 + self.offsets
+        return made
 
     @property
     def outer_noise(self) -> float:
@@ -160,23 +166,23 @@ class MAML(CompositionProblem):
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """The constants as derived above."""
-        q, s, steep = self._shrink, self.gradient_noise, self.largest * self.reach
+        s, moved = self.gradient_noise, self.adaptation * self.gradient_noise
+        steep = self.reaches(1.0, 1.0) + self.largest * moved
         made = {
-            "inner_gradient_bound": q,
-            "inner_smoothness": 0.0,
-            "inner_gradient_noise": 0.0,
-            "inner_value_noise": self.adaptation * s,
-        }
+            "inner_gradient_bound": float(np.abs(1 - self.adaptation * self.spectrum).max()),
+            "inner_smoothness": 0.0, "inner_gradient_noise": 0.0, "inner_value_noise": moved,
+        }  # fmt: skip
         if self.form == "average":
             smooth = float(np.linalg.eigvalsh(self.adapted.mean(0)).max())
-            outer = (steep + s, self.largest, s, smooth)
+            outer = (float(steep.max()) + s, self.largest, s, smooth)
         else:
-            high = self.largest * self.reach**2 / 2 + self.offset
-            top = math.exp(high / self.temperature) / self.temperature
-            bend = self.largest + steep**2 / self.temperature
-            each = float(np.linalg.eigvalsh(self.adapted).max())
-            smooth = top * (each + (q * steep) ** 2 / self.temperature)
-            outer = (top * steep + self.outer_noise, top * bend, self.outer_noise, smooth)
+            gamma, top = self.temperature, np.exp(self.highest / self.temperature)
+            slope = float((top * steep).max()) / gamma + self.outer_noise
+            bend = float((top * (self.largest + steep**2 / gamma)).max()) / gamma
+            each = np.exp((self.reaches(0.5, 1.0) ** 2 / 2 + self.offsets) / gamma) / gamma
+            largest = np.linalg.eigvalsh(self.adapted).max(1)
+            smooth = float((each * (largest + self.reaches(1.0, 2.0) ** 2 / gamma)).mean())
+            outer = (slope, bend, self.outer_noise, smooth)
         names = ("outer_gradient_bound", "outer_smoothness", "outer_gradient_noise")
         return made | dict(zip((*names, "objective_smoothness"), outer, strict=True))
 

@@ -33,6 +33,7 @@ from torch import Tensor
 from synthetic.pairs import pair_signs
 from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
 from synthetic.reflections import reflections
+from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
 from toolkit.problem import Solution, problem
@@ -183,12 +184,16 @@ class QuadraticMinimax(BilevelProblem):
 
     def objective(self, x: Tensor) -> Tensor:
         """Return Φ(x), [replicates]; of z = (x, y), only x counts."""
+        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
+            return super().objective(x)
         x = x[: self.dim]
         a, b = self._means(x)
         return 0.5 * ((b - a @ x) ** 2).sum(0) + 0.5 * self.regulariser * (x**2).sum(0)
 
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇Φ(x), [dim, replicates]; of z = (x, y), only x counts."""
+        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
+            return super().gradient(x)
         x = x[: self.dim]
         a, b = self._means(x)
         return a.T @ (a @ x - b) + self.regulariser * x

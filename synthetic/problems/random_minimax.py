@@ -29,6 +29,7 @@ import torch
 from torch import Tensor
 
 from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
+from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
 from toolkit.problem import Solution, problem
@@ -194,11 +195,15 @@ class RandomMinimax(BilevelProblem):
 
     def objective(self, x: Tensor) -> Tensor:
         """Return Φ(x), [replicates]; of z = (x, y), only x counts."""
+        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
+            return super().objective(x)
         x = x[: self.dim]
         return 0.5 * (self.lower_solution(x) ** 2).sum(0) + 0.5 * self.regulariser * (x**2).sum(0)
 
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇Φ(x), [dim, replicates]; of z = (x, y), only x counts."""
+        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
+            return super().gradient(x)
         x = x[: self.dim]
         a = torch.from_numpy(self._means[0]).to(x)
         return self.regulariser * x - a.T @ self.lower_solution(x)

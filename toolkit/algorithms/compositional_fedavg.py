@@ -72,7 +72,8 @@ class CompositionalFedAvg(Algorithm):
         """Return η^t."""
         if not self.decay or t % self.local_steps == 0:
             return self.step_size
-        return self.step_size / float((1 + t) ** self.decay)
+        slower: float = (1 + t) ** self.decay
+        return self.step_size / slower
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """x_k⁰ = x̄⁰, and y_k⁰ = g_k(x̄⁰), averaged in the first step if embeddings are shared."""

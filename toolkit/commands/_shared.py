@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import os
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolkit.errors import unknown_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-STYLES = {
-    "SUPPORTED": "green",
-    "REFUTED": "bold red",
-    "INCONCLUSIVE": "yellow",
-    "INAPPLICABLE": "bright_black",
+STYLES: Mapping[str, dict[str, Any]] = {
+    "SUPPORTED": {"fg": "green"},
+    "REFUTED": {"fg": "red", "bold": True},
+    "INCONCLUSIVE": {"fg": "yellow"},
+    "INAPPLICABLE": {"fg": "bright_black"},
 }
+
+LONGEST = 80
+"""Bytes of a name that a folder may have beside ``report-``."""
+
+
+_Words = click.Choice[str] if TYPE_CHECKING else click.Choice
+
+
+class Choice(_Words):
+    """One of a few words; a misspelt one is told with the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word, or raise with those that there are."""
+        if value not in self.choices:
+            name = (param.name if param is not None else None) or "word"
+            raise unknown_name(name, str(value), self.choices)
+        return str(value)
+
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -46,7 +68,11 @@ def folder(chosen: Path | None, name: str = "") -> Path:
     """Return --out, or a default that does not overwrite another kind of report."""
     if chosen is not None:
         return chosen
-    return Path(f"report-{name.replace('/', '-')}" if name else "report")
+    name = name.replace("/", "-")
+    if len(name.encode()) > LONGEST:  # many files: some of it, and a digest of the whole
+        digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+        name = f"{name.encode()[: LONGEST - 16].decode(errors='ignore')}-{digest}"
+    return Path(f"report-{name}" if name else "report")
 
 
 def verifiers(module: str) -> Any:
@@ -65,20 +91,62 @@ def print_json(value: Any) -> None:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str | None = None,
+    spare: Sequence[str] = (),
 ) -> None:
-    """Print a table as wide as the terminal; verdicts are coloured."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """Print a table as wide as the terminal, without a word broken; verdicts are coloured.
 
-    made = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    for column in columns:
-        made.add_column(column, overflow="fold")
-    for row in rows:
-        made.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
-    Console(width=None if sys.stdout.isatty() else 160).print(made)
+    Args:
+        spare: columns that may be left out where there is no room.
+    """
+    from toolkit.commands._table import lay_out
+
+    _, cells, widths, left_out = lay_out(columns, list(rows), terminal_width(), spare)
+    click.echo()
+    if title:
+        click.echo(f" {title}")
+    for number, row in enumerate(cells):
+        for line in range(max(map(len, row))):
+            parts = [cell[line] if line < len(cell) else "" for cell in row]
+            styled = [_styled(p, " ".join(cell)) for p, cell in zip(parts, row, strict=True)]
+            pads = [" " * (w - len(p)) for p, w in zip(parts, widths, strict=True)]
+            told = "".join(p + pad for p, pad in zip(styled, pads, strict=True))
+            click.echo(" " + told.rstrip())
+        if number == 0:
+            rule = max(sum(widths[:-1]) + max(len(x) for r in cells for x in r[-1]), 1)
+            click.echo(" " + "─" * rule)
+    click.echo()
+    if left_out:
+        click.echo(f"Left out for want of width: {', '.join(left_out)}.")
+
+
+def _styled(text: str, cell: str) -> str:
+    style = STYLES.get(cell)
+    return click.style(text, **style) if style and text else text
+
+
+def terminal_width() -> int:
+    """Return how many letters a line has: COLUMNS, else the terminal's, else (a file) 160."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdigit() and int(told) > 0:
+        return int(told)
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 160
+
+
+def tell(text: str) -> None:
+    """Print a sentence, its lines ended at spaces where it goes to a terminal."""
+    from toolkit.commands._table import wrapped
+
+    if not sys.stdout.isatty():
+        click.echo(text)
+        return
+    for line in text.split("\n"):
+        inset = " " * (len(line) - len(line.lstrip()))
+        for part in wrapped(line.strip(), terminal_width() - len(inset)):
+            click.echo(inset + part)
 
 
 @contextmanager

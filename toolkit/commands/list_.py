@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from toolkit.commands._shared import as_json, print_json, table
+from toolkit.commands.show import ROLES, print_roles
 from toolkit.discover import KINDS, Leaf, kind_named, leaves
 
 
@@ -12,7 +13,13 @@ from toolkit.discover import KINDS, Leaf, kind_named, leaves
 @click.argument("kind", required=False)
 @as_json
 def command(kind: str | None, as_json: bool) -> None:
-    """List claims, problems, algorithms, experiments, kernels and cases (or one KIND of them)."""
+    """List claims, problems, algorithms, experiments, kernels and cases (or one KIND of them).
+
+    KIND may be roles: what the letters of the papers stand for.
+    """
+    if kind in ROLES:
+        print_roles(as_json)
+        return
     kinds = [kind_named(kind)] if kind else list(KINDS.values())
     if as_json:
         print_json(

@@ -17,10 +17,10 @@ from toolkit.errors import DriftproofError
 @click.command()
 @click.argument("experiment")
 @click.option(
-    "--profile", type=click.Choice(["smoke", "quick", "paper"]), default="quick", show_default=True
+    "--profile", type=shared.Choice(["smoke", "quick", "paper"]), default="quick", show_default=True
 )
 @click.option(
-    "--engine", type=click.Choice(["batched", "wire"]), default="batched", show_default=True,
+    "--engine", type=shared.Choice(["batched", "wire"]), default="batched", show_default=True,
     help="wire: one process a client, which send each other messages; a run at a time, unless "
     "--workers is given.",
 )  # fmt: skip

@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
-from toolkit.commands._shared import as_json, print_json, table, verifiers
+from toolkit.commands._shared import as_json, print_json, table, tell, toolkit, verifiers
 from toolkit.discover import KINDS, Leaf, leaves
 from toolkit.errors import unknown_name
 
+ROLES = ("roles", "letters")
+"""What NAME may be to see all of them."""
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
     "variants",
@@ -21,11 +23,20 @@ HEADS = (
 @click.argument("name")
 @as_json
 def command(name: str, as_json: bool) -> None:
-    """Show the statement, assumptions, constants, source and verdicts on record of NAME."""
+    """Show the statement, assumptions, constants, source and verdicts on record of NAME.
+
+    NAME may be a role or a letter too; ``driftproof show roles`` shows all of them.
+    """
+    if name in ROLES:
+        print_roles(as_json)
+        return
     known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
     known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in ("problem", "algorithm")}
+    if name not in known and print_role(name, as_json):
+        return
     if name not in known:
-        raise unknown_name("name", name, {leaf.name for leaf in known.values()})
+        words = {word for word, _, _ in toolkit("glossary").meanings()} | {"roles"}
+        raise unknown_name("name", name, {leaf.name for leaf in known.values()} | words)
     leaf = known[name]
     shown = {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
     if as_json:
@@ -43,6 +54,50 @@ def command(name: str, as_json: bool) -> None:
     if leaf.kind == "claim":
         rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
         table(["form", "verdict on record", "cases"], rows)
+
+
+def print_roles(as_json: bool) -> None:
+    """Print every role with its meaning, its letters and who has it, then everybody's letters."""
+    glossary = toolkit("glossary")
+    found = glossary.roles()
+    if as_json:
+        print_json([vars(role) for role in found])
+        return
+    for kind, head in glossary.HEADS.items():
+        rows = [
+            (role.name, role.meaning, ", ".join(role.letters) or "–", _problems(role))
+            for role in found
+            if role.kind == kind
+        ]
+        shown = 4 if kind == "constant" else 3
+        columns = ["role", "meaning", "letters", "problems that prove it"][:shown]
+        table(columns, [row[:shown] for row in rows], title=head, spare=columns[3:])
+    letters = [
+        (owners, ", ".join(f"{letter} = {role}" for letter, role in notation.items()))
+        for owners, notation in glossary.alike().items()
+    ]
+    table(["algorithm or problem", "letters"], letters, title="Letters")
+
+
+def print_role(name: str, as_json: bool) -> bool:
+    """Print one role, or what a letter stands for in each paper; say whether there is one."""
+    found = [role for role in toolkit("glossary").roles() if name in (role.name, *role.letters)]
+    if not found:
+        return False
+    if as_json:
+        print_json([vars(role) for role in found])
+        return True
+    for role in found:
+        tell(f"{role.name} ({role.kind}): {role.meaning}")
+        for letter, owners in role.letters.items():
+            tell(f"    {letter} in {', '.join(owners)}")
+        if role.proven_by:
+            tell(f"    proven by {', '.join(role.proven_by)}")
+    return True
+
+
+def _problems(role: Any) -> str:
+    return ", ".join(role.proven_by) or "–"
 
 
 def _details(leaf: Leaf) -> dict[str, Any]:

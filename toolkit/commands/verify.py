@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from toolkit.commands import _shared as shared
 from toolkit.errors import DriftproofError
+from toolkit.readings import ReadingKind
+from toolkit.verdict import Verdict
+
+if TYPE_CHECKING:
+    from toolkit.report.page import Group
 
 
 @click.command()
 @click.argument("select", nargs=-1)
 @click.option(
-    "--profile", type=click.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
+    "--profile", type=shared.Choice(["smoke", "quick", "full"]), default="quick", show_default=True
 )
 @shared.seed
 @shared.workers
@@ -71,30 +76,83 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
     """Print what a reader wants first."""
     from toolkit.report.page import grouped
 
+    claims = grouped(rows)
     lines = []
-    for claim, groups in grouped(rows).items():
+    for claim, groups in claims.items():
         for group in groups:
-            flags = [
-                "attained" if group.attained else "",
-                "weakly tested" if group.weakly_tested else "",
-                "no instance can meet it" if group.empty else "",
-                "not as on record" if group.changed else "",
-            ]
             cells = [claim, group.title, str(group.verdict), group.evidence or "–"]
-            cells += [group.cases, group.tightness, ", ".join(filter(None, flags))]
+            cells += [group.cases, group.tightness, _notes(group)]
             lines.append(cells)
-    shared.table(["claim", "form", "verdict", "evidence", "cases", "tightness", ""], lines)
-    for claim, groups in grouped(rows).items():
+    shared.table(
+        ["claim", "form", "verdict", "evidence", "cases", "tightness", ""],
+        lines,
+        spare=("evidence", "cases"),
+    )
+    for claim, groups in claims.items():
         for group in groups:
             if group.reason:
-                click.echo(f"{claim}, {group.title}: {group.reason}")
+                shared.tell(f"{claim}, {group.title}: {group.reason}")
+                if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
+                    shared.tell(f"    case: {group.deciding.case['label']}")
+    _totals(head, rows)
     if head["profile"] == "smoke":
-        click.echo(
+        shared.tell(
             "profile smoke: the first case of each claim alone, which tells little of it; "
             "its plots are on the page, not in files."
         )
-    click.echo(
+    shared.tell(
         "SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: "
         f"at most {head['union_bound']:.2g}."
     )
+    shared.tell(on_record(rows))
     click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
+
+
+def _notes(group: Group) -> str:
+    """Return what a reader of a row should know beside its verdict."""
+    kind = group.reading_kind
+    notes = {
+        "intended": kind == ReadingKind.INTENDED,
+        f"study: {kind}": kind in (ReadingKind.NARROWER, ReadingKind.WIDER),
+        "attained": group.attained,
+        "weakly tested": group.weakly_tested,
+        "no instance can meet it": group.empty,
+        "not as on record": group.changed,
+    }
+    return ", ".join(note for note, holds in notes.items() if holds)
+
+
+def _totals(head: dict[str, Any], rows: list[Any]) -> None:
+    """Print how many printed statements of each paper came to which verdict."""
+    from toolkit.report.page import statements
+
+    printed = statements(head, rows)
+    if len(printed) < 2:
+        return
+    papers: dict[str, list[Verdict]] = {}
+    for one in printed:
+        papers.setdefault(one.claim.partition("/")[0], []).append(one.verdict)
+    if len(papers) > 1:
+        papers["all"] = [one.verdict for one in printed]
+    lines = [
+        [paper, str(len(found)), *(str(found.count(verdict)) for verdict in Verdict)]
+        for paper, found in papers.items()
+    ]
+    shared.table(["paper", "printed statements", *(v.lower() for v in Verdict)], lines)
+
+
+def on_record(rows: list[Any]) -> str:
+    """Say whether the verdicts are the ones on record."""
+    known = [row for row in rows if row.expected is not None]
+    differ = sum(row.verdict != row.expected for row in known)
+    new = len(rows) - len(known)
+    if not known:
+        return (
+            "None of these verdicts is on record: the claims, or the cases, are not driftproof's."
+        )
+    told = (
+        f"{differ} of {len(known)} verdicts on cases differ from the record."
+        if differ
+        else f"All {len(known)} verdicts on cases are as on record."
+    )
+    return told + (f" {new} more have no record." if new else "")

@@ -12,10 +12,11 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from toolkit.errors import DriftproofError
+from toolkit.errors import DriftproofError, after_system_error
 from toolkit.report.figures import Figure, draw
 from toolkit.report.page import figures, render, statements
 from toolkit.verdict import Row
+from toolkit.workers import end_with_parent
 
 MANY = 12
 """Plots from which on several processes draw them."""
@@ -51,7 +52,8 @@ def draw_all(drawn: Sequence[Figure], folder: Path) -> None:
     if sys.platform != "linux" or cores == 1 or len(drawn) < MANY:
         _draw_some(drawn, folder)
         return
-    with ProcessPoolExecutor(cores, mp_context=multiprocessing.get_context("fork")) as pool:
+    forked = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(cores, mp_context=forked, initializer=end_with_parent) as pool:
         parts = [pool.submit(_draw_some, drawn[k::cores], folder) for k in range(cores)]
         for part in parts:
             part.result()
@@ -98,5 +100,5 @@ def cannot_write(error: OSError, out: Path) -> DriftproofError:
     return DriftproofError(
         f"{error.filename or out}: {error.strerror}",
         "a folder that can be written to, with room",
-        "name another --out, or free some space; driftproof report rebuilds from the ledger",
+        f"{after_system_error(error)}; driftproof report rebuilds from the ledger",
     )

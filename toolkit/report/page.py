@@ -129,7 +129,12 @@ class Group:
             row.verdict is Verdict.SUPPORTED for row in self.rows
         ):
             return "supported, but vacuous on every case that was run; a larger profile has others"
-        return next((row.reason for row in self.rows if row.verdict is self.verdict), "")
+        return self.deciding.reason if self.verdict is self.deciding.verdict else ""
+
+    @property
+    def deciding(self) -> Row:
+        """The first row that has the form's verdict (the first of all, if none has)."""
+        return next((row for row in self.rows if row.verdict is self.verdict), self.rows[0])
 
 
 def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:

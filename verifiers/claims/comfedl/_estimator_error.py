@@ -2,6 +2,7 @@
 
 from toolkit import each, sq
 from verifiers.claims.comfedl.assumptions import sigma
+from verifiers.terms import Terms
 
 
 def error(view):
@@ -16,16 +17,18 @@ def largest(c):
 
 
 def moved(c):
-    """Return (G_g²L_f² + G_f⁴L_g²)τ²η²G_g²G_f², the drift's share, before the factor."""
-    bend = c.G_g**2 * c.L_f**2 + c.G_f**4 * c.L_g**2
-    return bend * (c.tau * c.eta * c.G_g * c.G_f) ** 2
+    """Return τ²η²G_g²G_f², the bound of Lemma 2 on the square of the drift."""
+    return (c.tau * c.eta * c.G_g * c.G_f) ** 2
 
 
-def inner(c):
-    """Return the inner noise's share, before the factor."""
-    return (c.G_g**2 + c.L_g**2 * c.G_f**2) * sigma(c) ** 2 / c.b
-
-
-def outer(c):
-    """Return the outer noise's share, before the factor."""
-    return c.G_f**2 * sigma(c) ** 2 / c.b1
+def parts(factor, *, outer):
+    """Return the terms of the bound, each ``factor`` times a square that the proof names."""
+    made = {
+        "the drift through the inner maps": lambda c: factor * c.G_g**2 * c.L_f**2 * moved(c),
+        "the drift through the outer functions": lambda c: factor * c.G_f**4 * c.L_g**2 * moved(c),
+        "the Jacobian's noise": lambda c: factor * c.G_g**2 * sigma(c) ** 2 / c.b,
+        "the plug-in bias": lambda c: factor * c.L_g**2 * c.G_f**2 * sigma(c) ** 2 / c.b,
+    }
+    if outer:
+        made["the outer noise"] = lambda c: factor * c.G_f**2 * sigma(c) ** 2 / c.b1
+    return Terms(made)

@@ -8,8 +8,8 @@ g^i(y) = exp(f_i(y)/γ) it is a special case of problem (1).
 
 **Source.** 000 and 001, (9) and (10).
 
-**Finding.** With Δ_n as printed in (8), Σ p_i = 0, the maximum is 0 for every w, and (9) has
-nothing to do with (10). On the standard simplex Lemma 1 gives the identity.
+**Finding.** The misprint of (8) again, and counted there: with Σ p_i = 0 the maximum is 0 for every
+w, and (9) has nothing to do with (10). On the standard simplex Lemma 1 gives the identity.
 """
 
 import numpy as np
@@ -17,6 +17,7 @@ import torch
 
 from synthetic.problems import MAML
 from toolkit import claim, grid, intended, literal
+from toolkit.readings import Erratum
 from verifiers.ground_truth import Comparison, maximum_over_simplex
 
 
@@ -36,8 +37,17 @@ class RobustComposition:
     # (what Σ p_i is set to, the factor on 1/γ)
     readings = {
         "Δ_n as (8) prints it, Σ p_i = 0": literal((0.0, 1.0)),
-        "Δ_n the standard simplex": intended((1.0, 1.0), quote="(8): Δ_n is the standard simplex"),
+        "Δ_n the standard simplex": intended(
+            (1.0, 1.0),
+            quote="(8): “Δ_n = {…} is the standard simplex”; “by exactly maximizing over p ∈ Δ_n” "
+            "refers to Lemma 1, whose simplex has Σ r_i = 1",
+        ),
     }
+    erratum = Erratum(
+        "misprint",
+        changes="Nothing, once Σ p_i = 1 is read for Σ p_i = 0 in (8).",
+        same_as="comfedl/equation-8",
+    )
     false_siblings = [("twice the temperature", (1.0, 0.5)), ("total 2", (2.0, 1.0))]
 
     def compare(case, right):

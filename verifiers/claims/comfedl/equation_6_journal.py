@@ -6,15 +6,17 @@ r"""Equation (6) of the journal version, which divides by γ twice.
 
 **Source.** 001, (6).
 
-**Finding.** g(f^i/γ) is exp(f^i/γ²): (6) is then (5) with γ² in the place of γ, and has other
-minimisers unless γ = 1. The preprint's g = exp is right, as is (1/n) Σ exp(f^i/γ), with which the
-journal version goes on.
+**Finding.** A misprint. Read as printed, g(f^i/γ) is exp(f^i/γ²): (6) is then (5) with γ² in the
+place of γ, and has other minimisers unless γ = 1. The text below (6) says what was meant: the new
+loss is exp(f^i/γ), as in the preprint. (1/n) Σ exp(f^i/γ) = exp(V/γ), where V is the objective of
+(5), and exp(·/γ) is increasing: one set of minimisers.
 """
 
 import sympy
 
 from synthetic.problems import KLDRO
-from toolkit import claim, grid
+from toolkit import claim, grid, intended, literal
+from toolkit.readings import Erratum
 from verifiers.claims.comfedl import _equation_6
 
 
@@ -29,10 +31,20 @@ from verifiers.claims.comfedl import _equation_6
 class ExponentialDividedTwice:
     cases = grid(KLDRO(clients=[2, 4], dim=1, form="log", temperature=[0.2, 2.0], ball=3.0))
     editions = "001"
-    correction = (
-        "(1/n) Σ exp(f^i/γ) = exp(V/γ), where V is the objective of (5); exp(·/γ) is increasing, "
-        "so both have the same minimisers. Printed as g(f^i/γ), g has to be exp; with g = exp(·/γ) "
-        "the argument has to be f^i."
+    readings = {
+        "g = exp(·/γ) of f/γ: divided twice": literal(
+            lambda f, gamma: sympy.exp((f / gamma) / gamma)
+        ),
+        "divided by γ once": intended(
+            lambda f, gamma: sympy.exp(f / gamma),
+            quote="below (6): “In our ComFedL problem (6), while we have a new loss function "
+            "exp(f^i(w)/γ), and its gradient in the form of (exp(f^i(w)/γ)/γ)∇f^i(w)”",
+        ),
+    }
+    erratum = Erratum(
+        "misprint",
+        changes="Nothing for the paper, which goes on with exp(f/γ). Code that takes the formula "
+        "literally solves the robust problem with γ² for γ.",
     )
     false_siblings = [
         ("twice the temperature", lambda f, gamma: sympy.exp(f / (2 * gamma))),
@@ -41,13 +53,7 @@ class ExponentialDividedTwice:
     prove = _equation_6.steps
     compare = _equation_6.compare
 
-    def right(f, gamma):
-        return sympy.exp((f / gamma) / gamma)
-
-    def corrected(f, gamma):
-        return sympy.exp(f / gamma)
-
     explain = (
-        "Read as printed, the journal's (6) is exp(f/γ²): the problem with γ² for γ. The preprint "
-        "has it right."
+        "Read as printed, the journal's (6) is exp(f/γ²): the problem with γ² for γ. The text "
+        "below it, and the preprint, have exp(f/γ)."
     )

@@ -7,8 +7,10 @@ p_i ≥ 0} "the standard simplex": the largest task loss is minimised.
 
 **Source.** 000, (8) (DAMAML); 001, (8) (TR-MAML). Both editions print Σ p_i = 0.
 
-**Finding.** Σ p_i = 0 and p_i ≥ 0 leave p = 0 alone: the maximum is 0 for every w, and every w
-minimises it. With Σ p_i = 1 it is the largest loss.
+**Finding.** A misprint of one digit, in both editions. Σ p_i = 0 and p_i ≥ 0 leave p = 0 alone: the
+maximum is 0 for every w, and every w minimises it. "The standard simplex" stands beside it, and a
+simplex Σ r_i = 1 in (3): with Σ p_i = 1 the maximum is the largest loss. It is the vertex of a
+linear function on the simplex {p ≥ 0, Σ p_i = 1}.
 """
 
 import numpy as np
@@ -16,7 +18,8 @@ import torch
 
 from synthetic.optimum import solve
 from synthetic.problems import MAML
-from toolkit import claim, grid
+from toolkit import claim, grid, intended, literal
+from toolkit.readings import Erratum
 from verifiers.ground_truth import Comparison
 
 
@@ -31,11 +34,17 @@ from verifiers.ground_truth import Comparison
 class Simplex:
     cases = grid(MAML(clients=[2, 5], heterogeneity=1.0, offset=0.5))
     editions = "000 and 001"
-    right = 0.0
-    corrected = 1.0
-    correction = (
-        "A linear function on the simplex {p ≥ 0, Σ p_i = 1} has its maximum at a vertex, so the "
-        "maximum is the largest loss. p_i ≥ 0 and Σ p_i = 0 give p = 0 and the maximum 0."
+    readings = {
+        "Σ p_i = 0": literal(0.0),
+        "the standard simplex": intended(
+            1.0,
+            quote="(8): “p_i denotes the probability associated with i-th task”, “Δ_n = {…} is the "
+            "standard simplex”; (3) prints Σ r_i = 1 for the simplex Λ_n",
+        ),
+    }
+    erratum = Erratum(
+        "misprint",
+        changes="Nothing, once Σ p_i = 1 is read for Σ p_i = 0. As printed the set has one point.",
     )
     false_siblings = [("total 2", 2.0), ("total 1/2", 0.5)]
 
@@ -48,8 +57,8 @@ class Simplex:
         return made
 
     explain = (
-        "Both editions print Σp_i = 0 for the standard simplex. Taken literally the maximum is 0 "
-        "whatever the model, and there is nothing to minimise."
+        "Both editions print Σp_i = 0 where they say “the standard simplex”. Taken literally the "
+        "maximum is 0 whatever the model; on the standard simplex the statement holds."
     )
 
 

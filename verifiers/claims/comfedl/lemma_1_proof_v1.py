@@ -8,10 +8,11 @@ r"""The displays of Lemma 1's proof, as the preprint prints them.
 
 **Finding.** The derivative of r log(rn) is log(rn) + 1: the term is γ, not γ/n. The error moves the
 multiplier λ by γ − γ/n and cancels in r_i and in the value, so Lemma 1 is unharmed. The journal
-version prints γ.
+version prints γ. It is no misprint of one place: (18) to (24) all carry γ/n.
 """
 
 from toolkit import claim
+from toolkit.readings import Erratum
 from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
 
 
@@ -26,6 +27,11 @@ from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
 class Displays:
     editions = "000"
     right = gamma / n
+    erratum = Erratum(
+        "false",
+        changes="Nothing for Lemma 1. Only the multiplier λ of the proof is off, by γ − γ/n. The "
+        "journal version has the right derivative.",
+    )
     corrected = gamma
     correction = (
         "d/dr [γ r log(rn)] = γ log(rn) + γ, so the term is γ, as the journal version prints. "

@@ -6,10 +6,15 @@ r"""Remark 1: ComFedL's rate.
 
 **Kind.** Rate.
 
-**Finding.** b = 1/T^{α2} is a minibatch of less than one sample: the hypothesis is empty for T > 1.
-With b = T^{α2}, b1 = T^{α3} (rounded up) every term of Theorem 1's corrected bound is a term of the
-order. The price is not in the print: T steps then cost T^{1+α2} inner samples a client, so the rate
-in samples is O(N^{-1/4}) at α2 = 1. Theorem 1 asks for b = b1, hence α2 = α3; its proof does not.
+**Finding.** A misprint, in both editions: b = 1/T^{α2} is a minibatch of less than one sample, and
+the hypothesis is empty for T > 1. b = T^{α2}, b1 = T^{α3} (rounded up) are meant: Theorem 1's noise
+terms are constants times 1/√b and 1/√b1, and the printed order has 1/T^{0.5α2} and 1/T^{0.5α3} for
+them. So read, every term of Theorem 1's corrected bound is a term of the order. The price is not in
+the print: T steps then cost T^{1+α2} inner samples a client, so the rate in samples is O(N^{-1/4})
+at α2 = 1. Theorem 1 asks for b = b1, hence α2 = α3; its proof does not.
+
+Why it follows: the first term of Theorem 1's bound is (F(w̄_0) − F*)T^{α1−1}; drift and smoothness
+are constants times τT^{-α1}; the bias of the plug-in estimator is a constant times T^{-α2/2}.
 
 **Floors.** (i) One client, no noise, F' = G beyond the knee δ of a Huber function, start D > δ:
 each step moves by ηG, so the gradient is G in the first (D − δ)/(τηG) rounds: left ≥ G(D − δ)/(Tη),
@@ -20,10 +25,11 @@ stuck estimator with b = 1: left = G² for every T: the minibatch has to grow.
 from sympy import Rational, Symbol, symbols
 
 from synthetic.problems import BoundedComposition
-from toolkit import Case, average, claim, sq
+from toolkit import Case, average, claim, intended, literal, sq
 from toolkit.algorithms import ComFedL
+from toolkit.readings import Erratum
+from verifiers.claims.comfedl._theorem_bounds import sharpened
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
-from verifiers.claims.comfedl.theorem_1 import sharpened
 from verifiers.rate import Floor, Rate, Schedule
 
 T, a1, a2, a3 = symbols("T alpha_1 alpha_2 alpha_3", positive=True)
@@ -66,12 +72,20 @@ class ConvergenceRate:
     def range(c):
         return (c.G_f * c.G_g) ** 2
 
-    right = Schedule({"eta": T**-a1, "b": T**-a2, "b1": T**-a3}, ORDER, counts=("b", "b1"))
-    corrected = Schedule({"eta": T**-a1, "b": T**a2, "b1": T**a3}, ORDER, counts=("b", "b1"))
-    correction = (
-        "Put η = T^{-α1}, b ≥ T^{α2}, b1 ≥ T^{α3} into the corrected bound of Theorem 1: the first "
-        "term is (F(w̄_0) − F*)T^{α1−1}; drift and smoothness are constants times τT^{-α1}; the "
-        "noise terms are constants times T^{-α2/2} and T^{-α3/2}."
+    readings = {
+        "minibatches of T^(-α) samples": literal(
+            Schedule({"eta": T**-a1, "b": T**-a2, "b1": T**-a3}, ORDER, counts=("b", "b1"))
+        ),
+        "minibatches of T^α samples": intended(
+            Schedule({"eta": T**-a1, "b": T**a2, "b1": T**a3}, ORDER, counts=("b", "b1")),
+            quote="Theorem 1's terms √5G_gσ/√b and √5G_fσ/√b_1 become the printed 1/T^{0.5α_2} and "
+            "1/T^{0.5α_3} with b = T^{α_2} and b_1 = T^{α_3}, and with nothing else",
+        ),
+    }
+    erratum = Erratum(
+        "misprint",
+        changes="The minibatches have to grow: b = T^{α2}, b1 = T^{α3}. T steps then cost T^{1+α2} "
+        "samples a client, so the O(1/√T) at α2 = 1 is O(N^{-1/4}) in samples.",
     )
     rate = Rate(
         horizon=T,
@@ -90,5 +104,5 @@ class ConvergenceRate:
     ]
     explain = (
         "A minibatch of 1/T samples does not exist, so the remark as printed speaks of nothing. "
-        "With b = T it follows from the corrected Theorem 1, and T^(-1/2) is attained."
+        "With b = T, which is plainly meant, it follows from Theorem 1, and T^(-1/2) is attained."
     )

@@ -7,15 +7,18 @@ O(1/T^{1−α1} + τ/T^{α1} + 1/T^{0.5α2}); for α1 = ½, α2 = 1 and τ = O(1
 
 **Source.** 000, Remark 2; not in 001.
 
-**Finding.** As in Remark 1: b = 1/T^{α2} is less than one sample; b = T^{α2} gives the order from
-Theorem 2, and costs T^{1+α2} samples a client.
+**Finding.** The misprint of Remark 1, and counted there: b = 1/T^{α2} is less than one sample;
+b = T^{α2} gives the order from Theorem 2, and costs T^{1+α2} samples a client. The first term of
+Theorem 2's bound is then (F(w̄_0) − F*)T^{α1−1}; drift and smoothness are constants times τT^{-α1};
+the noise terms are constants times T^{-α2/2}.
 """
 
 from sympy import Rational
 
 from synthetic.problems import BoundedComposition
-from toolkit import Case, claim
+from toolkit import Case, claim, intended, literal
 from toolkit.algorithms import ComFedL
+from toolkit.readings import Erratum
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 from verifiers.claims.comfedl.remark_1 import FLOORS, TAU, T, a1, a2
 from verifiers.claims.comfedl.theorem_2 import SpecialConvergence, bound
@@ -48,12 +51,21 @@ class SpecialConvergenceRate:
     left = SpecialConvergence.left
     range = SpecialConvergence.range
     editions = "000"
-    right = Schedule({"eta": T**-a1, "b": T**-a2}, ORDER, counts=("b",))
-    corrected = Schedule({"eta": T**-a1, "b": T**a2}, ORDER, counts=("b",))
-    correction = (
-        "Put η = T^{-α1} and b ≥ T^{α2} into Theorem 2: the first term is (F(w̄_0) − F*)T^{α1−1}; "
-        "drift and smoothness are constants times τT^{-α1}; the noise terms are constants times "
-        "T^{-α2/2}."
+    readings = {
+        "minibatches of T^(-α) samples": literal(
+            Schedule({"eta": T**-a1, "b": T**-a2}, ORDER, counts=("b",))
+        ),
+        "minibatches of T^α samples": intended(
+            Schedule({"eta": T**-a1, "b": T**a2}, ORDER, counts=("b",)),
+            quote="Theorem 2's terms 2G_gσ/√b and 2L_gG_fσ/√b become the printed 1/T^{0.5α_2} with "
+            "b = T^{α_2}, and with nothing else",
+        ),
+    }
+    erratum = Erratum(
+        "misprint",
+        changes="The minibatches have to grow: b = T^{α2}. T steps then cost T^{1+α2} samples a "
+        "client.",
+        same_as="comfedl/remark-1",
     )
     rate = Rate(
         horizon=T,
@@ -72,5 +84,5 @@ class SpecialConvergenceRate:
     ]
     explain = (
         "A minibatch of 1/T samples does not exist, so the remark as printed speaks of nothing. "
-        "With b = T it follows from Theorem 2, and T^(-1/2) is attained."
+        "With b = T, which is plainly meant, it follows from Theorem 2, and T^(-1/2) is attained."
     )

@@ -13,9 +13,10 @@ from sympy import sqrt
 from synthetic.problems import KLDRO, BoundedComposition, OpposedClients, StuckEstimator
 from toolkit import claim, grid
 from toolkit.algorithms import ComFedL
+from verifiers.claims.comfedl._theorem_bounds import h, initial, smoothness
 from verifiers.claims.comfedl._wide import wide
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, sigma
-from verifiers.claims.comfedl.theorem_1 import Convergence, h, initial, smoothness
+from verifiers.claims.comfedl.theorem_1 import Convergence
 
 
 def bound(c, drift=1, noise=1):
@@ -62,8 +63,8 @@ class SpecialConvergence:
             StuckEstimator(), ComFedL(branch="special", local_steps=2, step_size=0.01), rounds=100
         ),
         *grid(
-            KLDRO(ball=1.5),
-            ComFedL(branch="special", local_steps=5, step_size=0.001, batch=4), rounds=20,
+            KLDRO(ball=0.5),
+            ComFedL(branch="special", local_steps=5, step_size=0.005, batch=64), rounds=20,
         ),
     ]  # fmt: skip
     full = wide(rounds=100, branch="special", inner_heterogeneity=[0.0, 0.9])

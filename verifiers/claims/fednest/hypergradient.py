@@ -5,9 +5,9 @@ r"""The hypergradient of one client (slide "Federated (Single-Level) Optimizatio
 **Kind.** Identity. Truth by another route: the derivative of x ↦ f_i(x, y*(x)), by differences of
 the exact y*, extrapolated once; and by implicit differentiation, in algebra.
 
-**Finding.** The slides define g twice. Where g = Σ g_i (slide "Hyperparameter Tuning") it
-holds. Where g = (1/m) Σ g_i, as in the problem itself (slide "Goal"), the bracket lacks 1/m: the
-indirect part is m times too small.
+**Finding.** The display uses a g that is defined only nine slides later, as g = Σ g_i; with that g
+it holds. The problem itself minimises (1/m) Σ g_i over y. For somebody who takes g to be that mean
+the bracket lacks 1/m, and the indirect part is m times too small. So it is a misprint at most.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ import torch
 
 from synthetic.problems import LogisticBilevel, QuadraticBilevel, QuadraticMinimax
 from toolkit import claim, grid, intended, literal
+from toolkit.readings import Erratum
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives
 from verifiers.ground_truth import Comparison
@@ -63,9 +64,15 @@ class Hypergradient:
         "g = (1/m) Σ g_i (Goal)": literal(Formula(lambda m: 1 / m)),
         "g = Σ g_i (Hyperparameter Tuning)": intended(
             Formula(lambda m: m / m),
-            quote="slide Hyperparameter Tuning: g(x, y) = Σ g_i(x, y)",
+            quote='slide Hyperparameter Tuning: "to minimize g = \\sum_{i=1}^m g_i", the only '
+            "place where g without an index is defined",
         ),
     }
+    erratum = Erratum(
+        "misprint",
+        changes="With g the mean of the g_i, as in the problem itself, write (1/m) Σ for the sum "
+        "in the bracket; else the indirect part of the hypergradient is m times too small.",
+    )
     corrected = Formula(lambda m: m / m)
     correction = (
         "With g = (1/m) Σ g_i: Σ ∇_y g_i(x, y*(x)) = 0 for all x, so ∇²_xy g + (dy*/dx)ᵀ ∇²_yy g = "
@@ -73,6 +80,7 @@ class Hypergradient:
     )
     false_siblings = [
         ("the other sign", Formula(lambda m: -m / m)),
+        ("half the indirect part", Formula(lambda m: m / m / 2)),
         ("a client's own ∇²_xy g_i", Formula(lambda m: m / m, "cross")),
         ("a client's own ∇²_xy g_i and ∇²_y g_i, as in LFedNest", Formula(lambda m: m / m, "both")),
     ]
@@ -111,8 +119,8 @@ class Hypergradient:
         ]
 
     explain = (
-        "True where g is the sum of the g_i; where it is their mean, as in the problem itself, the "
-        "bracket needs the mean too: as printed the indirect part is m times too small."
+        "True where g is the sum of the g_i, as a later slide defines it. Where g is their mean, "
+        "as in the problem itself, the bracket needs the mean too."
     )
 
 

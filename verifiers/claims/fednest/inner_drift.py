@@ -8,6 +8,10 @@ r"""The order of FedInn's drift in τ and β together (slide "Proposed Algorithm
 τβ‖q‖ away. One client, g = y²/2, y^k = 1: y_ν = (1 − β)^ν; at β = 1/T the mean over ν ≤ T of
 (1 − (1 − 1/T)^ν)² tends to ∫₀¹(1 − e^{−u})² du = 2/e − ½ − e^{−2}/2 ≈ 0.168, and 1/T to 0. No
 constant that does not depend on τ and β repairs it.
+
+**Readings.** For a fixed τ and β → 0 the order is right (fednest/inner-drift-step-size), but then
+the printed factor τ_i says nothing. Nothing in the slides shows that τ_i² was meant. The finding
+rests on that one exponent, which a conversion of the slides to text may have lost.
 """
 
 from sympy import Rational, exp, symbols
@@ -15,6 +19,7 @@ from sympy import Rational, exp, symbols
 from synthetic.problems import QuadraticBilevel
 from toolkit import Case, claim
 from toolkit.algorithms import FedInn
+from toolkit.readings import Erratum
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
 from verifiers.rate import Floor, Rate, Schedule
@@ -60,6 +65,12 @@ class Exponents:
     corrected = Schedule({"tau": T, "beta": 1 / T}, T**2 * T**-2)
     correction = (
         "fednest/inner-drift-bound: ‖y_{i,ν} − y‖² ≤ τ²β²‖q‖², and ‖q‖ ≤ ℓ_{g,1}‖y − y*(x)‖."
+    )
+    erratum = Erratum(
+        "false",
+        changes="The drift of τ local steps of size β is of order τ²β², not τβ². A step size that "
+        "shrinks like 1/√τ does not keep it bounded; one that shrinks like 1/τ does.",
+        one_character=True,
     )
     rate = Rate(
         horizon=T,

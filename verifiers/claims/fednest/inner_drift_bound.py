@@ -7,6 +7,8 @@ the shared gradient, ν ≤ τ, almost surely (see ``_drift``).
 vanishing Hessian by each.
 """
 
+from sympy import Rational
+
 from synthetic.problems import QuadraticBilevel, QuadraticMinimax
 from toolkit import claim, grid
 from toolkit.algorithms import FedInn, FedNest
@@ -57,6 +59,8 @@ class Drift:
     )
     false_siblings = [
         ("half as much", lambda c: c.beta**2 * c.measured("steps") / 2),
+        ("a hundredth less", lambda c: Rational(99, 100) * c.beta**2 * c.measured("steps")),
+        ("a power of β less", lambda c: c.beta**3 * c.measured("steps")),
         ("linear in τ, as printed", lambda c: c.beta**2 * c.measured("steps") / c.tau),
     ]
     explain = (

@@ -7,12 +7,19 @@ exactly (``_minimax``), with FedAvg-S's steps taken simultaneously and in turn; 
 experiment, asked here of a family. In the experiment's own setting it is reproduced
 (``driftproof run fednest/minimax``).
 
+**Readings.** The slide says so of its figure, for the one problem that it shows. That is judged
+with all clients, as the slides print their means, and in a small copy of the figure's setting as
+the public code has it: A_i in [0, 0.1], λ = 0.1, α = β = 0.01, half of the clients sampled, T = 10
+calls of FedInn with a cohort each. "On every member of a family" and "with a series" are studies of
+ours.
+
 **Finding.** With all clients and without series LFedNest has no error in the limit, because all
 Hessians are equal, and FedAvg-S has one as soon as the A_i differ: its joint local steps follow
-each client's own saddle point. With the local series that the slides give LFedNest, p_i = H^{-1}∇_y
-f_i is not 0 at y*(x), since only the mean of ∇_y f_i is: it has a bias, the larger one. With
-sampled clients and T = 1 it is not better on every member: τ local steps of each variable in turn
-move farther towards the cohort's own saddle than τ joint ones.
+each client's own saddle point. With sampled clients LFedNest's floor is 0.94 to 0.97 of FedAvg-S's
+in the figure's setting: slightly better. With one cohort a round (T = 1) it is not better on every
+member: τ local steps of each variable in turn move farther towards the cohort's own saddle than τ
+joint ones. With the local series that the slides give LFedNest, p_i = H^{-1}∇_y f_i is not 0 at
+y*(x), since only the mean of ∇_y f_i is: it has a bias, the larger one.
 """
 
 from dataclasses import dataclass
@@ -29,6 +36,12 @@ from verifiers.claims.fednest import _minimax as exact
 from verifiers.claims.fednest.minimax_linear import ALL, DIRECT, SOME, STABLE
 from verifiers.ground_truth import Comparison
 
+ONCE = Assumption("T = 1", r"T = 1", applies=lambda case: case.algorithm.inner_calls == 1)
+FIGURE = Assumption(
+    "the figure's setting", r"T = 10,\; A_i \in [0, 0.1]",
+    applies=lambda case: case.algorithm.inner_calls == 10
+    and float(case.problem.matrices.max()) <= 0.1,
+)  # fmt: skip
 SERIES = Assumption(
     "N > 0", r"p_i \text{ of each client's own Hessian and gradient}",
     applies=lambda case: case.algorithm.terms > 0,
@@ -68,21 +81,47 @@ class Light:
             outer_step_size=0.05,
         ),
         rounds=300,
-    )  # fmt: skip
+    ) + [
+        case
+        for local in (5, 50)
+        for case in grid(
+            QuadraticMinimax(
+                clients=[4, 6], dim=1, smallest=0.05, largest=0.05, heterogeneity=[0.02, 0.05]
+            ),
+            LFedNest(
+                terms=0, inner_calls=10, inner_steps=local, outer_steps=10 * local,
+                inner_step_size=0.01, outer_step_size=0.01, participation=0.5,
+            ),
+            rounds=1,
+        )
+    ]  # fmt: skip
     readings = {
-        "N = 0, all clients take part": literal(Stated(Share(1.0), assumes=(DIRECT, ALL, STABLE))),
+        "N = 0, all clients take part": literal(
+            Stated(Share(1.0), assumes=(DIRECT, ALL, STABLE)), part="all clients take part"
+        ),
+        "N = 0, clients are sampled, the figure's setting": literal(
+            Stated(Share(1.0), assumes=(DIRECT, SOME, FIGURE, STABLE)), part="the figure's setting"
+        ),
         "N = 0, clients are sampled, on every member, T = 1": wider(
-            Stated(Share(1.0), assumes=(DIRECT, SOME, STABLE)),
-            why="the slide shows one problem, and does not say every member of a family",
+            Stated(Share(1.0), assumes=(DIRECT, SOME, ONCE, STABLE)),
+            why="the slide says it of one figure: not of every member of a family, nor of sampled "
+            "clients with one cohort a round",
         ),
         "with local series, all clients take part": wider(
             Stated(Share(1.0), assumes=(SERIES, ALL)),
-            why="the slide's minimax method has no series",
+            why="the minimax experiment takes no series: ∇_y f = 0 at y*(x), and the public code "
+            "has none",
         ),
     }
     false_siblings = [
-        ("a tenth less, sampled", Stated(Share(0.9), assumes=(DIRECT, SOME, STABLE))),
-        ("half of it, sampled", Stated(Share(0.5), assumes=(DIRECT, SOME, STABLE))),
+        (
+            "a tenth less, the figure's setting",
+            Stated(Share(0.9), assumes=(DIRECT, SOME, FIGURE, STABLE)),
+        ),
+        (
+            "half of it, the figure's setting",
+            Stated(Share(0.5), assumes=(DIRECT, SOME, FIGURE, STABLE)),
+        ),
     ]
 
     def compare(case, right):
@@ -90,9 +129,9 @@ class Light:
         light = error_of(case)
         for order in ("simultaneous", "alternating"):
             other = FedAvgS(
-                local_steps=ours.inner_steps, inner_step_size=ours.inner_step_size,
-                outer_step_size=ours.outer_step_size, participation=ours.participation,
-                order=order,
+                local_steps=ours.inner_calls * ours.inner_steps, order=order,
+                inner_step_size=ours.inner_step_size, outer_step_size=ours.outer_step_size,
+                participation=ours.participation,
             )  # fmt: skip
             error = right.of_the_other * exact.limit(problem, exact.joint(problem, other))
             if isfinite(error):
@@ -100,9 +139,9 @@ class Light:
         return made
 
     explain = (
-        "Without series and with all clients it holds: LFedNest has no error in the limit. With "
-        "its own local series it has a bias, larger than FedAvg-S's; with sampled clients its "
-        "floor is often the higher one."
+        "Without series it holds: with all clients LFedNest has no error in the limit, and with "
+        "sampled ones, in the figure's setting, 3 to 6 % less than FedAvg-S. With its own local "
+        "series it has a bias; with one cohort a round its floor is often the higher one."
     )
 
 

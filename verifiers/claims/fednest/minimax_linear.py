@@ -11,9 +11,13 @@ run too, for every cohort.
 f; and step sizes for which the moments do not grow. The slides give neither. With all clients and
 αλτ, βτ large it diverges, as every alternation of long calls does.
 
-**Finding.** True where all clients take part, with a rate in closed form. Where clients are
-sampled, as in the experiment's public code (50 of 1,000), b_S − b̄ and A_S − Ā move the fixed point
-of every call, and E‖z_K − z*‖² tends to a positive number: variance reduction removes the drift of
+**Readings.** The slides print FedSVRG with means over all m clients, and the slide of the figure
+says nothing of sampling. So the sentence is judged with all clients, where it is true, with a rate
+in closed form. That 50 of 1,000 clients were sampled is known from the public code alone: to hold
+the sentence to it is wider than the print.
+
+**Finding.** Where clients are sampled b_S − b̄ and A_S − Ā move the fixed point of every call, and
+E‖z_K − z*‖² tends to a positive number: variance reduction removes the drift of
 local steps, not the sampling of clients. The drawn curve goes to 10^{−22} because that code leaves
 the b_i out of FedNest's update alone. And on this f_i FedNest is LFedNest, iterate by iterate.
 """
@@ -23,7 +27,7 @@ from contextlib import suppress
 import numpy as np
 
 from synthetic.problems import QuadraticMinimax
-from toolkit import Assumption, Stated, average, claim, grid, literal
+from toolkit import Assumption, Stated, average, claim, grid, literal, wider
 from toolkit.algorithms import FedNest, FedNestSGD, LFedNest
 from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
@@ -100,8 +104,11 @@ class Linear:
         ),
     ]  # fmt: skip
     readings = {
-        "all clients take part": literal(Stated(vanishing, assumes=(ALL,)), part="all clients"),
-        "clients are sampled": literal(Stated(vanishing, assumes=(SOME,)), part="sampled clients"),
+        "all clients take part": literal(Stated(vanishing, assumes=(ALL,))),
+        "clients are sampled": wider(
+            Stated(vanishing, assumes=(SOME,)),
+            why="the slides print means over all m clients; sampling is in the public code alone",
+        ),
     }
     corrected = floor
     correction = (

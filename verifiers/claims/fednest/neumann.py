@@ -9,7 +9,10 @@ independent ζ_n.
 
 **Finding.** The sums inside the product and around the bracket lack 1/m: with m clients they are
 m times the means, so the n-th term is m^{n+1} times too large. The series diverges where
-m(1 − μ_g/ℓ_{g,1}) > 1, and its first term alone is wrong. FedIHGP itself divides by |S_n|.
+m(1 − μ_g/ℓ_{g,1}) > 1, and its first term alone is wrong.
+
+**Readings.** FedIHGP, which the same slide gives as the way to compute this series, divides by
+|S_n|. So means were meant, and with means the display holds: a misprint.
 """
 
 from dataclasses import dataclass
@@ -19,9 +22,10 @@ import numpy as np
 import sympy
 
 from synthetic.problems import QuadraticBilevel
-from toolkit import claim, grid
+from toolkit import claim, grid, intended, literal
 from toolkit.algorithms import FedIHGP
 from toolkit.constants import Letters, evaluate
+from toolkit.readings import Erratum
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
 from verifiers.empirical import roles_of
@@ -42,6 +46,9 @@ class Sums:
 
     def __call__(self, c):
         return bias_bound(c)
+
+
+MEANS = Sums(lambda m: (1 / m, 1 / m))
 
 
 @claim(
@@ -67,8 +74,20 @@ class Series:
             FedIHGP(terms=[1, 3, 10]), rounds=1,
         ),
     ]  # fmt: skip
-    right = Sums(lambda m: (1, 1))
-    corrected = Sums(lambda m: (1 / m, 1 / m))
+    readings = {
+        "sums, as printed": literal(Sums(lambda m: (1, 1))),
+        "means, as in FedIHGP": intended(
+            MEANS,
+            quote="FedIHGP on the same slide: p_0 = (N/ℓ_{g,1})|S_n|^{-1} Σ p_{i,0} and p_n = "
+            "|S_n|^{-1} Σ p_{i,n}, means over the clients",
+        ),
+    }
+    erratum = Erratum(
+        "misprint",
+        changes="Write both sums as means. Whoever programs the display as it stands gets a series "
+        "that does not approximate p; FedIHGP, the algorithm, is right.",
+    )
+    corrected = MEANS
     correction = (
         "Write both sums as means. E over independent ζ_n replaces each factor by its mean I − "
         "H/ℓ, H = (1/m) Σ ∇²_y g_i, and E over N' sums: (1/ℓ) Σ_{j<N} (I − H/ℓ)^j = H^{-1}(I − (I "
@@ -109,7 +128,8 @@ class Series:
 
     explain = (
         "The printed sums lack 1/m: with two clients or more the series does not approximate p, "
-        "and diverges when m(1 − μ_g/ℓ_g,1) > 1. With means it holds, with the error of FedIHGP."
+        "and diverges when m(1 − μ_g/ℓ_g,1) > 1. With means, as FedIHGP on the same slide takes "
+        "them, it holds."
     )
 
 

@@ -6,6 +6,8 @@ for bilevel, minimax, compositional and single-level problems.
 **Kind.** Complexity, by algebra: K(ε) iterations are enough if the left side at K(ε), over ε, stays
 bounded as ε → 0; they are too few if a floor at K(ε), over ε, does not.
 
+**Readings.** For bilevel problems the order needs fednest/theorem, which is undecided; so is this.
+
 **Finding.** From 1/√K, which fednest/theorem-minimax and its like support, ε^{−2} follows: an
 iteration costs O(1) samples. For bilevel problems and step sizes that are constant over the run
 fednest/theorem's floor √(log K/K)/100 exceeds ε after (C/ε)² iterations, for every C; and an
@@ -86,7 +88,7 @@ class Samples:
         return [finite_limit(ratio, epsilon, 0, says, "the left side over ε")]
 
     explain = (
-        "As stated where no Neumann series has to grow. For bilevel problems the floor of "
-        "fednest/theorem is above ε after (C/ε)² iterations with constant step sizes, and an "
-        "iteration costs log(1/ε) samples more."
+        "As stated where no Neumann series has to grow. For bilevel problems it is as undecided as "
+        "fednest/theorem: with step sizes that are constant over the run the floor is above ε "
+        "after (C/ε)² iterations."
     )

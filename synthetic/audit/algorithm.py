@@ -1,0 +1,109 @@
+"""Laws of an algorithm: what ``init`` and ``step`` return, and that a step keeps its shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from synthetic.audit.asked import REPLICATES
+from toolkit.algorithm import Algorithm
+from toolkit.errors import DriftproofError
+from toolkit.federation import sampled_context
+from toolkit.oracles import OFFERS
+from toolkit.problem import Problem
+
+
+def audit_algorithm(algorithm: Algorithm, problem: Problem) -> None:
+    """Raise DriftproofError unless an algorithm's state is one, and a step keeps it so.
+
+    The first step of a round and its last, which averages, are made, in double and in single.
+    """
+    if algorithm.needs not in OFFERS.get(problem.offers, ()):
+        return  # a run says which problems fit
+    _check_counts(algorithm, problem)
+    for dtype in (torch.float64, torch.float32):
+        ctx = sampled_context(problem, ("audit",), replicates=REPLICATES, dtype=dtype)
+        ctx.local_steps, ctx.horizon = algorithm.local_steps, 1
+        oracles = problem.oracles(dtype)
+        state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
+        check_state(algorithm, problem, state, "init", dtype)
+        for ctx.t in sorted({0, algorithm.local_steps - 1}):
+            before, state = state, algorithm.step(ctx, oracles, state)
+            check_kept(algorithm, before, state)
+            check_state(algorithm, problem, state, "step", dtype)
+
+
+def _check_counts(algorithm: Algorithm, problem: Problem) -> None:
+    steps = algorithm.local_steps
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
+        raise DriftproofError(
+            f"local_steps = {steps!r} of {algorithm.leaf_name}",
+            "a whole number of local steps a round, 1 or more",
+            "set local_steps; self.whole('local_steps') in validate refuses others",
+        )
+    size = algorithm.cohort_size(problem.clients)
+    if not isinstance(size, int) or not 1 <= size <= problem.clients:
+        raise DriftproofError(
+            f"cohort_size({problem.clients}) of {algorithm.leaf_name} is {size!r}",
+            f"a whole number from 1 to {problem.clients}",
+            "mend cohort_size, or participation",
+        )
+
+
+def check_state(
+    algorithm: Algorithm, problem: Problem, state: Any, method: str, dtype: torch.dtype
+) -> None:
+    """Raise unless a state is a NamedTuple of finite tensors [clients, …, replicates]."""
+    name = algorithm.leaf_name
+    fields = getattr(type(state), "_fields", None)
+    if not isinstance(state, tuple) or fields is None:
+        raise DriftproofError(
+            f"{method} of {name} returned {type(state).__name__}",
+            "a NamedTuple of tensors, the state of all clients",
+            f"mend {method}: return State(w), with class State(NamedTuple) and w: Tensor, say",
+        )
+    if algorithm.iterate not in fields:
+        raise DriftproofError(
+            f"{method} of {name} returned a state of {', '.join(fields)}",
+            f"a field {algorithm.iterate!r}: iterate says that it is the model",
+            f"set iterate of {type(algorithm).__name__} to one of the fields",
+        )
+    for field, value in zip(fields, state, strict=True):
+        shape = tuple(value.shape) if isinstance(value, Tensor) else ()
+        kind = value.dtype if isinstance(value, Tensor) else type(value).__name__
+        fits = len(shape) == 3 and kind == dtype
+        if not fits or (shape[0], shape[2]) != (problem.clients, REPLICATES):
+            got = f"of shape {shape} and type {kind}" if isinstance(value, Tensor) else kind
+            raise DriftproofError(
+                f"{method} of {name}: field {field!r} is {got}",
+                f"a tensor [clients, entries, replicates] = ({problem.clients}, …, {REPLICATES}) "
+                f"of type {dtype}",
+                f"mend {method}: ctx.everywhere(start) has the right shape",
+            )
+        if not bool(value.isfinite().all()):
+            raise DriftproofError(
+                f"{method} of {name}: field {field!r} is not finite",
+                "finite numbers after the first steps",
+                f"mend {method}, or take a smaller step size",
+            )
+
+
+def check_kept(algorithm: Algorithm, before: Any, after: Any) -> None:
+    """Raise unless a step returns a state of the same type and shapes."""
+    name = algorithm.leaf_name
+    if type(before) is not type(after):
+        raise DriftproofError(
+            f"step of {name} returned {type(after).__name__}",
+            f"{type(before).__name__}, what init returned",
+            "mend step",
+        )
+    for field, old, new in zip(type(before)._fields, before, after, strict=True):
+        shapes = [tuple(getattr(x, "shape", ())) for x in (old, new)]
+        if shapes[0] != shapes[1]:
+            raise DriftproofError(
+                f"step of {name}: field {field!r} of shape {shapes[1]}",
+                f"{shapes[0]}, as before the step",
+                "mend step: an average has the shape of what was averaged",
+            )

@@ -1,0 +1,120 @@
+"""Everything that the protocols of ``toolkit.oracles`` ask of a problem's oracles, as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from toolkit.errors import DriftproofError, unknown_name
+from toolkit.oracles import OFFERS
+from toolkit.problem import Problem
+
+REPLICATES = 5
+
+
+@dataclass(frozen=True)
+class Points:
+    """Where oracles are asked; every client and replicate has a point of its own.
+
+    Attributes:
+        x: what the algorithm moves, [clients, size, replicates].
+        y: arguments of the outer function, [clients, inner_dim, replicates] (a composition's).
+        v: directions for pullbacks or Hessians.
+    """
+
+    x: Tensor
+    y: Tensor
+    v: Tensor
+
+    def of(self, clients: slice) -> Points:
+        """Return those of some clients."""
+        return Points(self.x[clients], self.y[clients], self.v[clients])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One value that an oracle gives.
+
+    Attributes:
+        method: what to look at, as the protocol calls it.
+        law: the method that gives the law of its noise (empty: it has none).
+        entries: the entries between clients and replicates: (dim,) of a vector, () of a number.
+        value: from oracles, points and a draw (None: without noise).
+    """
+
+    method: str
+    law: str
+    entries: tuple[int, ...]
+    value: Callable[[Any, Points, Tensor | None], Tensor]
+
+
+def points(problem: Problem, oracles: Any, *, seed: int = 0) -> Points:
+    """Return random points, inside the region on which the constants are proven."""
+    random = torch.Generator().manual_seed(seed)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=random, dtype=torch.float64)
+
+    x = normal(problem.clients, len(problem.start()), REPLICATES)
+    if problem.radius is not None:
+        x = x * (problem.radius / x.norm(dim=1, keepdim=True).clamp(min=problem.radius))
+    wide = getattr(problem, "upper_dim", 0)
+    y, rows = x, x.shape[1] - wide
+    if problem.offers == "composition":
+        y = oracles.inner(x, None)[0]
+        rows = y.shape[1] if isinstance(y, Tensor) and y.dim() == 3 else 1
+    return Points(x, y, normal(problem.clients, rows, REPLICATES))
+
+
+def asked(problem: Problem, at: Points) -> Iterator[Asked]:
+    """Yield every value that algorithms, measures and attacks ask of a problem's oracles."""
+    if problem.offers not in OFFERS:
+        raise unknown_name("word for offers", problem.offers, OFFERS)
+    needs, size = OFFERS[problem.offers] | {problem.offers}, at.x.shape[1]
+    if needs & {"plain", "composition"}:
+        yield Asked("plain_grad", "plain_law", (size,), lambda o, p, d: o.plain_grad(p.x, d))
+    if needs & {"losses", "composition"}:
+        yield Asked("plain_value", "", (), lambda o, p, d: o.plain_value(p.x))
+    if "losses" in needs:
+        yield Asked("plain_loss", "plain_law", (), lambda o, p, d: o.plain_loss(p.x, d))
+    if "composition" in needs:
+        yield from _composition(size, at.v.shape[1])
+    if "bilevel" in needs:
+        yield from _bilevel(problem, size)
+
+
+def _composition(size: int, inner: int) -> Iterator[Asked]:
+    yield Asked("inner", "inner_law", (inner,), lambda o, p, d: o.inner(p.x, d)[0])
+    yield Asked("inner", "inner_law", (size,), lambda o, p, d: o.inner(p.x, d)[1](p.v))
+    yield Asked("outer_grad", "outer_law", (inner,), lambda o, p, d: o.outer_grad(p.y, d))
+    yield Asked("outer_value", "", (), lambda o, p, d: o.outer_value(p.y))
+
+
+def _bilevel(problem: Problem, size: int) -> Iterator[Asked]:
+    of_x: int = problem.upper_dim  # type: ignore[attr-defined]
+    of_y = size - of_x
+    if of_y < 1:
+        raise DriftproofError(
+            f"{problem.leaf_name}: start() of {size} entries, where upper_dim = {of_x}",
+            "(x_0, y_0): upper_dim entries, and those of y after them",
+            "mend start",
+        )
+
+    def both(p: Points) -> tuple[Tensor, Tensor]:
+        return p.x[:, :of_x], p.x[:, of_x:]
+
+    yield Asked("upper_value", "", (), lambda o, p, d: o.upper_value(*both(p)))
+    yield Asked("upper_grad_x", "upper_law", (of_x,), lambda o, p, d: o.upper_grad_x(*both(p), d))
+    yield Asked("upper_grad_y", "upper_law", (of_y,), lambda o, p, d: o.upper_grad_y(*both(p), d))
+    yield Asked("lower_grad", "lower_law", (of_y,), lambda o, p, d: o.lower_grad(*both(p), d))
+    yield Asked("lower_grad_x", "", (of_x,), lambda o, p, d: o.lower_grad_x(*both(p)))
+    yield Asked(
+        "lower_hessian", "lower_law", (of_y,), lambda o, p, d: o.lower_hessian(*both(p), p.v, d)
+    )
+    yield Asked(
+        "lower_cross", "lower_law", (of_x,), lambda o, p, d: o.lower_cross(*both(p), p.v, d)
+    )

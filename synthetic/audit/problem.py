@@ -1,0 +1,261 @@
+"""Laws of a problem: numbers, start, objective beside gradient, and the solution."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from synthetic.attack import maximise
+from synthetic.audit.asked import REPLICATES
+from synthetic.audit.oracles import audit_oracles
+from toolkit.constants import MODULI, SIGNED
+from toolkit.errors import DriftproofError
+from toolkit.problem import Problem, Solution
+
+STEP = 1e-4
+DIRECTIONS = 8
+
+
+def audit_problem(problem: Problem) -> None:
+    """Raise DriftproofError at the first thing of a problem that does not fit the others."""
+    check_numbers(problem)
+    check_constants(problem)
+    check_start(problem)
+    audit_oracles(problem)
+    check_gradient(problem)
+    check_client_gradients(problem)
+    check_solution(problem)
+
+
+def check_numbers(problem: Problem) -> None:
+    """Raise unless clients, dim and radius are numbers that a problem can have."""
+    for name in ("clients", "dim"):
+        value = getattr(problem, name, None)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise DriftproofError(
+                f"{name} = {value!r} of {problem.leaf_name}",
+                "a whole number, 1 or more",
+                f"set {name}; self.whole({name!r}) in validate refuses others",
+            )
+    radius = problem.radius
+    if radius is not None and not (_finite(radius) and radius > 0):
+        raise DriftproofError(
+            f"radius = {radius!r} of {problem.leaf_name}",
+            "a finite number above 0, or None where the constants hold everywhere",
+            "mend radius",
+        )
+
+
+def check_constants(problem: Problem) -> None:
+    """Raise unless every declared constant is a number that its role can be."""
+    for role, value in problem.constants.items():
+        if not _finite(value):
+            raise DriftproofError(
+                f"{role} = {value!r} of {problem.leaf_name}",
+                "a finite number",
+                "mend constants: leave out a role that has no finite bound",
+            )
+        if value < 0 and role not in SIGNED:
+            what = "modulus" if role in MODULI else "bound on a size"
+            raise DriftproofError(
+                f"{role} = {value:g} of {problem.leaf_name}",
+                f"a number of 0 or more: it is a {what}",
+                "mend constants",
+            )
+
+
+def check_start(problem: Problem) -> None:
+    """Raise unless the start is a finite vector of as many entries as the algorithm moves."""
+    start = problem.start()
+    wanted = f"a vector of {problem.dim} entries: dim = {problem.dim}"
+    size = problem.dim
+    if problem.offers in ("bilevel", "minimax"):
+        upper: int = problem.upper_dim  # type: ignore[attr-defined]
+        middle = torch.zeros(upper, 1, dtype=torch.float64)
+        lower = problem.lower_solution(middle)  # type: ignore[attr-defined]
+        size = upper + len(lower)
+        wanted = f"a vector of {size} entries: {upper} of x and {len(lower)} of y"
+    shape = np.shape(start)
+    if not isinstance(start, np.ndarray) or shape != (size,):
+        told = f"an array of shape {shape}" if isinstance(start, np.ndarray) else repr(start)
+        raise DriftproofError(
+            f"start() of {problem.leaf_name} returned {told}", wanted, "mend start, or dim"
+        )
+    if start.dtype.kind != "f" or not np.isfinite(start).all():
+        raise DriftproofError(
+            f"start() of {problem.leaf_name} returned {start!r}",
+            "finite floating-point numbers",
+            "mend start: np.zeros(self.dim), say",
+        )
+
+
+def sample(problem: Problem, *, seed: int = 0) -> Tensor:
+    """Return points of F, [dim, replicates]: the start, and random ones inside the radius."""
+    random = torch.Generator().manual_seed(seed)
+    made = torch.randn(problem.dim, REPLICATES, generator=random, dtype=torch.float64)
+    made[:, 0] = torch.from_numpy(problem.start())[: problem.dim]
+    if problem.radius is not None:
+        made = made * (problem.radius / made.norm(dim=0).clamp(min=problem.radius))
+    return made
+
+
+def values(problem: Problem, x: Tensor) -> Tensor:
+    """Return F at points, after a look at its shape."""
+    made = problem.objective(x)
+    if not isinstance(made, Tensor) or tuple(made.shape) != (x.shape[1],):
+        shape = tuple(made.shape) if isinstance(made, Tensor) else made
+        raise DriftproofError(
+            f"objective(x) of {problem.leaf_name} at x of shape {tuple(x.shape)}: {shape!r}",
+            f"a tensor of shape ({x.shape[1]},): F at each of the points",
+            "mend objective",
+        )
+    return made
+
+
+def check_gradient(problem: Problem) -> None:
+    """Raise unless the gradient is the derivative of the objective, by central differences.
+
+    Differences over a step and over half of it tell how far they may be off.
+    """
+    x = sample(problem)
+    gradient = problem.gradient(x)
+    if not isinstance(gradient, Tensor) or gradient.shape != x.shape:
+        shape = tuple(gradient.shape) if isinstance(gradient, Tensor) else gradient
+        raise DriftproofError(
+            f"gradient(x) of {problem.leaf_name} at x of shape {tuple(x.shape)}: {shape!r}",
+            f"a tensor of shape {tuple(x.shape)}",
+            "mend gradient",
+        )
+    random = torch.Generator().manual_seed(1)
+    along = torch.eye(problem.dim, dtype=torch.float64)[:, :DIRECTIONS]
+    one = torch.randn(problem.dim, 1, generator=random, dtype=torch.float64)
+    along = torch.cat([along, one / one.norm()], 1)
+    for direction in along.T[:, :, None]:
+        step = STEP * (1 + x.norm(dim=0))
+        whole, half = (_difference(problem, x, direction, h) for h in (step, step / 2))
+        slope = (gradient * direction).sum(0)
+        room = 1e-6 * (1 + slope.abs()) + 10 * (whole - half).abs()
+        room = room + 1e3 * 2.0**-52 * values(problem, x).abs() / step
+        wrong = ~((half - slope).abs() <= room)
+        if bool(wrong.any()):
+            k = int(wrong.float().argmax())
+            raise DriftproofError(
+                f"{problem.leaf_name} at x = {shown(x[:, k])}: along {shown(direction[:, 0])} "
+                f"objective rises by {float(half[k]):g} per unit, gradient says "
+                f"{float(slope[k]):g}",
+                "gradient(x) the derivative of objective(x)",
+                "mend gradient, objective, or the oracles that they are made of",
+            )
+
+
+def _difference(problem: Problem, x: Tensor, direction: Tensor, step: Tensor) -> Tensor:
+    ahead, behind = values(problem, x + step * direction), values(problem, x - step * direction)
+    return (ahead - behind) / (2 * step)
+
+
+def check_client_gradients(problem: Problem) -> None:
+    """Raise unless the clients' gradients have the gradient as their mean."""
+    x = sample(problem)
+    wanted, method = problem.gradient(x), "client_gradients"
+    try:
+        found = [problem.client_gradients(x).mean(0)]
+    except DriftproofError:  # it has none
+        if problem.offers not in ("plain", "losses") or len(problem.start()) != problem.dim:
+            return
+        method, oracles = "plain_grad of the oracles", problem.oracles(torch.float64)
+        each = oracles.plain_grad(x.expand(problem.clients, *x.shape), None)
+        found = [each.mean(0), (oracles.client_weights * each).sum(0)]
+    scale = 1e-8 * (1 + float(wanted.abs().max()))
+    if not any(
+        v.shape == wanted.shape and bool(((v - wanted).abs() <= scale).all()) for v in found
+    ):
+        raise DriftproofError(
+            f"{problem.leaf_name} at x = {shown(x[:, 0])}: the clients' mean gradient is "
+            f"{shown(found[0][:, 0])}, gradient(x) is {shown(wanted[:, 0])}",
+            "the gradient of F, which is the clients' mean",
+            f"mend {method}, or gradient",
+        )
+
+
+def check_solution(problem: Problem) -> None:
+    """Raise unless the certified optimum encloses inf F as far as can be seen."""
+    told, name = problem.solution, problem.leaf_name
+    if not isinstance(told, Solution) or not (
+        _finite(told.low) and _finite(told.high) and told.low <= told.high
+    ):
+        raise DriftproofError(
+            f"solution of {name}: {told!r}",
+            "Solution(low, high, minimiser, certificate) with finite low ≤ inf F ≤ high",
+            "mend solution",
+        )
+    scale = 1e-9 * (1 + abs(told.high))
+    if told.minimiser is not None:
+        _check_minimiser(problem, told, scale)
+    beaten, point = lowest(problem)
+    if beaten < told.low - scale:
+        raise DriftproofError(
+            f"solution of {name}: low = {told.low:.9g}, but F = {beaten:.9g} at x = {shown(point)}",
+            "low, a proven lower bound on inf F",
+            "mend solution: F_0 − F* in a right side rests on it",
+        )
+
+
+def _check_minimiser(problem: Problem, told: Solution, scale: float) -> None:
+    name, point = problem.leaf_name, np.asarray(told.minimiser)
+    if np.shape(point) != (problem.dim,) or not np.isfinite(point).all():
+        raise DriftproofError(
+            f"minimiser of {name}'s solution: {point!r}",
+            f"a finite vector of {problem.dim} entries, or None",
+            "mend solution",
+        )
+    x = torch.from_numpy(np.array(point, dtype=np.float64))[:, None]
+    value = float(values(problem, x))
+    if abs(value - told.high) > scale:
+        raise DriftproofError(
+            f"{name}: F = {value:.9g} at the solution's minimiser, high = {told.high:.9g}",
+            "F(minimiser) = high",
+            "mend solution, or objective",
+        )
+    slope, bend = float(problem.gradient(x).norm()), problem.constants.get("objective_smoothness")
+    gap = told.high - told.low
+    room = 1e-6 * (1 + float(problem.gradient(sample(problem)[:, :1]).norm()))
+    if bend is None:
+        if gap > scale:
+            return  # a point that is only near the minimum may have a slope
+    else:
+        room += math.sqrt(2 * bend * gap)  # ‖∇F‖² ≤ 2L(F − inf F)
+    if problem.radius is not None:
+        reach = float(x.norm()) + (slope / bend if bend else math.inf)
+        if reach > problem.radius:
+            return  # on the boundary of the region a minimiser need not be stationary
+    if slope > room:
+        raise DriftproofError(
+            f"{name}: ‖∇F‖ = {slope:.6g} at the solution's minimiser {shown(x[:, 0])}",
+            f"0, to within {room:.2g}: a minimiser is stationary",
+            "mend solution, or gradient",
+        )
+
+
+def lowest(problem: Problem) -> tuple[float, Tensor]:
+    """Return the least value of F that a search finds, and where."""
+    starts = [torch.from_numpy(problem.start())[: problem.dim]]
+    if problem.solution.minimiser is not None:
+        starts.append(torch.from_numpy(np.array(problem.solution.minimiser, dtype=np.float64)))
+    found, point = maximise(
+        lambda x: -values(problem, x), problem.dim, problem.radius, 0, seeds=starts
+    )
+    return -found, point
+
+
+def shown(x: Tensor, most: int = 6) -> str:
+    """Return a point as an error shows it."""
+    parts = [f"{float(v):.6g}" for v in x[:most]]
+    return f"({', '.join(parts)}{', …' if len(x) > most else ''})"
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,112 @@
+"""ComFedL's error by its parts, on a composition whose outcomes can be listed: each bound, exactly.
+
+The corrected Theorem 1 and the bound for full participation rest on them: the five parts add up to
+the error, each has the root mean square that is claimed, and two of them have mean 0.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from toolkit.constants import Letters
+from toolkit.errors import DriftproofError
+from verifiers.claims.comfedl.full_participation import FullParticipation, bound
+from verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest
+from verifiers.terms import Terms
+
+SLOPE, BEND, VALUE, JACOBIAN, OUTER = 1.0, 0.7, 0.4, 0.3, 0.5
+
+
+def outer_slope(y, zeta):
+    return np.clip(BEND * y, -SLOPE, SLOPE) + OUTER * zeta
+
+
+def inner(w, xi):
+    return w + VALUE * xi[0] + JACOBIAN * xi[1] * np.sin(w)
+
+
+def jacobian(w, xi):
+    return 1 + JACOBIAN * xi[1] * np.cos(w)
+
+
+def outcomes(batch, outer_batch):
+    """Return means of signs with their probabilities: of two inner signs and an outer one."""
+    inner_signs = list(product((-1, 1), repeat=2 * batch))
+    outer_signs = list(product((-1, 1), repeat=outer_batch))
+    for xi, zeta in product(inner_signs, outer_signs):
+        yield (np.mean(xi[:batch]), np.mean(xi[batch:])), np.mean(zeta)
+
+
+def parts(w, start, xi, zeta):
+    """Return the five differences of the reordered display, for one outcome."""
+    none = (0.0, 0.0)
+    g1 = outer_slope(inner(w, xi), zeta)
+    g2 = outer_slope(inner(w, xi), 0)
+    g3 = outer_slope(inner(start, xi), 0)
+    g4 = outer_slope(inner(start, none), 0)
+    j1, j2, j3 = jacobian(w, xi), jacobian(start, xi), jacobian(start, none)
+    made = [g1 * (j1 - j2), (g1 - g2) * j2, (g2 - g3) * j2, (g3 - g4) * j2, g4 * (j2 - j3)]
+    assert sum(made) == pytest.approx(g1 * j1 - g4 * j3, abs=1e-14)
+    return made
+
+
+@pytest.mark.parametrize(("batch", "outer_batch"), [(1, 1), (2, 1), (1, 3)])
+def test_each_part_of_the_error_has_the_bound_that_is_claimed(batch, outer_batch):
+    g_f, g_g = 1 + JACOBIAN, SLOPE + OUTER
+    noise = np.hypot(VALUE, JACOBIAN)
+    closest = np.zeros(5)
+    for start in np.linspace(-2.5, 2.5, 11):
+        for moved in (0.0, 0.2, -0.6):
+            drawn = np.array(
+                [parts(start + moved, start, xi, zeta) for xi, zeta in outcomes(batch, outer_batch)]
+            )
+            size = np.sqrt(np.mean(drawn**2, 0))
+            bounds = np.array(
+                [
+                    g_g * JACOBIAN * abs(moved),
+                    g_f * OUTER / np.sqrt(outer_batch),
+                    g_f**2 * BEND * abs(moved),
+                    BEND * g_f * noise / np.sqrt(batch),
+                    g_g * JACOBIAN / np.sqrt(batch),
+                ]
+            )
+            assert np.all(size <= bounds * (1 + 1e-12) + 1e-14)
+            # given the past, the outer noise and the Jacobian's noise have mean 0
+            assert abs(drawn.mean(0)[[1, 4]]).max() < 1e-14
+            assert np.sqrt(np.mean(drawn.sum(1) ** 2)) <= size.sum() + 1e-14  # Minkowski
+            closest = np.maximum(closest, size / np.maximum(bounds, 1e-300))
+    assert closest.min() > 0.25
+
+
+def test_the_schedules_of_the_optimal_rate_have_the_exponents_that_are_stated():
+    assert largest(bound, THIRD, 2 * THIRD) == -2 * THIRD
+    assert largest(bound, HALF, 1) == -HALF
+    assert largest(bound, THIRD, THIRD) == -THIRD  # minibatches that grow too slowly
+
+
+def test_a_small_step_and_all_clients_are_checked_for_each_case():
+    from toolkit.claims import Case
+    from verifiers.empirical import unmet
+
+    form = FullParticipation.forms[0]
+    (case, *_) = FullParticipation.cases
+    assert unmet(FullParticipation, case, form) is None
+    for change, said in (({"step_size": 1.5}, "step size"), ({"participation": 0.5}, "clients")):
+        problem = type(case.problem)(clients=4)
+        algorithm = type(case.algorithm)(**change)
+        assert said in unmet(FullParticipation, Case(problem, algorithm, 1), form)
+
+
+def test_terms_are_dropped_and_shrunk_one_by_one():
+    made = Terms({"gap": lambda c: 1 / c.eta, "step": lambda c: c.eta / 2})
+    c = Letters({"eta": "step_size"})
+    assert made(c) == 1 / c.eta + c.eta / 2
+    assert [right(c) for _, right in made.without_each()] == [c.eta / 2, 1 / c.eta]
+    (half,) = made.shrunk_each({"gap": HALF})
+    assert half[0] == "1/2 of gap"
+    assert half[1](c) == 1 / (2 * c.eta) + c.eta / 2
+    with pytest.raises(DriftproofError, match="unknown term of a right side"):
+        made.shrunk("noise", 0)

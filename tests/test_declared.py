@@ -1,0 +1,271 @@
+"""What a user's problem declares is not believed: audited, attacked, and told before a verdict."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from torch import Tensor
+
+from synthetic.audit import audit_algorithm, audit_problem
+from synthetic.problems import BoundedComposition, QuadraticBilevel, QuadraticMinimax
+from tests.leaves import pairs, problems
+from tests.users import UsersQuadratic, convex_claim, smooth_claim
+from toolkit.algorithm import Algorithm, algorithm
+from toolkit.algorithms import FedAvg
+from toolkit.claims import Case
+from toolkit.draws import Uniforms
+from toolkit.errors import DriftproofError
+from toolkit.ledger import Ledger
+from toolkit.verdict import Verdict
+from verifiers import declared
+from verifiers.verify import Settings, judge
+
+
+def rows(claim, **settings):
+    return judge([claim], Settings(**settings))
+
+
+def told(claim):
+    with pytest.raises(DriftproofError) as caught:
+        rows(claim)
+    error = caught.value
+    assert error.got
+    assert error.wanted
+    assert error.remedy
+    return f"{error.got}; {error.wanted}; {error.remedy}"
+
+
+def test_a_correct_problem_is_judged():
+    (row,) = rows(smooth_claim(UsersQuadratic()))
+    assert row.verdict is Verdict.SUPPORTED
+    assert row.attained
+    assert rows(convex_claim(UsersQuadratic()))[0].verdict is Verdict.SUPPORTED
+
+
+def test_half_of_the_true_smoothness_no_longer_refutes_a_true_statement():
+    (row,) = rows(smooth_claim(UsersQuadratic(declared=0.5)))
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "objective_smoothness is declared 1, but between x = (" in row.reason
+    assert "it is 2 (Lipschitz constant of the objective's gradient)" in row.reason
+    assert "and z = (" in row.reason
+
+
+def test_twice_the_true_modulus_is_exceeded_from_the_other_side():
+    """Believed, it would refute a true statement."""
+    (row,) = rows(convex_claim(UsersQuadratic(modulus=2.0)))
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "strong_convexity is declared 4, but between" in row.reason
+    assert "it is only 2" in row.reason
+
+
+def test_a_constant_that_the_form_does_not_use_is_no_reason():
+    (row,) = rows(smooth_claim(UsersQuadratic(modulus=2.0)))
+    assert row.verdict is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), "2", True])
+def test_a_constant_that_is_no_size_is_refused(value):
+    member = altered(UsersQuadratic(), constants={"objective_smoothness": value})
+    text = told(smooth_claim(member))
+    assert "objective_smoothness = " in text
+    assert "mend constants" in text
+
+
+MISTAKES = {
+    "start length": "start() of user/quadratic returned an array of shape (3,)",
+    "start shape": "start() of user/quadratic returned an array of shape (2, 1)",
+    "start nan": "finite floating-point numbers",
+    "objective shape": "objective(x) of user/quadratic",
+    "gradient shape": "gradient(x) of user/quadratic",
+    "gradient sign": "objective rises by 2 per unit, gradient says -2",
+    "oracle sign": "the clients' mean gradient is",
+    "oracle shape": "plain_grad of user/quadratic's oracles",
+    "dtype": "torch.float64; a tensor of shape (2, 2, 5)",
+    "bias": "its mean over all outcomes of the noise is",
+    "probabilities": "in all 0.9",
+    "slice": "of clients 1 to 1 alone differs",
+    "stationary": "at the solution's minimiser (0.5, 0.5); 0, to within",
+    "high": "F(minimiser) = high",
+    "low": "low, a proven lower bound on inf F",
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_before_any_verdict(mistake):
+    assert MISTAKES[mistake] in told(smooth_claim(UsersQuadratic(mistake=mistake)))
+
+
+def altered(member, **attributes):
+    """Return a member whose attributes are overridden, and which is not driftproof's own."""
+    made = type(member)(**member.values())
+    cls = type(type(member).__name__, (type(member),), attributes | {"__module__": __name__})
+    object.__setattr__(made, "__class__", cls)
+    return made
+
+
+class Changed:
+    """Oracles of which one method is changed."""
+
+    def __init__(self, of, method, change):
+        self._of, self._method, self._change = of, method, change
+
+    def __getattr__(self, name):
+        held = getattr(self._of, name)
+        return self._change(held) if name == self._method else held
+
+
+def with_oracle(member, method, change):
+    def oracles(self, dtype, device="cpu", clients=None):
+        return Changed(type(member).oracles(member, dtype, device, clients), method, change)
+
+    return altered(member, oracles=oracles)
+
+
+def scaled(factor):
+    return lambda held: lambda *args: factor * held(*args)
+
+
+NOISY = BoundedComposition(dim=2, inner_dim=3, inner_gradient_noise=0.2, outer_gradient_noise=0.3)
+ORACLES = [
+    (NOISY, "inner", lambda held: lambda x, xi: (held(x, xi)[0], lambda v: -held(x, xi)[1](v))),
+    (NOISY, "inner", lambda held: lambda x, xi: (held(x, xi)[0][:, :1], held(x, xi)[1])),
+    (NOISY, "outer_grad", lambda held: lambda y, z: held(y, z) + (0.01 if z is not None else 0)),
+    (NOISY, "outer_grad", scaled(-1.0)),
+    (NOISY, "outer_value", lambda held: lambda y: held(y)[:, None]),
+    (NOISY, "plain_value", lambda held: lambda x: held(x).mean(0)),
+    (NOISY, "client_weights", lambda held: held.flatten()),
+    (NOISY, "client_weights", lambda held: 2 * held),
+    (QuadraticBilevel.examples()[2], "upper_grad_x", scaled(-1.0)),
+    (QuadraticBilevel.examples()[2], "upper_grad_y", scaled(1.01)),
+    (QuadraticBilevel.examples()[2], "lower_cross", scaled(-1.0)),
+    (QuadraticBilevel.examples()[2], "lower_hessian", scaled(2.0)),
+    (QuadraticBilevel.examples()[2], "lower_grad", lambda held: lambda x, y, z: held(x, y, z) + 1),
+    (QuadraticBilevel.examples()[2], "lower_grad_x", lambda held: lambda x, y: held(x, y).sum(1)),
+    (QuadraticMinimax(), "plain_grad", lambda held: lambda x, xi: held(x, xi).float()),
+    (UsersQuadratic(), "clients", lambda held: held + 1),
+    (UsersQuadratic(), "plain_law", lambda held: lambda batch: "signs"),
+    (UsersQuadratic(), "plain_grad", lambda held: lambda x, xi: held(x, xi) / 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("member", "method", "change"), ORACLES)
+def test_an_oracle_that_does_not_fit_is_told(member, method, change):
+    audit_problem(altered(member))
+    with pytest.raises(DriftproofError):
+        audit_problem(with_oracle(member, method, change))
+
+
+def test_noise_of_too_many_outcomes_is_sampled():
+    """Uniform noise u − ½ has 2⁵³ outcomes; u itself is biased."""
+
+    def noisy(shift):
+        def change(held):
+            return lambda x, xi: held(x, None) + (0.0 if xi is None else xi[:, :1] - shift)
+
+        made = with_oracle(UsersQuadratic(), "plain_grad", change)
+        cls = type(made)
+        inner = cls.oracles
+
+        def oracles(self, dtype, device="cpu", clients=None):
+            return Changed(inner(self, dtype, device, clients), "plain_law",
+                           lambda held: lambda batch: Uniforms(1))  # fmt: skip
+
+        return altered(made, oracles=oracles)
+
+    audit_problem(noisy(0.5))
+    with pytest.raises(DriftproofError, match="draws of the noise"):
+        audit_problem(noisy(0.4))
+
+
+@pytest.mark.parametrize("problem", problems())
+def test_driftproofs_own_problems_pass_the_audit(problem):
+    audit_problem(problem)
+
+
+@pytest.mark.parametrize("stride", range(4))
+def test_driftproofs_own_algorithms_pass_the_audit(stride):
+    for pair in pairs()[stride::4]:
+        audit_algorithm(*pair.values)
+
+
+class State(NamedTuple):
+    w: Tensor
+
+
+class Wide(NamedTuple):
+    w: Tensor
+    v: Tensor
+
+
+class Other(NamedTuple):
+    x: Tensor
+
+
+@algorithm(name="user/descent", source="a test", statement="w")
+class UsersDescent(Algorithm):
+    local_steps: int = 2
+    mistake: str = ""
+
+    def init(self, ctx, oracles, start):
+        w = ctx.everywhere(start)
+        made = {
+            "init tensor": w, "init shape": State(start), "init field": Other(w),
+            "init list": State([1.0]), "init dtype": State(w.double()), "nan": State(w / 0.0),
+        }  # fmt: skip
+        return made.get(self.mistake, State(w))
+
+    def step(self, ctx, oracles, state):
+        w = state.w - 0.1 * oracles.plain_grad(state.w, None)
+        if (ctx.t + 1) % self.local_steps == 0:
+            (w,) = ctx.average(w)
+            if self.mistake == "average":
+                w = w[:1]
+        if self.mistake == "step type":
+            return Wide(w, w)
+        if self.mistake == "step shape":
+            return State(w[:, :1])
+        return State(w / 0.0) if self.mistake == "step nan" else State(w)
+
+
+def test_a_correct_algorithm_is_judged():
+    assert rows(smooth_claim(UsersQuadratic(), FedAvg()))[0].verdict is Verdict.SUPPORTED
+    UsersDescent.notation = FedAvg.notation
+    assert rows(smooth_claim(UsersQuadratic(), UsersDescent()))[0].verdict is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("mistake", [
+    "init tensor", "init shape", "init field", "init list", "init dtype", "nan", "average",
+    "step type", "step shape", "step nan",
+])  # fmt: skip
+def test_an_algorithm_that_does_not_fit_is_told(mistake):
+    text = told(smooth_claim(UsersQuadratic(), UsersDescent(mistake=mistake)))
+    assert "user/descent" in text
+    assert "mend" in text or "set iterate" in text
+
+
+def test_the_attack_is_a_unit_of_work(tmp_path, monkeypatch):
+    """Committed once, whichever claims rest on it, and taken from the ledger by --resume."""
+    calls = []
+    look = declared.look
+    monkeypatch.setattr(declared, "look", lambda case: calls.append(case) or look(case))
+    settings = Settings(resume=True)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        first = judge([smooth_claim(UsersQuadratic(declared=0.5))], settings, ledger=ledger)
+        again = judge([smooth_claim(UsersQuadratic(declared=0.5))], settings, ledger=ledger)
+        judge([smooth_claim(UsersQuadratic(declared=0.5), factor=3.0)], settings, ledger=ledger)
+    assert len(calls) == 1
+    assert [row.reason for row in first] == [row.reason for row in again]
+
+
+def test_driftproofs_own_problems_are_not_checked_again():
+    assert not declared.to_check(Case(BoundedComposition(), None, None))
+    assert declared.to_check(Case(UsersQuadratic()))
+    assert declared.to_check(Case(BoundedComposition(), UsersDescent(), 1))
+    assert declared.to_check(Case(altered(BoundedComposition())))
+
+
+@pytest.mark.parametrize(("factor", "exceeded"), [(1 - 1e-7, False), (1 - 1e-5, True)])
+def test_a_constant_may_be_short_by_the_rounding_of_a_quotient(factor, exceeded):
+    made = declared.exceeded(Case(UsersQuadratic(declared=factor)))
+    assert ("objective_smoothness" in made) is exceeded

@@ -1,0 +1,284 @@
+"""What rounding leaves open is decided in balls, and counterexamples are verified in them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+import sympy
+from flint import arb
+
+from synthetic.problems import BoundedComposition, QuadraticBilevel
+from toolkit import claim, each, grid, sq
+from toolkit.algorithms import ComFedL, FedNest
+from toolkit.balls import RefusedError
+from toolkit.claims import Case
+from toolkit.verdict import Evidence, Verdict
+from verifiers import enclosed, record
+from verifiers.enclosed import Comparison, enclose, left_open
+from verifiers.evidence import Measured
+from verifiers.jobs import jobs_for
+from verifiers.verify import select
+
+NEAR = 1 - sympy.Rational(1, 10**9)
+"""A right side that is too small by this factor is a false neighbour."""
+
+
+def drift(eta):
+    """‖w̄_{s,t} − w̄_s‖² ≤ τ²η²G_f²G_g², an equality after the last local step."""
+
+    @claim(name="tiny/drift", kind="bound", source="", statement="")
+    class Drift:
+        cases = grid(
+            BoundedComposition(clients=2, distance=20.0),
+            ComFedL(local_steps=3, step_size=eta),
+            rounds=3,
+        )
+
+        def left(view):
+            return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+
+        def right(c):
+            return (c.tau * c.eta * c.G_f * c.G_g) ** 2
+
+        false_siblings = [("near", lambda c: NEAR * (c.tau * c.eta * c.G_f * c.G_g) ** 2)]
+
+    return Drift
+
+
+def cancelling(eta):
+    """‖w_{t+1}‖² − ‖w_t‖² = −2η⟨u, w_t⟩ + η²‖u‖²: the squares cancel up to η, the rest to η²."""
+
+    @claim(name="tiny/cancelling", kind="bound", source="", statement="")
+    class Cancelling:
+        cases = grid(BoundedComposition(distance=20.0), ComFedL(step_size=eta), rounds=3)
+
+        def left(view):
+            before = view.before.w.mean(0)
+            inner = (view.mean("u") * before).sum(0)
+            return each("transition", sq(view.mean("w")) - sq(before), inner=inner)
+
+        def right(c):
+            return -2 * c.eta * c.measured("inner") + (c.eta * c.G_f * c.G_g) ** 2
+
+        false_siblings = [
+            (
+                "near",
+                lambda c: -2 * c.eta * c.measured("inner") + NEAR * (c.eta * c.G_f * c.G_g) ** 2,
+            )
+        ]
+
+    return Cancelling
+
+
+def rows_of(made, *, seed=0):
+    """Judge a claim in this process; return its rows, and the tasks that were asked for."""
+    rows, tasks = [], []
+    for job in jobs_for(made, made, profile="quick", seed=seed, device="cpu", siblings=True):
+        asked = next(job)
+        while True:
+            tasks += [item.task for item in asked]
+            try:
+                asked = job.send([(item.work(), 0.0) for item in asked])
+            except StopIteration as end:
+                rows += end.value
+                break
+    return rows, tasks
+
+
+@pytest.mark.parametrize("make", [drift, cancelling])
+@pytest.mark.parametrize("eta", [1e-6, 1e-12])
+def test_tight_statements_at_tiny_scales_are_decided(make, eta):
+    (printed, sibling), tasks = rows_of(make(eta))
+    assert (printed.verdict, printed.evidence) == (Verdict.SUPPORTED, Evidence.ENCLOSED)
+    assert printed.attained
+    assert (sibling.verdict, sibling.evidence) == (Verdict.REFUTED, Evidence.ENCLOSED)
+    assert "in ball arithmetic" in sibling.reason
+    assert tasks.count("enclosed") == 2
+
+
+def test_what_doubles_decide_is_not_run_again():
+    _, tasks = rows_of(drift(0.1))
+    assert "enclosed" not in tasks
+
+
+def test_constants_are_allowed_their_own_rounding():
+    """G_f = 0.1 + 0.2 as a double lies above 3/10 by 4e-17: neither that nor less refutes."""
+    for noise in (0.2, 0.1):
+        problem = BoundedComposition(inner_slope=0.1, inner_gradient_noise=noise)
+
+        @claim(name="tiny/constant", kind="bound", source="", statement="")
+        class Constant:
+            cases = [Case(problem, ComFedL(branch="special"), 1)]
+
+            def left(view):
+                total = view.round_start("w").sum(0)
+                return each("round", total - total + 0.1 + view.problem.inner_gradient_noise)
+
+            def right(c):
+                return c.G_f
+
+        made = enclose(Constant, Constant.cases[0], Constant.forms[0])[0]
+        exact = Fraction(0.1) + Fraction(noise)
+        assert made.ends[2] <= exact <= made.ends[3]
+        assert made.verdict is Verdict.SUPPORTED
+
+
+def comparison(left, right, size=1.0):
+    return Comparison(arb(*left), arb(*right), arb(size))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "verdict", "equal"),
+    [
+        ((1.0, 1e-20), (2.0, 1e-20), Verdict.SUPPORTED, False),
+        ((2.0, 1e-20), (1.0, 1e-20), Verdict.REFUTED, False),
+        ((1.0, 1e-14), (1.0, 1e-14), Verdict.SUPPORTED, True),
+        ((1.0, 1e-3), (1.0, 1e-14), Verdict.INCONCLUSIVE, False),
+        ((1.0 + 1e-9, 1e-14), (1.0, 1e-14), Verdict.REFUTED, False),
+        ((0.0, 0.0), (0.0, 0.0), Verdict.SUPPORTED, True),
+    ],
+)
+def test_a_comparison_is_decided_by_its_ends(left, right, verdict, equal):
+    made = comparison(left, right)
+    assert (made.verdict, made.equal) == (verdict, equal)
+
+
+def test_balls_that_are_too_wide_are_not_called_equal(monkeypatch):
+    """Negative control: at 20 bits nothing of the equality is left, and the row says so."""
+    monkeypatch.setattr(enclosed, "PRECISIONS", (20, 24))
+    made = cancelling(1e-6)
+    row = enclosed.judge(made, made.cases[0], made.forms[0])
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "too wide" in row.reason
+
+
+def test_precision_grows_until_it_is_enough(monkeypatch):
+    monkeypatch.setattr(enclosed, "PRECISIONS", (20, 200))
+    made = cancelling(1e-6)
+    assert enclosed.judge(made, made.cases[0], made.forms[0]).verdict is Verdict.SUPPORTED
+
+
+def test_a_refused_operation_is_named_and_the_row_stays_as_it_was():
+    @claim(name="tiny/refused", kind="bound", source="", statement="")
+    class Refused:
+        cases = grid(BoundedComposition(distance=20.0), ComFedL(step_size=1e-12), rounds=1)
+
+        def left(view):
+            moved = view.mean("w") - view.round_start("w")
+            return each("round", "local_step", sq(moved.sign() * moved))
+
+        def right(c):
+            return (c.eta * c.G_f * c.G_g) ** 2
+
+    ((row,), _) = rows_of(Refused)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "in ball arithmetic: torch's sign has no version for balls" in row.reason
+
+
+def test_a_run_that_costs_too_much_is_left_alone():
+    made = drift(1e-6)
+    with pytest.raises(RefusedError, match="more operations"):
+        enclose(made, made.cases[0], made.forms[0], operations=1000)
+
+
+def test_only_what_rounding_left_open_is_asked_for():
+    made = drift(1e-12)
+    row = enclosed.judge(made, made.cases[0], made.forms[0])
+    exact, sampled = Measured("exact"), Measured("sampled")
+    row = row.__class__(**vars(row) | {"verdict": Verdict.INCONCLUSIVE, "evidence": None})
+    assert left_open(row, exact)
+    assert not left_open(row, sampled)
+    assert not left_open(row, Measured("exact", bad_step=3))
+    told = {"lhs": {"mean": 1.0, "low": 1.0, "high": 1.0}, "rhs": 2.0, "margin": 1e-15}
+    decided = row.__class__(**vars(row) | told | {"verdict": Verdict.SUPPORTED})
+    assert not left_open(decided, exact)
+    doubtful = row.__class__(**vars(decided) | {"rhs": 1.0, "margin": 1e-8})
+    assert left_open(doubtful, exact)
+    assert not left_open(doubtful.__class__(**vars(doubtful) | {"margin": 1e-13}), exact)
+
+
+def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
+    """F(x_0) − inf F = ½·10⁻¹⁸ is lost in doubles beside inf F = ½, not in balls."""
+    problem = BoundedComposition(heterogeneity=1.0, clients=2, distance=1e-9)
+
+    @claim(name="tiny/gap", kind="bound", source="", statement="")
+    class Gap:
+        cases = [Case(problem, ComFedL(), 1)]
+
+        def left(view):
+            return each("round", sq(view.round_start("w")) / 2)
+
+        def right(c):
+            return c.F_gap
+
+    made = enclose(Gap, Gap.cases[0], Gap.forms[0])[0]
+    assert made.ends[2] <= Fraction(1e-9) ** 2 / 2 <= made.ends[3]
+    assert made.verdict is Verdict.SUPPORTED
+
+
+def test_gradients_of_a_bilevel_objective_have_no_rounding():
+    """The gradient needs y*(x), which doubles round: in balls it is as narrow as asked for."""
+    problem = QuadraticBilevel(distance=1.0)
+
+    @claim(name="tiny/bilevel", kind="bound", source="", statement="")
+    class AtRest:
+        cases = [Case(problem, FedNest(outer_step_size=1e-9), 2)]
+
+        def left(view):
+            return each("round", sq(view.gradient(view.round_start("x"))))
+
+        def right(c):
+            return 10
+
+    ends = [
+        enclose(AtRest, AtRest.cases[0], AtRest.forms[0], bits=bits)[1].left for bits in (200, 400)
+    ]
+    assert ends[0].overlaps(ends[1])
+    assert ends[0].rad() < 1e-40
+
+
+def counterexamples():
+    """REFUTED rows on record whose case is exact and cheap, from three papers."""
+    wanted = {
+        "comfedl/theorem-1", "scgdm/lemma-4.1", "scgdm/lemma-4.2", "scgdm/lemma-a.1",
+        "scgdm/potential-descent", "scgdm/potential", "fednest/fedinn-convergence",
+    }  # fmt: skip
+    held = record.read()
+    for name in sorted(wanted):
+        made = select([name])[0].load()
+        for form in made.forms:
+            key = f"{form.form}: {form.reading}" if form.reading else form.form
+            refuted = {k for k, v in held[name].get(key, {}).items() if v == "REFUTED"}
+            for case in made.cases:
+                short = (case.rounds or 0) * case.algorithm.local_steps <= 500
+                if case.key in refuted and short:
+                    yield pytest.param(made, case, form, id=f"{name}-{form.reading}-{case.key}")
+
+
+@pytest.mark.parametrize(("made", "case", "form"), list(counterexamples()))
+def test_counterexamples_on_record_are_verified_in_balls(made, case, form):
+    """Left above right on some comparison, both sides enclosed."""
+    found = enclose(made, case, form)
+    refuting = [one for one in found if one.left > one.right]
+    assert refuting
+    left_low, _, _, right_high = refuting[0].ends
+    assert left_low > right_high
+
+
+def test_there_are_counterexamples_to_verify():
+    assert len(list(counterexamples())) >= 8
+
+
+def test_the_unit_is_one_of_the_ledger(tmp_path):
+    """Its name tells it from the exact run's, and it is the same bytes each time."""
+    made = drift(1e-12)
+    ((job,)) = jobs_for(made, made, profile="quick", seed=0, device="cpu", siblings=False)
+    exact = next(job)
+    asked = job.send([(exact[0].work(), 0.0)])
+    assert [item.task for item in asked] == ["enclosed"]
+    assert asked[0].name != exact[0].name
+    one, two = asked[0].work(), asked[0].work()
+    assert one == two
+    assert json.loads(one)[0]["verdict"] == "SUPPORTED"

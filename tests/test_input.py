@@ -1,0 +1,286 @@
+"""Nothing that a user's file or a name does ends the command without a word, or leaves a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.commands import DRIFTPROOF, driftproof
+from toolkit import cli
+from toolkit.errors import after_system_error
+from toolkit.names import LONGEST, check_name
+from toolkit.workers import nameless_locks
+
+SMOKE = ("--profile", "smoke", "--workers", "1")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux")
+MINE = """
+import os, signal, time
+from synthetic.problems import BoundedComposition
+from toolkit import claim, each, grid, sq
+from toolkit.algorithms import ComFedL
+
+{first}
+
+@claim(name="mine/drift", kind="bound", source="", statement="")
+class Drift:
+    cases = grid(
+        BoundedComposition(distance=20.0), ComFedL(local_steps=[1, 2, 3, 4]), rounds=2
+    )
+
+    def left(view):
+        {left}
+        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+
+    def right(c):
+        return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
+"""
+
+
+def mine(folder: Path, first: str = "", left: str = "") -> Path:
+    path = folder / "mine.py"
+    path.write_text(MINE.format(first=first, left=left), encoding="utf-8")
+    return path
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [("os._exit(0)", "exit status 0"), ("os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV")],
+)
+def test_a_file_that_ends_the_command_is_named(tmp_path, end, how):
+    mine(tmp_path, first=end)
+    made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)
+    assert made.returncode == 2
+    assert f"mine.py ended the command with {how}" in made.stderr or how in made.stderr
+    assert "mine.py" in made.stderr
+    assert "remedy:" in made.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@LINUX
+def test_a_measure_that_ends_its_process_is_named(tmp_path, workers):
+    mine(tmp_path, left="os._exit(3)")
+    made = driftproof("verify", "mine.py", "--workers", workers, cwd=tmp_path)
+    assert made.returncode == 2
+    assert "mine.py" in made.stderr
+    assert "exit status 3" in made.stderr
+    assert "memory" not in made.stderr
+    assert "leaked" not in made.stderr
+
+
+@LINUX
+def test_an_exit_at_import_is_an_error_at_its_line(tmp_path):
+    mine(tmp_path, first="raise SystemExit(0)")
+    made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)
+    assert made.returncode == 2
+    assert "mine.py:7: SystemExit" in made.stderr
+
+
+def test_a_mistake_with_two_workers_leaves_no_semaphores(tmp_path):
+    mine(tmp_path, left="view.mean('w') / []")
+    made = driftproof("verify", "mine.py", "--workers", "2", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "TypeError" in made.stderr
+    assert "leaked" not in made.stderr
+    assert "Warning" not in made.stderr
+
+
+def test_a_lock_without_a_name_has_nobody_to_give_it_back(monkeypatch):
+    """The control: a lock of the usual kind is registered, so a worker that is killed leaks it."""
+    import multiprocessing
+    from multiprocessing import resource_tracker
+
+    named = []
+    monkeypatch.setattr(resource_tracker, "register", lambda name, kind: named.append(name))
+    monkeypatch.setattr(resource_tracker, "unregister", lambda name, kind: None)
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.get_context("spawn").RLock()
+    assert len(named) == 1
+    with nameless_locks():
+        multiprocessing.RLock()
+    assert len(named) == 1
+    assert multiprocessing.get_start_method(allow_none=True) == before
+
+
+def session(leader: int) -> list[int]:
+    """Return the processes of a session that run, from Linux's own list."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, *fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended as we looked
+        if int(fields[2]) == leader and state not in "ZX":
+            found.append(int(folder.name))
+    return found
+
+
+@LINUX
+@pytest.mark.parametrize("own", [True, False])
+def test_no_process_outlives_a_command_that_was_killed(tmp_path, own):
+    """Workers in a computation that holds Python's lock too, and those of a user's own file."""
+    path = mine(tmp_path, left="time.sleep(120)")
+    select = [path.name] if own else ["comfedl/*", "scgdm/*"]
+    running = subprocess.Popen(
+        [*DRIFTPROOF, "verify", *select, "--workers", "3", "--out", "report"],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        while len(session(running.pid)) < 4:
+            assert running.poll() is None
+            time.sleep(0.05)
+        os.kill(running.pid, signal.SIGKILL)
+        deadline = time.monotonic() + 30.0
+        while session(running.pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert session(running.pid) == []
+    finally:
+        for left in session(running.pid):
+            os.kill(left, signal.SIGKILL)
+        running.wait()
+
+
+@LINUX
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, None)])
+def test_what_a_supervised_command_is_sent_reaches_it(tmp_path, number, status):
+    mine(tmp_path, left="time.sleep(120)")
+    running = subprocess.Popen(
+        [*DRIFTPROOF, "verify", "mine.py", "--workers", "2"],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    while len(session(running.pid)) < 5:
+        assert running.poll() is None
+        time.sleep(0.05)
+    os.kill(running.pid, number)
+    _, told = running.communicate(timeout=300)
+    assert running.returncode == (-number if status is None else status)
+    assert "Traceback" not in told
+    assert ("interrupted" in told) == (status == 130)
+
+
+WITH_NUL = [
+    ("verify", "a\0b"),
+    ("verify", "a\0b.py"),
+    ("verify", "comfedl/lemma-2", "--out", "o\0"),
+    ("run", "comfedl/imbalanced", "--data", "a\0"),
+    ("report", "a\0"),
+    ("show", "a\0"),
+    ("new", "claim", "a\0"),
+]
+
+
+@pytest.mark.parametrize("words", WITH_NUL, ids=lambda words: " ".join(words).replace("\0", "?"))
+def test_a_nul_is_told_as_one(words, monkeypatch, capsys):
+    assert cli.status(words) == 2
+    told = capsys.readouterr().err
+    assert "NUL" in told
+    assert "remedy" in told
+
+
+@pytest.mark.parametrize(
+    "name", ["mine/" + "x" * 300, "a\0b", " a", "", "a\nb", "\N{SNOWMAN}" * 70]
+)
+def test_a_claims_name_that_no_file_can_bear_is_refused(tmp_path, name):
+    path = mine(tmp_path)
+    path.write_text(path.read_text().replace('"mine/drift"', repr(name)))
+    made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)
+    assert made.returncode == 2
+    assert "mine.py:9: the claim's name" in made.stderr
+    assert "space" not in made.stderr
+    assert check_name("claim", "x" * LONGEST)
+
+
+def test_a_path_that_is_too_long_does_not_blame_the_disk(tmp_path):
+    made = driftproof("verify", "comfedl/lemma-2", *SMOKE, "--out", "o" * 300, cwd=tmp_path)
+    assert made.returncode == 2
+    assert "shorten the name" in made.stderr
+    assert "room" not in made.stderr.split("remedy")[1]
+    assert "free some space" in after_system_error(OSError(28, "No space left on device"))
+
+
+def test_many_files_of_ones_own_have_a_folder_of_a_bearable_name():
+    from toolkit.commands._shared import folder
+
+    names = [
+        folder(None, "-".join(f"file-{k}-of-many" for k in range(n))).name for n in (2, 40, 41)
+    ]
+    assert names[0] == "report-file-0-of-many-file-1-of-many"
+    assert all(len(name) <= 100 for name in names)
+    assert len(set(names)) == 3
+
+
+def test_the_command_names_what_hides_one_of_its_packages(tmp_path):
+    (tmp_path / "verifiers").mkdir()
+    (tmp_path / "verifiers" / "__init__.py").write_text("")
+    mine(tmp_path)
+    made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)  # here '' is on Python's path
+    assert made.returncode == 2
+    assert f"{tmp_path / 'verifiers'} has the name of driftproof's package" in made.stderr
+    assert f"rename {tmp_path / 'verifiers'}" in made.stderr
+    assert "memory" not in made.stderr
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    beside = driftproof("verify", "../mine.py", *SMOKE, "--workers", "2", cwd=elsewhere)
+    assert beside.returncode == 2
+    assert "mine.py would import in its place" in beside.stderr
+
+
+HIDDEN = {
+    "toolkit/__init__.py": "",
+    "toolkit.py": "",
+    "synthetic/__init__.py": "",
+    "gpu_bench/__init__.py": "",
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_the_entry_point_looks_before_it_imports(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(HIDDEN[name])
+    entry = Path(cli.__file__).parents[1] / "driftproof.py"
+    code = (
+        "import importlib.util, sys\n"
+        f"spec = importlib.util.spec_from_file_location('driftproof', {str(entry)!r})\n"
+        "made = importlib.util.module_from_spec(spec); spec.loader.exec_module(made)\n"
+        "sys.argv = ['driftproof', 'list']; made.main()"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert made.returncode == 2, made.stderr
+    assert "has the name of driftproof's package" in made.stderr
+    assert "Traceback" not in made.stderr
+    path.unlink()
+    if path.parent != tmp_path:
+        path.parent.rmdir()
+    made = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+
+
+def test_a_distribution_that_wrote_over_a_package_is_named(tmp_path, monkeypatch):
+    from toolkit import shadowing
+
+    (tmp_path / "toolkit").mkdir()
+    (tmp_path / "toolkit" / "__init__.py").write_text('"""Tools of another kind."""')
+    monkeypatch.setattr(
+        shadowing, "_first_found",
+        lambda package: type("Spec", (), {
+            "submodule_search_locations": [str(tmp_path / package)], "origin": None,
+        })(),
+    )  # fmt: skip
+    got, _, remedy = shadowing.hidden(tmp_path)
+    assert "another distribution" in got
+    assert "virtual environment" in remedy
+    (tmp_path / "toolkit" / "__init__.py").write_text('"""driftproof: and so on."""')
+    assert shadowing.hidden(tmp_path) is None

@@ -1,0 +1,132 @@
+"""What a person sees on a terminal: whole words, the case of a refutation, totals, the record."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.commands import driftproof
+from toolkit.commands import _shared as shared
+from toolkit.commands._table import lay_out
+from toolkit.commands.verify import on_record, summary
+from toolkit.verdict import Evidence, Row, Verdict
+
+LONG = "printed: two samples, as in the proofs, with a step size of its own for each client"
+COLUMNS = ["claim", "form", "verdict", "evidence", "cases", "tightness", ""]
+ROWS = [
+    ["fednest/theorem-compositional", LONG, "INAPPLICABLE", "exact, sequential", "24 of 38",
+     "within 1.2e-13", "no instance can meet it"],
+    ["comfedl/lemma-2", "printed", "SUPPORTED", "exact", "3", "1", "attained"],
+]  # fmt: skip
+
+
+def shown(width, rows=ROWS, columns=COLUMNS, spare=("evidence", "cases")):
+    heads, cells, widths, left_out = lay_out(columns, rows, width, spare)
+    lines = [
+        " " + "".join(
+            (cell[k] if k < len(cell) else "").ljust(w)
+            for cell, w in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in cells
+        for k in range(max(map(len, row)))
+    ]  # fmt: skip
+    return heads, cells, lines, left_out
+
+
+@pytest.mark.parametrize("width", [76, 80, 100, 120, 160, 300])
+def test_a_table_fits_and_breaks_no_word(width):
+    heads, cells, lines, left_out = shown(width)
+    assert max(map(len, lines)) <= width
+    assert [*heads, *left_out] == sorted(COLUMNS, key=[*heads, *left_out].index)
+    for row, made in zip([COLUMNS, *ROWS], cells, strict=True):
+        kept = [row[COLUMNS.index(head)] for head in heads]
+        for cell, cell_lines in zip(kept, made, strict=True):
+            joined = " ".join(cell_lines).replace("/ ", "/")
+            assert joined == cell  # no letter is lost, and lines end at spaces or slashes
+
+
+def test_what_is_wide_enough_is_left_as_it_is():
+    _, cells, _, left_out = shown(300)
+    assert all(len(cell) == 1 for row in cells for cell in row)
+    assert left_out == []
+    _, _, lines, left_out = shown(76)
+    assert left_out
+    assert any("fednest/theorem-compositional" not in line for line in lines)
+
+
+def test_what_cannot_fit_runs_over_the_edge_whole():
+    name = "one-word-" * 12
+    _, cells, lines, _ = shown(60, rows=[[name, "REFUTED"]], columns=["claim", "verdict"])
+    assert cells[1][0] == [name]
+    assert max(map(len, lines)) > 60
+
+
+def row(claim, verdict, expected=None, **more):
+    case = {"key": "k", "label": "Bowl(radius=2.0), Descent(), rounds=3", "problem": {}}
+    return Row(
+        claim, "printed", "", "", "bound", case, verdict, Evidence.EXACT,
+        "left exceeds right" if verdict is Verdict.REFUTED else "",
+        expected=expected, reading_kind="literal", **more,
+    )  # fmt: skip
+
+
+def test_the_summary_names_cases_studies_totals_and_the_record(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    rows = [
+        row("one/a", Verdict.REFUTED, "REFUTED"),
+        row("one/b", Verdict.SUPPORTED, "SUPPORTED"),
+        replace(row("one/b", Verdict.REFUTED, "REFUTED"), reading="on all", reading_kind="wider"),
+        replace(
+            row("two/c", Verdict.SUPPORTED, "REFUTED"), reading="meant", reading_kind="intended"
+        ),
+    ]  # fmt: skip
+    head = {"profile": "quick", "union_bound": 0.0, "claims": {}}
+    summary(head, rows, tmp_path)
+    told = capsys.readouterr().out
+    assert told.count("case: Bowl(radius=2.0), Descent(), rounds=3") == 2
+    lines = [re.split(r"\s{2,}", line.strip()) for line in told.splitlines()]
+    assert ["one/b", "printed: on all", "REFUTED", "exact", "1", "–", "study: wider"] in lines
+    assert any(x[:2] == ["two/c", "printed: meant"] and x[-1].startswith("intended") for x in lines)
+    head_line = next(x for x in lines if x[0] == "paper")
+    assert head_line[1:] == [
+        "printed statements", "supported", "refuted", "inconclusive", "inapplicable"
+    ]  # fmt: skip
+    assert ["one", "2", "1", "1", "0", "0"] in lines  # the wider reading is not the print
+    assert ["two", "1", "1", "0", "0", "0"] in lines
+    assert ["all", "3", "2", "1", "0", "0"] in lines
+    assert "1 of 4 verdicts on cases differ from the record." in told
+
+
+def test_what_is_said_of_the_record():
+    same, new = row("one/a", Verdict.REFUTED, "REFUTED"), row("mine/a", Verdict.SUPPORTED)
+    assert on_record([same]) == "All 1 verdicts on cases are as on record."
+    assert on_record([same, new]).endswith("1 more have no record.")
+    assert on_record([new]).startswith("None of these verdicts is on record")
+
+
+@pytest.mark.parametrize("width", ["80", "120"])
+def test_the_command_fits_its_terminal(tmp_path, width):
+    import os
+
+    made = driftproof(
+        "verify", "comfedl/lemma-1-proof*", "comfedl/equation-6*", "--profile", "smoke",
+        "--workers", "1", cwd=tmp_path, env={**os.environ, "COLUMNS": width},
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    table = made.stdout.split("\n\n")[0].splitlines()
+    assert len(table) > 8
+    assert max(map(len, table)) <= int(width)
+    whole = made.stdout.replace("\n", " ")
+    for word in ("equation-6-estimator", "lemma-1-proof-journal", "minimisers"):
+        assert word in whole
+    assert "are as on record" in made.stdout
+
+
+def test_a_terminals_width(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "97")
+    assert shared.terminal_width() == 97
+    monkeypatch.setenv("COLUMNS", "none")
+    monkeypatch.setattr(shared.sys.stdout, "isatty", lambda: False, raising=False)
+    assert shared.terminal_width() == 160

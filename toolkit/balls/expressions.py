@@ -1,0 +1,133 @@
+"""Right sides in ball arithmetic: an expression of sympy, its value enclosed, and its size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+from flint import arb
+
+from toolkit.balls.operations import power
+from toolkit.balls.tensor import RefusedError
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A value, and the size of what was added up to make it.
+
+    The size says what a difference has to be small against: of 1 − ηL at ηL = 1 the value is 0, the
+    size 2.
+    """
+
+    value: arb
+    size: arb
+
+    @classmethod
+    def of(cls, value: arb) -> Sized:
+        """Return a value that is no sum."""
+        return cls(value, abs(value))
+
+
+def expression_in_balls(expression: Any, letters: Mapping[str, Sized]) -> Sized:
+    """Return the enclosure of an expression at letters that are balls.
+
+    >>> import sympy
+    >>> from toolkit.balls import precision
+    >>> x = sympy.Symbol("x")
+    >>> with precision(200):
+    ...     made = expression_in_balls((1 + x) ** 2 - 1, {"x": Sized.of(flint.arb(1e-30))})
+    ...     bool(made.value > 1.9e-30), bool(made.size > 1.9)
+    (True, True)
+    """
+    import sympy
+
+    arguments = [] if expression.is_Relational or expression.is_Piecewise else expression.args
+    parts = [expression_in_balls(part, letters) for part in arguments]
+    if expression.is_Symbol:
+        return letters[expression.name]
+    if expression.is_Rational:
+        return Sized.of(arb(flint.fmpq(int(expression.p), int(expression.q))))
+    if expression.is_Float:
+        return Sized.of(_double(expression))
+    if expression.is_Add:
+        return Sized(_fold(parts, "value", lambda a, b: a + b),
+                     _fold(parts, "size", lambda a, b: a + b))  # fmt: skip
+    if expression.is_Mul:
+        return Sized(_fold(parts, "value", lambda a, b: a * b),
+                     _fold(parts, "size", lambda a, b: a * b))  # fmt: skip
+    if expression.is_Pow:
+        base, exponent = parts
+        made = power(base.value, exponent.value)
+        whole = expression.exp.is_Integer and expression.exp > 0
+        return Sized(made, base.size ** int(expression.exp)) if whole else Sized.of(made)
+    if expression.is_Piecewise:
+        return _piece(expression, letters)
+    if expression in _CONSTANTS(sympy):
+        return Sized.of(_CONSTANTS(sympy)[expression])
+    name = type(expression).__name__
+    if name not in _FUNCTIONS:
+        raise RefusedError(f"{name} in a right side has no version for balls")
+    return Sized.of(_FUNCTIONS[name](*(part.value for part in parts)))
+
+
+def _fold(parts: list[Sized], of: str, join: Callable[[arb, arb], arb]) -> arb:
+    made: arb = getattr(parts[0], of)
+    for part in parts[1:]:
+        made = join(made, getattr(part, of))
+    return made
+
+
+def _double(number: Any) -> arb:
+    """Return a number of sympy's exactly: it is a binary fraction."""
+    sign, mantissa, exponent, _ = number._mpf_
+    made: arb = arb(int(mantissa)) * arb(2) ** int(exponent)
+    return -made if sign else made
+
+
+def _piece(expression: Any, letters: Mapping[str, Sized]) -> Sized:
+    """Return the first piece whose condition holds; refuse where balls leave it open."""
+    for piece, condition in expression.args:
+        if condition == True or _holds(condition, letters):  # noqa: E712 - sympy's true
+            return expression_in_balls(piece, letters)
+    raise RefusedError("a right side in pieces, none of which is known to apply")
+
+
+_RELATIONS: Mapping[str, tuple[Callable[[arb, arb], bool], Callable[[arb, arb], bool]]] = {
+    "<": (lambda a, b: a < b, lambda a, b: a >= b),
+    "<=": (lambda a, b: a <= b, lambda a, b: a > b),
+    ">": (lambda a, b: a > b, lambda a, b: a <= b),
+    ">=": (lambda a, b: a >= b, lambda a, b: a < b),
+}
+
+
+def _holds(condition: Any, letters: Mapping[str, Sized]) -> bool:
+    symbol = getattr(condition, "rel_op", "")
+    if symbol in _RELATIONS:
+        left, right = (expression_in_balls(side, letters).value for side in condition.args)
+        holds, fails = _RELATIONS[symbol]
+        if holds(left, right):
+            return True
+        if fails(left, right):
+            return False
+    raise RefusedError(f"whether {condition} was left open", open=True)
+
+
+def _CONSTANTS(sympy: Any) -> dict[Any, arb]:  # noqa: N802 - numbers, by what sympy calls them
+    return {sympy.pi: arb.pi(), sympy.E: arb.const_e()}
+
+
+_FUNCTIONS: Mapping[str, Callable[..., arb]] = {
+    "exp": arb.exp, "log": arb.log, "sin": arb.sin, "cos": arb.cos, "tan": arb.tan,
+    "sinh": arb.sinh, "cosh": arb.cosh, "tanh": arb.tanh, "Abs": abs, "LambertW": arb.lambertw,
+    "floor": arb.floor, "ceiling": arb.ceil,
+    "Max": lambda *xs: _over(arb.max, xs), "Min": lambda *xs: _over(arb.min, xs),
+}  # fmt: skip
+
+
+def _over(of: Callable[[arb, arb], arb], xs: tuple[arb, ...]) -> arb:
+    made = xs[0]
+    for x in xs[1:]:
+        made = of(made, x)
+    return made

@@ -1,0 +1,117 @@
+"""Sums, norms, products of matrices and linear systems of balls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat
+
+from toolkit.balls.operations import larger, smaller, square_root
+from toolkit.balls.tensor import Balls, RefusedError, handles, lift, spend, wrapped
+
+
+def _axes(dim: Any) -> Any:
+    return tuple(dim) if isinstance(dim, list | tuple) else dim
+
+
+def _summed(held: np.ndarray, dim: Any, keepdim: bool) -> np.ndarray:
+    spend(held.size)
+    if not held.size:
+        raise RefusedError("a sum over nothing")
+    add: Any = np.add
+    return np.asarray(add.reduce(held, axis=_axes(dim), keepdims=keepdim), object)
+
+
+@handles("sum")
+def _sum(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
+    return Balls(_summed(lift(a), dim, keepdim))
+
+
+@handles("mean")
+def _mean(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
+    held = lift(a)
+    made = _summed(held, dim, keepdim)
+    return wrapped(made / arb(held.size // max(1, made.size)))
+
+
+@handles("max", "amax")
+def _max(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
+    return _extreme(larger, a, dim, keepdim)
+
+
+@handles("min", "amin")
+def _min(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
+    return _extreme(smaller, a, dim, keepdim)
+
+
+def _extreme(of: np.ufunc, a: Any, dim: Any, keepdim: bool) -> Balls:
+    held = lift(a)
+    spend(held.size)
+    return Balls(np.asarray(of.reduce(held, axis=_axes(dim), keepdims=keepdim), object))
+
+
+@handles("linalg_vector_norm", "norm")
+def _norm(a: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
+    if ord not in (2, "fro"):
+        raise RefusedError(f"the norm of order {ord} has no version for balls")
+    held = lift(a)
+    return square_root(Balls(_summed(held * held, dim, keepdim)))
+
+
+@handles("softmax")
+def _softmax(a: Any, dim: int, **_: Any) -> Balls:
+    raised = np.frompyfunc(arb.exp, 1, 1)(lift(a))
+    return wrapped(raised / _summed(raised, dim, True))
+
+
+@handles("logsumexp")
+def _logsumexp(a: Any, dim: int, keepdim: bool = False) -> Balls:
+    raised = np.frompyfunc(arb.exp, 1, 1)(lift(a))
+    return wrapped(np.frompyfunc(arb.log, 1, 1)(_summed(raised, dim, keepdim)))
+
+
+@handles("matmul", "mm", "bmm", "mv", "dot", "__matmul__")
+def _matmul(a: Any, b: Any) -> Balls:
+    one, two = lift(a), lift(b)
+    made = np.asarray(one @ two, dtype=object)
+    spend(made.size * one.shape[-1])
+    return Balls(made)
+
+
+@handles("baddbmm")
+def _baddbmm(a: Any, b: Any, c: Any, *, beta: Any = 1, alpha: Any = 1) -> Balls:
+    return wrapped(lift(a) * lift(beta) + _matmul(b, c).balls * lift(alpha))
+
+
+@handles("einsum")
+def _einsum(formula: str, *operands: Any) -> Balls:
+    held = [lift(x) for x in operands]
+    words = zip(formula.split("->")[0].split(","), held, strict=True)
+    sizes = {c: n for word, x in words for c, n in zip(word, x.shape, strict=True)}
+    spend(int(np.prod(list(sizes.values()))) * len(held))
+    return Balls(np.asarray(np.einsum(formula, *held), dtype=object))
+
+
+@handles("linalg_solve")
+def _solve(a: Any, b: Any) -> Balls:
+    """Return the solutions of batches of systems, matrices […, n, n] and sides […, n, m]."""
+    left, right = lift(a), lift(b)
+    if right.ndim == left.ndim - 1:
+        return Balls(_solve(a, Balls(right[..., None])).balls[..., 0])
+    lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    left, right = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (left, right))
+    made = np.empty(right.shape, dtype=object)
+    spend(left.size * left.shape[-1] + right.size * left.shape[-1])
+    for at in np.ndindex(*lead):
+        made[at] = solved(left[at], right[at])
+    return Balls(made)
+
+
+def solved(matrix: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """Return the enclosure of matrix⁻¹·side; refused where the matrix may be singular."""
+    try:
+        answer = arb_mat(matrix.tolist()).solve(arb_mat(side.tolist()))
+    except ZeroDivisionError as error:
+        raise RefusedError("linalg.solve of a matrix that may be singular") from error
+    return np.array(answer.tolist(), dtype=object).reshape(side.shape)

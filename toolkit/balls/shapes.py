@@ -1,0 +1,206 @@
+"""Shapes of balls: slices, views and copies; no arithmetic, so they cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from flint import arb
+from torch import Tensor
+
+from toolkit.balls.tensor import Balls, RefusedError, handles, lift
+
+
+def _shape(given: Sequence[Any]) -> tuple[int, ...]:
+    """Return a shape that was given as one argument or as several."""
+    listed = given[0] if len(given) == 1 and not isinstance(given[0], int) else given
+    return tuple(int(n) for n in listed)
+
+
+def _index(at: Any) -> Any:
+    if isinstance(at, tuple):
+        return tuple(_index(part) for part in at)
+    if isinstance(at, Balls):
+        raise RefusedError("balls as an index")
+    return at.numpy() if isinstance(at, Tensor) else at
+
+
+@handles("__getitem__")
+def _getitem(a: Any, at: Any) -> Balls:
+    return _as(a, np.asarray(lift(a)[_index(at)], dtype=object))
+
+
+@handles("__setitem__")
+def _setitem(a: Any, at: Any, value: Any) -> None:
+    if not isinstance(a, Balls):
+        raise RefusedError("balls put into a tensor of doubles")
+    try:
+        a.balls[_index(at)] = lift(value)
+    except ValueError as error:
+        raise RefusedError("balls put into an expanded tensor") from error
+    a.nonnegative = False
+
+
+def _as(a: Any, entries: np.ndarray) -> Balls:
+    return Balls(entries, isinstance(a, Balls) and a.nonnegative)
+
+
+@handles("reshape", "view")
+def _reshape(a: Any, *shape: Any, **named: Any) -> Balls:
+    return _as(a, lift(a).reshape(_shape(shape or (named["shape"],))))
+
+
+@handles("flatten")
+def _flatten(a: Any, start_dim: int = 0, end_dim: int = -1) -> Balls:
+    held = lift(a)
+    end = end_dim % held.ndim + 1
+    return _as(a, held.reshape(*held.shape[:start_dim], -1, *held.shape[end:]))
+
+
+@handles("unflatten")
+def _unflatten(a: Any, dim: int, sizes: Sequence[int]) -> Balls:
+    held = lift(a)
+    at = dim % held.ndim
+    return _as(a, held.reshape(*held.shape[:at], *sizes, *held.shape[at + 1 :]))
+
+
+@handles("expand", "broadcast_to")
+def _expand(a: Any, *sizes: Any) -> Balls:
+    held, wanted = lift(a), _shape(sizes)
+    kept = (1,) * (len(wanted) - held.ndim) + held.shape
+    full = [old if new == -1 else new for old, new in zip(kept, wanted, strict=True)]
+    return _as(a, np.broadcast_to(held, full))
+
+
+@handles("expand_as")
+def _expand_as(a: Any, other: Any) -> Balls:
+    return _as(a, np.broadcast_to(lift(a), tuple(other.shape)))
+
+
+@handles("permute")
+def _permute(a: Any, *dims: Any, **named: Any) -> Balls:
+    return _as(a, lift(a).transpose(_shape(dims or (named["dims"],))))
+
+
+@handles("transpose", "swapaxes", "swapdims")
+def _transpose(a: Any, one: int, two: int) -> Balls:
+    return _as(a, lift(a).swapaxes(one, two))
+
+
+@handles("mT")
+def _m_t(a: Any) -> Balls:
+    return _transpose(a, -1, -2)
+
+
+@handles("T", "t")
+def _t(a: Any) -> Balls:
+    return _as(a, lift(a).T)
+
+
+@handles("movedim", "moveaxis")
+def _movedim(a: Any, source: Any, destination: Any) -> Balls:
+    return _as(a, np.moveaxis(lift(a), source, destination))
+
+
+@handles("unsqueeze")
+def _unsqueeze(a: Any, dim: int) -> Balls:
+    return _as(a, np.expand_dims(lift(a), dim))
+
+
+@handles("squeeze")
+def _squeeze(a: Any, dim: Any = None) -> Balls:
+    held = lift(a)
+    if dim is not None and held.shape[dim] != 1:
+        return _as(a, held)
+    return _as(a, held.squeeze(dim))
+
+
+@handles("stack")
+def _stack(parts: Sequence[Any], dim: int = 0) -> Balls:
+    return Balls(np.stack([lift(part) for part in parts], dim))
+
+
+@handles("cat", "concat", "concatenate")
+def _cat(parts: Sequence[Any], dim: int = 0) -> Balls:
+    return Balls(np.concatenate([lift(part) for part in parts], dim))
+
+
+@handles("pad")
+def _pad(a: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Balls:
+    if mode != "constant":
+        raise RefusedError(f"pad in mode {mode} has no version for balls")
+    held = lift(a)
+    pairs = [(pad[k], pad[k + 1]) for k in range(0, len(pad), 2)][::-1]
+    widths = [(0, 0)] * (held.ndim - len(pairs)) + pairs
+    return Balls(np.pad(held, widths, constant_values=arb(value or 0)))  # type: ignore[call-overload]
+
+
+@handles("repeat_interleave")
+def _repeat_interleave(a: Any, repeats: int, dim: int | None = None) -> Balls:
+    return _as(a, np.repeat(lift(a), repeats, dim))
+
+
+@handles("repeat", "tile")
+def _repeat(a: Any, *sizes: Any) -> Balls:
+    return _as(a, np.tile(lift(a), _shape(sizes)))
+
+
+@handles("unbind", "__iter__")
+def _unbind(a: Any, dim: int = 0) -> tuple[Balls, ...]:
+    return tuple(_as(a, part) for part in np.moveaxis(lift(a), dim, 0))
+
+
+@handles("gather")
+def _gather(a: Any, dim: int, index: Tensor) -> Balls:
+    return _as(a, np.take_along_axis(lift(a), index.numpy(), dim))
+
+
+@handles("clone", "contiguous")
+def _clone(a: Any, **_: Any) -> Balls:
+    return _as(a, lift(a).copy())
+
+
+@handles("detach", "double", "cpu", "type_as")
+def _same(a: Any, *_: Any) -> Balls:
+    return a if isinstance(a, Balls) else Balls(lift(a))
+
+
+@handles("to")
+def _to(a: Any, *given: Any, **named: Any) -> Balls:
+    """Return balls; a change to single precision has no meaning for them."""
+    for wanted in (*given, *named.values()):
+        if "float32" in str(wanted) or "int" in str(wanted):
+            raise RefusedError(f"balls to {wanted}")
+    return _same(a)
+
+
+@handles("zeros_like", "new_zeros")
+def _zeros(a: Any, *shape: Any, **_: Any) -> Balls:
+    return _full(a, shape, 0)
+
+
+@handles("ones_like", "new_ones")
+def _ones(a: Any, *shape: Any, **_: Any) -> Balls:
+    return _full(a, shape, 1)
+
+
+@handles("full_like")
+def _full_like(a: Any, value: Any, **_: Any) -> Balls:
+    return _full(a, (), value)
+
+
+@handles("new_full")
+def _new_full(a: Any, shape: Sequence[int], value: Any, **_: Any) -> Balls:
+    return _full(a, (shape,), value)
+
+
+@handles("new_tensor")
+def _new_tensor(a: Any, values: Any, **_: Any) -> Balls:
+    return Balls.of(values)
+
+
+def _full(a: Any, shape: Sequence[Any], value: Any) -> Balls:
+    made = np.empty(_shape(shape) if shape else tuple(a.shape), dtype=object)
+    made[...] = lift(value)[()]
+    return Balls(made)

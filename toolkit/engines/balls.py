@@ -1,0 +1,223 @@
+"""The engine of balls: one run of an algorithm, every number of it enclosed.
+
+What is enclosed is the run of exact arithmetic on the instance as its oracles hold it: doubles are
+taken for what they are, hyperparameters too, and the noise's values and probabilities are the
+fractions that their doubles stand for (1/3, not its nearest double).
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm
+from toolkit.balls.operations import finite
+from toolkit.balls.tensor import Balls, RefusedError, lift
+from toolkit.draws import Law, TooManyAtoms
+from toolkit.engines.batched import BatchedContext
+from toolkit.engines.enumerated import EnumeratedContext, Key
+from toolkit.measure import Reduction, View
+from toolkit.problem import Problem
+
+ATOMS = 256
+"""The most outcomes of the noise that are run in balls."""
+DENOMINATOR = 2**20
+"""A double that is the nearest to a fraction of at most this denominator stands for it."""
+
+
+@lru_cache(maxsize=4096)
+def meant(value: float) -> Fraction:
+    """Return the fraction that a value of a law stands for.
+
+    >>> meant(1 / 3), meant(0.5), meant(2.0**-60) == Fraction(1, 2**60)
+    (Fraction(1, 3), Fraction(1, 2), True)
+    """
+    near = Fraction(value).limit_denominator(DENOMINATOR)
+    return near if float(near) == value else Fraction(value)
+
+
+_meant = np.frompyfunc(lambda x: meant(float(x)), 1, 1)
+
+
+class _InBalls(BatchedContext):
+    """Gives what is real as balls; sample numbers and masks of clients as they are drawn."""
+
+    def everywhere(self, x: Tensor) -> Tensor:
+        """Return the shared [dim] as every client holds it."""
+        held = x if isinstance(x, Balls) else Balls.of(x)
+        return held[None, :, None].expand(len(self.local), x.shape[0], self.replicates)
+
+    @property
+    def chances(self) -> np.ndarray:
+        """The replicates' probabilities as balls, [replicates]."""
+        return lift(np.full(self.replicates, Fraction(1, self.replicates), dtype=object))
+
+    def _tensor(self, values: np.ndarray) -> Tensor:
+        return Balls(lift(_meant(values))) if values.dtype.kind == "f" else super()._tensor(values)
+
+
+class SampledBalls(_InBalls):
+    """The sampled replicates of a block, on the same draws as in doubles."""
+
+
+class BallContext(_InBalls, EnumeratedContext):
+    """Every outcome of the noise at once."""
+
+    laws: dict[Key, Law]
+
+    def __init__(self, clients: int, **given: Any) -> None:
+        super().__init__(clients, limit=ATOMS, **given)
+        self.laws = {}
+
+    @property
+    def chances(self) -> np.ndarray:
+        """The outcomes' probabilities as balls, [replicates]."""
+        made = lift(np.full(self.replicates, Fraction(1), dtype=object))
+        for key, law in self.laws.items():
+            stride, radix = self._digits[key]
+            each = lift(_meant(law.support(key[2])[1]))
+            made = made * each[np.arange(self.replicates) // stride % radix]
+        return np.asarray(made, dtype=object)
+
+    def _element(self, law: Law, key: Key) -> np.ndarray:
+        self.laws[key] = law
+        return super()._element(law, key)
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """What a run in balls gave: expectations over the noise.
+
+    Attributes:
+        values: the measure and its parts, [1 + parts, comparisons], balls.
+        names: the parts' names.
+        outcomes: how many outcomes the noise has.
+        state: the final state.
+    """
+
+    values: np.ndarray
+    names: tuple[str, ...]
+    outcomes: int
+    state: Any
+
+
+def exactly(algorithm: Algorithm) -> Algorithm:
+    """Return an algorithm whose real hyperparameters are balls: 1 − γη is not rounded to a double.
+
+    The share of clients stays as it is: it is only rounded to a number of them.
+    """
+    made = copy.copy(algorithm)
+    for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
+        value = getattr(algorithm, field.name)
+        if isinstance(value, float) and field.name != "participation":
+            object.__setattr__(made, field.name, Balls.of(value))
+    return made
+
+
+def run_in_balls(
+    problem: Problem,
+    algorithm: Algorithm,
+    *,
+    rounds: int,
+    left: Callable[[View], Any] | None = None,
+    axes: tuple[str, ...] = (),
+    sampled: SampledBalls | None = None,
+) -> Enclosed:
+    """Run a case, all outcomes of its noise, in balls of the precision that is set.
+
+    Args:
+        left: a claim's measure, and ``axes`` the moments that it is taken at.
+        sampled: run these replicates instead of all outcomes.
+
+    Raises:
+        RefusedError: an operation has no version for balls, a choice is left open by them, they
+            grew without bound, or the noise has more than ``ATOMS`` outcomes.
+    """
+    method = exactly(algorithm)
+    if sampled is not None:
+        return _run(problem, method, sampled, rounds, (left, axes))
+    counting = BallContext(problem.clients)
+    try:
+        made = _run(problem, method, counting, rounds, (left, axes))
+        if counting.found > 1:
+            every = BallContext(problem.clients, atoms=counting.digits)
+            made = _run(problem, method, every, rounds, (left, axes))
+    except TooManyAtoms as error:
+        raise RefusedError(f"the noise has more than {ATOMS} outcomes") from error
+    return made
+
+
+def _run(
+    problem: Problem,
+    algorithm: Algorithm,
+    ctx: _InBalls,
+    rounds: int,
+    measure: tuple[Callable[[View], Any] | None, tuple[str, ...]],
+) -> Enclosed:
+    tau = ctx.local_steps = algorithm.local_steps
+    ctx.horizon = rounds
+    oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
+    state = previous = algorithm.init(ctx, oracles, Balls.of(problem.start()))
+    taker = _Taker(*measure)
+    for s in range(rounds):
+        ctx.t, start = s * tau, state
+        taker.take(("round",), View(ctx, problem, state, start, s, previous=previous))
+        for j in range(tau):
+            ctx.t = s * tau + j
+            taker.take(("step",), View(ctx, problem, state, start, s, j))
+            before, state = state, algorithm.step(ctx, oracles, state)
+            taker.take(
+                ("transition",),
+                View(ctx, problem, state, start, s, j + 1, before, previous),
+            )
+            taker.take(("round", "local_step"), View(ctx, problem, state, start, s, j + 1))
+            previous = before
+        if not all(finite(lift(x)) for x in state):
+            raise RefusedError(f"the balls have no bound after step t = {ctx.t}", open=True)
+    return Enclosed(*taker.result(ctx.chances), ctx.replicates, state)
+
+
+class _Taker:
+    """Takes a measure at its moments, and its expectations over the noise."""
+
+    def __init__(self, left: Callable[[View], Any] | None, axes: tuple[str, ...]) -> None:
+        self._left, self._axes = left, axes
+        self._memory: dict[str, Any] = {}
+        self._taken: list[Reduction] = []
+
+    def take(self, axes: tuple[str, ...], view: View) -> None:
+        """Take the measure, if these are its moments."""
+        if self._left is None or axes != self._axes:
+            return
+        view.memory = self._memory
+        made = self._left(view)
+        if made is not None:  # the statement may not speak of this moment
+            self._taken.append(made)
+
+    def result(self, chances: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Return the measure and its parts in expectation, [1 + parts, comparisons]; the names."""
+        if not self._taken:
+            return np.empty((1, 0), dtype=object), ()
+        how, names = self._taken[0].how, tuple(self._taken[0].parts)
+        rows = []
+        for taken in self._taken:
+            stacked = lift(taken.stacked)  # [1 + parts, (clients,) replicates]
+            mean = np.asarray(stacked @ chances, dtype=object)
+            rows.append(mean.reshape(len(stacked), -1))
+        made = np.concatenate(rows, 1)
+        if how == "average":
+            made = np.asarray(made.sum(1, keepdims=True) / len(self._taken), dtype=object)
+        if not finite(made):
+            raise RefusedError("the measure's balls have no bound", open=True)
+        return made, names
+
+
+__all__ = ["BallContext", "Enclosed", "SampledBalls", "exactly", "meant", "run_in_balls"]

@@ -1,0 +1,74 @@
+"""The functions of a claim's class are no methods: each takes what is written here, and no self."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolkit.errors import DriftproofError
+from toolkit.readings import Stated
+
+TAKES: Mapping[str, tuple[str, ...]] = {
+    "left": ("view",),
+    "right": ("c",),
+    "range": ("c",),
+    "corrected": ("c",),
+    "prove": ("right",),
+    "compare": ("case", "right"),
+}
+"""What each function of a claim is called with."""
+
+
+def check_signatures(claim: str, body: Mapping[str, Any]) -> None:
+    """Raise if a function of a claim's class cannot be called as it will be.
+
+    Args:
+        claim: the claim's name.
+        body: what its class holds.
+    """
+    own = "prove" in body or "compare" in body  # they call a right side as they see fit
+    for name, held, kind in _functions(body):
+        takes = None if own and kind == "right" else TAKES[kind]
+        _check(claim, name, held, takes)
+
+
+def _functions(body: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """Yield what may be a function: what to call it, itself, and the kind in ``TAKES``."""
+    sides = [(name, body.get(name), name) for name in TAKES]
+    sides += [
+        (f"reading {name!r}", held, "right") for name, held in body.get("readings", {}).items()
+    ]
+    sides += [
+        (f"false sibling {name!r}", held, "right") for name, held in body.get("false_siblings", ())
+    ]
+    for name, held, kind in sides:
+        kind = "right" if kind == "corrected" else kind
+        yield name, held, kind
+        if isinstance(held, Stated):
+            for part in ("right", "left", "range"):
+                yield f"{part} of {name}", getattr(held, part), part
+
+
+def _check(claim: str, name: str, held: Any, takes: tuple[str, ...] | None) -> None:
+    if not inspect.isfunction(held):
+        return
+    signature = inspect.signature(held)
+    is_method = len(signature.parameters) > 1 and next(iter(signature.parameters)) == "self"
+    if takes is None and not is_method:
+        return
+    try:
+        signature.bind(*takes or ())
+    except TypeError as error:
+        code = held.__code__
+        told = ", ".join(takes or [word for word in signature.parameters if word != "self"])
+        anonymous = code.co_name == "<lambda>"
+        remedy = f"let it take {told}, and nothing else without a default"
+        if is_method:
+            remedy = "remove self: the functions in a claim's class are no methods"
+        raise DriftproofError(
+            f"{code.co_filename}:{code.co_firstlineno}: {name} of claim {claim} is "
+            f"{'lambda ' if anonymous else code.co_name}{signature}",
+            f"lambda {told}: …" if anonymous else f"def {code.co_name}({told})",
+            remedy,
+        ) from error

@@ -1,0 +1,64 @@
+r"""The gradient of a composition.
+
+**Statement.** "We should compute the gradient of composition function F^i(w) = g^i(f^i(w)), defined
+as ∇F^i(w) = (∇g^i(f^i(w)))ᵀ∇f^i(w)."
+
+**Kind.** Identity, by algebra, on two examples: f: R² → R³ and f: R² → R².
+
+**Source.** 000 and 001, (11).
+
+**Note.** Both papers call ∇f^i a Jacobian matrix, p × d, and ∇g^i a gradient, a column. Then (11)
+is a row of d entries, the transpose of the gradient that w ← w − ηu wants. Entry by entry it is
+right, and so it is read here. For f: R^d → R^d a wrong transpose shows.
+"""
+
+import sympy
+
+from toolkit import claim
+from verifiers.symbolic import vanishes
+
+W = sympy.symbols("w_1 w_2", positive=True)
+Y = sympy.symbols("y_1:4", positive=True)
+EXAMPLES = (
+    ("p = 3, d = 2", (W[0] ** 2, W[0] * W[1], W[1] ** 3), Y[0] * Y[1] + Y[2] ** 2 * Y[0]),
+    ("p = d = 2", (W[0] ** 2 * W[1], W[0] + W[1] ** 3), Y[0] ** 2 * Y[1]),
+)
+
+
+def chain(jacobian, slope):
+    """Return (∇g(f(w)))ᵀ∇f(w), a row."""
+    return slope.T * jacobian
+
+
+@claim(
+    name="comfedl/equation-11",
+    kind="symbolic",
+    source="000 and 001, (11)",
+    statement=r"\nabla F^i(w) = \big(\nabla g^i(f^i(w))\big)^{\top}\nabla f^i(w)",
+)
+class ChainRule:
+    right = chain
+    editions = "000 and 001"
+    false_siblings = [
+        ("the Jacobian transposed", lambda j, s: s.T * (j.T if j.is_square else j)),
+        ("∇g² in the place of ∇g", lambda j, s: s.applyfunc(lambda e: e**2).T * j),
+    ]
+
+    def prove(right):
+        made = []
+        for name, inner, outer in EXAMPLES:
+            at = dict(zip(Y, inner, strict=False))
+            slope = sympy.Matrix([sympy.diff(outer, y) for y in Y[: len(inner)]])
+            slope = slope.subs(at, simultaneous=True)
+            stated = right(sympy.Matrix(inner).jacobian(sympy.Matrix(W)), slope)
+            whole = outer.subs(at, simultaneous=True)
+            made += [
+                vanishes(
+                    sympy.expand(sympy.diff(whole, w) - stated[k]),
+                    rf"\partial_{k + 1} g(f(w)) \text{{ is entry {k + 1} of the row, {name}}}",
+                )
+                for k, w in enumerate(W)
+            ]
+        return made
+
+    explain = "Right entry by entry. As printed it is a row, where the update needs a column."

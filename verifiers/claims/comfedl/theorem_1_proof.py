@@ -1,0 +1,47 @@
+r"""The displays of Theorem 1's proof.
+
+**Statement.** 001 (27)–(29), 000 (32)–(34): one step of the descent inequality, its inner product
+split in three, Cauchy–Schwarz, Jensen, Lemmas 2 and 3, and a sum over s and t.
+
+**Kind.** Symbolic.
+
+**Source.** 001, proof of Theorem 1; 000, proof of Theorem 3 (which is Theorem 1 again).
+
+**Finding.** The proof holds, display by display, with the sum of roots that it prints. The product
+that the theorem prints in its place is not what the proof gives: the root of Lemma 3's bound is not
+at most that product. In 000 (33) and (34) a bracket closes a line too early; that is how the text
+was converted.
+"""
+
+from sympy import sqrt
+
+from toolkit import claim
+from verifiers.claims.comfedl._theorem_proof import c, displays, sigma
+from verifiers.claims.comfedl.lemma_3 import five
+
+DRIFT = sqrt(5 * (c.G_g**2 * c.L_f**2 + c.G_f**4 * c.L_g**2)) * c.tau * c.eta * c.G_g * c.G_f
+OUTER = sqrt(5) * c.G_f * sigma / sqrt(c.b1)
+INNER = sqrt(5) * (c.G_g + c.L_g * c.G_f) * sigma / sqrt(c.b)
+
+
+@claim(
+    name="comfedl/theorem-1-proof",
+    kind="symbolic",
+    source="000, (32)–(34); 001, (27)–(29)",
+    statement=r"\sqrt{\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2} \le \sqrt{5(G_g^2L_f^2+G_f^4L_g^2)}"
+    r"\tau\eta G_gG_f + \frac{\sqrt5G_f\sigma}{\sqrt{b_1}} + \frac{\sqrt5G_g\sigma}{\sqrt b} + "
+    r"\frac{\sqrt5L_gG_f\sigma}{\sqrt b}",
+)
+class Displays:
+    editions = "000 (32)–(34); 001 (27)–(29)"
+    right = DRIFT + OUTER + INNER
+    false_siblings = [
+        ("the product that Theorem 1 prints", DRIFT * OUTER + INNER),
+        ("without the outer noise", DRIFT + INNER),
+        ("half of the drift", DRIFT / 2 + OUTER + INNER),
+    ]
+
+    def prove(right):
+        return displays(right, five)
+
+    explain = "The proof holds as printed, and shows the plus sign that the theorem lacks."

@@ -1,0 +1,143 @@
+"""What a user's problem and algorithm declare is checked and attacked before a verdict rests on it.
+
+Driftproof's own leaves are checked in its tests. Of any other, one unit of work a problem and
+algorithm audits both (``synthetic.audit``) and searches for points that exceed the constants
+(``synthetic.attack``). A form that uses a constant which is exceeded is INAPPLICABLE.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from synthetic.attack import Attack, attacked
+from synthetic.attack_scores import Scores
+from synthetic.audit import audit_algorithm, audit_problem
+from synthetic.audit.problem import shown
+from toolkit.claims import Case, Claim, Form
+from toolkit.constants import MODULI, ROLES, Letters
+from toolkit.verdict import Row, Verdict
+from verifiers.rows import described, row_of
+
+TOLERANCE = 1e-6
+"""Relative rounding error of difference quotients."""
+BUDGET, MOST_OUTCOMES = 4096.0, 512
+"""Points times outcomes of the noise a sweep; a constant with more outcomes is not attacked."""
+OWN = ("synthetic", "toolkit")
+
+_found: dict[tuple[Any, ...], dict[str, str]] = {}
+
+
+def is_own(part: object) -> bool:
+    """Say whether a problem or an algorithm is one of driftproof's own leaves."""
+    return type(part).__module__.partition(".")[0] in OWN
+
+
+def to_check(case: Case) -> bool:
+    """Say whether something of a case is a user's own."""
+    parts = (case.problem, case.algorithm)
+    return any(part is not None and not is_own(part) for part in parts)
+
+
+def key_of(case: Case) -> str:
+    """Return a name of the problem and algorithm of a case, whatever its horizon."""
+    parts = [part for part in (case.problem, case.algorithm) if part is not None]
+    named = [[type(part).__qualname__, part.leaf_name, part.changed()] for part in parts]
+    return json.dumps(named, sort_keys=True, default=str)
+
+
+def look(case: Case) -> dict[str, str]:
+    """Audit a case's user's own parts; return the constants that are exceeded, and how.
+
+    Raises:
+        DriftproofError: something does not fit, say the gradient the objective.
+    """
+    held = (type(case.problem), type(case.algorithm), key_of(case))
+    if held not in _found:
+        if not is_own(case.problem):
+            audit_problem(case.problem)
+        if case.algorithm is not None:
+            audit_algorithm(case.algorithm, case.problem)
+        _found[held] = {} if is_own(case.problem) else exceeded(case)
+    return _found[held]
+
+
+def exceeded(case: Case) -> dict[str, str]:
+    """Return the constants of a case's problem that a search exceeds: role → sentence."""
+    scores, made = Scores(case.problem), {}
+    for role in case.problem.constants:
+        if not scores.has(role) or scores.outcomes(role) > MOST_OUTCOMES:
+            continue
+        found = attacked(case.problem, role, budget=BUDGET)
+        if found.ratio > 1 + TOLERANCE:
+            made[role] = told(found)
+    return made
+
+
+def told(found: Attack) -> str:
+    """Return the sentence that names a constant, where it is exceeded, and its true size."""
+    import torch
+
+    where = [shown(torch.tensor(point)) for point in found.points]
+    at = f"at x = {where[0]}" if len(where) == 1 else f"between x = {where[0]} and z = {where[1]}"
+    size = "only " if found.role in MODULI else ""
+    return (
+        f"{found.role} is declared {found.declared:g}, but {at} it is {size}{found.found:.6g} "
+        f"({ROLES[found.role]})"
+    )
+
+
+def used_roles(claim: Claim, case: Case, form: Form) -> set[str]:
+    """Return the roles that a form's verdict on a case rests on."""
+    notation = claim.notation(case)
+    assumed = (*claim.assumes, *form.assumes)
+    made = {role for assumption in assumed for role in assumption.roles}
+    if claim.rate is not None or claim.compare is not None:
+        return made | set(case.problem.constants)  # what those look at is theirs to choose
+    formulas = [form.right, form.range or claim.range, *(a.relation for a in assumed)]
+    for formula in formulas:
+        if formula is None:
+            continue
+        letters = Letters(notation)
+        with suppress(TypeError):  # 0 < c.eta < 1 asks for the truth of what is not known yet
+            formula(letters)
+        made |= {notation[letter] for letter in letters.used}
+    return made
+
+
+def refusal(claim: Claim, case: Case, form: Form, found: Mapping[str, str]) -> str | None:
+    """Return why a form cannot be judged on a case, if a constant that it uses is exceeded."""
+    used = used_roles(claim, case, form)
+    reasons = [sentence for role, sentence in found.items() if role in used]
+    return "; ".join(reasons) or None
+
+
+def believing(
+    claim: Claim,
+    cases: Sequence[Case],
+    forms: Sequence[Form],
+    units: Sequence[Any],
+    judge: Callable[[Sequence[Form]], Generator[Any, Any, list[Row]]],
+) -> Generator[Any, Any, list[Row]]:
+    """Judge the forms whose constants stand; of the others say which constant does not.
+
+    Args:
+        cases: what the forms are judged on together.
+        units: the unit of work of each case that calls ``look``.
+        judge: makes the job of those forms.
+    """
+    results = yield list(units)
+    found = [json.loads(blob) for blob, _ in results]
+    rows: dict[int, Row] = {}
+    for form in forms:
+        for case, held in zip(cases, found, strict=True):
+            reason = refusal(claim, case, form, held)
+            if reason is not None and id(form) not in rows:
+                rows[id(form)] = row_of(
+                    claim, form, described(case), Verdict.INAPPLICABLE, None, reason
+                )
+    kept = [form for form in forms if id(form) not in rows]
+    judged = (yield from judge(kept)) if kept else []
+    return [*rows.values(), *judged]

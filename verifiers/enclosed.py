@@ -1,0 +1,255 @@
+"""Judges a case in ball arithmetic, where rounding left it open or to verify a counterexample.
+
+The same algorithm, oracles and measure run once more with every number a ball that contains its
+true value (``toolkit.engines.balls``), and the right side is evaluated so too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import torch
+from flint import arb
+
+from toolkit.balls.expressions import Sized, expression_in_balls
+from toolkit.balls.operations import hull
+from toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
+from toolkit.claims import Case, Claim, Form
+from toolkit.draws import TooManyAtoms
+from toolkit.engines.balls import run_in_balls
+from toolkit.engines.enumerated import EnumeratedContext
+from toolkit.federation import run
+from toolkit.verdict import Evidence, Row, Verdict
+from verifiers import empirical
+from verifiers.evidence import Measured
+from verifiers.rows import described, row_of
+
+PRECISIONS = (BITS, 4 * BITS, 16 * BITS)
+"""Bits that are tried one after another while the balls are too wide: they widen with each step."""
+OPERATIONS = 1_500_000
+"""What a try may cost that rounding asks for, in operations on single balls (about a second)."""
+MOST = 10 * OPERATIONS
+"""What it may cost where somebody asks for it, to verify a counterexample, say."""
+STORED = 1e-14
+"""Relative error of a constant: it was computed in doubles, a few roundings from what is proven."""
+EQUAL = 1e-12
+"""Width, relative to the sides, up to which balls that overlap count as equal."""
+DOUBT = 1e-10
+"""Relative rounding error in doubles above which an equality is looked at in balls."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Enclosures of both sides of one comparison.
+
+    Attributes:
+        left, right: balls; the right one allows for ``STORED`` in every constant.
+        size: the size of what was added up on both sides.
+    """
+
+    left: arb
+    right: arb
+    size: arb
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+        """The ends (left_low, left_high, right_low, right_high), exactly."""
+        left, right = self.left, self.right
+        low_left, high_left, low_right, high_right = map(
+            _fraction, (left.lower(), left.upper(), right.lower(), right.upper())
+        )
+        return low_left, high_left, low_right, high_right
+
+    @property
+    def verdict(self) -> Verdict:
+        """REFUTED if left is above right, SUPPORTED if not above, or equal as far as can be."""
+        if self.left > self.right:
+            return Verdict.REFUTED
+        return Verdict.SUPPORTED if self.left <= self.right or self.equal else Verdict.INCONCLUSIVE
+
+    @property
+    def equal(self) -> bool:
+        """Whether the balls overlap and are so narrow that nothing but equality is left."""
+        width = 2 * (self.left.rad() + self.right.rad())
+        return self.left.overlaps(self.right) and bool(width <= arb(EQUAL) * self.size)
+
+    @property
+    def excess(self) -> float:
+        """How far left is above right, relative to their size."""
+        if self.size == 0:
+            return 0.0
+        return float(((self.left - self.right) / self.size).mid())
+
+
+def _fraction(exact: arb) -> Fraction:
+    mantissa, exponent = (int(part) for part in exact.mid().man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def enclose(
+    claim: Claim, case: Case, form: Form, *, bits: int = BITS, operations: float = MOST
+) -> list[Comparison]:
+    """Return enclosures of left and right, one Comparison for each that the statement makes.
+
+    A counterexample is verified when ``left`` of one of them lies above ``right``.
+
+    Args:
+        bits: precision of the balls.
+        operations: the most operations on single balls.
+
+    Raises:
+        RefusedError: an operation has no version for balls, a choice was left open, the noise has
+            too many outcomes, or the run costs too much.
+
+    >>> from verifiers.verify import select
+    >>> claim = select(["comfedl/lemma-2"])[0].load()
+    >>> made = enclose(claim, claim.cases[0], claim.forms[0])
+    >>> left_low, left_high, right_low, right_high = made[0].ends
+    >>> left_low <= left_high, made[0].verdict.value
+    (True, 'SUPPORTED')
+    """
+    left, algorithm, rounds = form.left or claim.left, case.algorithm, case.rounds
+    if left is None or algorithm is None or rounds is None:
+        raise RefusedError("a claim without a run of an algorithm")
+    axes = _moments(case, left)
+    with precision(bits, operations):
+        made = run_in_balls(case.problem, algorithm, rounds=rounds, left=left, axes=axes)
+        constant, factors = _right(claim, case, form)
+        order = [factors.get(name) for name in made.names]
+        return [
+            _comparison(column, constant, order)
+            for column in (made.values[:, k] for k in range(made.values.shape[1]))
+        ]
+
+
+def _comparison(column: np.ndarray, constant: Sized, factors: Sequence[Sized | None]) -> Comparison:
+    left, parts = column[0], column[1:]
+    right, size = constant.value, abs(left) + constant.size
+    for part, factor in zip(parts, factors, strict=True):
+        if factor is not None:
+            right = right + factor.value * part
+            size = size + factor.size * abs(part)
+    return Comparison(left, right, size)
+
+
+def _moments(case: Case, left: Any) -> tuple[str, ...]:
+    """Return the moments that a measure is taken at, as one round in doubles tells."""
+    assert case.algorithm is not None
+    ctx = EnumeratedContext(case.problem.clients, limit=2**62)
+    try:
+        return run(case.problem, case.algorithm, ctx, rounds=1, left=left).how[1:]
+    except TooManyAtoms as error:
+        raise RefusedError("one step of the noise has too many outcomes") from error
+
+
+def _right(claim: Claim, case: Case, form: Form) -> tuple[Sized, dict[str, Sized]]:
+    """Return a right side's constant part and the factors of its measured means."""
+    notation = claim.notation(case)
+    expression, factors = empirical.split_right(form.right, notation)
+    roles, proven = empirical.roles_of(case), case.problem.constants
+    held: dict[str, Sized] = {}
+    for part in (expression, *factors.values()):
+        for symbol in part.free_symbols:
+            role = notation[symbol.name]
+            if symbol.name in held:
+                continue
+            if role == "initial_gap":
+                held[symbol.name] = _gap(case)
+            else:
+                exact = arb(roles[role])
+                error = arb(STORED) * abs(exact) if role in proven else arb(0)
+                held[symbol.name] = Sized.of(hull(exact - error, exact + error))
+    return (
+        expression_in_balls(expression, held),
+        {name: expression_in_balls(factor, held) for name, factor in factors.items()},
+    )
+
+
+def _gap(case: Case) -> Sized:
+    """Return F(x_0) − inf F: the value in balls, the infimum as far as it is known."""
+    start, solution = case.problem.start(), case.problem.solution
+    value = case.problem.objective(Balls.of(torch.from_numpy(start)[:, None]))
+    (first,) = lift(value).flat
+    known = hull(solution.low, solution.high)
+    size = abs(first) + abs(known)
+    known = known + arb(0, 1) * (arb(STORED) * size).upper()
+    return Sized(first - known, size)
+
+
+def left_open(row: Row, measured: Measured) -> bool:
+    """Say whether rounding in doubles left a row open, or decided it as an equality in doubt."""
+    if measured.kind != "exact" or measured.bad_step >= 0 or not row.lhs or row.rhs is None:
+        return False
+    if row.verdict is Verdict.INCONCLUSIVE:
+        return True
+    mean, margin = row.lhs["mean"], row.margin
+    if row.verdict is not Verdict.SUPPORTED or mean is None or margin is None:
+        return False
+    scale = max(abs(mean), abs(row.rhs))
+    return mean + margin >= row.rhs and margin > DOUBT * scale
+
+
+def judge(claim: Claim, case: Case, form: Form, *, operations: float = OPERATIONS) -> Row:
+    """Return the row of a case that was run in balls, at growing precision.
+
+    Args:
+        operations: what one try may cost; a counterexample may be worth more than a row's second.
+    """
+    told, made = "", None
+    for bits in PRECISIONS:
+        try:
+            made = enclose(claim, case, form, bits=bits, operations=operations)
+        except RefusedError as error:
+            told = str(error)
+            if not error.open:
+                break
+            continue
+        if all(one.verdict is not Verdict.INCONCLUSIVE for one in made):
+            break
+    if not made:
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, told or "nothing was compared")
+    number, worst = max(enumerate(made), key=lambda pair: pair[1].excess)
+    facts = _facts(worst)
+    verdicts = {one.verdict for one in made}
+    if Verdict.REFUTED in verdicts:
+        facts["rhs"] = float(worst.right.upper())
+        reason = (
+            f"with every assumption met, left ≥ {facts['lhs']['low']:.6g} exceeds right = "
+            f"{facts['rhs']:.6g}, in ball arithmetic"
+        )
+        reason += f"; at comparison {number + 1} of {len(made)}" if len(made) > 1 else ""
+        return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
+    if Verdict.INCONCLUSIVE in verdicts:
+        told = "the enclosures of left and right overlap, and are too wide to be called equal"
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, told, **facts)
+    facts["attained"] = any(one.equal and not one.left.contains(0) for one in made)
+    return _row(claim, case, form, Verdict.SUPPORTED, "", **facts)
+
+
+def _facts(worst: Comparison) -> dict[str, Any]:
+    ends = {"low": worst.left.lower(), "high": worst.left.upper(), "mean": worst.left.mid()}
+    lhs = {name: float(end) for name, end in ends.items()}
+    margin = float((worst.left.rad() + worst.right.rad()).upper())
+    return {"lhs": lhs, "rhs": float(worst.right.mid()), "margin": margin}
+
+
+def _row(
+    claim: Claim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
+) -> Row:  # fmt: skip
+    return row_of(claim, form, described(case), verdict, Evidence.ENCLOSED, reason, **facts)
+
+
+def better(row: Row, made: Row) -> Row:
+    """Return the row in doubles with what balls found, or with why they found nothing."""
+    if made.verdict is Verdict.INCONCLUSIVE:
+        told = f"in ball arithmetic: {made.reason}"
+        return replace(row, reason=f"{row.reason}; {told}" if row.reason else told)
+    taken: Mapping[str, Any] = {
+        name: getattr(made, name)
+        for name in ("verdict", "evidence", "reason", "attained", "lhs", "rhs", "margin")
+    }
+    return replace(row, **taken)

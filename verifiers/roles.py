@@ -1,0 +1,28 @@
+"""Tells a role that this case lacks from a role that nothing has: the second is misspelt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toolkit.claims import Claim
+from toolkit.constants import ROLES, RUN_ROLES
+from toolkit.errors import unknown_name
+
+
+def check_roles(claim: Claim, lacking: Iterable[str]) -> None:
+    """Raise if a role that a case lacks is one that no problem or algorithm can have.
+
+    Args:
+        claim: whose letters and assumptions name the roles.
+        lacking: roles without a number on some case.
+    """
+    lacking = [role for role in lacking if role not in ROLES and role not in RUN_ROLES]
+    if not lacking:
+        return
+    own: set[str] = set()
+    for case in claim.cases_for("full"):
+        own |= set(case.problem.constants) | set(case.problem.values())
+        own |= set(case.algorithm.values()) if case.algorithm is not None else set()
+    odd = next((role for role in lacking if role not in own), None)
+    if odd is not None:
+        raise unknown_name("role", odd, {*ROLES, *RUN_ROLES, *own})

@@ -1,0 +1,51 @@
+"""A right side as a sum of named terms, and a false sibling for each term and coefficient.
+
+A corrected form is a statement of ours, so each of its terms has to be seen by some case: without
+the term, or with a smaller coefficient, the case must refute it (``driftproof controls``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from toolkit.errors import unknown_name
+
+Term = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)  # by identity: its terms are functions
+class Terms:
+    """A right side: the sum of its terms, each a function of the letters, under a name.
+
+    >>> from toolkit.constants import Letters
+    >>> bound = Terms({"step": lambda c: c.eta / 2, "gap": lambda c: 1 / c.eta})
+    >>> c = Letters({"eta": "step_size"})
+    >>> bound(c), [(name, right(c)) for name, right in bound.without_each()]
+    (eta/2 + 1/eta, [('without step', 1/eta), ('without gap', eta/2)])
+    """
+
+    terms: Mapping[str, Term]
+
+    def __call__(self, c: Any) -> Any:
+        """Return the sum."""
+        return sum(term(c) for term in self.terms.values())
+
+    def shrunk(self, name: str, share: Fraction | int) -> Terms:
+        """Return the same sum with one term multiplied by ``share``."""
+        import sympy
+
+        if name not in self.terms:
+            raise unknown_name("term of a right side", name, self.terms)
+        factor, term = sympy.Rational(share), self.terms[name]
+        return Terms(dict(self.terms) | {name: lambda c: factor * term(c)})
+
+    def without_each(self) -> list[tuple[str, Terms]]:
+        """Return one false sibling for each term: the sum without it."""
+        return [(f"without {name}", self.shrunk(name, 0)) for name in self.terms]
+
+    def shrunk_each(self, shares: Mapping[str, Fraction]) -> list[tuple[str, Terms]]:
+        """Return false siblings in which the coefficient of one term is a share of what it is."""
+        return [(f"{share} of {name}", self.shrunk(name, share)) for name, share in shares.items()]
