@@ -33,10 +33,11 @@ def exact(means, low, high, error=0.0, **more):
     return empirical._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0), {}))
 
 
-def sampled(rows, low, high, **more):
+def sampled(rows, low, high, error=0.0, **more):
     values = np.array(rows, float)
     weights = np.full(values.shape[1], 1 / values.shape[1])
-    measured = Measured("sampled", "each/round", values, weights, **more)
+    shadow = np.tile(values.ravel() + error * 2.0**23, (SHADOWS, 1, 1))
+    measured = Measured("sampled", "each/round", values, weights, shadow=shadow, **more)
     return empirical._sampled(
         CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0), {})
     )

@@ -31,9 +31,12 @@ def bound(comparisons, *, assumes=()):
     return Made
 
 
-def row_of(*enclosures, value=1.0):
+def row_of(*enclosures, value=1.0, scale=0.0):
     made = bound([])
-    compared = [Comparison(f"number {k}", *e, value, float(k)) for k, e in enumerate(enclosures)]
+    compared = [
+        Comparison(f"number {k}", *e, value, float(k), scale=scale)
+        for k, e in enumerate(enclosures)
+    ]
     return judge(made, made.cases[0], made.forms[0], compared)
 
 
@@ -72,7 +75,10 @@ def test_sides_that_are_zero_agree_but_are_not_called_attained():
     row = row_of((0.0, 0.0), value=0.0)
     assert row.verdict is Verdict.SUPPORTED
     assert not row.attained
-    assert row_of((0.0, 1e-15), value=0.0).verdict is Verdict.SUPPORTED
+    # what is small enough to count as 0 is said by the comparison, not by the judge
+    assert row_of((0.0, 1e-15), value=0.0).verdict is Verdict.INCONCLUSIVE
+    assert row_of((1e-15, 1e-15), value=0.0).verdict is Verdict.REFUTED
+    assert row_of((1e-15, 1e-15), value=0.0, scale=1e-3).verdict is Verdict.SUPPORTED
     assert row_of((1e-9, 1e-9), value=0.0).verdict is Verdict.REFUTED
 
 

@@ -17,7 +17,7 @@ from toolkit.verdict import Verdict
 from verifiers import ground_truth, symbolic
 from verifiers.calibration_rates import line
 from verifiers.ground_truth import Comparison, maximum_over_simplex
-from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
+from verifiers.symbolic import computed, convex_with_minimum, nonnegative, vanishes
 
 x, y = sympy.symbols("x y", positive=True)
 n = sympy.Symbol("n", positive=True, integer=True)
@@ -41,7 +41,8 @@ def test_algebra_decides_signs_and_gives_witnesses():
     assert "below 0" in refused.why
     assert nonnegative(1 - sympy.exp(-x) - x + x**2 / 2, "").holds is None  # true, but not seen
     assert convex_with_minimum(x * sympy.log(x) - x + 1, x, 1, 0, "").holds is True
-    assert convex_with_minimum(x * sympy.log(x) - x, x, 1, 0, "").holds is None
+    assert convex_with_minimum(x * sympy.log(x) - x, x, 1, 0, "").holds is False
+    assert convex_with_minimum(x * sympy.log(x) - x + 1, x, 2, 0, "").holds is None
 
 
 @pytest.mark.parametrize("points", [2, 3, 8])
@@ -63,7 +64,7 @@ def test_a_fitted_line_is_the_one_of_a_library(points):
 )
 def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
     claim = leaves("claim")["comfedl/lemma-1-proof-v1"].load()
-    row = symbolic.judge(claim, claim.forms[0], [Step("s", h, "w") for h in holds])
+    row = symbolic.judge(claim, claim.forms[0], [computed("s", h, "w") for h in holds])
     assert row.verdict is verdict
     assert verdict is Verdict.SUPPORTED or "of 2 of the check" in row.reason
 

@@ -229,10 +229,10 @@ def test_where_a_run_is_too_long_every_past_is_a_comparison():
     assert block.values.shape == (12, 64)
     assert block.shadow.shape == (4, 3, 12 * 64)
     (row,) = judge([claim], Settings())
-    assert row.verdict is SUPPORTED
+    assert row.verdict is INCONCLUSIVE  # a mean over pasts needs a range (tests/test_given_past.py)
+    assert "holds in conditional expectation given each of 64 sampled pasts" in row.reason
     assert row.comparisons == 12 * 64
     assert row.replicates == 64
-    assert row.evidence == "exact"
     # each is what the hand gives for its own past
     w = np.sqrt(block.parts[0])
     hand = np.vectorize(lambda w: by_hand(w)[0])(w)

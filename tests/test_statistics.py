@@ -92,7 +92,7 @@ def test_how_many_replicates_it_would_take():
 @pytest.mark.parametrize("sampler", ["coin", "beta", "rare"])
 def test_verdicts_on_simulated_claims_err_no_more_often_than_promised(sampler):
     """Over the three samplers 2,000 claims; docs/verdicts.md has a table of 36,000."""
-    from verifiers import calibration
+    from verifiers.calibration import betting as calibration
 
     rates = [
         rate

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from toolkit.algorithm import Algorithm
+from toolkit.constants import Notation
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.names import check_name
 from toolkit.orders import with_order
@@ -162,7 +163,8 @@ class Form:
 
 _KNOWN = (
     "cases", "full", "left", "right", "range", "readings", "corrected", "correction", "editions",
-    "false_siblings", "prove", "compare", "rate", "explain", "letters", "measured", "erratum",
+    "false_siblings", "prove", "compare", "rate", "explain", "letters", "measured",
+    "conditional", "erratum",
 )  # fmt: skip
 
 
@@ -189,6 +191,7 @@ class Claim:
     ``explain``         what a reader should know about the verdict, in a sentence or two
     ``letters``         {letter: role} of the paper, where the algorithm's notation lacks some
     ``measured``        {name: LaTeX} of the measured quantities that stand in a right side
+    ``conditional``     True if what is printed is an expectation given the past (``given_past``)
     ==================  =========================================================================
     """
 
@@ -208,6 +211,7 @@ class Claim:
     explain: str = ""
     letters: Mapping[str, str] = field(default_factory=dict)
     measured: Mapping[str, str] = field(default_factory=dict)
+    conditional: bool = False
     erratum: Erratum | None = None
 
     def cases_for(self, profile: str) -> tuple[Case, ...]:
@@ -216,12 +220,16 @@ class Claim:
             return self.cases[:1]
         return self.cases if profile == "quick" else self.cases + self.full
 
-    def notation(self, case: Case) -> Mapping[str, str]:
-        """Return the letters that may stand in this claim's right side."""
-        letters = dict(case.problem.notation)
+    def notation(self, case: Case) -> Notation:
+        """Return the letters that may stand in this claim's right side, with what is known of them.
+
+        Their signs are those of ``toolkit.constants.SIGNS``, or what a parameter's class requires.
+        """
+        letters, signs = dict(case.problem.notation), dict(case.problem.required_signs)
         if case.algorithm is not None:
             letters |= case.algorithm.notation
-        return letters | dict(self.letters)
+            signs |= case.algorithm.required_signs
+        return Notation(letters | dict(self.letters), signs)
 
 
 def claim(
@@ -293,6 +301,7 @@ def claim(
             explain=body.get("explain", ""),
             letters=body.get("letters", {}),
             measured=body.get("measured", {}),
+            conditional=bool(body.get("conditional", False)),
             erratum=body.get("erratum"),
         )
 

@@ -2,8 +2,8 @@
 
 Papers reuse letters (η, γ, L_f …), so a problem declares its constants by *role*, and each
 algorithm (or problem) carries its paper's *notation*, letter → role. A claim writes ``c.G_f``; what
-it gets is a positive sympy symbol, and the numbers are put in afterwards at 30 digits, so that a
-right side is typeset, compared and evaluated from one expression.
+it gets is a sympy symbol with the sign of its role (``SIGNS``). The numbers are put in afterwards,
+at 30 digits, so that a right side is typeset, compared and evaluated from one expression.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 from toolkit.errors import DriftproofError, unknown_name
 
@@ -76,6 +76,45 @@ RUN_ROLES: Mapping[str, str] = {
 }
 """What a run itself adds."""
 
+SIGNS: Mapping[str, str] = {
+    **dict.fromkeys(ROLES, "nonnegative"),
+    "lower_sample_convexity": "real",
+    **dict.fromkeys(RUN_ROLES, "positive integer"),
+    "initial_gap": "nonnegative",
+}
+"""What the number of each role is known to be. Bounds, smoothness constants and moduli may be 0.
+
+A letter that names a parameter of a problem or an algorithm is what its class requires of it
+(``Parameters.required_signs``), and real if it requires nothing: a start may be negative.
+"""
+
+Key = tuple[tuple[str, str, str], ...]
+"""Letter, role and sign of each letter of a notation."""
+
+
+class Notation(dict[str, str]):
+    """The letters of a case, letter → role, and the signs of its leaves' own parameters."""
+
+    def __init__(self, letters: Mapping[str, str], signs: Mapping[str, str] | None = None) -> None:
+        super().__init__(letters)
+        self.signs: Mapping[str, str] = dict(signs or {})
+
+    def sign(self, letter: str) -> str:
+        """Return what is known of a letter's number."""
+        role = self[letter]
+        return SIGNS.get(role) or self.signs.get(role, "real")
+
+    @property
+    def key(self) -> Key:
+        """What two notations have in common that give the same expressions."""
+        return tuple(sorted((letter, role, self.sign(letter)) for letter, role in self.items()))
+
+    @classmethod
+    def of(cls, key: Key) -> Self:
+        """Return a notation with this key."""
+        return cls({x: role for x, role, _ in key}, {role: sign for _, role, sign in key})
+
+
 LATEX: Mapping[str, str] = {
     "F_gap": r"\left(F_0-F^*\right)",
     "Phi_gap": r"\left(\Phi(\bar x^0)-\Phi^*\right)",
@@ -106,15 +145,22 @@ MEASURED = "measured_"
 
 @dataclass
 class Letters:
-    """The namespace ``c`` of a right side: ``c.eta`` is the positive symbol η.
+    """The namespace ``c`` of a right side: ``c.eta`` is the symbol η, with the sign of its role.
 
     >>> c = Letters({"eta": "step_size", "L": "objective_smoothness"})
     >>> c.eta * c.L / 2
     L*eta/2
+    >>> c.L.is_nonnegative, c.eta.is_nonnegative
+    (True, None)
+
+    Attributes:
+        notation: letter → role.
+        bare: give symbols of which nothing is known, so that no comparison is decided unseen.
     """
 
     notation: Mapping[str, str]
     used: dict[str, Any] = field(default_factory=dict)
+    bare: bool = False
 
     def measured(self, name: str) -> Any:
         """Return the symbol of the mean of a quantity that the claim's left side measures too.
@@ -133,8 +179,24 @@ class Letters:
         if letter not in self.used:
             import sympy
 
-            self.used[letter] = sympy.Symbol(letter, positive=True)
+            held = self.notation if isinstance(self.notation, Notation) else Notation(self.notation)
+            known = {} if self.bare else dict.fromkeys(held.sign(letter).split(), True)
+            self.used[letter] = sympy.Symbol(letter, **known)
         return self.used[letter]
+
+
+def substituted(expression: Any, values: Mapping[str, Any]) -> Any:
+    """Put expressions in the place of letters, by name; the letters that stay become positive.
+
+    For statements about all positive values of their letters, as a rate's is about all T.
+    """
+    import sympy
+
+    expression = _expression(expression)
+    given = {
+        s: values.get(s.name, sympy.Symbol(s.name, positive=True)) for s in expression.free_symbols
+    }
+    return expression.subs(given, simultaneous=True)
 
 
 def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, float]) -> float:
@@ -144,6 +206,8 @@ def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, f
     expression = _expression(expression)
     symbols, compiled = _compiled(expression)
     values = [roles[notation[symbol.name]] for symbol in symbols]
+    for symbol, value in zip(symbols, values, strict=True):
+        _check_sign(symbol, value, notation[symbol.name])
     with mpmath.workdps(30):
         try:
             made = compiled(*(mpmath.mpf(float(value)) for value in values))
@@ -162,6 +226,21 @@ def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, f
                 "leave out the cases where it is none, or mend the formula",
             )
         return float(made)
+
+
+def _check_sign(symbol: Any, value: float, role: str) -> None:
+    """Raise if a number is not what its letter was taken to be in the algebra."""
+    for holds, wanted in (
+        (not symbol.is_positive or value > 0, "above 0"),
+        (not symbol.is_nonnegative or value >= 0, "0 or more"),
+        (not symbol.is_integer or float(value).is_integer(), "whole"),
+    ):
+        if not holds:
+            raise DriftproofError(
+                f"{symbol} = {value:g}, the {role}",
+                f"a number that is {wanted}",
+                f"mend {role} where the problem or the algorithm states it",
+            )
 
 
 @cache

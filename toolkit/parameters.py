@@ -7,9 +7,14 @@ import itertools
 import math
 import numbers
 from collections.abc import Iterable
+from contextvars import ContextVar
+from functools import cached_property
 from typing import Any, Self
 
 from toolkit.errors import DriftproofError
+
+_REQUIRED: ContextVar[dict[str, str] | None] = ContextVar("required signs", default=None)
+"""What ``validate`` asks of the parameters' signs, while ``required_signs`` listens."""
 
 
 class Parameters:
@@ -31,6 +36,24 @@ class Parameters:
     def swept(self) -> list[str]:
         """Return the names of the fields that hold a list of values."""
         return [name for name, value in self.values().items() if isinstance(value, list)]
+
+    @cached_property
+    def required_signs(self) -> dict[str, str]:
+        """Return what ``validate`` requires of the parameters' signs, by name.
+
+        A letter that names a parameter is as positive, or as whole, as its class requires; one of
+        which nothing is required may be any real number.
+
+        >>> from toolkit.algorithms import ComFedL
+        >>> ComFedL().required_signs["step_size"], ComFedL().required_signs["batch"]
+        ('positive', 'positive integer')
+        """
+        listening = _REQUIRED.set({})
+        try:
+            self.validate()
+            return _REQUIRED.get() or {}
+        finally:
+            _REQUIRED.reset(listening)
 
     def values(self) -> dict[str, Any]:
         """Return the parameters by name, in the order of their declaration."""
@@ -68,12 +91,14 @@ class Parameters:
 
     def positive(self, *names: str) -> None:
         """Require finite numbers above zero."""
+        _note("positive", names)
         for name in names:
             value = getattr(self, name)
             self.require(name, "a finite number above 0", _real(value) and value > 0)
 
     def non_negative(self, *names: str) -> None:
         """Require finite numbers at or above zero."""
+        _note("nonnegative", names)
         for name in names:
             value = getattr(self, name)
             self.require(name, "a finite number, 0 or more", _real(value) and value >= 0)
@@ -85,6 +110,7 @@ class Parameters:
 
     def share(self, *names: str) -> None:
         """Require numbers above 0, at most 1."""
+        _note("positive", names)
         for name in names:
             value = getattr(self, name)
             self.require(name, "in (0, 1]", _real(value) and 0 < value <= 1)
@@ -96,6 +122,8 @@ class Parameters:
 
     def whole(self, *names: str, least: int = 1) -> None:
         """Require whole numbers of at least ``least``."""
+        sign = "positive " if least >= 1 else "nonnegative " if least == 0 else ""
+        _note(f"{sign}integer", names)
         for name in names:
             value = getattr(self, name)
             is_int = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -109,3 +137,9 @@ class Parameters:
 
 def _real(value: object) -> bool:
     return isinstance(value, numbers.Real) and math.isfinite(float(value))
+
+
+def _note(sign: str, names: Iterable[str]) -> None:
+    required = _REQUIRED.get()
+    if required is not None:
+        required.update(dict.fromkeys(names, sign))

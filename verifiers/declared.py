@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from synthetic.attack import Attack, attacked
@@ -99,10 +100,10 @@ def used_roles(claim: Claim, case: Case, form: Form) -> set[str]:
     for formula in formulas:
         if formula is None:
             continue
-        stated = formula(Letters(notation))
-        for part in stated if isinstance(stated, tuple) else (stated,):
-            symbols: set[Any] = getattr(part, "free_symbols", set())
-            made |= {notation[s.name] for s in symbols if s.name in notation}
+        letters = Letters(notation)
+        with suppress(TypeError):  # 0 < c.eta < 1 asks for the truth of what is not known yet
+            formula(letters)
+        made |= {notation[letter] for letter in letters.used}
     return made
 
 

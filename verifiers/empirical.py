@@ -7,23 +7,24 @@ judged on the same run, and a verdict does not depend on how the work was spread
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.constants import MEASURED, Letters, evaluate, split
+from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, split
 from toolkit.draws import BLOCK, TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers import assumed
 from verifiers.evidence import Measured, copies_of, instance, rounding, shadows
+from verifiers.inexact import magnitude, uncertainty
 from verifiers.roles import check_roles
 from verifiers.rows import described, row_of
 
@@ -40,6 +41,9 @@ WIDE = 1e-2
 DUST = 1e-12
 """Rounding error, in units of range(c), up to which two sides that are 0 count as equal."""
 GIVEN_PAST = "given past"
+UNMEASURED = "refuted as far as sampling goes; its rounding errors have not been measured yet"
+RARE = 0.02
+"""The probability of a past that breaks a statement given the past, up to which it is supported."""
 SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
@@ -66,9 +70,21 @@ def measure_exactly(claim: Claim, case: Case, device: str = "cpu", form: int = 0
 
 
 def measure_block(
-    claim: Claim, case: Case, seed: int, block: int, device: str = "cpu", form: int = 0
+    claim: Claim,
+    case: Case,
+    seed: int,
+    block: int,
+    device: str = "cpu",
+    form: int = 0,
+    *,
+    shadowed: bool = False,
 ) -> Measured:
-    """Run one block of 64 sampled replicates; its draws are keyed by seed, claim and case."""
+    """Run one block of 64 sampled replicates; its draws are keyed by seed, claim and case.
+
+    Args:
+        shadowed: run it in single precision too, to bound the rounding error of its replicates
+            (of pasts that is always done).
+    """
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert algorithm is not None
     assert rounds is not None
@@ -84,7 +100,7 @@ def measure_block(
         double = once(torch.float64, None)
     except TooManyAtoms:
         return Measured("too many atoms")
-    if double.how[0] != GIVEN_PAST:
+    if double.how[0] != GIVEN_PAST and not shadowed:
         return Measured.of("sampled", double)
     singles = [once(torch.float32, seed) for seed in range(SHADOWS)]
     return Measured.of("sampled", double, shadows(double, singles, every_past=True))
@@ -156,20 +172,22 @@ def right_side(claim: Claim, case: Case, right: Any) -> tuple[float, float]:
     """
     notation = claim.notation(case)
     expression, _ = split_right(right, notation)
+    low, high = case.problem.initial_gap
+    # a gap is never below 0, though the lower end of what is known of it may be
     ends = [
-        evaluate(expression, notation, roles_of(case, gap=gap)) for gap in case.problem.initial_gap
+        evaluate(expression, notation, roles_of(case, gap=gap)) for gap in (max(0.0, low), high)
     ]
     return min(ends), max(ends)
 
 
-def split_right(right: Any, notation: Mapping[str, str]) -> tuple[Any, dict[str, Any]]:
+def split_right(right: Any, notation: Notation) -> tuple[Any, dict[str, Any]]:
     """Return a right side's constant part and its coefficients, made once."""
-    return _split_once(right, tuple(sorted(notation.items())))
+    return _split_once(right, notation.key)
 
 
 @lru_cache(maxsize=4096)
-def _split_once(right: Any, notation: tuple[tuple[str, str], ...]) -> tuple[Any, dict[str, Any]]:
-    return split(right(Letters(dict(notation))))
+def _split_once(right: Any, key: Key) -> tuple[Any, dict[str, Any]]:
+    return split(right(Letters(Notation.of(key))))
 
 
 def coefficients(claim: Claim, case: Case, right: Any) -> dict[str, float]:
@@ -179,38 +197,20 @@ def coefficients(claim: Claim, case: Case, right: Any) -> dict[str, float]:
     return {name: evaluate(x, notation, roles_of(case)) for name, x in factors.items()}
 
 
-@lru_cache(maxsize=4096)
-def _relation_once(relation: Any, notation: tuple[tuple[str, str], ...]) -> Any:
-    return relation(Letters(dict(notation)))
-
-
 def unmet(claim: Claim, case: Case, form: Form | None = None) -> str | None:
     """Return the first assumption that a case does not meet, quoted with its numbers."""
-    import sympy
+    return assumed.unmet(claim, case, form, roles_of(case))
 
-    notation = claim.notation(case)
-    for assumption in (*claim.assumes, *(form.assumes if form is not None else ())):
-        if assumption.applies is not None and not assumption.applies(case):
-            wanted = re.sub(r"\\text\{([^}]*)\}", r"\1", assumption.statement)
-            return f"{assumption.name} needs: {wanted}"
-        known = {*case.problem.constants, "initial_gap"}
-        lacking = [role for role in assumption.roles if role not in known]
-        if lacking:
-            check_roles(claim, lacking)
-            return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
-        if assumption.relation is None:
-            continue
-        relation = _relation_once(assumption.relation, tuple(sorted(notation.items())))
-        if relation in (True, sympy.true):
-            continue
-        if not hasattr(relation, "lhs"):
-            return f"{assumption.name} is {relation} here"
-        roles = roles_of(case)
-        left, right = (evaluate(side, notation, roles) for side in (relation.lhs, relation.rhs))
-        if not bool(relation.func(sympy.Float(left), sympy.Float(right))):
-            stated = f"{relation.lhs} {relation.rel_op} {relation.rhs}"
-            return f"{assumption.name} states {stated}, but here {left:g} and {right:g}"
-    return None
+
+class Inexact(NamedTuple):
+    """How far a number may be off because letters are rounded, and its size before cancelling."""
+
+    off: float
+    size: float
+
+
+def _exact_letters() -> tuple[Inexact, dict[str, Inexact]]:
+    return Inexact(0.0, 0.0), {}
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,8 @@ class Sides:
     high: float
     range: tuple[float, float] | None
     factors: dict[str, float]
+    inexact: Callable[[], tuple[Inexact, dict[str, Inexact]]] = _exact_letters
+    """What rounding the letters does to the right side and to each coefficient, if asked."""
 
     @property
     def vacuous(self) -> bool:
@@ -246,6 +248,42 @@ class Sides:
         if absolute:
             weights, parts = np.abs(weights), np.abs(parts)
         made: np.ndarray = np.tensordot(weights, parts, (0, 0))
+        return made
+
+    def letters_rounded(self, parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far the right side may be off for its letters, and its size before cancelling.
+
+        Args:
+            parts: the means that stand in it, [parts, …].
+        """
+        own, factors = self.inexact()
+        order = self.measured.names.split("/") if self.measured.names else []
+        none = Inexact(0.0, 0.0)
+        moved, size = (
+            own[k]
+            + np.tensordot([factors.get(name, none)[k] for name in order], np.abs(parts), (0, 0))
+            for k in (0, 1)
+        )
+        return np.asarray(moved), np.asarray(size)
+
+    def replicate_error(self) -> np.ndarray | None:
+        """Bound the rounding error of a replicate's difference, [comparisons]; None: not measured.
+
+        By the replicates that were run in single precision too: all pasts, or the first block.
+        """
+        held = self.measured
+        count, runs = len(held.values), len(held.shadow)
+        if not runs or not count:
+            return None
+        width = held.shadow.shape[2] // count
+        values, parts = held.values[:, :width], held.parts[:, :, :width]
+        exact = values - self.measured_part(parts)
+        single = held.shadow[:, 0] - self.measured_part(np.moveaxis(held.shadow[:, 1:], 1, 0))
+        scale = np.abs(values) + self.measured_part(parts, absolute=True)
+        scale = np.maximum(scale, abs(self.high))
+        error = rounding(exact.ravel(), single, scale.ravel()).reshape(count, width)
+        moved, _ = self.letters_rounded(parts)
+        made: np.ndarray = np.max(error + moved, 1)
         return made
 
     @property
@@ -279,7 +317,8 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
     low, high = right_side(claim, case, form.right)
     factors = coefficients(claim, case, form.right)
-    sides = Sides(measured, low, high, range_of(claim, case, form), factors)
+    inexact = partial(_inexact, claim, case, form.right)
+    sides = Sides(measured, low, high, range_of(claim, case, form), factors, inexact)
     if measured.kind == "exact":
         return _exact(claim, case, form, sides)
     if measured.how.startswith(GIVEN_PAST):
@@ -287,8 +326,23 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
     return _sampled(claim, case, form, sides)
 
 
+def _inexact(claim: Claim, case: Case, right: Any) -> tuple[Inexact, dict[str, Inexact]]:
+    """Return what rounding the letters does to a right side and to each of its coefficients."""
+    notation, roles = claim.notation(case), roles_of(case)
+    own, factors = split_right(right, notation)
+
+    def of(expression: Any) -> Inexact:
+        return Inexact(*(f(expression, notation, roles) for f in (uncertainty, magnitude)))
+
+    return of(own), {name: of(x) for name, x in factors.items()}
+
+
 def _every_past(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
-    """Judge conditional expectations: if they hold for every past, so does their mean."""
+    """Judge conditional expectations, given sampled pasts.
+
+    What is printed in total expectation is a mean over pasts: each past is a replicate, and the
+    betting test judges it. What is printed given the past has to hold for each.
+    """
     held = sides.measured
     apart = replace(
         held,
@@ -299,13 +353,42 @@ def _every_past(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     row = _exact(claim, case, form, replace(sides, measured=apart))
     pasts = held.values.shape[1]
     row = replace(row, replicates=pasts)
+    if claim.conditional:
+        return _for_every_past(row, pasts)
+    if sides.range is not None:
+        return _sampled(claim, case, form, sides)
     if row.verdict is Verdict.SUPPORTED:
-        told = f"in conditional expectation, given each of {pasts} sampled pasts"
-        return replace(row, reason=told)
-    if row.verdict is not Verdict.REFUTED:
+        reason = f"it holds in conditional expectation given each of {pasts} sampled pasts"
+    elif row.verdict is Verdict.REFUTED:
+        reason = f"given one past, {row.reason}"
+    else:
         return row
-    reason = f"given one past, {row.reason}; the expectation over all pasts was not decided"
+    reason += (
+        "; the expectation over all pasts was not decided: give range(c), both ends of what the "
+        "left side less the measured part of the right can be given a past"
+    )
     return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+
+
+def _for_every_past(row: Row, pasts: int) -> Row:
+    """Judge a statement that is printed given the past: one past refutes it, samples do not prove.
+
+    If a past broke it with probability q or more, all of n would satisfy it with probability at
+    most (1 − q)^n, which is α for q = 1 − α^(1/n).
+    """
+    if row.verdict is not Verdict.SUPPORTED:
+        reason = f"given one past, {row.reason}" if row.verdict is Verdict.REFUTED else row.reason
+        return replace(row, reason=reason)
+    share = 1 - ALPHA ** (1 / pasts)
+    reason = (
+        f"given each of {pasts} sampled pasts; a past that breaks it has probability "
+        f"{share:.2g} at most, at level {ALPHA:g}"
+    )
+    if share > RARE:
+        needed = int(np.ceil(np.log(ALPHA) / np.log1p(-RARE)))
+        reason += f"; {needed} pasts would bring that to {RARE:g}"
+        return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
+    return replace(row, evidence=Evidence.SEQUENTIAL, alpha=ALPHA, reason=reason)
 
 
 def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
@@ -320,6 +403,11 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
     worst = int(np.argmax(least)) if len(means) else 0
     refuted = np.flatnonzero(least > sides.high)
+    if len(refuted):  # by more than the rounding of the letters themselves?
+        moved, size = sides.letters_rounded(parts)
+        error, scale = error + moved, np.maximum(scale, size)
+        least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
+        worst, refuted = int(np.argmax(least)), np.flatnonzero(least > sides.high)
     complete = sides.measured.bad_step < 0 and bool(np.all(np.isfinite(error)))
     facts: dict[str, Any] = {
         "comparisons": len(means),
@@ -361,8 +449,15 @@ def _sampled(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     finite = np.isfinite(values).all(1)
     bottom, width = sides.range[0], sides.range[1] - sides.range[0]
+    if not width > 0:
+        reason = f"range(c) is from {bottom:.6g} to {sides.range[1]:.6g}: nothing can be sampled"
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
+    measured_error = sides.replicate_error()
+    error = np.zeros(len(values)) if measured_error is None else measured_error
     scaled = (values[finite] - bottom) / width
-    if scaled.size and not -SLACK <= scaled.min() <= scaled.max() <= 1 + SLACK:
+    blur = error[finite] / width
+    room = SLACK + np.where(np.isfinite(blur), blur, 0.0)[:, None]
+    if scaled.size and not np.all((-room <= scaled) & (scaled <= 1 + room)):
         odd = scaled.max() if scaled.max() > 1 + SLACK else scaled.min()
         reason = (
             f"a replicate measured {bottom + odd * width:.6g}, but range(c) is from {bottom:.6g} "
@@ -376,22 +471,37 @@ def _sampled(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         ends = interval(scaled[worst], 1.0, ALPHA)
         shown = [bottom + width * float(end) for end in (means[worst], *ends)]
         facts["lhs"] = dict(zip(("mean", "low", "high"), shown, strict=True))
+        if measured_error is not None and np.isfinite(error[worst]):
+            facts["margin"] = float(error[worst])
     share_low, share_high = (sides.low - bottom) / width, (sides.high - bottom) / width
-    decided = decide(scaled, share_low, share_high, ALPHA)
-    partial = sides.measured.bad_step >= 0
-    if decided is Verdict.REFUTED and not (partial and not sides.partial_is_lower_bound):
+    decided = decide(scaled, share_low - blur, share_high + blur, ALPHA)
+    ended = sides.measured.bad_step >= 0
+    if decided is Verdict.REFUTED and not (ended and not sides.partial_is_lower_bound):
+        if measured_error is None:
+            return _row(claim, case, form, Verdict.INCONCLUSIVE, None, UNMEASURED, **facts)
         reason = _exceeds(facts["lhs"]["low"], sides.high, _gone(sides))
         return _row(claim, case, form, Verdict.REFUTED, Evidence.SEQUENTIAL, reason, **facts)
     if sides.measured.bad_step >= 0 or not finite.all():
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, _gone(sides), **facts)
     if decided is Verdict.SUPPORTED:
         return _row(claim, case, form, Verdict.SUPPORTED, Evidence.SEQUENTIAL, "", **facts)
-    undecided = next(x for x in scaled if not _below(x, share_low, ALPHA))
-    reason = what_to_change(undecided, share_low, share_high)
+    undecided = next(k for k, x in enumerate(scaled) if not _below(x, share_low - blur[k], ALPHA))
+    if not np.isfinite(error[undecided]):
+        reason = "rounding errors could not be bounded (see the single-precision run)"
+    elif np.all(np.abs(values[undecided] - sides.high) <= 2 * error[undecided]):
+        reason = (
+            f"the sides agree on each of {values.shape[1]} replicates, within rounding errors of "
+            f"±{error[undecided]:.3g}: sampling cannot establish an equality; choose a case whose "
+            "noise can be enumerated (fewer clients or rounds, smaller minibatches)"
+        )
+    else:
+        reason = what_to_change(scaled[undecided], share_low, share_high)
     return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
 
 
-def decide(scaled: np.ndarray, low: float, high: float, alpha: float) -> Verdict:
+def decide(
+    scaled: np.ndarray, low: float | np.ndarray, high: float | np.ndarray, alpha: float
+) -> Verdict:
     """Return the verdict on comparisons [comparisons, replicates] in [0, 1].
 
     One false comparison among many true ones refutes, so that side pays for all of them; support
@@ -399,12 +509,13 @@ def decide(scaled: np.ndarray, low: float, high: float, alpha: float) -> Verdict
     at most alpha, whenever one looks (``verifiers.calibration`` simulates it).
 
     Args:
-        low, high: an enclosure of the right side, in units of the range.
+        low, high: an enclosure of the right side, in units of the range, of each comparison or all.
     """
     refuting = alpha / max(1, len(scaled))
-    if high < 1 and any(exceeds(x, high, refuting) for x in scaled):
+    lows, highs = (np.broadcast_to(end, len(scaled)) for end in (low, high))
+    if any(end < 1 and exceeds(x, end, refuting) for x, end in zip(scaled, highs, strict=True)):
         return Verdict.REFUTED
-    if all(_below(x, low, alpha) for x in scaled):
+    if all(_below(x, end, alpha) for x, end in zip(scaled, lows, strict=True)):
         return Verdict.SUPPORTED
     return Verdict.INCONCLUSIVE
 

@@ -25,7 +25,8 @@ class Measured:
         names, parts: what else a right side names, [parts, comparisons, replicates].
         weights: [replicates], summing to 1.
         shadow: the means of runs in single precision with random rounding,
-            [runs, 1 + parts, comparisons] (exact only).
+            [runs, 1 + parts, comparisons]; of pasts, [runs, 1 + parts, comparisons × pasts]; of
+            sampled replicates the same of the first block, once a verdict depends on it.
         at, trace: moments [points] and measure and parts there, [1 + parts, points, replicates].
         bad_step: first step with an iterate that is not finite (-1: none).
         reach: the largest norm of an iterate.
@@ -116,11 +117,15 @@ def joined(blocks: Sequence[Measured]) -> Measured:
 
 
 def _joined_shadows(blocks: Sequence[Measured], rows: int) -> np.ndarray:
-    """Return the shadows of pasts, comparison by comparison, past by past."""
-    runs, sides, _ = blocks[0].shadow.shape
-    if not runs:
+    """Return the shadows of replicates, comparison by comparison, replicate by replicate.
+
+    Of sampled replicates the first block alone may have them.
+    """
+    shadowed = [block for block in blocks if len(block.shadow)]
+    if not shadowed:
         return blocks[0].shadow
-    apart = [b.shadow.reshape(runs, sides, *b.values.shape)[:, :, :rows] for b in blocks]
+    runs, sides, _ = shadowed[0].shadow.shape
+    apart = [b.shadow.reshape(runs, sides, *b.values.shape)[:, :, :rows] for b in shadowed]
     return np.concatenate(apart, 3).reshape(runs, sides, -1)
 
 

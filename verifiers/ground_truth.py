@@ -12,22 +12,23 @@ the enclosure and cannot pass for the truth.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from synthetic.optimum import solve
 from toolkit.claims import Case, Claim, Form
+from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.empirical import roles_of, unmet
 from verifiers.evidence import instance
 from verifiers.rows import described, row_of
 
 MARGIN = 1e-6
-"""Relative width within which two sides count as equal."""
-FLOOR = 1e-6
-"""Size below which the margin of a bound is that of this size: two sides may both be 0."""
+"""Width, relative to the size of the sides, within which two sides count as equal."""
+ROUNDING = 2.0**-50
+"""The same for counts, which are compared exactly: four units in the last place."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Comparison:
         x: where it is drawn on the plot.
         at: where it is drawn on a map, beside ``drawn``, the number that the map shows there.
         axes: what the map's columns, rows and numbers are.
+        scale: the size of what the sides were computed from, if they may be far smaller (0: their
+            own size). A component of a vector has the vector's; of two sides that should both be
+            0, it says which numbers are so small that they count as 0.
+        count: both sides are whole numbers that were counted (every side of a complexity is).
     """
 
     what: str
@@ -49,6 +54,51 @@ class Comparison:
     at: tuple[float, float] | None = None
     drawn: float = 0.0
     axes: tuple[str, str, str] = ("", "", "")
+    scale: float = 0.0
+    count: bool = False
+
+    @property
+    def size(self) -> float:
+        """What a distance between the sides is measured by."""
+        near = min(abs(self.low), abs(self.high))  # the other end may be infinite
+        return max(abs(self.value), self.scale, near)
+
+    @property
+    def slack(self) -> float:
+        """The distance up to which the sides count as equal."""
+        return (ROUNDING if self.count else MARGIN) * self.size
+
+    @property
+    def apart(self) -> float:
+        """The certified distance of the right side from the left."""
+        return max(self.low - self.value, self.value - self.high, 0.0)
+
+
+def components(
+    what: str,
+    left: Sequence[float] | np.ndarray,
+    right: Sequence[float] | np.ndarray,
+    *,
+    first: int = 0,
+) -> list[Comparison]:
+    """Compare two vectors component by component, at the size of the larger one.
+
+    Args:
+        what: what is compared, with a place for the component's number: "component {} of ∇F".
+        first: where the first is drawn on the plot.
+    """
+    lefts, rights = (np.asarray(side, dtype=float) for side in (left, right))
+    if lefts.shape != rights.shape:
+        raise DriftproofError(
+            f"{what.format('k')} of {list(lefts.shape)} and {list(rights.shape)} numbers",
+            "two vectors of one length",
+            "compare a vector with another of its own length",
+        )
+    scale = float(max(np.linalg.norm(lefts), np.linalg.norm(rights)))
+    return [
+        Comparison(what.format(k + 1), float(a), float(a), float(b), float(first + k), scale=scale)
+        for k, (a, b) in enumerate(zip(lefts, rights, strict=True))
+    ]
 
 
 def maximum_over_simplex(
@@ -84,18 +134,17 @@ def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison
     broken = unmet(claim, case, form)
     if broken is not None:
         return row_of(claim, form, described(case), Verdict.INAPPLICABLE, None, broken)
+    if not comparisons:
+        reason = "compare(case, right) returned no comparison: nothing was compared"
+        return row_of(claim, form, described(case), Verdict.INCONCLUSIVE, None, reason)
+    if claim.kind == "complexity":
+        comparisons = [replace(c, count=True) for c in comparisons]
     if claim.kind == "bound":
         return _bound(claim, case, form, comparisons)
-    gaps = []
-    for c in comparisons:
-        scale = max(1.0, abs(c.value))
-        gaps.append(max(c.low - c.value, c.value - c.high, c.high - c.low, 0.0) / scale)
+    gaps = [max(c.apart, c.high - c.low) / c.size if c.size else 0.0 for c in comparisons]
     worst = int(np.argmax(gaps))
     shown = comparisons[worst]
-    outside = [
-        c for c in comparisons
-        if max(c.low - c.value, c.value - c.high) > MARGIN * max(1.0, abs(c.value))
-    ]  # fmt: skip
+    outside = [c for c in comparisons if c.apart > c.slack]
     if outside:
         verdict = Verdict.REFUTED
         c = shown = outside[0]
@@ -103,8 +152,9 @@ def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison
             f"{c.what}: the right side, {c.value:.10g}, lies outside the certified left side "
             f"[{c.low:.10g}, {c.high:.10g}]"
         )
-    elif gaps[worst] > MARGIN:
-        verdict, reason = Verdict.INCONCLUSIVE, f"{shown.what}: the certificate is too wide"
+    elif any(c.high - c.low > c.slack for c in comparisons):
+        verdict = Verdict.INCONCLUSIVE
+        reason = f"{shown.what}: the certificate is too wide, {shown.high - shown.low:.3g}"
     else:
         verdict, reason = Verdict.SUPPORTED, ""
     facts = _facts(claim, case, comparisons, shown, (shown.low + shown.high) / 2)
@@ -119,14 +169,12 @@ def _bound(claim: Claim, case: Case, form: Form, comparisons: Sequence[Compariso
     is met is not called attained.
     """
 
-    def slack(c: Comparison) -> float:
-        return MARGIN * max(FLOOR, abs(c.value))
-
     def closeness(c: Comparison) -> float:
-        return (c.low - c.value) / max(FLOOR, abs(c.value))
+        size = max(abs(c.value), c.scale)
+        return (c.low - c.value) / size if size else np.inf if c.low > c.value else 0.0
 
-    over = [c for c in comparisons if c.low - c.value > slack(c)]
-    held = [c for c in comparisons if c.low - slack(c) <= c.high <= c.value + slack(c)]
+    over = [c for c in comparisons if c.low - c.value > c.slack]
+    held = [c for c in comparisons if c.low - c.slack <= c.high <= c.value + c.slack]
     undecided = [c for c in comparisons if c not in over and c not in held]
     shown = max(over or undecided or held, key=closeness)
     attained = False
@@ -141,7 +189,7 @@ def _bound(claim: Claim, case: Case, form: Form, comparisons: Sequence[Compariso
         )
     else:
         verdict, reason = Verdict.SUPPORTED, ""
-        attained = any(c.value != 0 and c.low >= c.value - slack(c) for c in comparisons)
+        attained = any(c.value != 0 and c.low >= c.value - c.slack for c in comparisons)
     facts = _facts(claim, case, comparisons, shown, shown.low) | {"attained": attained}
     return row_of(claim, form, described(case), verdict, Evidence.ENCLOSED, reason, **facts)
 
@@ -163,7 +211,7 @@ def _facts(
     return {
         "lhs": {"mean": mean, "low": shown.low, "high": shown.high},
         "rhs": shown.value,
-        "margin": MARGIN,
+        "margin": ROUNDING if shown.count else MARGIN,
         "comparisons": len(comparisons),
         "replicates": 1,
         "instance": instance(roles_of(case), claim.notation(case)),
@@ -173,6 +221,7 @@ def _facts(
             "high": [c.high for c in order],
             "bound": [c.value for c in order],
             "what": [c.what for c in order],
+            "size": [c.size for c in order],
         }
         | _map(order),
     }

@@ -40,8 +40,8 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-        task: "exact", "block", "proof", "schedule", "known" (an exact left side), "compare",
-            "attack" (of a problem's declared constants), or "enclosed" (balls).
+        task: "exact", "block", "shadowed block", "proof", "schedule", "known" (an exact left
+            side), "compare", "attack" (of a problem's declared constants), or "enclosed" (balls).
         tier, number: which case of the claim, by profile and position ("known": the horizon).
         form: which form, by position.
         case: the case's key (part of the unit's name).
@@ -107,7 +107,13 @@ class Item:
         if self.task == "exact":
             return empirical.measure_exactly(claim, case, self.device, self.form).pack()
         return empirical.measure_block(
-            claim, case, self.seed, self.block, self.device, self.form
+            claim,
+            case,
+            self.seed,
+            self.block,
+            self.device,
+            self.form,
+            shadowed=self.task == "shadowed block",
         ).pack()
 
 
@@ -249,7 +255,9 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
         return [empirical.judge(claim, case, form, nothing) for form in forms]
     ((blob, seconds),) = yield [replace(at, task="exact")]
     measured = Measured.unpack(blob)
-    if measured.kind == "exact":
+    certain = measured.kind == "exact" and measured.values.shape[1] == 1
+    # of what is printed given the past, a mean over pasts says nothing
+    if measured.kind == "exact" and (certain or not claim.conditional):
         rows = [empirical.judge(claim, case, form, measured) for form in forms]
         unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
         asked = [replace(at, task="enclosed", form=claim.forms.index(forms[k])) for k in unsure]
@@ -268,15 +276,33 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
             blocks.append(Measured.unpack(blob))
             seconds += took
         measured = joined(blocks)
-        if measured.how.startswith(empirical.GIVEN_PAST) or measured.kind != "sampled":
-            budget = 0  # more pasts decide nothing that these do not
+        if measured.kind != "sampled" or not _more_would_do(claim, forms, measured):
+            budget = 0
         for form in list(undecided):
             row = empirical.judge(claim, case, form, measured)
+            last = len(blocks) >= budget and row.verdict is Verdict.INCONCLUSIVE
+            if (last or row.reason == empirical.UNMEASURED) and _unshadowed(measured):
+                ((blob, took),) = yield [replace(at, task="shadowed block")]
+                blocks[0] = Measured.unpack(blob)
+                seconds, measured = seconds + took, joined(blocks)
+                row = empirical.judge(claim, case, form, measured)
             decided[id(form)] = row
             if row.verdict is not Verdict.INCONCLUSIVE:
                 undecided.remove(form)
     rows = [decided[id(form)] for form in forms]
     return _finished(claim, case, rows, measured, seconds)
+
+
+def _more_would_do(claim: Claim, forms: Sequence[Form], measured: Measured) -> bool:
+    """Say whether further replicates can decide anything: without a range, further pasts do not."""
+    if not measured.how.startswith(empirical.GIVEN_PAST) or claim.conditional:
+        return True
+    return any((form.range or claim.range) is not None for form in forms)
+
+
+def _unshadowed(measured: Measured) -> bool:
+    """Say whether sampled replicates have no bound on their rounding errors yet."""
+    return measured.kind == "sampled" and len(measured.values) > 0 and not len(measured.shadow)
 
 
 def _finished(

@@ -20,7 +20,7 @@ from math import log
 from typing import Any
 
 from toolkit.claims import Case, Claim, Form
-from toolkit.constants import LATEX, Letters
+from toolkit.constants import LATEX, Letters, substituted
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.derived import Derived
@@ -119,8 +119,8 @@ def judge_schedule(
         reason = "no bound to derive it from, and no floor that it falls below"
         return refuted or _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
     notation = {**notation, **rate.derived.letters}
-    stated = in_letters(schedule.letters, rate.derived.right(Letters(notation)))
-    bound = stated.subs(sympy.Symbol("T", positive=True), t)
+    right = rate.derived.right(Letters(notation))
+    bound = substituted(right, {"T": t} | dict(schedule.letters))
     growth = exponents(bound, t)
     empty = [name for name in schedule.counts if _below_one(schedule.letters[name], t)]
     if empty:

@@ -1,61 +1,190 @@
-"""Judges identities by algebra: a proof is a list of steps, each decided by sympy."""
+"""Judges identities by algebra: a proof is a list of steps, each decided by sympy on its domain.
+
+The domain of a step is what its symbols assume, and it is written beside the step. Points never
+decide that a step holds: they can only refute it. A step that somebody wrote down instead of
+computing it is *argued*: it is shown as such, and no verdict rests on such steps alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from toolkit.claims import Claim, Form
+from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers import domains
 from verifiers.rows import row_of
+
+PRECISIONS = 60, 90
+"""Digits that a value is computed with, twice."""
+CERTAIN = 1e-10
+"""Relative difference of the two up to which a value counts as known."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a proof.
+    """One step of a proof; ``vanishes``, ``nonnegative``, ``computed`` or ``argued`` makes it.
 
     Attributes:
         says: what the step states, in LaTeX.
         holds: True or False where that is decided, None where it is not.
-        why: the computation that decided, or a witness.
+        why: the computation that decided, or a witness, or the argument.
+        computed: whether a computation decided. A step that is built without saying so is argued.
     """
 
     says: str
     holds: bool | None
     why: str = ""
+    computed: bool = False
 
 
-def vanishes(expression: Any, says: str) -> Step:
-    """Decide whether an expression in positive symbols is 0: by simplification, or a witness.
+def argued(says: str, why: str, *, holds: bool = True) -> Step:
+    """Return a step that rests on an argument in words: nothing computes it."""
+    return Step(says, holds, why)
 
-    A point where it is not zero to 30 digits (of 50 computed) refutes.
+
+def computed(says: str, holds: bool | None, why: str) -> Step:
+    """Return a step that a computation of the claim's own decided.
+
+    Args:
+        holds: what the computation gave, never a literal.
+        why: the computation, with its numbers.
+    """
+    return Step(says, None if holds is None else bool(holds), why, computed=True)
+
+
+def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
+    """Decide whether an expression is 0 on the domain of its letters: by algebra, or a witness.
+
+    A point of the domain where it is not 0 refutes. Simplification to 0 supports, by rules that
+    are valid for the signs that the symbols assume.
+
+    Args:
+        where: comparisons that hold on the domain beside the signs of its letters.
     """
     import sympy
 
     expression = sympy.sympify(expression)
-    point = _points(expression)[0]  # looked at first: it costs less than to simplify in vain
-    value = sympy.N(expression.subs(point), 50)
-    if abs(value) > sympy.Float("1e-30"):
-        return Step(says, False, f"at {_where(point)} the sides differ by {sympy.N(value, 8)}")
-    if sympy.simplify(sympy.expand_log(expression, force=True)) == 0:
-        return Step(says, True, "simplifies to 0")
-    return Step(says, None, "open: neither simplified to 0 nor found different from 0")
+    for point, value in _values(expression, where):  # they cost less than to simplify in vain
+        if value != 0:
+            told = f"at {_where(point)} the sides differ by {_shown(value)}"
+            return computed(says, False, told)
+    if sympy.simplify(sympy.expand_log(expression)) == 0:
+        return computed(says, True, f"simplifies to 0{_for_all(expression, where)}")
+    return computed(says, None, "open: neither simplified to 0 nor found different from 0")
 
 
-def nonnegative(expression: Any, says: str) -> Step:
-    """Decide expression ≥ 0 for positive symbols: by the signs of its factors, or a witness."""
+def differs(expression: Any, says: str) -> Step:
+    """Decide whether an expression is other than 0 somewhere on the domain of its letters."""
+    same = vanishes(expression, says)
+    return computed(says, None if same.holds is None else not same.holds, same.why)
+
+
+def nonnegative(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
+    """Decide expression ≥ 0 on the domain of its letters: by signs of its factors, or a witness.
+
+    Args:
+        where: comparisons that hold on the domain beside the signs of its letters.
+    """
     import sympy
 
     expression = sympy.sympify(expression)
+    refuted = _below_zero(expression, says, where)
+    if refuted is not None:
+        return refuted
     for form in (expression, sympy.simplify(expression), sympy.factor(expression)):
         if form.is_nonnegative:
-            return Step(says, True, f"{form} is a sum or product of non-negative terms")
-    for point in _points(expression):
-        value = sympy.N(expression.subs(point), 50)
-        if value < -sympy.Float("1e-30"):
-            return Step(says, False, f"at {_where(point)} it is {sympy.N(value, 8)}, below 0")
-    return Step(says, None, "open: no sign was found, and no point where it is negative")
+            told = f"{form} is a sum or product of non-negative terms"
+            return computed(says, True, f"{told}{_for_all(expression, where)}")
+    return computed(says, None, "open: no sign was found, and no point where it is negative")
+
+
+def _below_zero(expression: Any, says: str, where: Sequence[Any] = ()) -> Step | None:
+    for point, value in _values(expression, where):
+        if not value.imag and value.real < 0:
+            return computed(says, False, f"at {_where(point)} it is {_shown(value)}, below 0")
+    return None
+
+
+def finite_limit(expression: Any, symbol: Any, at: Any, says: str, what: str) -> Step:
+    """Decide whether an expression stays bounded as a letter tends to a point: by its limit.
+
+    Args:
+        what: what the expression is, in words.
+    """
+    import sympy
+
+    limit = sympy.limit(expression, symbol, at)
+    towards = f"{symbol} → {'∞' if at == sympy.oo else at}"
+    return computed(says, bool(limit.is_finite), f"{what} tends to {limit} as {towards}")
+
+
+def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says: str) -> Step:
+    """Decide expression ≥ least on the symbol's domain: convex there, and stationary at ``at``.
+
+    Of an expression in pieces this is left open: a second derivative says nothing of a jump.
+    """
+    import sympy
+
+    refuted = _below_zero(sympy.sympify(expression) - least, says)
+    if refuted is not None:
+        return refuted
+    if domains.has_boundaries(sympy.sympify(expression)):
+        return computed(says, None, "open: it is put together of pieces")
+    second = sympy.simplify(sympy.diff(expression, symbol, 2))
+    flat = sympy.simplify(sympy.diff(expression, symbol).subs(symbol, at))
+    value = sympy.simplify(expression.subs(symbol, at) - least)
+    holds = bool(second.is_positive) and flat == 0 and value == 0
+    told = f"second derivative {second}, stationary at {at}{_for_all(sympy.sympify(expression))}"
+    return computed(says, True if holds else None, told)
+
+
+def _values(expression: Any, where: Sequence[Any]) -> Iterator[tuple[domains.Point, Any]]:
+    """Yield points of the domain and an expression's values there, where it has any.
+
+    Each is computed twice, and counts as 0 unless both runs agree: what is 0 leaves rounding
+    errors, which depend on the number of digits.
+    """
+    import mpmath
+    import sympy
+
+    letters = sorted(expression.free_symbols, key=str)
+    compiled = sympy.lambdify(letters, expression, "mpmath")
+    for point in domains.points(expression, where):
+        found = []
+        for digits in PRECISIONS:
+            with mpmath.workdps(digits):
+                try:
+                    value = compiled(*(mpmath.mpf(point[s].p) / point[s].q for s in letters))
+                    found.append(mpmath.mpmathify(value))
+                except (TypeError, ValueError, ArithmeticError, NameError, AttributeError):
+                    break  # it has no value there, or none that can be computed
+        if len(found) < len(PRECISIONS) or not all(map(mpmath.isfinite, found)):
+            continue
+        rough, fine = found
+        certain = abs(fine - rough) <= CERTAIN * abs(fine) and _confirmed(expression, point)
+        yield point, fine if certain else mpmath.mpf(0)
+
+
+def _confirmed(expression: Any, point: domains.Point) -> bool:
+    """Say whether a value differs from 0 by sympy's own arithmetic, which counts correct digits.
+
+    Terms of 10^7000 that cancel leave the same wrong number at 60 digits and at 90.
+    """
+    from sympy.core.evalf import PrecisionExhausted
+
+    try:
+        at = expression.subs(point)
+        return bool((at if at.is_Rational else at.evalf(15, maxn=400, strict=True)) != 0)
+    except (PrecisionExhausted, TypeError, ValueError, ArithmeticError, NotImplementedError):
+        return False
+
+
+def _for_all(expression: Any, where: Sequence[Any] = ()) -> str:
+    told = domains.described(expression, where)
+    return f", for all {told}" if told else ""
 
 
 def _step(steps: Sequence[Step], step: Step) -> str:
@@ -63,51 +192,53 @@ def _step(steps: Sequence[Step], step: Step) -> str:
     return f"step {steps.index(step) + 1} of {len(steps)} of the check"
 
 
-def _points(expression: Any) -> list[dict[Any, Any]]:
-    """Return points of positive rationals (integers, for symbols that are) to try."""
-    import sympy
+def _shown(value: Any) -> str:
+    import mpmath
 
-    symbols = sorted(expression.free_symbols, key=str)
-    made = []
-    for scale in (sympy.Integer(1), sympy.Rational(1, 10), sympy.Integer(7)):
-        made.append(
-            {
-                s: sympy.Integer(k + 2)
-                if s.is_integer
-                else scale * sympy.Rational(2 * k + 3, k + 2)
-                for k, s in enumerate(symbols)
-            }
-        )
-    return made
+    return str(mpmath.nstr(value, 8))
 
 
-def _where(point: dict[Any, Any]) -> str:
+def _where(point: domains.Point) -> str:
     return ", ".join(f"{s} = {v}" for s, v in point.items()) or "every point"
 
 
-def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says: str) -> Step:
-    """Decide expression ≥ least on (0, ∞): second derivative positive, stationary at ``at``."""
-    import sympy
-
-    second = sympy.simplify(sympy.diff(expression, symbol, 2))
-    flat = sympy.simplify(sympy.diff(expression, symbol).subs(symbol, at))
-    value = sympy.simplify(expression.subs(symbol, at) - least)
-    holds = bool(second.is_positive) and flat == 0 and value == 0
-    return Step(says, True if holds else None, f"second derivative {second}, stationary at {at}")
-
-
 def judge(claim: Claim, form: Form, steps: Sequence[Step]) -> Row:
-    """Return the row of a proof: SUPPORTED if every step holds, REFUTED if one fails."""
-    failed = [step for step in steps if step.holds is False]
+    """Return the row of a proof: SUPPORTED if every step holds, REFUTED if a computed one fails.
+
+    Steps in words alone decide nothing: then the row is INCONCLUSIVE.
+
+    Raises:
+        DriftproofError: there are no steps.
+    """
+    if not steps:
+        raise DriftproofError(
+            f"prove(right) of claim {claim.name} returned no steps",
+            "one step or more",
+            "return [vanishes(left - right, 'left = right')], say (verifiers.symbolic)",
+        )
+    failed = [step for step in steps if step.holds is False and step.computed]
+    said = [step for step in steps if step.holds is False and not step.computed]
     open_ = [step for step in steps if step.holds is None]
+    verdict, reason = Verdict.INCONCLUSIVE, ""
     if failed:
         verdict, reason = Verdict.REFUTED, f"{_step(steps, failed[0])} fails: {failed[0].why}"
+    elif said:
+        reason = f"{_step(steps, said[0])} fails by an argument, not by a computation: "
+        reason += said[0].why
     elif open_:
-        verdict, reason = Verdict.INCONCLUSIVE, f"{_step(steps, open_[0])} is {open_[0].why}"
+        reason = f"{_step(steps, open_[0])} is {open_[0].why}"
+    elif not any(step.computed for step in steps):
+        reason = "every step is argued in words, and none is computed"
     else:
-        verdict, reason = Verdict.SUPPORTED, ""
+        verdict = Verdict.SUPPORTED
     return row_of(
         claim, form, {"key": "proof", "label": "algebra, step by step"}, verdict,
         Evidence.SYMBOLIC, reason, comparisons=len(steps),
-        series={"proof": [[step.says, step.holds, step.why] for step in steps]},
+        series={"proof": [[step.says, step.holds, _told(step)] for step in steps]},
     )  # fmt: skip
+
+
+def _told(step: Step) -> str:
+    if step.computed or step.holds is None:
+        return step.why
+    return f"argued, not computed: {step.why}" if step.why else "argued, not computed"

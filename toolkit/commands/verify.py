@@ -115,6 +115,7 @@ def _notes(group: Group) -> str:
         "intended": kind == ReadingKind.INTENDED,
         f"study: {kind}": kind in (ReadingKind.NARROWER, ReadingKind.WIDER),
         "attained": group.attained,
+        "weakly tested": group.weakly_tested,
         "no instance can meet it": group.empty,
         "not as on record": group.changed,
     }

@@ -177,12 +177,11 @@ def distance(row: Row) -> float:
 
 
 def _distances_of(row: Row) -> list[float]:
-    series = row.series or {}
+    held = row.series or {}
+    keys = ("low", "high", "bound", "size")
     return [
-        max(abs(low - value), abs(high - value), NOTHING) / max(1.0, abs(value))
-        for low, high, value in zip(
-            series.get("low", ()), series.get("high", ()), series.get("bound", ()), strict=True
-        )
+        max(max(abs(low - value), abs(high - value)) / size if size else 0.0, NOTHING)
+        for low, high, value, size in zip(*(held.get(key, ()) for key in keys), strict=True)
     ]
 
 

@@ -19,6 +19,9 @@ from toolkit.verdict import Row, Verdict, overall
 
 GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|sigma|tau|zeta)(?=_|$)")
 
+FAR = 0.05
+"""Left over right below which a case hardly tests a bound."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -93,6 +96,23 @@ class Group:
         return held and any(row.attained for row in self.rows)
 
     @property
+    def weakly_tested(self) -> bool:
+        """Whether a supported inequality was met with so much room that it was hardly tested.
+
+        On every case that is not vacuous the left side is below ``FAR`` of the right one, or most
+        cases are vacuous: their right sides exceed what the left could be anyway.
+        """
+        if self.verdict is not Verdict.SUPPORTED or equates(self.rows):
+            return False
+        held = [row for row in self.rows if row.verdict is Verdict.SUPPORTED and row.lhs]
+        held = [row for row in held if row.kind in ("bound", "existence")]
+        told = [row for row in held if not row.vacuous]
+        ratios = [row.ratio for row in told if row.ratio is not None]
+        # a right side of 0 that is met has no ratio, and no room either
+        far = len(ratios) == len(told) and max(ratios, default=FAR) < FAR
+        return bool(held) and (far or 2 * len(told) < len(held))
+
+    @property
     def empty(self) -> bool:
         """Whether no instance can meet the hypothesis."""
         return any(row.empty_hypothesis for row in self.rows)
@@ -135,8 +155,17 @@ def statements(head: Mapping[str, Any], rows: Sequence[Row]) -> list[Statement]:
     for claim, groups in grouped(rows).items():
         printed = [group for group in groups if group.form == "printed"]
         erratum = head["claims"].get(claim, {}).get("erratum")
-        made.append(statement(claim, [group.as_reading for group in printed], erratum))
+        weak = _weakly_tested(printed)
+        readings = [group.as_reading for group in printed]
+        made.append(statement(claim, readings, erratum, weakly_tested=weak))
     return [one for one in made if one is not None]
+
+
+def _weakly_tested(printed: Sequence[Group]) -> bool:
+    """Say whether all that supports a print was hardly tested."""
+    held = [group for group in printed if group.as_reading.admissible]
+    supported = [group for group in held if group.verdict is Verdict.SUPPORTED]
+    return bool(supported) and all(group.weakly_tested for group in supported)
 
 
 def figures(rows: Sequence[Row]) -> dict[str, list[Figure]]:
@@ -199,7 +228,7 @@ def document(template: str, **facts: Any) -> str:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    kept = ("how", "what", "map", "x_label")
+    kept = ("how", "what", "map", "x_label", "size")
     series = {key: value for key, value in figure.series.items() if key not in kept}
     if figure.map is not None:
         return {"name": figure.name, "title": figure.title, "row": figure.row, "map": figure.map}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from toolkit.federation import run, sampled_context
-from verifiers.ground_truth import Comparison
+from verifiers.ground_truth import components
 
 
 def models(case, name, transcribed, right, fields=("x",)):
@@ -19,8 +19,4 @@ def models(case, name, transcribed, right, fields=("x",)):
     ours = [getattr(made.state, field)[..., 0].numpy().ravel() for field in fields]
     theirs = transcribed(case.problem, case.algorithm, case.rounds, right)
     theirs = [np.ravel(held) for held in (theirs if len(fields) > 1 else [theirs])]
-    pairs = zip(np.concatenate(ours), np.concatenate(theirs), strict=True)
-    return [
-        Comparison(f"entry {n + 1} of the models", float(a), float(a), float(b), float(n))
-        for n, (a, b) in enumerate(pairs)
-    ]
+    return components("entry {} of the models", np.concatenate(ours), np.concatenate(theirs))

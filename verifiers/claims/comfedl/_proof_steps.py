@@ -5,7 +5,7 @@ from itertools import product
 
 import sympy
 
-from verifiers.symbolic import Step, nonnegative, vanishes
+from verifiers.symbolic import computed, nonnegative, vanishes
 
 
 def jensen_for_a_mean():
@@ -76,5 +76,5 @@ def variance_of_a_mean(norm, says):
         mean = Fraction(total, len(outcomes) * batch**2)
         if mean > size / batch:
             told = f"the diagonal matrix of two independent signs, b = {batch}: {mean} > "
-            return Step(says, False, told + f"{size / batch}")
-    return Step(says, True, "every outcome of b = 1, 2, 3")
+            return computed(says, False, told + f"{size / batch}")
+    return computed(says, True, "every outcome of b = 1, 2, 3")

@@ -2,7 +2,7 @@
 
 import sympy
 
-from toolkit.constants import Letters
+from toolkit.constants import Letters, Notation
 from verifiers.claims.comfedl import _proof_steps as elementary
 from verifiers.symbolic import nonnegative, vanishes
 
@@ -20,7 +20,7 @@ LETTERS = (
     "b",
     "b1",
 )
-c = Letters(dict(zip(LETTERS, LETTERS, strict=True)))
+c = Letters(Notation(dict(zip(LETTERS, LETTERS, strict=True)), dict.fromkeys(LETTERS, "positive")))
 sigma = sympy.Symbol("sigma", positive=True)
 
 

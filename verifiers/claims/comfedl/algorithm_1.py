@@ -17,7 +17,7 @@ from synthetic.problems import MAML, BoundedComposition
 from toolkit import claim, grid
 from toolkit.algorithms import ComFedL
 from toolkit.federation import run, sampled_context
-from verifiers.ground_truth import Comparison
+from verifiers.ground_truth import components
 
 NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,
@@ -55,10 +55,7 @@ class PseudoCode:
         ctx = sampled_context(case.problem, ("algorithm-1",), replicates=1)
         ours = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state.w[0, :, 0].numpy()
         theirs = _transcribed(case, **right)
-        return [
-            Comparison(f"component {k + 1} of the output", float(a), float(a), float(b), float(k))
-            for k, (a, b) in enumerate(zip(ours, theirs, strict=True))
-        ]
+        return components("component {} of the output", ours, theirs)
 
 
 def _transcribed(case, divide, samples):

@@ -21,7 +21,7 @@ from sympy import Rational, exp, log, symbols
 
 from toolkit import claim, intended, literal
 from toolkit.readings import Erratum
-from verifiers.symbolic import Step, convex_with_minimum, nonnegative
+from verifiers.symbolic import computed, convex_with_minimum, nonnegative
 
 gamma, top, constant, u = symbols("gamma M G u", positive=True)
 EVERYWHERE, BALL, STAYS = "all of R^d", "a ball", "a ball that is not left"
@@ -61,7 +61,7 @@ def _stays():
         w, count = moved.n(50), count + 1
     says = rf"\|w\| \le {ball} \text{{ at every step}}"
     told = f"one client, one sample, η = {step_size}, γ = {temperature}: w = {w.n(6)}"
-    return Step(says, bool(w <= ball), f"{told} after {count} steps, in a ball of radius {ball}")
+    return computed(says, w <= ball, f"{told} after {count} steps, in a ball of radius {ball}")
 
 
 @claim(

@@ -17,7 +17,7 @@ import torch
 
 from synthetic.problems import MAML
 from toolkit import claim, grid
-from verifiers.ground_truth import Comparison
+from verifiers.ground_truth import components
 from verifiers.symbolic import vanishes
 
 RATE = sympy.Symbol("eta", positive=True)
@@ -86,7 +86,4 @@ class Composition:
             total += right(task, POINT) / problem.clients
         values = dict(zip((*POINT, RATE), (*point, problem.adaptation), strict=True))
         stated = [float(entry.subs(values)) for entry in total]
-        return [
-            Comparison(f"component {k + 1} of ∇F", float(m), float(m), v, float(k))
-            for k, (m, v) in enumerate(zip(measured, stated, strict=True))
-        ]
+        return components("component {} of ∇F", measured, stated)

@@ -17,7 +17,7 @@ import torch
 from synthetic.problems import BoundedComposition
 from toolkit import claim, grid
 from toolkit.algorithms import ComFedL
-from verifiers.ground_truth import Comparison
+from verifiers.ground_truth import components
 from verifiers.symbolic import vanishes
 
 
@@ -63,7 +63,4 @@ class MeanDirection:
         cohorts = [each[list(chosen)].sum(0) for chosen in combinations(range(n), m)]
         mean = np.mean(cohorts, 0) * float(right(sympy.Integer(m), sympy.Integer(n)))
         whole = problem.gradient(point)[:, 0].numpy()
-        return [
-            Comparison(f"component {k + 1}", float(a), float(a), float(b), float(k))
-            for k, (a, b) in enumerate(zip(mean, whole, strict=True))
-        ]
+        return components("component {}", mean, whole)

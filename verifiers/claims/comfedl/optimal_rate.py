@@ -20,14 +20,14 @@ non-convex functions O(N^{-1/2}) is known to be optimal (Arjevani et al., Mathem
 that, O(T^{-1}) = O(N^{-1/2}).
 """
 
-from sympy import Add, Rational, Symbol, diff, expand, expand_log, log, simplify, symbols
+from sympy import Add, Rational, diff, expand, expand_log, log, simplify, symbols
 
 from toolkit import claim, intended, literal
-from toolkit.constants import Letters
+from toolkit.constants import Letters, substituted
 from toolkit.readings import Erratum
 from verifiers.claims.comfedl._theorem_bounds import plus
 from verifiers.claims.comfedl.full_participation import FullParticipation, bound
-from verifiers.symbolic import Step, vanishes
+from verifiers.symbolic import computed, vanishes
 
 T, a1 = symbols("T alpha_1", positive=True)
 HALF, THIRD = Rational(1, 2), Rational(1, 3)
@@ -38,9 +38,7 @@ def powers(right, a, b):
     """Return the exponents of T in a bound's terms at η = T^-a and minibatches of T^b."""
     notation = FullParticipation.notation(FullParticipation.cases[0])
     letters = {"eta": T**-a, "b": T**b, "b1": T**b}
-    stated = right(Letters(notation)).subs(
-        {Symbol(name, positive=True): value for name, value in letters.items()}
-    )
+    stated = substituted(right(Letters(notation)), letters)
     terms = Add.make_args(expand(stated))
     return {simplify(T * diff(expand_log(log(term), force=True), T)) for term in terms}
 
@@ -98,9 +96,9 @@ class OptimalRate:
             return [_at_most(reached, exponent, r"\alpha_1 = \tfrac13,\;\alpha_2 = \tfrac23")]
         told = f"at η = T^(-1/3), b = b1 = T^(2/3), m = n the left side is O(T^({reached}))"
         return [
-            Step(
+            computed(
                 r"\text{every order is } T^{-1/2} \text{ or slower}",
-                bool(reached >= exponent),
+                reached >= exponent,
                 told,
             )
         ]
@@ -113,4 +111,4 @@ class OptimalRate:
 
 def _at_most(largest_power, exponent, where):
     says = rf"\text{{every term of the bound is }} O(T^{{{exponent}}}) \text{{ at }} {where}"
-    return Step(says, bool(largest_power <= exponent), f"the largest power is {largest_power}")
+    return computed(says, largest_power <= exponent, f"the largest power is {largest_power}")

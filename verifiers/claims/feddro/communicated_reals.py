@@ -17,7 +17,7 @@ from toolkit.algorithms import FedDRO
 from verifiers.claims._wire import counted
 from verifiers.claims.feddro.corollary_5_3 import LOCAL, REAL, STEPS, batch, clients, epsilon
 from verifiers.ground_truth import Comparison
-from verifiers.symbolic import Step, vanishes
+from verifiers.symbolic import nonnegative, vanishes
 
 d = sympy.symbols("d", positive=True)
 
@@ -61,11 +61,12 @@ class Reals:
                 sympy.powsimp(sympy.expand(sent - stated), force=True),
                 r"T + \tfrac TI d = \epsilon^{-3/2}d + \epsilon^{-2}/(|b|K)",
             ),
-            Step(
-                r"dK \ge \epsilon^{-1/2}: \quad K^{-1}\epsilon^{-2} \le \epsilon^{-3/2}d",
-                sympy.simplify(least - 1 / batch) == 0,
-                "at dK = ε^(−1/2) the two are equal up to |b|, and the ratio falls with d",
+            vanishes(
+                least - 1 / batch,
+                r"\text{at } dK = \epsilon^{-1/2}: \quad K^{-1}\epsilon^{-2} = "
+                r"\epsilon^{-3/2}d \text{ up to } |b|",
             ),
+            nonnegative(-share.diff(d), r"\text{and their ratio falls with } d"),
         ]
 
     explain = "As stated, for scalar embeddings; the engine counts the same."

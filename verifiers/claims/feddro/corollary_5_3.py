@@ -19,7 +19,7 @@ from toolkit import Erratum, claim, grid, intended, literal
 from toolkit.algorithms import FedDRO
 from verifiers.claims._wire import counted
 from verifiers.ground_truth import Comparison
-from verifiers.symbolic import Step, vanishes
+from verifiers.symbolic import finite_limit, vanishes
 
 REAL = 8
 """Bytes."""
@@ -105,10 +105,9 @@ class Complexity:
             ),
         ]
         if right["order"] == "all":
-            ratio = sympy.limit(STEPS * epsilon ** sympy.Rational(3, 2), epsilon, 0)
             says = r"T + T/I = \mathcal O(\epsilon^{-3/2}) \text{ for fixed } K, |b|"
-            told = f"T·ε^(3/2) = ε^(−1/2)/(bK) tends to {ratio} as ε → 0"
-            steps.append(Step(says, bool(ratio.is_finite), told))
+            ratio = STEPS * epsilon ** sympy.Rational(3, 2)
+            steps.append(finite_limit(ratio, epsilon, 0, says, "T·ε^(3/2) = ε^(−1/2)/(bK)"))
         return steps
 
     explain = (

@@ -19,7 +19,7 @@ bias, however far apart the c_k are.
 import sympy
 
 from toolkit import ByProof, claim, literal
-from verifiers.symbolic import Step, nonnegative, vanishes
+from verifiers.symbolic import computed, nonnegative, vanishes
 
 eta, first, second, shift, total, horizon = sympy.symbols(
     "eta a_1 a_2 delta n T", positive=True
@@ -54,7 +54,7 @@ def _threshold(power):
             vanishes(
                 bias(count, first, first), r"a_1=a_2:\; \nabla\Phi(\hat x) = 0 \text{ for all } I"
             ),
-            Step(
+            computed(
                 rf"\lim_{{\eta\to0}} \|\nabla\Phi(\hat x)\|^2/(\eta^2(I-1)^{power}) "
                 r"\text{ does not depend on } I",
                 count not in scaled.free_symbols,

@@ -14,7 +14,7 @@ not among the texts that driftproof has read.
 from toolkit import ByProof, Undecided, claim, literal
 from toolkit.constants import Letters
 from toolkit.discover import leaves
-from verifiers.symbolic import Step
+from verifiers.symbolic import computed
 
 ROLES = ("clients", "cohort_size")
 
@@ -34,7 +34,7 @@ def _free_of_clients(name, form):
             found = [letters[name] for name in ("m", "n") if name in letters]
         told = f"its letters are {', '.join(sorted(letters.values()))}"
         says = rf"\text{{the number of clients is no letter of the guarantee in {name}}}"
-        return [Step(says, not found, told)]
+        return [computed(says, not found, told)]
 
     return ByProof(steps)
 

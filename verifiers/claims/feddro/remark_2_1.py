@@ -25,7 +25,7 @@ from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from verifiers.claims.feddro import _limits as limits
 from verifiers.ground_truth import Comparison
-from verifiers.symbolic import Step, vanishes
+from verifiers.symbolic import differs, vanishes
 
 SCGDM = Assumption(
     "Local-SCGDM", "the algorithm of 003", applies=lambda case: hasattr(case.algorithm, "averaged")
@@ -104,15 +104,13 @@ class OtherProblems:
     def prove(right):
         form, given, solves = right
         point = sympy.limit(form(*given).subs(limits.beta, sympy.Rational(1, 4)), limits.eta, 0)
-        apart = sympy.simplify(point + 1) != 0
         own = vanishes(
             sympy.Rational(5, 2) * sympy.Rational(1, 5) - sympy.Rational(1, 2),
             r"F'(x_F) = (5x_F-1)/2 = 0 \text{ at } x_F=\tfrac15;\; \Phi'=0 \text{ at } -1",
         )
-        told = f"the limit is {point}"
         sign = "=" if solves else r"\ne"
         says = rf"\lim_{{\eta\to0}}\hat x(\eta) {sign} x_\Phi = -1"
-        return [own, Step(says, apart != solves, told)]
+        return [own, (vanishes if solves else differs)(point + 1, says)]
 
     explain = (
         "True of ComFedL. Local-SCGDM averages its inner estimates, and so, for small steps and on "

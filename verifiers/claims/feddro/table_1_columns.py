@@ -16,7 +16,7 @@ from synthetic.problems import AveragedComposition, QuadraticBilevel
 from toolkit import ByProof, claim, literal
 from toolkit.algorithms import GCIVR, ComFedL, FedDRO, FedNest, LocalSCGDM
 from toolkit.federation import run, sampled_context
-from verifiers.symbolic import Step
+from verifiers.symbolic import computed
 
 DIRECTIONS = {"m", "v", "x_direction", "y_direction"}
 """Fields of a state that carry a gradient from step to step."""
@@ -38,9 +38,9 @@ def _row(method, needs, update, problem=COMPOSITION):
         told = f"its state carries {', '.join(sorted(fields))}"
         name = method.leaf_name
         return [
-            Step(rf"\text{{{name} asks for the oracles of a {needs} problem}}",
+            computed(rf"\text{{{name} asks for the oracles of a {needs} problem}}",
                  method.needs == needs, f"it needs {method.needs}"),
-            Step(rf"\text{{the update of {name} is {update}}}", found == update, told),
+            computed(rf"\text{{the update of {name} is {update}}}", found == update, told),
         ]  # fmt: skip
 
     return ByProof(steps)

@@ -39,7 +39,7 @@ from verifiers.claims.feddro import _bias as bias
 from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
 from verifiers.ground_truth import Comparison
-from verifiers.symbolic import Step, nonnegative, vanishes
+from verifiers.symbolic import argued, nonnegative, vanishes
 
 CASE_II = Assumption(
     "Case II", "x and y are shared at synchronisation",
@@ -198,10 +198,9 @@ def _refutation():
         gradient * error * (1 + smooth * step) + smooth / 2 * error**2
     )
     return [
-        Step(
+        argued(
             r"\text{after an average } \tfrac1K\textstyle\sum_k\nabla g_k(\bar x)\nabla f(\bar y)"
             r" = \nabla\Phi(\bar x),\; \bar y = g(\bar x)",
-            True,
             "all clients are at x̄ and hold the mean of the g_k(x̄)",
         ),
         vanishes(
@@ -209,11 +208,11 @@ def _refutation():
             r"\Phi(\bar x-\eta\nabla\Phi-e) \le \Phi(\bar x) - \eta(1-\tfrac{L\eta}2)g^2 + "
             r"g\epsilon(1+L\eta)+\tfrac L2\epsilon^2,\; g=\|\nabla\Phi\|,\ \epsilon=\|e\|",
         ),
-        Step(
+        argued(
             r"\exists \eta^t\in(0,C_\eta):\; \textstyle\sum_r\epsilon_r<\infty \text{ and } "
             r"\nabla\Phi(\bar x^{rI})\to0 \text{ in Case II, for bounded level sets of } \Phi",
-            False,
             "η^t = η at t = 0, I, 2I … and η/(1 + t)² between: the other steps of round r move x̄ "
             "by ε_r ≤ B_gB_fη Σ 1/(1 + t)², g ≤ B_gB_f, so Σ g² < ∞ as Φ is bounded below",
+            holds=False,
         ),
     ]

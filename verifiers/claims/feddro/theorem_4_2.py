@@ -38,7 +38,7 @@ from toolkit import (
 from toolkit.algorithms import CompositionalFedAvg
 from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
-from verifiers.symbolic import Step, nonnegative, vanishes
+from verifiers.symbolic import finite_limit, nonnegative, vanishes
 
 T = symbols("T", positive=True)
 SHARED = Assumption(
@@ -151,10 +151,9 @@ class Convergence:
         }  # fmt: skip
         stated = right(type("Letters", (), letters))
         says = r"\eta=T^{-1/2},\, I=T^{1/4}: \text{ the bound tends to } 0 \text{ like } T^{-1/2}"
-        limit = (stated * T ** Rational(1, 2)).limit(T, oo)
-        told = f"√T times the bound tends to {limit} (all constants 1)"
+        scaled = stated * T ** Rational(1, 2)
         return [
-            Step(says, bool(limit.is_finite), told),
+            finite_limit(scaled, T, oo, says, "√T times the bound (all constants 1)"),
             vanishes(stated.limit(T, oo), r"\lim_{T\to\infty} = 0"),
         ]
 

@@ -24,7 +24,7 @@ from synthetic.problems import AveragedComposition
 from toolkit import Erratum, claim
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
-from verifiers.symbolic import Step, nonnegative, vanishes
+from verifiers.symbolic import computed, nonnegative, vanishes
 
 B, L, e = sympy.symbols("B_g L_f e_0", positive=True)
 
@@ -104,7 +104,7 @@ class Convergence:
         says = rf"\text{{at most }} {sympy.latex(stated)} \text{{ for all }} B_g, L_f"
         if least.is_negative:
             told = f"at B_g = 1/10, L_f = 1 it exceeds it by {-least}·e_0²"
-            return [first, Step(says, False, told)]
+            return [first, computed(says, not least.is_negative, told)]
         return [first, nonnegative(sympy.simplify(stated - closed), says)]
 
     explain = (

@@ -99,7 +99,9 @@ class Hypergradient:
             for i in range(problem.clients):
                 low, high = float(truth[i] - slack[i]), float(truth[i] + slack[i])
                 what = f"client {i + 1}, component {j + 1}"
-                made.append(Comparison(what, low, high, float(stated[i, j]), float(len(made))))
+                size = float(np.linalg.norm(stated[i]))
+                at = float(len(made))
+                made.append(Comparison(what, low, high, float(stated[i, j]), at, scale=size))
         return made
 
     def prove(right):

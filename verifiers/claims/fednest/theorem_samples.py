@@ -21,7 +21,7 @@ import sympy
 
 from toolkit import Undecided, claim, literal, narrower
 from verifiers.claims.fednest._rates import FLOORS, K
-from verifiers.symbolic import Step
+from verifiers.symbolic import finite_limit
 
 epsilon, constant = sympy.symbols("epsilon C", positive=True)
 LOG = sympy.log(1 / epsilon)
@@ -82,10 +82,10 @@ class Samples:
     ]
 
     def prove(right):
-        ratio = sympy.limit(right.left.subs(K, right.rounds) / epsilon, epsilon, 0)
         at, side = sympy.latex(right.rounds), r"\ge" if right.floor else r"\le"
         says = rf"K = {at}:\; \text{{left}} {side} {sympy.latex(right.left)} = O(\epsilon)"
-        return [Step(says, bool(ratio.is_finite), f"over ε it tends to {ratio} as ε → 0")]
+        ratio = right.left.subs(K, right.rounds) / epsilon
+        return [finite_limit(ratio, epsilon, 0, says, "the left side over ε")]
 
     explain = (
         "As stated where no Neumann series has to grow. For bilevel problems it is as undecided as "

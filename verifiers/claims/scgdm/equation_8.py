@@ -23,7 +23,7 @@ import torch
 
 from synthetic.problems import AnalyticMAML
 from toolkit import claim, grid, literal, narrower
-from verifiers.ground_truth import Comparison
+from verifiers.ground_truth import Comparison, components
 
 POINTS = (-2.0, 0.0, 0.7, 2.5)
 
@@ -126,8 +126,7 @@ class Composition:
                 (left, slope), (value, stated) = (_with_slope(f, device, at) for f in right)
                 where = f"of client {client + 1} at {at:g}"
                 made.append(Comparison(f"value {where}", left, left, value, len(made)))
-                for k, (m, v) in enumerate(zip(slope, stated, strict=True), 1):
-                    made.append(Comparison(f"derivative {k} {where}", m, m, v, len(made)))
+                made += components(f"derivative {{}} {where}", slope, stated, first=len(made))
         return made
 
     explain = (

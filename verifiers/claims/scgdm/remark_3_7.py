@@ -20,7 +20,7 @@ from toolkit import claim, grid
 from toolkit.algorithms import LocalSCGDM
 from verifiers.claims._wire import counted
 from verifiers.ground_truth import Comparison
-from verifiers.symbolic import Step, vanishes
+from verifiers.symbolic import argued, vanishes
 
 T, C, epsilon = symbols("T C epsilon", positive=True)
 
@@ -52,10 +52,9 @@ class Complexity:
         (steps,) = solve(sqrt(C / sqrt(T)) - epsilon, T)
         rounds = steps / steps ** Rational(1, 4)
         return [
-            Step(
+            argued(
                 r"\frac1T\sum\|\nabla F\| \le \big(\tfrac1T\sum\|\nabla F\|^2\big)^{1/2}"
                 r" \le (C/\sqrt T)^{1/2}",
-                True,
                 "Jensen's inequality for the square",
             ),
             vanishes(

@@ -1,6 +1,4 @@
-r"""Calibration: how often sampled verdicts are wrong, by simulating claims whose truth is known.
-
-    python -m verifiers.calibration FOLDER
+r"""The betting test by itself: claims whose comparisons have replicates of known means.
 
 A simulated claim is a set of comparisons whose replicates have known means in [0, 1], and a right
 side m. It is judged by ``verifiers.empirical.decide``, the function that judges real rows, after
@@ -142,7 +140,7 @@ def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np
     return made / claims
 
 
-def main(folder: Path) -> None:
+def report(folder: Path) -> None:
     """Print the tables and draw the power curve."""
     from toolkit.report.figures import canvas, finish, save
     from verifiers.empirical import ALPHA as LEVEL
@@ -171,7 +169,3 @@ def main(folder: Path) -> None:
     title = "Power: false claims refuted, by margin and replicates"
     finish(axes, title, "replicates", f"share refuted at level {LEVEL:g}", "x")
     save(made, folder / "calibration")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -1,0 +1,114 @@
+"""A step is decided on the domain of its letters; what is argued, or absent, decides nothing."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+from sympy import Abs, Max, Piecewise, Rational, Symbol, exp, log, sqrt
+
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
+from toolkit.verdict import Verdict
+from verifiers import symbolic
+from verifiers.domains import described, points
+from verifiers.symbolic import (
+    Step,
+    argued,
+    computed,
+    convex_with_minimum,
+    differs,
+    finite_limit,
+    nonnegative,
+    vanishes,
+)
+
+CLAIM = leaves("claim")["comfedl/lemma-1-proof-v1"].load()
+p, r, bare = Symbol("p", positive=True), Symbol("r", real=True), Symbol("x")
+
+
+def row(*steps):
+    return symbolic.judge(CLAIM, CLAIM.forms[0], list(steps))
+
+
+def test_a_root_of_a_square_depends_on_the_domain():
+    for x in (r, bare):
+        step = vanishes(sqrt(x**2, evaluate=False) - x, "")
+        assert step.holds is False
+        assert "= -" in step.why
+    step = vanishes(sqrt(p**2, evaluate=False) - p, "")
+    assert step.holds is True
+    assert "for all p > 0" in step.why
+
+
+def test_a_case_distinction_is_tried_on_both_sides_of_its_boundary():
+    wrong = Piecewise((0, p < Rational(1, 1000)), (p, True))
+    assert vanishes(wrong - p, "").holds is False
+    tiny = Piecewise((0, p < Rational(1, 10**20)), (p, True))
+    assert vanishes(tiny - p, "").holds is False
+    assert nonnegative(Piecewise((-1, r**2 < Rational(1, 10**12)), (r**2, True)), "").holds is False
+    jump = Piecewise((p - 1 - log(p) - 5, p < Rational(1, 10**20)), (p - 1 - log(p), True))
+    smooth = convex_with_minimum(p - 1 - log(p), p, 1, 0, "")
+    assert smooth.holds is True
+    assert convex_with_minimum(jump, p, 1, 0, "").holds is not True
+
+
+def test_larger_and_sizes_have_boundaries_too():
+    assert vanishes(Max(p, 7) - p, "").holds is False
+    assert vanishes(Abs(r - 3) - (r - 3), "").holds is False
+    assert nonnegative(p - Rational(1, 10**6), "").holds is False
+    assert nonnegative(10**3 - p, "").holds is False
+
+
+def test_logarithms_are_expanded_only_where_that_is_valid():
+    assert vanishes(log(p**2) - 2 * log(p), "").holds is True
+    assert vanishes(log(r**2) - 2 * log(r), "").holds is not True
+
+
+def test_a_difference_counts_whatever_its_size_and_cancellation_does_not():
+    assert vanishes(p * (1 + Rational(1, 10**40)) - p, "").holds is False
+    assert vanishes(Rational(1, 10**50) * p, "").holds is False
+    power = Symbol("n", positive=True)
+    # terms of 10^7000 cancel at some of the points: what is left there is rounding
+    identity = (1 - 4 * p) ** power * (p + 1) - (1 - 4 * p) ** power * p - (1 - 4 * p) ** power
+    assert vanishes(identity, "").holds is True
+
+
+def test_points_go_to_the_ends_of_the_domain():
+    tried = [point[r] for point in points(r + 0)]
+    assert min(tried) < -1000
+    assert max(tried) > 1000
+    assert 0 in tried
+    assert any(0 < abs(v) < 1e-6 for v in tried)
+    assert all(point[p] > 0 for point in points(p + 0))
+    assert all(point[bare] < 1 for point in points(bare + 0, [bare < 1]))
+    with pytest.raises(DriftproofError, match="stand for real numbers"):
+        next(points(Symbol("z", imaginary=True) + 0))
+    assert described(p + r) == "p > 0; r real"
+
+
+def test_a_condition_narrows_the_domain():
+    assert nonnegative(1 - p, "").holds is False
+    assert nonnegative(1 - p, "", where=[p < 1]).holds is None  # no witness, and no proof
+
+
+def test_limits_and_differences_are_computed():
+    assert finite_limit((p + 1) / p, p, sympy.oo, "", "it").holds is True
+    assert finite_limit(exp(p) / p, p, sympy.oo, "", "it").holds is False
+    assert differs(p**2 - p, "").holds is True
+    assert differs((p + 1) ** 2 - p**2 - 2 * p - 1, "").holds is False
+
+
+def test_a_proof_without_steps_is_refused():
+    with pytest.raises(DriftproofError, match="returned no steps"):
+        row()
+
+
+def test_argued_steps_decide_nothing_alone_and_are_shown_as_such():
+    proved = vanishes(p - p, "")
+    assert row(argued("s", "by Jensen")).verdict is Verdict.INCONCLUSIVE
+    assert row(Step("1 = 2", True, "obvious")).verdict is Verdict.INCONCLUSIVE
+    assert row(argued("s", "an example", holds=False), proved).verdict is Verdict.INCONCLUSIVE
+    mixed = row(argued("s", "by Jensen"), proved)
+    assert mixed.verdict is Verdict.SUPPORTED
+    assert mixed.series["proof"][0][2] == "argued, not computed: by Jensen"
+    assert row(argued("s", "by Jensen"), computed("t", False, "w")).verdict is Verdict.REFUTED

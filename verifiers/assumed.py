@@ -1,0 +1,112 @@
+"""Whether a case meets what a statement assumes: every relation is evaluated, with numbers.
+
+A relation is written in letters of which nothing is known, so that algebra decides no comparison
+that numbers should: with a letter that is taken to be positive, x_0 ≥ 0 would be true unseen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from toolkit.claims import Assumption, Case, Claim, Form
+from toolkit.constants import Key, Letters, Notation, evaluate
+from toolkit.errors import DriftproofError
+from verifiers.roles import check_roles
+
+
+def unmet(
+    claim: Claim, case: Case, form: Form | None, roles: Mapping[str, float]
+) -> str | None:  # fmt: skip
+    """Return the first assumption that a case does not meet, quoted with its numbers.
+
+    Args:
+        roles: every role's number on the case.
+    """
+    notation = claim.notation(case)
+    for assumption in (*claim.assumes, *(form.assumes if form is not None else ())):
+        if assumption.applies is not None and not assumption.applies(case):
+            wanted = re.sub(r"\\text\{([^}]*)\}", r"\1", assumption.statement)
+            return f"{assumption.name} needs: {wanted}"
+        known = {*case.problem.constants, "initial_gap"}
+        lacking = [role for role in assumption.roles if role not in known]
+        if lacking:
+            check_roles(claim, lacking)
+            return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
+        if assumption.relation is not None:
+            broken = _broken(assumption, notation, roles)
+            if broken is not None:
+                return broken
+    return None
+
+
+def _broken(
+    assumption: Assumption, notation: Notation, roles: Mapping[str, float]
+) -> str | None:  # fmt: skip
+    """Return how a relation fails with the numbers of a case (None: it holds)."""
+    import sympy
+    from sympy.core.relational import Relational
+    from sympy.logic.boolalg import Boolean
+
+    try:
+        relation = _relation(assumption.relation, notation.key)
+    except TypeError:  # 0 < η < 1, say, asks for the truth of its first half: numbers have one
+        return _broken_in_numbers(assumption, notation, roles)
+    if isinstance(relation, bool):
+        relation = sympy.sympify(relation)
+    if not isinstance(relation, Boolean):
+        raise DriftproofError(
+            f"the relation of {assumption.name!r} is {relation!r}",
+            "a comparison of letters",
+            "relation=lambda c: c.eta <= 1 / c.L, say",
+        )
+    first: list[str] = []
+
+    def decided(comparison: Any) -> Any:
+        sides = [evaluate(side, notation, roles) for side in comparison.args]
+        holds = bool(comparison.func(*map(sympy.Float, sides)))
+        if not holds:
+            stated = f"{comparison.lhs} {comparison.rel_op} {comparison.rhs}"
+            first.append(f"states {stated}, but here {sides[0]:g} and {sides[1]:g}")
+        return sympy.true if holds else sympy.false
+
+    comparisons = relation.atoms(Relational) | (
+        {relation} if isinstance(relation, Relational) else set()
+    )
+    # one after the other, in a fixed order: the first that fails is quoted
+    found = {c: decided(c) for c in sorted(comparisons, key=sympy.default_sort_key)}
+    if bool(relation.xreplace(found)):
+        return None
+    return f"{assumption.name} " + (first[0] if first else f"is {relation} here")
+
+
+@lru_cache(maxsize=4096)
+def _relation(relation: Any, key: Key) -> Any:
+    return relation(Letters(Notation.of(key), bare=True))
+
+
+class _Numbers:
+    """The letters as numbers; it remembers which were asked for."""
+
+    def __init__(self, notation: Notation, roles: Mapping[str, float]) -> None:
+        self._notation, self._roles, self.asked = notation, roles, dict[str, float]()
+
+    def __getattr__(self, letter: str) -> float:
+        role = self._notation.get(letter)
+        if role is None:
+            getattr(Letters(self._notation), letter)  # raises, with the letters that there are
+        self.asked[letter] = float(self._roles[str(role)])
+        return self.asked[letter]
+
+
+def _broken_in_numbers(
+    assumption: Assumption, notation: Notation, roles: Mapping[str, float]
+) -> str | None:
+    numbers = _Numbers(notation, roles)
+    assert assumption.relation is not None
+    if bool(assumption.relation(numbers)):
+        return None
+    given = ", ".join(f"{letter} = {value:g}" for letter, value in numbers.asked.items())
+    return f"{assumption.name} does not hold at {given}"

@@ -1,0 +1,52 @@
+"""Identities and counts with known truth: two numbers that are equal, or are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from toolkit.claims import Case, Claim, claim
+from verifiers import ground_truth
+from verifiers.calibration.counts import Judged
+from verifiers.calibration.line import Line
+from verifiers.ground_truth import Comparison, components
+
+
+def _claim(kind: str) -> Claim:
+    decorate = claim(name="calibration/numbers", kind=kind, source="–", statement="x")
+    body: dict[str, Any] = {"cases": [Case(Line())], "right": staticmethod(lambda c: 0)}
+    made: Claim = decorate(type("Made", (), body))
+    return made
+
+
+def identities(statements: int, seed: int = 0) -> Iterator[Judged]:
+    """Judge numbers of sizes from 1e-15 to 1e15, vectors with zeros, enclosures and counts."""
+    random = np.random.default_rng([seed, 4])
+    for number in range(statements):
+        size = 10 ** random.uniform(-15, 15)
+        off = float(random.choice([0.0, 1.0, -1.0]) * 10 ** random.uniform(-5.5, 1))
+        value = float(random.choice([-1, 1])) * size
+        kind, name = "identity", FAMILIES[number % len(FAMILIES)]
+        if name == "two numbers":
+            made = [Comparison(name, value, value, value * (1 + off))]
+        elif name == "an enclosure":
+            wide = size * 10 ** random.uniform(-12, -7)
+            made = [Comparison(name, value - wide, value + wide, value * (1 + off))]
+        elif name == "a vector with components that are 0":
+            stray = 1e-14 * size * random.standard_normal(3)  # rounding errors of its neighbours
+            left = np.array([value, 0.0, value / 3]) + stray
+            made = components("component {}", left, [value * (1 + off), 0.0, value / 3])
+        else:
+            kind = "complexity"
+            steps, local = int(random.integers(1, 10**6)), int(random.integers(1, 50))
+            count = local * steps + steps
+            off = float(random.choice([0.0, -1e-7 * steps, 1.0, -0.5]))
+            made = [Comparison(name, count, count, count + off)]
+        used = _claim(kind)
+        row = ground_truth.judge(used, used.cases[0], used.forms[0], made)
+        yield Judged(f"{name}, off by {off:.3g} at size {size:.3g}", off == 0, row.verdict)
+
+
+FAMILIES = ("two numbers", "an enclosure", "a vector with components that are 0", "counted rounds")

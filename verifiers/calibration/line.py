@@ -1,0 +1,104 @@
+"""A problem of which every mean is a closed form: gradient steps on L x²/2, with noise of one sign.
+
+After t steps x_t = (1 − ηL)^t x_0 plus noise of mean 0, and E x_t² = (1 − ηL)^{2t} x_0² +
+η²σ² Σ_{j<t} (1 − ηL)^{2j}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from toolkit.algorithms import FedAvg
+from toolkit.claims import Case, Claim, claim
+from toolkit.draws import Law, SignMean
+from toolkit.oracles import ClientVectors
+from toolkit.problem import Problem, Solution, problem
+from toolkit.verdict import Verdict
+from verifiers.verify import Settings, judge
+
+
+@problem(name="line", source="a problem for calibration", statement=r"F(x) = \tfrac L2 x^2")
+class Line(Problem):
+    """Scalar, one client.
+
+    Args:
+        curvature: L.
+        at: x_0, of any sign.
+        noise: σ, the gradient's standard deviation.
+    """
+
+    clients: int = 1
+    dim: int = 1
+    curvature: float = 1.0
+    at: float = 1.0
+    noise: float = 0.0
+
+    notation = {"x_0": "at", "sigma": "plain_gradient_noise"}
+
+    def validate(self) -> None:
+        """Refuse a curvature that is not positive; a start may have any sign."""
+        self.positive("curvature")
+        self.real("at")
+        self.non_negative("noise")
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """L and σ."""
+        return {"objective_smoothness": self.curvature, "plain_gradient_noise": self.noise}
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Inf F = 0 at 0."""
+        return Solution(0.0, 0.0, np.zeros(1), {"method": "closed form", "gap": 0.0})
+
+    def start(self) -> np.ndarray:
+        """Return x_0."""
+        return np.array([self.at])
+
+    def objective(self, x: Tensor) -> Tensor:
+        """Return L x²/2."""
+        return self.curvature / 2 * (x * x).sum(0)
+
+    def gradient(self, x: Tensor) -> Tensor:
+        """Return L x."""
+        return self.curvature * x
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> _Oracles:
+        """Return the gradient field."""
+        return _Oracles(self, dtype, device)
+
+
+class _Oracles:
+    def __init__(self, of: Line, dtype: torch.dtype, device: str) -> None:
+        self._of, self.clients = of, 1
+        self.client_weights = torch.ones((1, 1, 1), dtype=dtype, device=device)
+
+    def plain_law(self, batch: int) -> Law | None:
+        """One sign, unless there is no noise."""
+        return SignMean(batch, (1,)) if self._of.noise else None
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return L x + σξ."""
+        exact = self._of.curvature * x
+        return exact if xi is None else exact + self._of.noise * xi
+
+
+def verdict(
+    member: Line, step_size: float, rounds: int, left: Callable[[Any], Any],
+    right: Callable[[Any], Any], *, profile: str = "smoke", **body: Any,
+) -> Verdict:  # fmt: skip
+    """Judge left ≤ right on a run of one local step a round, as ``driftproof verify`` does."""
+    case = Case(member, FedAvg(local_steps=1, step_size=step_size), rounds)
+    parts = {"cases": [case], "left": staticmethod(left), "right": staticmethod(right)} | body
+    decorate = claim(name="calibration/line", kind="bound", source="–", statement="x")
+    made: Claim = decorate(type("Made", (), parts))
+    (row,) = judge([made], Settings(profile=profile))
+    return row.verdict

@@ -1,0 +1,124 @@
+"""Symbolic statements with known truth: identities and signs, on domains of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import sympy
+
+from toolkit.claims import Claim, claim
+from verifiers import symbolic
+from verifiers.calibration.counts import Judged
+from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
+
+DOMAINS: dict[str, dict[str, bool]] = {
+    "x > 0": {"positive": True},
+    "x ≥ 0": {"nonnegative": True},
+    "x real": {"real": True},
+    "x": {},
+    "x < 0": {"negative": True},
+}
+
+
+def _claim() -> Claim:
+    decorate = claim(name="calibration/proof", kind="symbolic", source="–", statement="x")
+    body: dict[str, Any] = {
+        "right": staticmethod(lambda c: 0), "prove": staticmethod(lambda right: []),
+    }  # fmt: skip
+    made: Claim = decorate(type("Made", (), body))
+    return made
+
+
+def proofs(statements: int, seed: int = 0) -> Iterator[Judged]:
+    """Judge steps of every family, on every domain, with an error of every size."""
+    random = np.random.default_rng([seed, 5])
+    used, names = _claim(), list(FAMILIES)
+    for number in range(statements):
+        name = names[number % len(names)]
+        domain = list(DOMAINS)[int(random.integers(len(DOMAINS)))]
+        x, y = (sympy.Symbol(letter, **DOMAINS[domain]) for letter in "xy")
+        power = int(random.integers(2, 6))
+        off = sympy.Rational(int(random.integers(2)), 10 ** int(random.integers(0, 9)))
+        step, truth = FAMILIES[name](x, y, power, off, domain)
+        row = symbolic.judge(used, used.forms[0], [step])
+        yield Judged(f"{name}, {domain}, off by {off}", truth, row.verdict)
+
+
+Family = Callable[[Any, Any, int, Any, str], tuple[Step, bool]]
+
+
+def _binomial(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    return vanishes((x + y) ** n - sympy.expand((x + y) ** n) + off * x * y, ""), off == 0
+
+
+def _root(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """√(x²) = x holds for x ≥ 0 alone."""
+    return vanishes(sympy.sqrt(x**2, evaluate=False) - x, ""), domain in ("x > 0", "x ≥ 0")
+
+
+def _size(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """|x|·|y| = xy, wrongly off by a multiple of (|x| + x), which is 0 for x ≤ 0."""
+    same = domain in ("x > 0", "x ≥ 0", "x < 0")
+    extra = off * (sympy.Abs(x) + x)
+    return vanishes(abs(x) * abs(y) - x * y + extra, ""), same and (off == 0 or domain == "x < 0")
+
+
+def _logarithm(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """Log(xⁿy) = n·log x + log y holds for positive letters; elsewhere 1 + x² stands for them."""
+    if domain != "x > 0":
+        x, y = 1 + x**2, 1 + y**2
+    return vanishes(sympy.log(x**n * y) - n * sympy.log(x) - (1 + off) * sympy.log(y), ""), off == 0
+
+
+def _exponential(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    return vanishes(sympy.exp(x + n * y) - sympy.exp(x) * sympy.exp(y) ** n + off, ""), off == 0
+
+
+def _cases(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """A case distinction that is wrong below a threshold alone: x² there is 2x²."""
+    at = sympy.Rational(1, 10 ** (2 * n))
+    inside = (sympy.Abs(x) < at) & (sympy.Abs(x) > 0)
+    wrong = sympy.Piecewise(((1 + off) * x**2, inside), (x**2, True))
+    return vanishes(wrong - x**2, ""), off == 0
+
+
+def _larger(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """max(x, y) + min(x, y) = x + y."""
+    return vanishes(sympy.Max(x, y) + sympy.Min(x, y) - x - (1 + off) * y, ""), off == 0
+
+
+def _square(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """(x − y)² − off ≥ 0, which is 0 − off at x = y."""
+    return nonnegative((x - y) ** 2 - off, ""), off == 0
+
+
+def _above(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """The sign of x − off depends on the domain, and fails near 0 alone."""
+    return nonnegative(x - off, ""), off == 0 and domain in ("x > 0", "x ≥ 0")
+
+
+def _bernoulli(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """(1 + x²)ⁿ − 1 − n·x² − off ≥ 0."""
+    return nonnegative(sympy.expand((1 + x**2) ** n - 1 - n * x**2) - off, ""), off == 0
+
+
+def _convex(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """e^u − 1 − u ≥ off for every u of the domain: its least value, 0, is at or near 0."""
+    return convex_with_minimum(sympy.exp(x) - 1 - x, x, 0, off, ""), off == 0
+
+
+def _pieces(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
+    """A convex function, but for a jump down (by off) close to 0."""
+    near = sympy.Abs(x) < sympy.Rational(1, 10 ** (2 * n))
+    made = sympy.Piecewise((x**2 - off, near), (x**2, True))
+    return convex_with_minimum(made, x, 0, 0, ""), off == 0
+
+
+FAMILIES: dict[str, Family] = {
+    "a binomial": _binomial, "a root": _root, "sizes": _size, "a logarithm": _logarithm,
+    "exponentials": _exponential, "cases": _cases, "the larger": _larger, "a square": _square,
+    "a letter's sign": _above, "Bernoulli": _bernoulli, "a convex function": _convex,
+    "a convex function in pieces": _pieces,
+}  # fmt: skip

@@ -1,0 +1,155 @@
+"""The domain of a step's letters: what it is, in words, and points of it that a step is tried at.
+
+A letter's domain is what its symbol assumes: ``Symbol("x", positive=True)`` stands for every x > 0,
+``Symbol("x")`` for every real number. The points go to the ends of it (tiny, huge, negative and 0
+where they belong to it), and to both sides of each boundary that |·|, max, min, sign or a case
+distinction has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+from toolkit.errors import DriftproofError
+
+Point = dict[Any, Any]
+NEAR = 10**6
+"""A point beside a boundary lies one part in so many from it."""
+
+
+def described(expression: Any, where: Sequence[Any] = ()) -> str:
+    """Return the domain of an expression's letters, in words.
+
+    >>> import sympy
+    >>> x, n = sympy.Symbol("x"), sympy.Symbol("n", integer=True, positive=True)
+    >>> described(x + n), described(x, [x < 1])
+    ('n = 1, 2, …; x real', 'x real; x < 1')
+    """
+    sets: dict[str, list[str]] = {}
+    for symbol in _letters(expression):
+        sets.setdefault(_set_of(symbol), []).append(str(symbol))
+    told = [f"{', '.join(names)} {which}" for which, names in sorted(sets.items())]
+    return "; ".join([*told, *map(str, where)])
+
+
+def _set_of(symbol: Any) -> str:
+    if symbol.is_integer:
+        if symbol.is_positive:
+            return "= 1, 2, …"
+        return "= 0, 1, …" if symbol.is_nonnegative else "whole"
+    if symbol.is_positive:
+        return "> 0"
+    if symbol.is_negative:
+        return "< 0"
+    return "≥ 0" if symbol.is_nonnegative else "≤ 0" if symbol.is_nonpositive else "real"
+
+
+def _letters(expression: Any) -> list[Any]:
+    found = sorted(expression.free_symbols, key=str)
+    for symbol in found:
+        if symbol.is_extended_real is False:
+            raise DriftproofError(
+                f"a step about {symbol}, which is not real",
+                "letters that stand for real numbers",
+                "write real and imaginary parts apart",
+            )
+    return found
+
+
+def points(expression: Any, where: Sequence[Any] = ()) -> Iterator[Point]:
+    """Yield points of the domain to try, the plainest first.
+
+    Args:
+        where: comparisons that hold on the domain beside the signs of its letters.
+    """
+    import sympy
+
+    letters = _letters(expression)
+    seen = set()
+    for point in _candidates(expression, letters, where):
+        key = tuple(point[s] for s in letters)
+        inside = all(_belongs(s, v) for s, v in point.items())
+        if key in seen or not inside:
+            continue
+        seen.add(key)
+        if all(condition.subs(point) == sympy.true for condition in where):
+            yield point
+
+
+def _belongs(symbol: Any, value: Any) -> bool:
+    """Say whether a number may be put in the place of a symbol."""
+    return not (
+        (symbol.is_integer and not value.is_integer)
+        or (symbol.is_positive and not value > 0)
+        or (symbol.is_negative and not value < 0)
+        or (symbol.is_nonnegative and not value >= 0)
+        or (symbol.is_nonpositive and not value <= 0)
+        or (symbol.is_nonzero and value == 0)
+    )
+
+
+def _candidates(expression: Any, letters: Sequence[Any], where: Sequence[Any]) -> Iterator[Point]:
+    from sympy import Integer, Rational
+
+    bases = [
+        {
+            s: Integer(k + 2) if s.is_integer else scale * Rational(2 * k + 3, k + 2)
+            for k, s in enumerate(letters)
+        }
+        for scale in (Integer(1), Rational(1, 10), Integer(7))
+    ]
+    yield from bases
+    plain = bases[0]
+    ends = (Rational(1, 10**9), Integer(10) ** 4, Rational(1, 2000), Integer(1), Integer(0))
+    for end in ends:
+        yield dict.fromkeys(letters, end)
+        for s in letters:
+            yield plain | {s: end}
+    for size in (1, Rational(1, 10**9), 10**4):  # the same with other signs
+        yield {s: -size * v for s, v in plain.items()}
+        for s in letters:
+            yield plain | {s: -size * plain[s]}
+    for boundary in _boundaries([expression, *where]):
+        for point in list(bases):
+            yield from _beside(boundary, point)
+
+
+def _boundaries(expressions: Iterable[Any]) -> list[Any]:
+    """Return expressions whose zeros part the domain: of |·|, max, min, sign and cases."""
+    import sympy
+    from sympy.core.relational import Relational
+
+    made: set[Any] = set()
+    for expression in expressions:
+        for part in sympy.preorder_traversal(expression):
+            if isinstance(part, sympy.Abs | sympy.sign | sympy.Heaviside):
+                made.add(part.args[0])
+            elif isinstance(part, sympy.Max | sympy.Min):
+                made |= {a - b for a, b in combinations(part.args, 2)}
+            elif isinstance(part, Relational):
+                made.add(part.lhs - part.rhs)
+    return sorted((b for b in made if b.free_symbols), key=str)
+
+
+def has_boundaries(expression: Any) -> bool:
+    """Say whether an expression is put together of pieces."""
+    return bool(_boundaries([expression]))
+
+
+def _beside(boundary: Any, point: Point) -> Iterator[Point]:
+    """Yield points on a boundary and to both sides of it, near and far, one letter moved."""
+    from sympy import Poly, PolynomialError, Rational, nsimplify
+
+    for s in sorted(boundary.free_symbols, key=str):
+        held = boundary.subs({k: v for k, v in point.items() if k != s})
+        try:
+            roots = Poly(held, s).real_roots() if s in held.free_symbols else []
+        except (PolynomialError, NotImplementedError, ValueError):
+            continue  # not a polynomial: the other points have to do
+        for root in roots:
+            at = root if root.is_rational else nsimplify(root.n(30), rational=True)
+            apart = max(abs(at), Rational(1, NEAR)) / NEAR
+            for value in (at, at - apart, at + apart, at / 2, 2 * at, at - 1, at + 1):
+                yield point | {s: value}
