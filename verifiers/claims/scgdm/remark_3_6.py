@@ -18,7 +18,7 @@ moves by at most βη a step, so the gradient stays 1 in the first D/(βη) of T
 from sympy import Rational, Symbol, sqrt, symbols
 
 from synthetic.problems import BoundedComposition
-from toolkit import average, claim, literal, narrower, sq
+from toolkit import Erratum, average, claim, literal, narrower, sq
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._theorem import corrected
 from verifiers.claims.scgdm.corollary_3_5 import run
@@ -63,6 +63,12 @@ class ConstantFactors:
         ),
         "any clients": literal(Schedule(LETTERS | {"different_g": 1}, ORDER)),
     }
+    erratum = Erratum(
+        "false",
+        changes="The rate holds for clients with one g, or if u stays on its client. For clients "
+        "with different g the squared gradient does not go to 0 at all.",
+        same_as="scgdm/theorem-3.4",
+    )
     rate = Rate(
         horizon=T, bound=corrected, source="scgdm/theorem-3.4 (corrected)", special={},
         exponent=-0.5, floors=FLOORS,
