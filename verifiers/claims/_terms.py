@@ -36,9 +36,7 @@ class Terms:
         for name in names:
             if name not in self.named:
                 raise unknown_name("term", name, self.named)
-        return Terms(
-            {n: _times(share, t) if n in names else t for n, t in self.named.items()}
-        )
+        return Terms({n: _times(share, t) if n in names else t for n, t in self.named.items()})
 
     def controls(
         self,

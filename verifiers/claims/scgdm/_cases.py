@@ -24,11 +24,20 @@ def spread(step_factor, momentum, inner_momentum):
     for noise in ONE_NOISE:
         made += grid(
             BoundedComposition(
-                clients=2, dim=2, inner_dim=2, inner_curvature=1.0, heterogeneity=1.0,
-                distance=0.8, inner_offset=[0.0, 0.5], **noise,
+                clients=2,
+                dim=2,
+                inner_dim=2,
+                inner_curvature=1.0,
+                heterogeneity=1.0,
+                distance=0.8,
+                inner_offset=[0.0, 0.5],
+                **noise,
             ),
             LocalSCGDM(
-                local_steps=2, step_size=0.1, momentum=momentum, inner_momentum=inner_momentum,
+                local_steps=2,
+                step_size=0.1,
+                momentum=momentum,
+                inner_momentum=inner_momentum,
                 step_factor=step_factor,
             ),
             rounds=2,

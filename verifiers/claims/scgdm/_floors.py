@@ -2,22 +2,22 @@ r"""Runs of Algorithm 1 whose gradient stays away from 0 at every horizon, step 
 
 Both are without noise, with u averaged as printed, on clients with different g.
 
-**A line.** ``bias-amplification``, F client-wise. While |u| ≤ 3 the means follow x' = −βm, u' = γ((x
-+ 1)/2 − u), m' = α(u/2 − m) in the time ηt, once pη → 0. The only rest point is x = −1.
+**A line.** ``bias-amplification``, F client-wise. While |u| ≤ 3 the means follow x' = −βm, u' =
+γ((x + 1)/2 − u), m' = α(u/2 − m) in the time ηt, once pη → 0. The only rest point is x = −1.
 
-**Federated MAML.** K = 3 clients with one task each, L_k(x) = 1 − cos(x − c_k), c = (3, −3, 0), λ = ½,
-so that g_k(x) = x − ½ sin(x − c_k). Start at x_0 = 23/10, α = γ = 1, β = 1/1000, any schedule with
-pη → 0. With ḡ the mean of the g_k, H(x, u) = (1/K) Σ (1 − λ cos(x − c_k)) sin(u − c_k) and G(x) =
-H(x, ḡ(x)), a root of G is a rest point. No client's direction is longer than M = 3/2. So, up to
-terms that vanish with pη:
+**Federated MAML.** K = 3 clients with one task each, L_k(x) = 1 − cos(x − c_k), c = (3, −3, 0), λ =
+½, so that g_k(x) = x − ½ sin(x − c_k). Start at x_0 = 23/10, α = γ = 1, β = 1/1000, any schedule
+with pη → 0. With ḡ the mean of the g_k, H(x, u) = (1/K) Σ (1 − λ cos(x − c_k)) sin(u − c_k) and
+G(x) = H(x, ḡ(x)), a root of G is a rest point. No client's direction is longer than M = 3/2. So, up
+to terms that vanish with pη:
 
 1. |ū_{t+1} − ḡ(x̄_t)| ≤ (3/2)βM = (9/4)β: ḡ moves by at most (3/2)βηM a step, and a share η of the
    distance is forgotten. It is 0 at t = 0.
 2. z̄_t = G(x̄_t) + e, |e| ≤ (3/2)(9/4)β, and |G'| ≤ λ + (3/2)² = 11/4. So m̄_{t+1} − G(x̄_t) is at
    most (11/4)βM + (27/8)β = (15/2)β, after a first part, at most 2M in size, that is forgotten. All
    of that part moves x by no more than D = 2Mβ.
-3. If G > (15/2)β on [x_0 + r − 2D, x_0 + r] and G < −(15/2)β on [x_0 − r, x_0 − r + 2D], x̄ can pass
-   neither, so it stays in [x_0 − r, x_0 + r] for ever. There |F'| is bounded below.
+3. If G > (15/2)β on [x_0 + r − 2D, x_0 + r] and G < −(15/2)β on [x_0 − r, x_0 − r + 2D], x̄ can
+pass neither, so it stays in [x_0 − r, x_0 + r] for ever. There |F'| is bounded below.
 
 The inequalities of step 3 are decided on a grid, with 11/4 as Lipschitz constant of G and of F'.
 """

@@ -10,6 +10,8 @@ federation, with one sample a step as printed and with two as in the proofs.
 **Source.** Local-SCGDM, Algorithm 1.
 """
 
+from typing import Any
+
 from synthetic.problems import AnalyticMAML, BiasAmplification, BoundedComposition
 from toolkit import claim, grid
 from toolkit.algorithms import LocalSCGDM
@@ -55,7 +57,7 @@ class PseudoCode:
             LocalSCGDM(local_steps=3, momentum=4.0), rounds=2,
         ),
     ]  # fmt: skip
-    right = {}
+    right = dict[str, Any]()
     false_siblings = [
         ("u_t where z_t has u_{t+1}", {"stale": True}),
         ("m_1 = αηz_0", {"first": "as any other"}),

@@ -6,10 +6,10 @@ O(1/ε⁵) (Wang et al., 2021)"; the communication complexity O(1/ε³) "can mat
 
 **Kind.** Complexity, by algebra. Each side of a comparison is a part.
 
-**Sources.** Huang et al. is ComFedL: its Remark 1 in the corrected form, T steps with minibatches of
-T samples for a mean squared gradient of O(T^{−1/2}), and τ = O(1) local steps a round. The text of
-Wang et al. is not among the papers at hand, so that part stays undecided; that 4 < 5 and 3 = 3 is
-all that is checked of it.
+**Sources.** Huang et al. is ComFedL: its Remark 1 in the corrected form, T steps with minibatches
+of T samples for a mean squared gradient of O(T^{−1/2}), and τ = O(1) local steps a round. The text
+of Wang et al. is not among the papers at hand, so that part stays undecided; that 4 < 5 and 3 = 3
+is all that is checked of it.
 
 **Finding.** False, as Remark 3.7 is: the paper's own side does not hold for clients with different
 g. What it says of Huang et al. agrees with that paper, with ε on the norm on both sides.
@@ -55,9 +55,9 @@ def own(samples, communications):
     name="scgdm/comparisons",
     kind="complexity",
     source="003, abstract, section 1 and Remark 3.7",
-    statement=r"\text{samples: } O(1/\epsilon^4) \text{ against } O(1/\epsilon^8) \text{ (Huang) and "
-    r"} O(1/\epsilon^5) \text{ (Wang)};\quad \text{communications: } O(1/\epsilon^3) \text{ against "
-    r"} O(1/\epsilon^4) \text{ and } O(1/\epsilon^3)",
+    statement=r"\text{samples: } O(1/\epsilon^4) \text{ against } O(1/\epsilon^8) \text{ (Huang), }"
+    r" O(1/\epsilon^5) \text{ (Wang)};\quad \text{communications: } O(1/\epsilon^3) \text{ against "
+    r"} O(1/\epsilon^4),\; O(1/\epsilon^3)",
 )
 class Compared:
     readings = {

@@ -1,7 +1,7 @@
 r"""(34) and (28): what a round makes of the momentum and of the inner estimate.
 
-**Statement.** With s_t = ⌊t/p⌋: m_t^(k) − m̄_t = αη Σ_{t'=s_tp}^{t−1} (1 − αη)^{t−1−t'}(z_{t'}^(k) −
-z̄_{t'}), (34); and u_t^(k) − ū_t = γη Σ_{t'=s_tp}^{t−1} (1 − γη)^{t−1−t'}(g^(k)(x_{t'}^(k); ξ) −
+**Statement.** With s_t = ⌊t/p⌋: m_t^(k) − m̄_t = αη Σ_{t'=s_tp}^{t−1} (1 − αη)^{t−1−t'}(z_{t'}^(k)
+− z̄_{t'}), (34); and u_t^(k) − ū_t = γη Σ_{t'=s_tp}^{t−1} (1 − γη)^{t−1−t'}(g^(k)(x_{t'}^(k); ξ) −
 (1/K) Σ_j g^(j)(x_{t'}^(j); ξ)), the last line of (28) before its norm is taken.
 
 **Kind.** Identity, at every t ≥ 1 for every client, on the pseudo-code of Algorithm 1.
@@ -15,8 +15,8 @@ got in its first round: it starts with m_1 = z_0 and u_1 = g(x_0; ξ_0), without
 
 **Corrected form**: in the first round the weight of t' = 0 is (1 − αη)^{t−1}, without the factor.
 
-**Where it matters.** (35) bounds αη Σ_{t''} (1 − αη)^{t''} by 1 for every t'. For t' = 0 the factor αη
-is missing, so z_0 weighs up to min(p, 1/(αη)) times as much as (35) allows.
+**Where it matters.** (35) bounds αη Σ_{t''} (1 − αη)^{t''} by 1 for every t'. For t' = 0 the factor
+αη is missing, so z_0 weighs up to min(p, 1/(αη)) times as much as (35) allows.
 """
 
 import numpy as np
@@ -70,7 +70,7 @@ class Unrolled:
         "(28), every t": literal(unrolled("u"), part="(28)"),
         "(28), from the first average on": intended(
             unrolled("u", since="round"), part="(28)",
-            quote="“the last step holds due to u_{s_tp}^(k) = ū_{s_tp}”; Algorithm 1 defines no u_0",
+            quote="“the last step holds due to u_{s_tp}^(k) = ū_{s_tp}”; Algorithm 1 has no u_0",
         ),
     }  # fmt: skip
     erratum = Erratum(
@@ -119,4 +119,3 @@ class Unrolled:
         "with m_1 = z_0 and u_1 = g(x_0; ξ_0). From the first average on they hold. The weights of "
         "m_{s_tp} in (34)'s first line are misprinted, without effect."
     )
-

@@ -8,13 +8,14 @@ loses after one step on each task, against the composition.
 
 **Source.** 003, (8).
 
-**Finding.** A misprint. The index i is free in g and bound in f. Read with the same task in g and in
-f, and the expectation over i outside, the display is MAML. Read as (1) asks, with one g and one f a
-device, it is not if the device has several tasks: every task would be tested after a step on
-others. Averaged over the tasks, g steps on the mean loss. Smallest counterexample: two tasks in one dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1.
-∇L_+ + ∇L_− = 0, so g(x) = x and f(g(x)) = 1 for every x; the meta-objective is 1 − sin 1 = 0.158 at
-x = 0. An inner map with one block a task, y_i = x − λ∇L_i(x), makes (8) true and of the form (1). "Theorem 1 holds for
-Federated MAML": 003 has no Theorem 1; it will mean Theorem 3.4.
+**Finding.** A misprint. The index i is free in g and bound in f. Read with the same task in g and
+in f, and the expectation over i outside, the display is MAML. Read as (1) asks, with one g and one
+f a device, it is not if the device has several tasks: every task would be tested after a step on
+others. Averaged over the tasks, g steps on the mean loss. Smallest counterexample: two tasks in one
+dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1. ∇L_+ + ∇L_− = 0, so g(x) = x and f(g(x)) = 1 for every
+x; the meta-objective is 1 − sin 1 = 0.158 at x = 0. An inner map with one block a task, y_i = x −
+λ∇L_i(x), makes (8) true and of the form (1). "Theorem 1 holds for Federated MAML": 003 has no
+Theorem 1; it will mean Theorem 3.4.
 """
 
 from math import pi

@@ -1,18 +1,18 @@
 r"""Section 3.3: samples and communications of Local-SCGDM for Federated MAML.
 
-**Statement.** "All assumptions in Theorem 3.4 are satisfied for Federated MAML in Eq. (8). Thus, the
-sample complexity and communication complexity of our Local-SCGDM for Federated MAML are O(1/ε⁴)
-and O(1/ε³), respectively."
+**Statement.** "All assumptions in Theorem 3.4 are satisfied for Federated MAML in Eq. (8). Thus,
+the sample complexity and communication complexity of our Local-SCGDM for Federated MAML are
+O(1/ε⁴) and O(1/ε³), respectively."
 
 **Kind.** Complexity, by algebra and by a run that is bounded away from every stationary point.
 
 **Source.** Local-SCGDM, section 3.3; Corollary 3.5 for the schedule, Remark 3.7 for ε.
 
-**Finding.** False. Devices with different tasks have different inner maps g^(k)(x) = x − λ∇L_k(x), and
-Algorithm 1 averages their estimates. With three devices, one cosine task each and no noise, λ = ½,
-the squared gradient is 0.0417 at T = 65,536 and 0.0425 at T = 160,000, by Corollary 3.5's schedule
-and the largest β that it admits. If u stays on its device it is 2·10⁻¹¹ and 6·10⁻¹² there. A start
-and a β for which ‖∇F(x̄_t)‖² ≥ 0.02 at every t of every long horizon are in ``_floors``.
+**Finding.** False. Devices with different tasks have different inner maps g^(k)(x) = x − λ∇L_k(x),
+and Algorithm 1 averages their estimates. With three devices, one cosine task each and no noise, λ =
+½, the squared gradient is 0.0417 at T = 65,536 and 0.0425 at T = 160,000, by Corollary 3.5's
+schedule and the largest β that it admits. If u stays on its device it is 2·10⁻¹¹ and 6·10⁻¹² there.
+A start and a β for which ‖∇F(x̄_t)‖² ≥ 0.02 at every t of every long horizon are in ``_floors``.
 
 **Reading.** Section 5.1 keeps "a separate inner state u_i for each task i", for fairness to a
 baseline. So read (a state that is not averaged over devices) the orders follow from the corrected

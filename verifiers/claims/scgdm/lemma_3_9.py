@@ -11,10 +11,11 @@ is the spectral norm, in which (20) is true. The other readings have claims of t
 **Source.** 003, Lemma 3.9 (10); proof (18)–(24).
 
 **Finding.** C_g² is false for d ≥ 2. (21) takes E‖A + N‖² ≤ ‖A‖² + E‖N‖² from a norm with an inner
-product; the spectral norm has none. Smallest counterexample, d = 2, with A = I − λ∇²L and
-N = −λ(∇²L(·; ξ) − ∇²L): L(x) = Σ_j (1 − cos x_j) plus the noise ξ(cos x_1 − cos x_2), λ = 1. At
-x = (π, π), A = 2I and N = ξ diag(1, −1), so ‖A + N‖ = 3 for either ξ: E‖∇g‖² = 9, and the right
-side is 2² + 1 = 5, or 2² + 2 = 6 with σ_2 in the larger Frobenius norm. For d = 1 it holds and is attained. The other seven hold as printed.
+product; the spectral norm has none. Smallest counterexample, d = 2, with A = I − λ∇²L and N =
+−λ(∇²L(·; ξ) − ∇²L): L(x) = Σ_j (1 − cos x_j) plus the noise ξ(cos x_1 − cos x_2), λ = 1. At x = (π,
+π), A = 2I and N = ξ diag(1, −1), so ‖A + N‖ = 3 for either ξ: E‖∇g‖² = 9, and the right side is 2²
++ 1 = 5, or 2² + 2 = 6 with σ_2 in the larger Frobenius norm. For d = 1 it holds and is attained.
+The other seven hold as printed.
 """
 
 from synthetic.problems import AnalyticMAML

@@ -33,7 +33,7 @@ from verifiers.claims.scgdm.lemma_4_1 import mended, proven
     r"2\alpha^2\eta^2(C_g^2\sigma_f^2+C_f^2\sigma_g^2)",
 )
 class MomentumErrorInTheProof:
-    cases = CASES[:7] + CASES[-12:]
+    cases = CASES
     full = FULL
     left = _steps.momentum
     measured = _steps.MEASURED
@@ -57,7 +57,13 @@ class MomentumErrorInTheProof:
     corrected = Stated(mended, assumes=(given.TWO_SAMPLES,))
     correction = "x_t − x_{t−1} itself in place of −βηm_t, as derived at scgdm/lemma-4.1."
     false_siblings = mended.controls(
-        {"the move of x": Rational(1, 10), "the inner estimate": 0, "the past error": 0},
+        {
+            "the past error": 0,
+            "the inner estimate": 0,
+            "the move of x": Rational(1, 10),
+            "the noise of ∇f": 0,
+            "the noise of ∇g": 0,
+        },
         assumes=(given.TWO_SAMPLES,),
     )
     explain = (

@@ -75,7 +75,7 @@ class EstimateError:
     false_siblings = mended.controls(
         {
             "the past error": Rational(1, 2),
-            "the move of x": Rational(9, 10),
+            "the move of x": Rational(1, 2),
             "the noise of g": Rational(9, 10),
         }
     )

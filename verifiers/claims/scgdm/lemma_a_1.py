@@ -67,6 +67,13 @@ class EstimateConsensus:
             BoundedComposition(opposition_slope=1.0, opposition_centre=0.5, inner_value_noise=0.1),
             LocalSCGDM(local_steps=3, step_factor=[0.1, 5.0]), rounds=1,
         ),
+        # one g, f_± of slope ±1: the models move apart, and the estimates with them
+        *grid(
+            BoundedComposition(
+                outer_slope=1e-6, opposition_slope=1.0, opposition_centre=100.0, distance=0.0
+            ),
+            LocalSCGDM(local_steps=12, inner_momentum=9.9), rounds=1,
+        ),
     ]  # fmt: skip
 
     def left(view):
@@ -105,7 +112,11 @@ class EstimateConsensus:
         "over t', a step weighs at most 1, and u_1 = g(x_0; ξ), whose models agree, at most p."
     )
     false_siblings = mended.controls(
-        {"different functions": Rational(1, 5), "the noise of g": Rational(1, 7), "the models": 0}
+        {
+            "different functions": Rational(1, 5),
+            "the noise of g": Rational(1, 7),
+            "the models": Rational(1, 3),
+        }
     )
     explain = (
         "The proof compares g^(k) at one point with the mean of all g^(k') as if they were one "

@@ -88,6 +88,14 @@ class GradientConsensus:
             BoundedComposition(distance=3.0, inner_curvature=4.0, inner_value_noise=1.0),
             LocalSCGDM(local_steps=[3, 6], step_size=0.5, momentum=1.9, step_factor=3.0), rounds=1,
         ),
+        # f a line, g strongly curved: models that the noise drove apart have different gradients
+        *grid(
+            BoundedComposition(
+                distance=3000.0, inner_curvature=4.0, outer_curvature=1e-3,
+                outer_gradient_noise=0.1,
+            ),
+            LocalSCGDM(local_steps=3, step_size=0.5, step_factor=[3.0, 10.0]), rounds=1,
+        ),
         *(
             case
             for noise in NOISES

@@ -71,6 +71,14 @@ class Descent:
             BoundedComposition(clients=4, dim=3, inner_dim=2, heterogeneity=1.0, distance=3.0),
             LocalSCGDM(local_steps=6, step_factor=[0.3, 4.9], inner_momentum=[0.3, 9.0]), rounds=4,
         ),
+        # clients of opposite curvature, each momentum nearly its client's own gradient
+        *grid(
+            BoundedComposition(
+                opposition_slope=1.0, opposition_curvature=3.0, opposition_centre=0.5,
+                distance=0.3,
+            ),
+            LocalSCGDM(local_steps=6, momentum=9.9, inner_momentum=9.9, step_factor=1.2), rounds=2,
+        ),
     ]  # fmt: skip
 
     def left(view):
@@ -117,8 +125,9 @@ class Descent:
     )
     false_siblings = mended.controls(
         {
-            "the gradient": Rational(11, 10),
-            "the momentum": Rational(11, 10),
+            "F before": Rational(9, 10),
+            "the gradient": Rational(3, 2),
+            "the momentum": 2,
             "the momentum's error": Rational(1, 3),
             "the models": 0,
         }

@@ -48,9 +48,7 @@ VALID = (given.TWO_SAMPLES, given.INNER_ESTIMATES, given.MODELS_AVERAGED)
 def readings(printed, mended):
     """Return the readings of (6), and of (7), from the right side as printed and with L_f."""
     return {
-        "two samples, as in the proofs": intended(
-            Stated(printed, assumes=TWO), quote=given.APART
-        ),
+        "two samples, as in the proofs": intended(Stated(printed, assumes=TWO), quote=given.APART),
         "two samples, and L_f in the third term": intended(
             Stated(mended, assumes=TWO), quote="the potential, (14) and (39), has L_f² there"
         ),
@@ -211,5 +209,5 @@ class Convergence:
         "printed algorithm draws one sample where the proof needs two. The corrected form "
         "holds for different f on every client, needs no condition on p, and averages the noise "
         "of gradients over clients. Untested, for no case comes near enough: the first estimate in "
-        "m; the three terms of the noise of g after the start."
+        "m; the noise of g; the noise of g, second order; the noise of g in m."
     )
