@@ -46,7 +46,6 @@ def spread(step_factor, momentum, inner_momentum):
 
 
 CASES = [
-    *grid(BENT, LocalSCGDM(step_size=0.5), rounds=1),
     *grid(BiasAmplification(), LocalSCGDM(step_size=[0.1, 0.5]), rounds=3),
     *grid(
         BoundedComposition(clients=1, inner_curvature=[0.0, 1.0], distance=0.8, **NOISE),
@@ -72,6 +71,7 @@ CASES = [
                            distance=pi),
         LocalSCGDM(step_size=0.01, step_factor=0.001, samples="one"), rounds=2,
     ),
+    *grid(BENT, LocalSCGDM(step_size=0.5), rounds=1),
     *spread(3.0, [0.5, 9.0], 9.0),
 ]  # fmt: skip
 FULL = spread([0.03, 0.3, 3.0], [0.5, 9.0], [0.5, 9.0])
