@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
@@ -11,9 +13,9 @@ from toolkit.algorithms import LocalSCGDM
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
-from verifiers.claims._terms import Terms
 from verifiers.claims.scgdm import _floors
 from verifiers.claims.scgdm._pseudo_code import steps
+from verifiers.terms import Terms
 
 META = AnalyticMAML(clients=3, adaptation=0.5, heterogeneity=3.0, distance=_floors.START)
 
@@ -72,13 +74,13 @@ TERMS = Terms({"one": lambda c: c, "two": lambda c: 10 * c})
 
 
 def test_a_control_shrinks_the_terms_that_it_names():
-    made = dict(TERMS.controls({"one": 0, "two": 0.5, ("one", "two"): 3}))
+    made = dict(TERMS.controls({"one": 0, "two": Fraction(1, 2), ("one", "two"): 3}))
     assert {name: form.right(1) for name, form in made.items()} == {
-        "without one": 10, "0.5 times two": 6, "3 times one and two": 33,
+        "without one": 10, "1/2 of two": 6, "3 of one and two": 33,
     }  # fmt: skip
     assert TERMS(1) == 11
-    with pytest.raises(DriftproofError, match="unknown term 'three'"):
-        TERMS.scaled(0, "three")
+    with pytest.raises(DriftproofError, match="unknown term of a right side 'three'"):
+        TERMS.controls({"three": 0})
 
 
 def corrected():
@@ -94,4 +96,4 @@ def corrected():
 def test_each_term_of_a_corrected_form_has_a_control_or_is_called_untested(claim, terms):
     told = " ".join(form.reading for form in claim.forms if form.form == "sibling")
     told += claim.explain.partition("Untested")[2]
-    assert [name for name in terms.named if name not in told] == []
+    assert [name for name in terms.terms if name not in told] == []

@@ -2,8 +2,8 @@
 
 from sympy import Rational
 
-from verifiers.claims._terms import Terms
 from verifiers.claims.scgdm.assumptions import smooth
+from verifiers.terms import Terms
 
 
 def printed(c, curvature="L_g"):

@@ -21,10 +21,10 @@ curved: left 0.0331, right 9.4·10⁻⁷ (L_f = 10⁻³).
 from sympy import Rational
 
 from toolkit import Erratum, Stated, claim, intended, narrower
-from verifiers.claims._terms import Terms
 from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
+from verifiers.terms import Terms
 
 
 def bound(c, curvature):

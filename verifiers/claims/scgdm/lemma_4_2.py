@@ -12,10 +12,10 @@ is not −βηm_t, so it fails; no noise is needed (``bias-amplification``, p = 
 from sympy import Rational
 
 from toolkit import Erratum, Stated, claim, literal, narrower
-from verifiers.claims._terms import Terms
 from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
+from verifiers.terms import Terms
 
 
 def printed(c):

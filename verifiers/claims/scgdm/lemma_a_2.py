@@ -30,8 +30,8 @@ from toolkit import (
     sq,
 )
 from toolkit.algorithms import LocalSCGDM
-from verifiers.claims._terms import Terms
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.terms import Terms
 
 NOISES = [{"inner_gradient_noise": 0.4}, {"outer_gradient_noise": 0.3}]
 ALIKE = given.ALIKE

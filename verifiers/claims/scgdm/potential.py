@@ -20,8 +20,8 @@ from sympy import Rational
 from synthetic.problems import BiasAmplification, BoundedComposition
 from toolkit import Assumption, Erratum, Stated, claim, each, grid, literal, sq
 from toolkit.algorithms import LocalSCGDM
-from verifiers.claims._terms import Terms
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.terms import Terms
 
 STEEP = BoundedComposition(clients=1, outer_slope=100.0, distance=3.0)
 NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.3, "outer_gradient_noise": 0.3}

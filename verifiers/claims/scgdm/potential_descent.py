@@ -17,8 +17,8 @@ from sympy import Rational
 from synthetic.problems import BiasAmplification, BoundedComposition
 from toolkit import Erratum, Stated, claim, each, grid, literal, narrower, sq
 from toolkit.algorithms import LocalSCGDM
-from verifiers.claims._terms import Terms
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.terms import Terms
 
 NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.3, "outer_gradient_noise": 0.3}
 
