@@ -18,7 +18,7 @@ moves by at most βη a step, so the gradient stays 1 in the first D/(βη) of T
 from sympy import Rational, Symbol, log, sqrt, symbols
 
 from synthetic.problems import BoundedComposition
-from toolkit import average, claim, literal, narrower, sq
+from toolkit import Erratum, average, claim, literal, narrower, sq
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm.corollary_3_5 import run
 from verifiers.rate import Derived, Floor, Rate, Schedule
@@ -62,6 +62,12 @@ class ConstantFactors:
         ),
         "any clients": literal(Schedule(LETTERS | {"different_g": 1}, ORDER)),
     }
+    erratum = Erratum(
+        "false",
+        changes="The rate holds for clients with one g, or if u stays on its client. For clients "
+        "with different g the squared gradient does not go to 0 at all.",
+        same_as="scgdm/theorem-3.4",
+    )
     rate = Rate(horizon=T, derived=Derived("scgdm/theorem-3.4"), floors=FLOORS)
     false_siblings = [
         ("faster by T^{1/10}", Schedule(LETTERS, T ** Rational(-3, 5))),
