@@ -137,6 +137,7 @@ class NonConvergence:
             Comparison(
                 f"I = {steps}, η = {size:.3g}", end, end, predicted(steps, size),
                 float(number), (steps, size), end - stationary, AXES,
+                scale=abs(problem.at - stationary),  # how far the run has come
             )
             for number, (steps, size, end) in enumerate(limit_points(problem, method))
         ]  # fmt: skip

@@ -24,11 +24,11 @@ from sympy import Rational, sqrt
 
 from toolkit import Erratum, claim, literal, narrower
 from toolkit.algorithms import LocalSCGDM
-from toolkit.constants import Letters
+from toolkit.constants import Letters, substituted
 from verifiers.claims.scgdm._floors import meta_learning
 from verifiers.claims.scgdm._orders import spent
 from verifiers.claims.scgdm._theorem import corrected as corrected_
-from verifiers.symbolic import computed
+from verifiers.symbolic import computed, finite_limit
 
 T = sympy.symbols("T", positive=True)
 
@@ -36,10 +36,10 @@ T = sympy.symbols("T", positive=True)
 def bounded():
     """Return the step that the corrected Theorem 3.4 is O(1/√T) on the schedule."""
     c = Letters(LocalSCGDM.notation)
-    bound = corrected_(c).subs({c.eta: 1 / sqrt(T), c.p: T ** Rational(1, 4)}).subs(c.T, T)
-    limit = sympy.limit(sympy.expand(bound * sqrt(T)), T, sympy.oo)
+    schedule = {"eta": 1 / sqrt(T), "p": T ** Rational(1, 4), "T": T}
+    bound = substituted(corrected_(c), schedule)
     says = r"\sqrt T \text{ times the corrected (6) has a limit at } \eta=T^{-1/2},\, p=T^{1/4}"
-    return computed(says, bool(limit.is_finite), f"the limit is {limit}")
+    return finite_limit(sympy.expand(bound * sqrt(T)), T, sympy.oo, says, "√T times the bound")
 
 
 @claim(
