@@ -193,8 +193,10 @@ def _confirmed(expression: Any, point: domains.Point) -> bool:
     from sympy.core.evalf import PrecisionExhausted
 
     try:
-        at = expression.subs(point)
-        return bool((at if at.is_Rational else at.evalf(15, maxn=400, strict=True)) != 0)
+        if domains.has_boundaries(expression):  # of pieces evalf takes none by itself
+            expression, point = expression.subs(point), {}
+        value = expression.evalf(15, subs=point, maxn=400, strict=True)
+        return bool(value.is_number and value != 0)
     except (PrecisionExhausted, TypeError, ValueError, ArithmeticError, NotImplementedError):
         return False
 
