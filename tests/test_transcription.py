@@ -251,12 +251,16 @@ def test_the_frank_wolfe_gap_is_exact_for_linear_functions():
 def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
     import dataclasses
 
-    from verifiers.rate import judge_schedule
+    from verifiers.rate import Derived, judge_schedule
 
     claim = leaves("claim")["comfedl/remark-1"].load()
     form = next(f for f in claim.forms if f.reading_kind == "intended")
     if "bound" in change:
-        rate = dataclasses.replace(claim.rate, bound=lambda c: 1e-3 * claim.rate.bound(c))
+        source = leaves("claim")["comfedl/theorem-1"].load()
+        (stated,) = (f for f in source.forms if f.form == "corrected")
+        small = dataclasses.replace(stated, right=lambda c: 1e-3 * stated.right(c))
+        source = dataclasses.replace(source, name="mine/theorem", forms=(small,))
+        rate = dataclasses.replace(claim.rate, derived=Derived(source))
         rows = judge([dataclasses.replace(claim, rate=rate)], Settings(profile="quick"))
         assert next(r for r in rows if r.case["key"] == "slope").verdict is verdict
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import e, inf, log
+from math import e, exp, inf, log
 
 import numpy as np
 import pytest
@@ -29,11 +29,11 @@ from verifiers.claims.fednest import communication, fedavg_fixed_point, inner_dr
 from verifiers.claims.fednest._alset import MeanProblem
 from verifiers.claims.fednest._drawn import lengths
 from verifiers.claims.fednest.minimax_linear import squared_error
-from verifiers.rate import exponents
+from verifiers.orders import Order, leading
 
 # letters with values that no product of others equals
 V = {"ell_f0": 1.7, "ell_f1": 0.9, "mu_g": 0.35, "ell_g1": 2.3, "beta": 0.11, "alpha": 0.07,
-     "tau": 3.0, "tau_x": 4.0, "N": 6.0}  # fmt: skip
+     "tau": 3.0, "tau_x": 4.0, "N": 6.0, "D": 1.9, "lambda_": 0.6}  # fmt: skip
 BIAS = (1.7 / 0.35) * ((2.3 / 0.35 - 1) / (2.3 / 0.35)) ** 6
 CONTRACTED = (1 - (1 - (1 - 0.11 * 2.3) ** 3) / (2.3 / 0.35)) ** 2
 STATED = {
@@ -46,6 +46,8 @@ STATED = {
     ("fedinn-convergence", "printed", "any τ, equal Hessians"): (1 - 0.11 * 0.35) ** 6,
     ("fedinn-convergence", "corrected", ""): CONTRACTED,
     ("inner-drift-bound", "corrected", ""): 0.11**2,
+    ("inner-drift-from-start", "corrected", ""): (3 * 0.11 * 2.3 * 1.9) ** 2,
+    ("outer-drift-from-start", "corrected", ""): (4 * 0.07 * 0.6 * 1.9) ** 2 * exp(8 * 0.07 * 0.9),
     ("outer-drift-bound", "corrected", ""): 0.07**2 * (1 + 0.07 * 0.9) ** 6,
 }
 """Right sides at V, with 1 for what is measured."""
@@ -94,8 +96,9 @@ def test_an_order_is_the_one_printed(name, form):
     claim = leaves("claim")[f"fednest/{name}"].load()
     for held in claim.forms:
         if held.form == form and not isinstance(held.right, Undecided):
-            (power,) = exponents(held.right.order, claim.rate.horizon)
-            assert power == ORDERS[name, form]
+            assert leading(held.right.in_horizon, claim.rate.horizon) == Order(
+                float(ORDERS[name, form])
+            )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -31,7 +32,8 @@ def folder(tmp_path_factory):
 def told(command, folder):
     program, *words = command.split()
     if program == "driftproof":
-        return driftproof(*words, "--quiet", "--workers", "1", cwd=folder)
+        wide = {**os.environ, "COLUMNS": "160"}  # as where the output goes to a file
+        return driftproof(*words, "--quiet", "--workers", "1", cwd=folder, env=wide)
     run = [*PYTHON[program], *words]
     return subprocess.run(run, cwd=folder, capture_output=True, text=True, timeout=600)
 

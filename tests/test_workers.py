@@ -90,3 +90,14 @@ def test_an_interrupt_does_not_wait_for_the_units_in_work(tmp_path, fork):
         [sys.executable, "stopped.py"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert ended.stdout.strip() == "False"  # none ended in its own time
+
+
+def test_a_process_that_was_made_but_not_started_is_not_killed():
+    """An interrupt can come between the two; killing it would be an error of its own."""
+    recorded = workers.Recorded(context())
+    process = recorded.Process(target=int)
+    assert recorded.started == []
+    process.start()
+    process.join()
+    assert recorded.started == [process]
+    assert recorded.get_start_method() == context().get_start_method()

@@ -12,6 +12,7 @@ from toolkit.algorithm import Algorithm
 from toolkit.constants import Notation
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.names import check_name
+from toolkit.orders import with_order
 from toolkit.problem import Problem
 from toolkit.readings import ByProof, Erratum, ReadingKind, Right, Stated, Undecided
 from toolkit.signatures import check_signatures
@@ -186,7 +187,7 @@ class Claim:
     ``false_siblings``  [(name, right side)]: close relatives that are false
     ``prove(right)``    algebraic steps that decide the statement (kind identity or symbolic)
     ``compare(…)``      certified numbers that decide an identity, or a bound, on one case
-    ``rate``            the schedule and exponents of a rate (see ``verifiers.rate``)
+    ``rate``            horizon, floors and derivation of a rate (see ``verifiers.rate``)
     ``explain``         what a reader should know about the verdict, in a sentence or two
     ``letters``         {letter: role} of the paper, where the algorithm's notation lacks some
     ``measured``        {name: LaTeX} of the measured quantities that stand in a right side
@@ -279,15 +280,19 @@ def claim(
                 "right(c), readings or rate",
                 "write def right(c): return …",
             )
+        forms = tuple(_forms(name, source, body))
+        shown = statement
+        if "rate" in body:
+            shown = with_order(name, statement, (f.right for f in forms if f.form == "printed"))
         return Claim(
             name=name,
             kind=kind,
             source=source,
-            statement=statement,
+            statement=shown,
             assumes=tuple(assumes),
             cases=tuple(body.get("cases", ())),
             full=tuple(body.get("full", ())),
-            forms=tuple(_forms(name, source, body)),
+            forms=forms,
             left=body.get("left"),
             range=body.get("range"),
             prove=body.get("prove"),

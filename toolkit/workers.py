@@ -65,12 +65,17 @@ class Recorded:
 
     def __init__(self, made_by: Any) -> None:
         self._made_by = made_by
-        self.processes: list[Any] = []
+        self._processes: list[Any] = []
+
+    @property
+    def started(self) -> list[Any]:
+        """The processes that were started; an interrupt may come between making and starting."""
+        return [process for process in self._processes if process.pid is not None]
 
     def Process(self, *args: Any, **more: Any) -> Any:  # noqa: N802 - as multiprocessing calls it
         """Make a process and remember it."""
         process = self._made_by.Process(*args, **more)
-        self.processes.append(process)
+        self._processes.append(process)
         return process
 
     def __getattr__(self, name: str) -> Any:

@@ -17,11 +17,12 @@ from typing import Any, TypeGuard
 
 from toolkit.claims import Case, Claim, Form
 from toolkit.discover import Leaf
+from toolkit.draws import BLOCK
 from toolkit.located import located
 from toolkit.readings import ByProof, Undecided
 from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
-from verifiers import declared, empirical, enclosed, ground_truth, plotted, rate, symbolic
+from verifiers import declared, empirical, enclosed, ground_truth, plotted, rate, slope, symbolic
 from verifiers.evidence import Measured, joined
 from verifiers.rows import row_of
 from verifiers.scheduler import Result
@@ -39,9 +40,9 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-        task: "exact", "block", "shadowed block", "proof", "schedule", "compare", "attack" (of a
-            problem's declared constants), or "enclosed" (balls).
-        tier, number: which case of the claim, by profile and position.
+        task: "exact", "block", "shadowed block", "proof", "schedule", "known" (an exact left
+            side), "compare", "attack" (of a problem's declared constants), or "enclosed" (balls).
+        tier, number: which case of the claim, by profile and position ("known": the horizon).
         form: which form, by position.
         case: the case's key (part of the unit's name).
         effort: the steps of its run: longer ones are started first.
@@ -88,6 +89,8 @@ class Item:
         form = claim.forms[self.form]
         if self.task == "proof":
             return pack_rows([symbolic.judge(claim, form, _steps_of(claim, form))])
+        if self.task == "known":
+            return json.dumps(rate.known(claim.rate, self.number)).encode()
         if self.task == "schedule":
             notation = claim.notation(claim.cases_for(self.tier)[0])
             return pack_rows([rate.judge_schedule(claim, form, form.right, notation)])
@@ -316,35 +319,47 @@ def _finished(
 def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
     schedules = [replace(base, task="schedule", form=k) for k in wanted]
-    runs = _runs(claim, base, profile)
+    form, cases = rate.measured_form(claim), _horizons(claim, profile)
+    known = [
+        replace(base, task="known", number=at, case=f"T = {at}")
+        for at in rate.known_horizons(claim.rate, cases)
+    ]
+    runs = [*known, *_runs(claim, base, profile)]
     # at smoke's size runs are asked for only where algebra says nothing: they take longer than it
     results = yield (schedules if profile == "smoke" else [*schedules, *runs])
     judged = [row for blob, _ in results[: len(schedules)] for row in unpack_rows(blob)]
     rows = [
         row for row in judged
         # without a bound and a floor the measured slope alone decides
-        if row.verdict is not Verdict.INCONCLUSIVE or claim.rate.bound or row.form == "sibling"
+        if row.verdict is not Verdict.INCONCLUSIVE
+        or claim.rate.derived
+        or (row.form, row.reading) != (form.form, form.reading)
     ]  # fmt: skip
     if profile == "smoke" and any(row.form != "sibling" for row in rows):
         return rows
     results = (yield runs) if profile == "smoke" else results[len(schedules) :]
-    last = [claim.forms[k] for k in wanted if claim.forms[k].form != "sibling"][-1]
-    measured = [Measured.unpack(blob) for blob, _ in results]
-    slope = rate.judge_slope(claim, last, _horizons(claim, profile), measured)
-    return [*rows, replace(slope, seconds=sum(seconds for _, seconds in results))]
+    exact = {item.number: json.loads(blob) for item, (blob, _) in zip(known, results)}  # noqa: B905
+    blocks = [Measured.unpack(blob) for blob, _ in results[len(known) :]]
+    each = len(blocks) // len(cases)
+    measured = [joined(blocks[k : k + each]) for k in range(0, len(blocks), each)]
+    made = slope.judge_slope(claim, form, cases, measured, exact)
+    return [*rows, replace(made, seconds=sum(seconds for _, seconds in results))]
 
 
 def _horizons(claim: Claim, profile: str) -> Sequence[Case]:
-    """Return the cases that a slope is fitted to; smoke has the four shortest."""
+    """Return the cases of a rate's grid; smoke has the first four."""
     return claim.cases_for("quick")[:4] if profile == "smoke" else claim.cases_for(profile)
 
 
 def _runs(claim: Claim, base: Item, profile: str) -> list[Item]:
     tier = "quick" if profile == "smoke" else profile
+    blocks = -(-claim.rate.replicates // BLOCK)
     return [
-        replace(base, task="block", tier=tier, number=number, case=case.key, effort=_steps(case))
+        replace(base, task="block", tier=tier, number=number, case=case.key, block=block,
+                effort=_steps(case))
         for number, case in enumerate(_horizons(claim, profile))
-    ]
+        for block in range(blocks)
+    ]  # fmt: skip
 
 
 def _steps(case: Case) -> float:

@@ -202,15 +202,15 @@ def perform(unit: Unit) -> Result:
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     if forkable():
         import_module("verifiers.loaded")
-    started = Recorded(context())
-    pool = ProcessPoolExecutor(workers, mp_context=started, initializer=_start_worker)
+    recorded: Any = Recorded(context())
+    pool = ProcessPoolExecutor(workers, mp_context=recorded, initializer=_start_worker)
     try:
         pool.submit(int)  # forks the workers now, before any job computes something here
         yield pool
     except BrokenProcessPool as error:
-        raise _worker_ended(started.processes, "".join(getattr(error, "__notes__", ()))) from error
+        raise _worker_ended(recorded.started, "".join(getattr(error, "__notes__", ()))) from error
     except BaseException:
-        for worker in started.processes:
+        for worker in recorded.started:
             worker.kill()  # else the command would end when the units in work do
         raise
     finally:

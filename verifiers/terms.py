@@ -6,12 +6,14 @@ the term, or with a smaller coefficient, the case must refute it (``driftproof c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from toolkit.claims import Assumption
 from toolkit.errors import unknown_name
+from toolkit.readings import Stated
 
 Term = Callable[[Any], Any]
 
@@ -49,3 +51,27 @@ class Terms:
     def shrunk_each(self, shares: Mapping[str, Fraction]) -> list[tuple[str, Terms]]:
         """Return false siblings in which the coefficient of one term is a share of what it is."""
         return [(f"{share} of {name}", self.shrunk(name, share)) for name, share in shares.items()]
+
+    def controls(
+        self,
+        shares: Mapping[str | tuple[str, ...], Fraction | int],
+        *,
+        assumes: Sequence[Assumption] = (),
+        form: Callable[[Terms], Any] = lambda terms: terms,
+    ) -> list[tuple[str, Stated]]:
+        """Return a false sibling for each name, or for several names taken together.
+
+        Args:
+            shares: which terms → what is left of them: 0 leaves them out.
+            assumes: of the corrected form.
+            form: what the corrected form makes of its terms, a schedule put in for instance.
+        """
+        made = []
+        for names, share in shares.items():
+            group, right = (names,) if isinstance(names, str) else names, self
+            for name in group:
+                right = right.shrunk(name, share)
+            said = " and ".join(group)
+            what = f"{share} of {said}" if share else f"without {said}"
+            made.append((what, Stated(form(right), assumes=tuple(assumes))))
+        return made

@@ -20,6 +20,7 @@ from toolkit.report.files import results_of, write_report
 from toolkit.verdict import Row
 from verifiers import record
 from verifiers.citations import cited
+from verifiers.derived import inherit
 from verifiers.empirical import ALPHA
 from verifiers.jobs import BUDGETS, Job, Source, blaming, jobs_for
 from verifiers.scheduler import Units, run_jobs
@@ -125,7 +126,7 @@ def judge(
     units = Units(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
     grouped = run_jobs(jobs, units, workers=workers, done=lambda number: ended(owner[number]))
-    return record.expected([row for rows in grouped for row in rows])
+    return record.expected(inherit([row for rows in grouped for row in rows]))
 
 
 def verify(
@@ -198,11 +199,10 @@ def described(leaf: Leaf) -> dict[str, Any]:
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
-        if (
-            form.form == "sibling"
-            or claim.rate is not None
-            or isinstance(form.right, Undecided | ByProof)
-        ):
+        if form.form == "sibling" or isinstance(form.right, Undecided | ByProof):
+            continue
+        if claim.rate is not None:
+            forms[form.key] = rf"\mathcal{{O}}\left({form.right.latex()}\right)"
             continue
         compared = claim.kind == "bound" and claim.compare is not None and callable(form.right)
         if claim.left is None and form.left is None and not compared:

@@ -31,7 +31,10 @@ LONGEST = 80
 """Bytes of a name that a folder may have beside ``report-``."""
 
 
-_Words = click.Choice[str] if TYPE_CHECKING else click.Choice
+if TYPE_CHECKING:
+    _Words = click.Choice[str]
+else:
+    _Words = click.Choice  # click 8.1 has no parameter
 
 
 class Choice(_Words):

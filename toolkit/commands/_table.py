@@ -35,7 +35,8 @@ def lay_out(
         The heads that are shown; each row's cells as lines, the heads' row first; the columns'
         widths, with the gap after them; and the heads that were left out.
     """
-    heads, left_out = list(columns), []
+    heads = list(columns)
+    left_out: list[str] = []
     while True:
         shown = [list(columns).index(head) for head in heads]
         cells = [[row[k] for k in shown] for row in (columns, *rows)]

@@ -1,38 +1,28 @@
-r"""Linear speed-up: the scaling law of Theorem 5.1 and Corollary 5.2 in K, |b| and T.
+r"""Linear speed-up in the number of clients: Theorem 5.1 and Corollary 5.2 with |b| and T fixed.
 
 **Statement.** With η = √(|b|K/T), β = 4B_g⁴L_f²η and I ≤ T^{1/4}/(|b|K)^{3/4}: E‖∇Φ(x̄^{a(T)})‖² =
-O(1/√N), N = |b|KT, the number of samples of all clients.
+O(1/√(|b|KT)).
 
-**Kind.** Rate in N, measured where K, |b|, T and I all vary, with noise in h and g and with
-gradient heterogeneity; asymptotic evidence, since the constants of the bound are not in the text.
-
-**Floor.** f = 0, h(x) = x²/2 near 0, noise of variance 1 in ∇h: E(x̄^{t+1})² = (1 − η)²E(x̄^t)² +
-η²/(|b|K) tends to η/((2 − η)|b|K), so the left side is at least η/(3|b|K) = 1/(3√N) for long runs.
+**Kind.** Rate in the number of clients alone, with noise that they average. Clients differ. Exact
+second moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and
+floor.
 """
 
-from sympy import symbols
-
-from synthetic.problems import AveragedComposition
 from toolkit import claim
+from verifiers.claims.feddro import _speed_up as speed_up
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
-from verifiers.rate import Floor, Rate, Schedule
+from verifiers.rate import Schedule
 
-N = symbols("N", positive=True)
-
-
-def samples(case):
-    """Return |b|KT."""
-    method = case.algorithm
-    return method.batch * case.problem.clients * case.rounds * method.local_steps
+LETTERS = {"K": speed_up.n, "b": 1, "T": speed_up.STEPS}
 
 
-def instance(clients, batch, steps, local_steps):
-    problem = AveragedComposition(
-        clients=clients, inner_slope=0.7, inner_heterogeneity=0.2, inner_value_noise=0.3,
-        inner_gradient_noise=0.2, plain_noise=0.5, plain_tilt=0.2, distance=0.2,
-    )  # fmt: skip
-    return parts.run(problem, steps, local_steps=local_steps, batch=batch)
+def clients(case):
+    return case.problem.clients
+
+
+def at(value):
+    return speed_up.instance(clients=value)
 
 
 @claim(
@@ -40,24 +30,14 @@ def instance(clients, batch, steps, local_steps):
     kind="rate",
     source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
     assumes=[*given.ASSUMED],
-    statement=r"\mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = \mathcal O\big(1/\sqrt{|b|KT}\big)",
+    statement=r"|b|,\; T \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
+    r"\mathcal O(\order)",
 )
-class LinearSpeedUp:
-    cases = [
-        instance(2, 1, 1024, 2), instance(4, 1, 2048, 2), instance(2, 4, 4096, 2),
-        instance(16, 1, 4096, 1), instance(8, 4, 8192, 1),
-    ]  # fmt: skip
-    full = [instance(32, 1, 16_384, 1), instance(64, 1, 32_768, 1), instance(16, 8, 32_768, 1)]
+class InClients:
+    cases = [at(value) for value in (2, 4)]
+    full = [at(value) for value in (8,)]
     left = parts.squared_gradient
-    range = parts.largest
-    right = Schedule({}, N**-0.5)
-    rate = Rate(
-        horizon=N, bound=None, source="", special={}, exponent=-0.5, size=samples,
-        size_name="N = |b|KT, samples",
-        floors=[Floor("h(x) = x²/2 with noise of variance 1", lambda at: N**-0.5 / 3)],
-    )  # fmt: skip
-    false_siblings = [
-        ("a faster rate, N^{-3/4}", Schedule({}, N**-0.75)),
-        ("a faster rate, 1/N", Schedule({}, 1 / N)),
-    ]
-    explain = "Measured: clients, minibatch and steps count alike."
+    right = Schedule(LETTERS, speed_up.ORDER)
+    rate = speed_up.rate("K, clients", clients, at, speed_up.VARIED)
+    false_siblings = speed_up.siblings(LETTERS, speed_up.K)
+    explain = "K clients, each with noise of its own, count like K times the samples."

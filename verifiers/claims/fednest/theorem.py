@@ -32,17 +32,20 @@ AS_BETA = {"alpha": ROOT, "beta": ROOT, "N": parts.GROWING}
 SLOWER = AS_BETA | {"alpha": (K * sympy.log(K)) ** -sympy.Rational(1, 2)}
 
 
+def at(horizon):
+    return parts.slower(parts.PROBLEM, horizon)
+
+
 @claim(
     name="fednest/theorem",
     kind="rate",
     source="002, Theorem (Informal)",
     assumes=[*given.ASSUMED],
-    statement=r"\frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = \mathcal O\Big("
-    r"\frac1{\sqrt K}\Big)",
+    statement=r"\frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = \mathcal O(\order)",
 )
 class Stationarity:
-    cases = [parts.slower(parts.PROBLEM, horizon) for horizon in (64, 128, 256, 1024, 512)]
-    full = [parts.slower(parts.PROBLEM, horizon) for horizon in parts.LONGER]
+    cases = [at(horizon) for horizon in parts.HORIZONS]
+    full = [at(horizon) for horizon in parts.LONGER]
     left = parts.stationarity
     readings = {
         "N fixed, any step sizes": narrower(
@@ -67,9 +70,11 @@ class Stationarity:
         "descent lemma with noise of variance O(N) gives 1/(αK) + αN + bias², which is of order "
         "√(N/K) for α = 1/√(KN), and the bias is below it for N ≥ κ_g log K."
     )
-    rate = parts.rate(*parts.FLOORS, size=parts.rounds_over_log)
+    rate = parts.rate(
+        *parts.FLOORS, case=at, left=parts.stationarity, horizons=parts.whole_terms(parts.PROBLEM)
+    )
     false_siblings = [
-        ("N ≥ κ_g log K, α = β = 1/√K: 1/K", Schedule(AS_BETA, 1 / K)),
+        ("N ≥ κ_g log K, α = β = 1/√K: 1/√K", Schedule(AS_BETA, ROOT)),
         ("1/√K with the corrected form's step sizes", Schedule(SLOWER, ROOT)),
         ("√(log K)/K with constant steps",
          Schedule({"steps": "constant"}, sympy.sqrt(sympy.log(K)) / K)),

@@ -1,4 +1,4 @@
-"""What the one-step lemmas of 003 measure, for each client: errors, models and their moves."""
+"""What Local-SCGDM's one-step lemmas measure, for each client: errors, models and their moves."""
 
 from toolkit import given_past, sq
 
@@ -19,6 +19,15 @@ def momentum(view):
         momentum=sq(view.before.m),
         moved=sq(at - view.previous.x),
     )
+
+
+def between(measure):
+    """Take a measure at the steps alone that do not follow a communication (mod(t, p) > 0)."""
+
+    def taken(view):
+        return measure(view) if view.t % view.local_steps else None
+
+    return taken
 
 
 def estimate(view):

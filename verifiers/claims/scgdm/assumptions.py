@@ -1,4 +1,4 @@
-"""Assumptions 3.1–3.3 of 003 and the conditions of its Theorem 3.4, as code.
+"""Assumptions 3.1–3.3 of Local-SCGDM and the conditions of its Theorem 3.4, as code.
 
 The norm of a Jacobian is the spectral norm, its variance is taken in the Frobenius norm (the larger
 one). σ, δ > 0 is read as ≥ 0: a noiseless problem satisfies Assumption 3.3 with every positive
@@ -70,26 +70,37 @@ PRINTED = Assumption(
     "u, m and x are averaged, p > 1",
     applies=lambda case: case.algorithm.averaged == "umx" and case.algorithm.local_steps > 1,
 )
+NOISES = ("outer_gradient_noise", "inner_gradient_noise", "inner_value_noise")
+
+
+def quiet(problem):
+    """Say whether the oracles have no noise: one sample and two are then the same algorithm."""
+    return all(problem.constants[role] == 0 for role in NOISES)
+
+
 TWO_SAMPLES = Assumption(
     "Proofs",
     "ξ for g and its gradient, and independently ζ for f",
-    applies=lambda case: case.algorithm.samples == "two",
+    applies=lambda case: case.algorithm.samples == "two" or quiet(case.problem),
 )
 ONE_SAMPLE = Assumption(
     "Algorithm 1",
     "one sample ζ for g and f alike",
-    applies=lambda case: case.algorithm.samples == "one",
+    applies=lambda case: case.algorithm.samples == "one" or quiet(case.problem),
+)
+APART = (
+    "(1) draws ξ from D_g and ζ from D_f, and the proofs draw ξ_t for g and ∇g and, apart from it,"
+    " ζ_t for ∇f"
 )
 
 
-def by_samples(right):
+def by_samples(right, *assumes):
     """Return one right side read twice: as the proofs sample, and as Algorithm 1 does."""
     return {
         "two samples, as in the proofs": intended(
-            Stated(right, assumes=(TWO_SAMPLES,)),
-            quote="the proofs draw ξ_t for g and ∇g and, apart from it, ζ_t for ∇f",
+            Stated(right, assumes=(TWO_SAMPLES, *assumes)), quote=APART
         ),
-        "one sample, as in Algorithm 1": literal(Stated(right, assumes=(ONE_SAMPLE,))),
+        "one sample, as in Algorithm 1": literal(Stated(right, assumes=(ONE_SAMPLE, *assumes))),
     }
 
 
@@ -101,6 +112,18 @@ def alike_inside(problem):
     return parts is not None and np.ptp(parts.scales) == 0 and np.ptp(parts.offsets) == 0
 
 
+def alike(case):
+    """Say whether all clients have one f and one g (nothing that tells them apart is set)."""
+    problem = case.problem
+    plain = all(not getattr(problem, name, 0) for name in ("heterogeneity", "opposition_slope"))
+    return problem.clients == 1 or (plain and alike_inside(problem))
+
+
+ALIKE = Assumption("Clients alike", "all clients have one f and one g", applies=alike)
+ONE_INNER = Assumption(
+    "Clients alike inside", "all clients have one g",
+    applies=lambda case: alike_inside(case.problem),
+)  # fmt: skip
 INNER_ESTIMATES = Assumption(
     "Corrected form",
     "g⁽ᵏ⁾ is one function for all k, or u stays on its client",

@@ -8,12 +8,14 @@ loses after one step on each task, against the composition.
 
 **Source.** 003, (8).
 
-**Finding.** The index i is free in g and bound in f. With one task a device the two agree. With
-several, every task would be tested after a step on others: averaged over the tasks, g steps on the
-mean loss. Smallest counterexample: two tasks in one dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1.
-∇L_+ + ∇L_− = 0, so g(x) = x and f(g(x)) = 1 for every x; the meta-objective is 1 − sin 1 = 0.158 at
-x = 0. An inner map with one block a task, y_i = x − λ∇L_i(x), makes (8) true. "Theorem 1 holds for
-Federated MAML": 003 has no Theorem 1; it will mean Theorem 3.4.
+**Finding.** A misprint. The index i is free in g and bound in f. Read with the same task in g and
+in f, and the expectation over i outside, the display is MAML. Read as (1) asks, with one g and one
+f a device, it is not if the device has several tasks: every task would be tested after a step on
+others. Averaged over the tasks, g steps on the mean loss. Smallest counterexample: two tasks in one
+dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1. ∇L_+ + ∇L_− = 0, so g(x) = x and f(g(x)) = 1 for every
+x; the meta-objective is 1 − sin 1 = 0.158 at x = 0. An inner map with one block a task, y_i = x −
+λ∇L_i(x), makes (8) true and of the form (1). "Theorem 1 holds for Federated MAML": 003 has no
+Theorem 1; it will mean Theorem 3.4.
 """
 
 from math import pi
@@ -22,7 +24,7 @@ from typing import NamedTuple
 import torch
 
 from synthetic.problems import AnalyticMAML
-from toolkit import claim, grid, literal, narrower
+from toolkit import Erratum, claim, grid, intended, literal, narrower
 from verifiers.ground_truth import Comparison, components
 
 POINTS = (-2.0, 0.0, 0.7, 2.5)
@@ -59,6 +61,16 @@ def mean_step(device, x):
 
 def one_task(device, x):
     return losses(device, x - device.problem.adaptation * gradients(device, x)[0]).mean()
+
+
+def same_task(device, x):
+    """Return E_i f_i(g_i(x)), task by task: one g and one f for each, the mean at the end."""
+    of, values = device.problem, []
+    for centre in device.centres:
+        slope = of.amplitude * of.frequency * torch.sin(of.frequency * (x - centre))
+        after = x - of.adaptation * slope  # g of this task
+        values.append((of.amplitude * (1 - torch.cos(of.frequency * (after - centre)))).sum())
+    return torch.stack(values).mean()
 
 
 def stacked(device, x):
@@ -102,9 +114,19 @@ class Composition:
         "each device has one task": narrower(
             (only(own_step), only(mean_step)), why="the text gives each device a set of tasks"
         ),
+        "the same task in f and g, the expectation outside": intended(
+            (own_step, same_task),
+            quote="section 3.3 announces MAML, one step on a task and its loss after it, and (8) "
+            "writes the index i in g as in f",
+        ),
         "g is the mean over all tasks of a device": literal((own_step, mean_step)),
         "g is of one task of a device": literal((own_step, one_task)),
     }
+    erratum = Erratum(
+        "misprint",
+        changes="With several tasks a device, the inner map has one block a task, and u has as many"
+        " blocks. One u for all tasks solves another problem.",
+    )
     corrected = (own_step, stacked)
     correction = (
         "g^{(k)}(x) = (x − λ∇L_i(x))_i, one block a task, and f^{(k)}(y) = (1/n) Σ_i L_i(y_i): "
@@ -130,10 +152,10 @@ class Composition:
         return made
 
     explain = (
-        "Read literally, a device with several tasks tests each of them after a step on the mean "
-        "of all (or on one of them), which is not MAML; with one block a task, or one task a "
-        "device, it is. The sentence that Theorem 1 holds for it refers to a theorem that 003 "
-        "does not have under that number."
+        "Read with the same task in g and f, (8) is MAML. Read as one g and one f a device, as (1) "
+        "and Algorithm 1 need it, a device with several tasks tests each of them after a step on "
+        "the mean of all (or on one of them). With one block a task it is of that form. “Theorem 1 "
+        "holds” refers to a theorem that the paper does not have under that number."
     )
 
 

@@ -13,7 +13,7 @@ is true and attained: L_1, the Lipschitz constant of a gradient, bounds ‖∇²
 """
 
 from synthetic.problems import AnalyticMAML
-from toolkit import claim, grid, literal
+from toolkit import Erratum, claim, grid, literal
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
 from verifiers.claims.scgdm._suprema import Stated
@@ -45,6 +45,11 @@ class Frobenius:
             part="σ_g²",
         ),
     }
+    erratum = Erratum(
+        "false",
+        changes="In the Frobenius norm the constant needs the factor d: ‖I‖² is d, not 1.",
+        same_as="scgdm/lemma-3.9",
+    )
     corrected = Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, c.d))
     correction = (
         "E‖A + N‖² = ‖A‖² + E‖N‖² in the Frobenius norm, ‖A‖² ≤ d‖A‖₂² ≤ d(1 + λL_1)², where L_1 "

@@ -18,7 +18,7 @@ from typing import Any
 
 import sympy
 
-from toolkit import claim, literal
+from toolkit import Erratum, claim, literal
 from verifiers.symbolic import nonnegative, vanishes
 
 a, n, lam, one, two, g, big = sympy.symbols("a n lambda L_1 L_2 g G", positive=True)
@@ -57,6 +57,12 @@ class Displays:
         "the spectral norm": literal((spectral, pythagoras)),
         "the Frobenius norm": literal((frobenius, pythagoras)),
     }
+    erratum = Erratum(
+        "false",
+        changes="(21) has to be Minkowski's inequality. The I in the middle of (23) is a misprint "
+        "for x that changes nothing.",
+        same_as="scgdm/lemma-3.9",
+    )
     corrected = (spectral, minkowski)
     correction = (
         "In the spectral norm, E‖A + N‖² ≤ E(‖A‖ + ‖N‖)² = ‖A‖² + 2‖A‖E‖N‖ + E‖N‖² ≤ (‖A‖ + "

@@ -7,7 +7,8 @@ and C_f² = σ_1² + G².
 
 **Source.** 003, Lemma 3.9 (10) with f^{(k)} of (8); (19), (22) and (23) write L_i for f^{(k)}.
 
-**Finding.** σ_f² leaves out the spread of the tasks. Two tasks in one dimension, no noise,
+**Finding.** Right for each task on its own, as the proof takes it; too much for f as (8) defines
+it, where σ_f² leaves out the spread of the tasks. Two tasks in one dimension, no noise,
 L_±(y) = 1 − cos(y ∓ π/2): their gradients are ∓cos y and f is constant, so the variance is cos² y,
 1 at y = 0, and σ_1² = 0. With σ_1² + G² it holds, and cannot be improved without a constant for the
 spread. C_f² holds: a second moment does not see which task was drawn.
@@ -16,7 +17,7 @@ spread. C_f² holds: a second moment does not see which task was drawn.
 from math import pi
 
 from synthetic.problems import AnalyticMAML
-from toolkit import claim, grid, literal
+from toolkit import Erratum, claim, grid, intended, literal
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
 from verifiers.claims.scgdm._suprema import Stated
@@ -45,8 +46,17 @@ class Drawn:
     compare = _suprema.compare
     readings = {
         "σ_f²": literal(Stated(_suprema.drawn_variance_of_f, lambda c: c.sigma_1**2), part="σ_f²"),
+        "σ_f², each task on its own": intended(
+            Stated(_suprema.variance_of_f, lambda c: c.sigma_1**2), part="σ_f²",
+            quote="(23) bounds E‖∇f(y; ζ) − ∇f(y)‖² by E‖∇L_i(y; ζ) − ∇L_i(y)‖², with one task i",
+        ),
         "C_f²": literal(Stated(_suprema.drawn_moment_of_f, moment), part="C_f²"),
-    }
+    }  # fmt: skip
+    erratum = Erratum(
+        "overstated",
+        changes="σ_f² = σ_1² is right for a device with one task. If a step draws the task with "
+        "its test sample, take σ_f² = σ_1² + G².",
+    )
     corrected = Stated(_suprema.drawn_variance_of_f, moment)
     correction = (
         "E_{i,ζ}‖∇L_i(y; ζ) − ∇f(y)‖² = E_i E_ζ‖∇L_i(y; ζ) − ∇L_i(y)‖² + E_i‖∇L_i(y) − ∇f(y)‖² ≤ "

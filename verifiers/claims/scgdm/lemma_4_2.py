@@ -9,25 +9,32 @@ r"""Lemma 4.2: one step of the inner estimate's error.
 is not −βηm_t, so it fails; no noise is needed (``bias-amplification``, p = 2, t = 2).
 """
 
-from toolkit import claim
+from sympy import Rational
+
+from toolkit import Erratum, Stated, claim, literal, narrower
 from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
-
-
-def bound(c, past=1, noise=1):
-    """Return the terms that print and corrected form share; the controls scale them."""
-    s = c.gamma * c.eta
-    return noise * s**2 * c.delta_g**2 + (1 - past * s) * c.measured("past")
+from verifiers.terms import Terms
 
 
 def printed(c):
-    return bound(c) + c.eta * c.beta**2 * c.C_g**2 / c.gamma * c.measured("momentum")
-
-
-def mended(c, past=1, noise=1, moved=1):
+    """Return (12)."""
     s = c.gamma * c.eta
-    return bound(c, past, noise) + moved * c.C_g**2 / s * c.measured("moved")
+    return (
+        c.eta * c.beta**2 * c.C_g**2 / c.gamma * c.measured("momentum")
+        + s**2 * c.delta_g**2
+        + (1 - s) * c.measured("past")
+    )
+
+
+mended = Terms(
+    {
+        "the move of x": lambda c: c.C_g**2 / (c.gamma * c.eta) * c.measured("moved"),
+        "the noise of g": lambda c: (c.gamma * c.eta * c.delta_g) ** 2,
+        "the past error": lambda c: (1 - c.gamma * c.eta) * c.measured("past"),
+    }
+)
 
 
 @claim(
@@ -46,18 +53,32 @@ class EstimateError:
     measured = _steps.MEASURED | {
         "past": r"\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2"
     }  # fmt: skip
-    right = printed
+    readings = {
+        "as printed": literal(printed),
+        "between communications": narrower(
+            Stated(printed, left=_steps.between(_steps.estimate)),
+            why="the lemma and Theorem 3.4 speak of every step t",
+        ),
+    }
+    erratum = Erratum(
+        "false",
+        changes="The step after a communication has to be paid for by ‖x_t − x_{t−1}‖², not by "
+        "β²η²‖m_t‖².",
+        same_as="scgdm/lemma-4.1",
+    )
     corrected = mended
     correction = (
         "u_{t+1} − g_k(x_t) = (1 − γη)(u_t − g_k(x_{t−1}) + g_k(x_{t−1}) − g_k(x_t)) + γη·noise; "
         "the noise is centred given the past, and ‖a + b‖² ≤ ‖a‖²/(1 − γη) + ‖b‖²/(γη). The "
         "proof's last step, ‖x_t − x_{t−1}‖ = βη‖m_t‖, is left out."
     )
-    false_siblings = [
-        ("the error contracts twice as fast", lambda c: mended(c, past=2)),
-        ("nothing for the move of x", lambda c: mended(c, moved=0)),
-        ("10 % less noise", lambda c: mended(c, noise=0.9)),
-    ]
+    false_siblings = mended.controls(
+        {
+            "the past error": Rational(1, 2),
+            "the move of x": Rational(1, 2),
+            "the noise of g": Rational(9, 10),
+        }
+    )
     explain = (
         "Right between communications. Just after one, x_t − x_{t−1} is a jump to the average "
         "that βη‖m_t‖ does not measure."

@@ -18,12 +18,19 @@ attained when the clients pull in opposite directions.
 from sympy import Rational
 
 from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import Stated, average, claim, grid, sq
+from toolkit import Erratum, Stated, average, claim, grid, literal, narrower, sq
 from toolkit.algorithms import LocalSCGDM
 from verifiers.claims.scgdm import assumptions as given
 
 PULLED = {"outer_slope": 1e-6, "opposition_slope": 1.0, "opposition_curvature": 1e-3}
 NOISE = {"inner_value_noise": 0.2, "inner_gradient_noise": 0.2, "outer_gradient_noise": 0.2}
+
+
+def printed(c):
+    """Return (13) over T."""
+    spread = (c.p * c.beta * c.eta) ** 2 * c.K
+    values = 256 * c.C_g**2 * c.L_f**2 * c.delta_g**2
+    return spread * (values + 16 * c.C_g**2 * c.sigma_f**2 + 48 * c.C_f**2 * c.sigma_g**2)
 
 
 def mended(c, factor=1):
@@ -55,6 +62,10 @@ class Consensus:
             LocalSCGDM(local_steps=4, step_size=[0.02, 0.1], step_factor=0.05), rounds=10,
         ),
         *grid(
+            BoundedComposition(distance=0.7, outer_gradient_noise=0.3),
+            LocalSCGDM(local_steps=4, step_size=0.1, momentum=9.0, step_factor=0.05), rounds=10,
+        ),
+        *grid(
             BoundedComposition(heterogeneity=1.0, inner_curvature=0.5, inner_offset=[0.0, 0.5]),
             LocalSCGDM(local_steps=5, step_size=0.05, step_factor=0.2), rounds=20,
         ),
@@ -68,12 +79,19 @@ class Consensus:
     def range(c):
         return c.K * (2 * (c.p - 1) * c.beta * c.eta * c.G_g * c.G_f) ** 2
 
-    def right(c):
-        spread = (c.p * c.beta * c.eta) ** 2 * c.K
-        values = 256 * c.C_g**2 * c.L_f**2 * c.delta_g**2
-        return spread * (values + 16 * c.C_g**2 * c.sigma_f**2 + 48 * c.C_f**2 * c.sigma_g**2)
-
-    right = Stated(right, assumes=(given.PERIOD, given.PRINTED))
+    readings = {
+        "as printed": literal(Stated(printed, assumes=(given.PERIOD, given.PRINTED))),
+        "clients with one f and one g": narrower(
+            Stated(printed, assumes=(given.PERIOD, given.PRINTED, given.ALIKE)),
+            why="the paper's clients have f^(k), g^(k) and distributions of their own",
+        ),
+    }
+    erratum = Erratum(
+        "false",
+        changes="The consensus error does not vanish with the noise. It is of the order "
+        "p²β²η²C_g²C_f², for any p, as soon as clients differ.",
+        same_as="scgdm/lemma-a.2",
+    )
     corrected = mended
     correction = (
         "With j = t mod p, x_t^(k) − x̄_t = −βη times a sum of j differences m^(k) − m̄ (before "

@@ -13,10 +13,13 @@ With one g for all clients it is supported.
 functions at one point, Δ_{t'} = Σ_k ‖g^(k)(x̄_{t'}) − (1/K) Σ_j g^(j)(x̄_{t'})‖², measured.
 """
 
+from sympy import Rational
+
 from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import claim, each, grid, sq
+from toolkit import Erratum, Stated, claim, each, grid, literal, narrower, sq
 from toolkit.algorithms import LocalSCGDM
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.terms import Terms
 
 NOISE = {"inner_value_noise": 0.4, "inner_gradient_noise": 0.2}
 
@@ -26,17 +29,18 @@ def spread(values):
     return sq(values - values.mean(0)).sum(0)
 
 
-def bound(c, noise=1, models=1):
-    return noise * 8 * c.p * c.K * c.delta_g**2 + models * 8 * c.C_g**2 * c.measured("models")
+def bound(c):
+    """Return (27)."""
+    return 8 * c.p * c.K * c.delta_g**2 + 8 * c.C_g**2 * c.measured("models")
 
 
-def mended(c, noise=1, functions=1):
-    """Return the corrected right side; the controls scale its terms."""
-    return (
-        noise * c.p * c.K * c.delta_g**2
-        + 2 * c.C_g**2 * c.measured("models")
-        + functions * 2 * c.p * c.measured("functions")
-    )
+mended = Terms(
+    {
+        "the noise of g": lambda c: c.p * c.K * c.delta_g**2,
+        "the models": lambda c: 2 * c.C_g**2 * c.measured("models"),
+        "different functions": lambda c: 2 * c.p * c.measured("functions"),
+    }
+)
 
 
 @claim(
@@ -63,6 +67,13 @@ class EstimateConsensus:
             BoundedComposition(opposition_slope=1.0, opposition_centre=0.5, inner_value_noise=0.1),
             LocalSCGDM(local_steps=3, step_factor=[0.1, 5.0]), rounds=1,
         ),
+        # one g, f_± of slope ±1: the models move apart, and the estimates with them
+        *grid(
+            BoundedComposition(
+                outer_slope=1e-6, opposition_slope=1.0, opposition_centre=100.0, distance=0.0
+            ),
+            LocalSCGDM(local_steps=12, inner_momentum=9.9), rounds=1,
+        ),
     ]  # fmt: skip
 
     def left(view):
@@ -80,7 +91,18 @@ class EstimateConsensus:
         "models": r"\sum_{t'}\sum_k\mathbb{E}\|x_{t'}^{(k)}-\bar x_{t'}\|^2",
         "functions": r"\mathbb{E}\max_{t'}\sum_k\|g^{(k)}(\bar x_{t'})-\bar g(\bar x_{t'})\|^2",
     }
-    right = bound
+    readings = {
+        "as printed": literal(bound),
+        "clients with one g": narrower(
+            Stated(bound, assumes=(given.ONE_INNER,)),
+            why="the paper's clients have g^(k) and distributions D_g^(k) of their own",
+        ),
+    }
+    erratum = Erratum(
+        "false",
+        changes="If the clients' inner functions differ, their spread at one point has to be "
+        "added. It does not vanish with the noise or the step size.",
+    )
     corrected = mended
     correction = (
         "u_{t'}^(k) − ū_{t'} averages, with weights that sum to at most 1, the differences d = "
@@ -89,10 +111,13 @@ class EstimateConsensus:
         "g^(k)(x̄) − ḡ(x̄), which is at most Kδ_g² + 2C_g² Σ‖x^(k) − x̄‖² + 2 Σ‖b_k‖². Summed "
         "over t', a step weighs at most 1, and u_1 = g(x_0; ξ), whose models agree, at most p."
     )
-    false_siblings = [
-        ("nothing for different functions", lambda c: mended(c, functions=0)),
-        ("nothing for the noise", lambda c: mended(c, noise=0)),
-    ]
+    false_siblings = mended.controls(
+        {
+            "different functions": Rational(1, 5),
+            "the noise of g": Rational(1, 7),
+            "the models": Rational(1, 3),
+        }
+    )
     explain = (
         "The proof compares g^(k) at one point with the mean of all g^(k') as if they were one "
         "function. With one g the lemma is supported; otherwise their spread has to be paid for."

@@ -12,23 +12,35 @@ side falls by (βη/4)(1/K) Σ ‖∇F^(k)‖², the left side does not move if 
 **Corrected form**: ‖m̄_{t+1}‖² in place of (1/K) Σ ‖m_{t+1}^(k)‖².
 """
 
+from sympy import Rational
+
 from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import claim, each, grid, sq
+from toolkit import Erratum, Stated, claim, each, grid, literal, narrower, sq
 from toolkit.algorithms import LocalSCGDM
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.terms import Terms
 
 NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.3, "outer_gradient_noise": 0.3}
 
 
-def bound(c, momentum, gradient=1, error=1, models=1):
-    step = c.beta * c.eta
-    return (
-        c.measured("before")
-        - gradient * step / 2 * c.measured("gradient")
-        - step / 4 * c.measured(momentum)
-        + error * step * c.measured("error")
-        + models * step * given.smooth(c) ** 2 * c.measured("models")
+def step(c):
+    return c.beta * c.eta
+
+
+def bound(momentum):
+    """Return (15) with the mean of the clients' squares, or the square of the mean."""
+    return Terms(
+        {
+            "F before": lambda c: c.measured("before"),
+            "the gradient": lambda c: -step(c) / 2 * c.measured("gradient"),
+            "the momentum": lambda c: -step(c) / 4 * c.measured(momentum),
+            "the momentum's error": lambda c: step(c) * c.measured("error"),
+            "the models": lambda c: step(c) * given.smooth(c) ** 2 * c.measured("models"),
+        }
     )
+
+
+printed, mended = bound("each_momentum"), bound("mean_momentum")
 
 
 @claim(
@@ -59,6 +71,14 @@ class Descent:
             BoundedComposition(clients=4, dim=3, inner_dim=2, heterogeneity=1.0, distance=3.0),
             LocalSCGDM(local_steps=6, step_factor=[0.3, 4.9], inner_momentum=[0.3, 9.0]), rounds=4,
         ),
+        # clients of opposite curvature, each momentum nearly its client's own gradient
+        *grid(
+            BoundedComposition(
+                opposition_slope=1.0, opposition_curvature=3.0, opposition_centre=0.5,
+                distance=0.3,
+            ),
+            LocalSCGDM(local_steps=6, momentum=9.9, inner_momentum=9.9, step_factor=1.2), rounds=2,
+        ),
     ]  # fmt: skip
 
     def left(view):
@@ -84,21 +104,34 @@ class Descent:
         "models": r"\frac1K\sum_k\|\bar x_t-x_t^{(k)}\|^2",
     }
 
-    def right(c):
-        return bound(c, "each_momentum")
+    readings = {
+        "as printed": literal(printed),
+        "clients with one f and one g": narrower(
+            Stated(printed, assumes=(given.ALIKE,)),
+            why="the paper's clients have f^(k), g^(k) and distributions of their own",
+        ),
+    }
+    erratum = Erratum(
+        "false",
+        changes="Only the mean momentum lowers F. Where clients differ, (βη/4)‖m̄_{t+1}‖² may be "
+        "subtracted, not the mean of the ‖m_{t+1}^(k)‖².",
+    )
 
-    def corrected(c):
-        return bound(c, "mean_momentum")
-
+    corrected = mended
     correction = (
         "F(x̄_{t+1}) ≤ F(x̄_t) − βη⟨∇F(x̄_t), m̄_{t+1}⟩ + (β²η²L_F/2)‖m̄_{t+1}‖², and −⟨a, b⟩ = "
         "−½‖a‖² − ½‖b‖² + ½‖a − b‖². By Jensen ‖∇F(x̄_t) − m̄_{t+1}‖² ≤ (1/K) Σ ‖∇F^(k)(x̄_t) − "
         "m^(k)‖² ≤ (2/K) Σ ‖∇F^(k)(x_t^(k)) − m^(k)‖² + (2L_F²/K) Σ ‖x̄_t − x_t^(k)‖²."
     )
-    false_siblings = [
-        ("twice the descent", lambda c: bound(c, "mean_momentum", gradient=2)),
-        ("nothing for the momentum's error", lambda c: bound(c, "mean_momentum", error=0)),
-    ]
+    false_siblings = mended.controls(
+        {
+            "F before": Rational(9, 10),
+            "the gradient": Rational(3, 2),
+            "the momentum": 2,
+            "the momentum's error": Rational(1, 3),
+            "the models": 0,
+        }
+    )
     explain = (
         "The proof drops the heterogeneity of the clients' gradients: only the mean momentum "
         "moves x̄, but the square of every client's is subtracted."

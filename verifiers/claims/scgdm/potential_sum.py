@@ -7,14 +7,15 @@ function" (39). (45): P_0 = E F(x_0) + (β/α)E‖m_1 − ∇F(x_0)‖² + (2βC
 
 **Kind.** Symbolic.
 
-**Finding.** (39) has L_f² where (42), (45) and (46) have L_g²; and (42) has half of what 2P_0/(βηT)
-gives, while (46) has the whole: they disagree by a factor of 2. With L_f and the factor, (46) is
-2(P_0 − F(x_*))/(βηT) as bounded by (43) and (44).
+**Finding.** A misprint. (39) has L_f² where (42), (45), (46), (6) and (7) have L_g²; that is five
+times over, so it is not the conversion's. And (42) has half of what 2P_0/(βηT) gives, while (46)
+has the whole. With L_f and the factor, (42) and (46) are 2(P_0 − F(x_*))/(βηT) as bounded by (43)
+and (44). What this does to Theorem 3.4 is said there.
 """
 
 from sympy import symbols
 
-from toolkit import claim, literal
+from toolkit import Erratum, claim, intended, literal
 from verifiers.symbolic import vanishes
 
 gap, first, inner, alpha, beta, gamma, eta, horizon = symbols(
@@ -46,8 +47,20 @@ def summed(curvature, factor):
 class Sum:
     readings = {
         "(42)": literal((L_g, 1), part="(42)"),
+        "(42), with L_f and the factor of (46)": intended(
+            (L_f, 2), part="(42)",
+            quote="the potential, (14) and (39), has L_f², and (46), made from (42), the factor 2",
+        ),
         "(46)": literal((L_g, 2), part="(46)"),
-    }
+        "(46), with L_f": intended(
+            (L_f, 2), part="(46)", quote="the potential, (14) and (39), has L_f²"
+        ),
+    }  # fmt: skip
+    erratum = Erratum(
+        "misprint",
+        changes="The third term of (6), (7) and (46) is 4C_g²L_f²δ_g²/(γηT), with L_f. With L_g it "
+        "is 0 for linear g, and then nothing pays for the error of the first estimate.",
+    )
     corrected = (L_f, 2)
     correction = "2P_0/(βηT) with P_0 of (39): 2A_0/(αηT) and 4C_g²L_f²B_0/(γηT)."
     false_siblings = [("L_f, but half of it", (L_f, 1)), ("L_f, but twice it", (L_f, 4))]

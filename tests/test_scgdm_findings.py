@@ -1,0 +1,99 @@
+"""Local-SCGDM: the floors, the line-by-line code and the controls, seen from a second side."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from synthetic.problems import AnalyticMAML, BiasAmplification
+from toolkit.algorithms import LocalSCGDM
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
+from verifiers.claims.scgdm import _floors
+from verifiers.claims.scgdm._pseudo_code import steps
+from verifiers.terms import Terms
+
+META = AnalyticMAML(clients=3, adaptation=0.5, heterogeneity=3.0, distance=_floors.START)
+
+
+def test_the_gradient_of_the_floor_is_that_of_the_problem():
+    at = np.linspace(-3, 3, 41)
+    exact = META.gradient(torch.from_numpy(at)[None])[0].numpy()
+    assert _floors.gradient(at) == pytest.approx(exact, abs=1e-12)
+    assert sorted(META.centres.ravel()) == sorted(_floors.CENTRES)
+
+
+def test_both_functions_of_the_floor_have_the_lipschitz_constant_it_uses():
+    at = np.linspace(-np.pi, np.pi, 20_001)
+    for function in (_floors.rest, _floors.gradient):
+        assert np.abs(np.diff(function(at)) / np.diff(at)).max() <= 2.75
+
+
+def test_a_run_stays_where_the_floor_says():
+    method = LocalSCGDM(local_steps=4, step_size=1 / 16, step_factor=_floors.FACTOR)
+    seen = []
+    run(META, method, sampled_context(META, ("floor",), replicates=1), rounds=64,
+        watch=lambda _, state: seen.append(state.x.mean().item()))  # fmt: skip
+    assert max(abs(x - _floors.START) for x in seen) < _floors.RADIUS
+    assert min(_floors.gradient(np.array(seen)) ** 2) > _floors.FLOOR
+
+
+def test_the_floor_is_refused_where_there_is_none(monkeypatch):
+    assert all(step.holds for step in _floors.meta_learning())
+    monkeypatch.setattr(_floors, "START", 1.9)  # a minimiser of F is near
+    assert not all(step.holds for step in _floors.meta_learning())
+    monkeypatch.setattr(_floors, "START", 2.3)
+    monkeypatch.setattr(_floors, "FACTOR", 0.1)
+    assert not all(step.holds for step in _floors.meta_learning())
+
+
+def test_two_clients_with_different_g_leave_the_minimiser_for_another_point():
+    assert all(step.holds for step in _floors.two_lines())
+    problem = BiasAmplification(objective_of="client-wise", at=0.2)
+    method = LocalSCGDM(step_size=0.002, step_factor=0.5)
+    ctx = sampled_context(problem, ("floor",), replicates=1)
+    x = run(problem, method, ctx, rounds=20_000).state.x.mean()
+    assert x.item() == pytest.approx(-1, abs=0.05)
+
+
+def test_the_pseudo_code_keeps_what_each_step_made():
+    kept = steps(BiasAmplification(), LocalSCGDM(local_steps=2, step_factor=0.5), 1, "kept")
+    first, second = kept
+    assert first["m"].ravel().tolist() == first["z"].ravel().tolist()
+    assert first["u"].ravel().tolist() == [0.5, 0.75]  # 2x and 1 − x at ¼
+    # f' is the identity here: z = a_k u_k, x_1 = ¼ − 0.05 z, and then averages
+    assert first["x"].ravel() == pytest.approx([0.25 - 0.05, 0.25 + 0.05 * 0.75])
+    assert np.ptp(second["x"]) == np.ptp(second["u"]) == np.ptp(second["m"]) == 0
+
+
+TERMS = Terms({"one": lambda c: c, "two": lambda c: 10 * c})
+
+
+def test_a_control_shrinks_the_terms_that_it_names():
+    made = dict(TERMS.controls({"one": 0, "two": Fraction(1, 2), ("one", "two"): 3}))
+    assert {name: form.right(1) for name, form in made.items()} == {
+        "without one": 10, "1/2 of two": 6, "3 of one and two": 33,
+    }  # fmt: skip
+    assert TERMS(1) == 11
+    with pytest.raises(DriftproofError, match="unknown term of a right side 'three'"):
+        TERMS.controls({"three": 0})
+
+
+def corrected():
+    """Return each claim of the paper whose corrected form is a sum of named terms."""
+    for name, leaf in leaves("claim").items():
+        if name.startswith("scgdm/"):
+            for form in leaf.load().forms:
+                if form.form == "corrected" and isinstance(form.right, Terms):
+                    yield pytest.param(leaf.load(), form.right, id=name)
+
+
+@pytest.mark.parametrize(("claim", "terms"), list(corrected()))
+def test_each_term_of_a_corrected_form_has_a_control_or_is_called_untested(claim, terms):
+    told = " ".join(form.reading for form in claim.forms if form.form == "sibling")
+    told += claim.explain.partition("Untested")[2]
+    assert [name for name in terms.terms if name not in told] == []

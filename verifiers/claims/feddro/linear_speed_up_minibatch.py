@@ -1,0 +1,43 @@
+r"""Linear speed-up in the minibatch: Theorem 5.1 and Corollary 5.2 with K and T fixed.
+
+**Statement.** With η = √(|b|K/T), β = 4B_g⁴L_f²η and I ≤ T^{1/4}/(|b|K)^{3/4}: E‖∇Φ(x̄^{a(T)})‖² =
+O(1/√(|b|KT)).
+
+**Kind.** Rate in the minibatch alone, with noise that it averages. Clients differ. Exact second
+moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and floor.
+"""
+
+from toolkit import claim
+from verifiers.claims.feddro import _speed_up as speed_up
+from verifiers.claims.feddro import _theorem as parts
+from verifiers.claims.feddro import assumptions as given
+from verifiers.rate import Schedule
+
+LETTERS = {"K": 2, "b": speed_up.n / 2, "T": speed_up.STEPS}
+
+
+def samples(case):
+    """Return |b|K, the samples of a step."""
+    return case.algorithm.batch * case.problem.clients
+
+
+def at(value):
+    return speed_up.instance(batch=value // 2)
+
+
+@claim(
+    name="feddro/linear-speed-up-minibatch",
+    kind="rate",
+    source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
+    assumes=[*given.ASSUMED],
+    statement=r"K,\; T \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
+    r"\mathcal O(\order)",
+)
+class InMinibatch:
+    cases = [at(value) for value in (2, 32)]
+    full = [at(value) for value in (8,)]
+    left = parts.squared_gradient
+    right = Schedule(LETTERS, speed_up.ORDER)
+    rate = speed_up.rate("2|b|, samples a step", samples, at, speed_up.VARIED)
+    false_siblings = speed_up.siblings(LETTERS, speed_up.b)
+    explain = "A minibatch of |b| counts like |b| times the samples."

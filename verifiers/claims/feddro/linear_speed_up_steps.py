@@ -1,0 +1,44 @@
+r"""Linear speed-up in the number of steps: Theorem 5.1 and Corollary 5.2 with K and |b| fixed.
+
+**Statement.** With η = √(|b|K/T), β = 4B_g⁴L_f²η and I ≤ T^{1/4}/(|b|K)^{3/4}: E‖∇Φ(x̄^{a(T)})‖² =
+O(1/√(|b|KT)).
+
+**Kind.** Rate in the number of steps alone. Clients differ. Exact second
+moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and floor.
+"""
+
+from toolkit import claim
+from verifiers.claims.feddro import _speed_up as speed_up
+from verifiers.claims.feddro import _theorem as parts
+from verifiers.claims.feddro import assumptions as given
+from verifiers.rate import Schedule
+
+LETTERS = {"K": 2, "b": 1, "T": speed_up.n}
+
+HORIZONS = tuple(4**k for k in range(4, 13))
+
+
+def steps(case):
+    return case.rounds
+
+
+def at(value):
+    return speed_up.instance(steps=value)
+
+
+@claim(
+    name="feddro/linear-speed-up-steps",
+    kind="rate",
+    source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
+    assumes=[*given.ASSUMED],
+    statement=r"|b|,\; K \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
+    r"\mathcal O(\order)",
+)
+class InSteps:
+    cases = [at(value) for value in (2**8, 2**10, 2**12)]
+    full = [at(value) for value in (2**14, 2**16)]
+    left = parts.squared_gradient
+    right = Schedule(LETTERS, speed_up.ORDER)
+    rate = speed_up.rate("T, steps", steps, at, HORIZONS)
+    false_siblings = speed_up.siblings(LETTERS, speed_up.T)
+    explain = "The rate in the number of steps."

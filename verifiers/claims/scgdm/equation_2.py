@@ -1,0 +1,105 @@
+r"""(2) with γ = 1: whether it is the method of Huang et al., that is of ComFedL.
+
+**Statement.** Section 2.2: "γ in Eq. (2) is set to 1 in (Huang et al., 2021). As such, it is a
+standard stochastic gradient descent method", with the direction ∇g(x_t; ξ)ᵀ∇f(g(x_t; ξ); ζ). (2):
+u_{t+1} = (1 − γ)u_t + γg(x_t; ξ), z_t = ∇g(x_t; ξ)ᵀ∇f(u_t; ζ), x_{t+1} = x_t − ηz_t.
+
+**Kind.** Identity, to rounding: (2) at γ = 1 line by line, on every client between averages of x,
+against ComFedL with minibatches of one sample, on the same draws.
+
+**Finding.** A misprint. (2) puts u_t into z_t. At γ = 1 that is g(x_{t−1}; ξ_{t−1}): the value at
+the model before, with the sample before. With u_{t+1}, which line 8 of Algorithm 1 has in its
+place, γ = 1 is ComFedL.
+
+**Smallest counterexample.** One client, no noise, f(y) = y²/2 where the run stays, g(x) = x: the
+second step of (2) is −ηx_0 and that of ComFedL −η(1 − η)x_0.
+"""
+
+import numpy as np
+import torch
+
+from synthetic.problems import BoundedComposition
+from toolkit import Erratum, claim, grid, intended, literal
+from toolkit.algorithms import ComFedL
+from toolkit.federation import run, sampled_context
+from verifiers.ground_truth import Comparison
+
+
+def transcribed(case, used, gamma=1.0):
+    """Run (2) on every client, x averaged every τ steps; return x̄ after the last round.
+
+    Args:
+        used: "u_t" or "u_{t+1}", what z_t is made of; u_0 = g(x_0; ξ_0) where it is not defined.
+        gamma: 1, as the section says; false siblings have another.
+    """
+    problem, given = case.problem, case.algorithm
+    draws = sampled_context(problem, ("equation-2",), replicates=1)
+    everyone = range(problem.clients)
+    oracles = [problem.oracles(torch.float64, clients=range(k, k + 1)) for k in everyone]
+    laws = oracles[0].inner_law(1), oracles[0].outer_law(1)
+    x = [torch.from_numpy(problem.start())[None, :, None] for _ in everyone]
+    u = [None for _ in everyone]
+    for draws.t in range(case.rounds * given.local_steps):
+        xi, zeta = draws.draw(laws[0], "xi"), draws.draw(laws[1], "zeta")
+        for k in everyone:
+            value, pullback = oracles[k].inner(x[k], None if xi is None else xi[k : k + 1])
+            old = value if u[k] is None else u[k]
+            u[k] = (1 - gamma) * old + gamma * value
+            at = old if used == "u_t" else u[k]
+            z = pullback(oracles[k].outer_grad(at, None if zeta is None else zeta[k : k + 1]))
+            x[k] = x[k] - given.step_size * z
+        if (draws.t + 1) % given.local_steps == 0:
+            x = [sum(x) / len(x) for _ in everyone]
+    return x[0][0, :, 0].numpy()
+
+
+@claim(
+    name="scgdm/equation-2",
+    kind="identity",
+    source="003, (2) and section 2.2",
+    statement=r"\gamma=1:\quad u_{t+1} = g(x_t;\xi),\; z_t = \nabla g(x_t;\xi)^{\top}\nabla_g f("
+    r"u_t;\zeta) = \nabla g(x_t;\xi)^{\top}\nabla_g f(g(x_t;\xi);\zeta)",
+)
+class AtOne:
+    cases = [
+        *grid(BoundedComposition(clients=1, distance=0.5), ComFedL(local_steps=2), rounds=1),
+        *grid(
+            BoundedComposition(
+                clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5,
+                inner_value_noise=0.2, inner_gradient_noise=0.1, outer_gradient_noise=0.3,
+            ),
+            ComFedL(local_steps=[1, 3]), rounds=4,
+        ),
+    ]  # fmt: skip
+    readings = {
+        "u_t, as printed": literal(("u_t", 1.0)),
+        "u_{t+1}, as in Algorithm 1": intended(
+            ("u_{t+1}", 1.0),
+            quote="section 2.2 gives the direction ∇g(x_t; ξ)ᵀ∇f(g(x_t; ξ); ζ), and line 8 of "
+            "Algorithm 1 has u_{t+1} in this place",
+        ),
+    }
+    erratum = Erratum(
+        "misprint",
+        changes="Read u_{t+1} for u_t in (2). With u_t, γ = 1 uses the value of g one step late.",
+    )
+    corrected = ("u_{t+1}", 1.0)
+    correction = "u_{t+1} = g(x_t; ξ_t) at γ = 1, put into z_t = ∇g(x_t; ξ_t)ᵀ∇f(u_{t+1}; ζ_t)."
+    false_siblings = [
+        ("γ = 0.9", ("u_{t+1}", 0.9)),
+        ("u_t and γ = 0.9", ("u_t", 0.9)),
+    ]
+
+    def compare(case, right):
+        ctx = sampled_context(case.problem, ("equation-2",), replicates=1)
+        made = run(case.problem, case.algorithm, ctx, rounds=case.rounds, kernels=False)
+        ours, theirs = made.state.w[0, :, 0].numpy(), transcribed(case, *right)
+        return [
+            Comparison(f"component {k + 1} of x", float(a), float(a), float(b), float(k))
+            for k, (a, b) in enumerate(zip(ours, np.asarray(theirs), strict=True))
+        ]
+
+    explain = (
+        "With γ = 1 the printed (2) evaluates ∇f at the inner value of the step before. The text "
+        "beside it and Algorithm 1 have u_{t+1}; so read, it is ComFedL with one sample a step."
+    )

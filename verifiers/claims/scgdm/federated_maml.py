@@ -1,0 +1,89 @@
+r"""Section 3.3: samples and communications of Local-SCGDM for Federated MAML.
+
+**Statement.** "All assumptions in Theorem 3.4 are satisfied for Federated MAML in Eq. (8). Thus,
+the sample complexity and communication complexity of our Local-SCGDM for Federated MAML are
+O(1/ε⁴) and O(1/ε³), respectively."
+
+**Kind.** Complexity, by algebra and by a run that is bounded away from every stationary point.
+
+**Source.** Local-SCGDM, section 3.3; Corollary 3.5 for the schedule, Remark 3.7 for ε.
+
+**Finding.** False. Devices with different tasks have different inner maps g^(k)(x) = x − λ∇L_k(x),
+and Algorithm 1 averages their estimates. With three devices, one cosine task each and no noise, λ =
+½, the squared gradient is 0.0417 at T = 65,536 and 0.0425 at T = 160,000, by Corollary 3.5's
+schedule and the largest β that it admits. If u stays on its device it is 2·10⁻¹¹ and 6·10⁻¹² there.
+A start and a β for which ‖∇F(x̄_t)‖² ≥ 0.02 at every t of every long horizon are in ``_floors``.
+
+**Reading.** Section 5.1 keeps "a separate inner state u_i for each task i", for fairness to a
+baseline. So read (a state that is not averaged over devices) the orders follow from the corrected
+Theorem 3.4. It is not Algorithm 1, and section 2.2 calls such states a limitation of earlier work.
+"""
+
+import sympy
+from sympy import Rational, sqrt
+
+from toolkit import Erratum, claim, literal, narrower
+from toolkit.algorithms import LocalSCGDM
+from toolkit.constants import Letters
+from verifiers.claims.scgdm._floors import meta_learning
+from verifiers.claims.scgdm._orders import spent
+from verifiers.claims.scgdm._theorem import corrected as corrected_
+from verifiers.symbolic import computed
+
+T = sympy.symbols("T", positive=True)
+
+
+def bounded():
+    """Return the step that the corrected Theorem 3.4 is O(1/√T) on the schedule."""
+    c = Letters(LocalSCGDM.notation)
+    bound = corrected_(c).subs({c.eta: 1 / sqrt(T), c.p: T ** Rational(1, 4)}).subs(c.T, T)
+    limit = sympy.limit(sympy.expand(bound * sqrt(T)), T, sympy.oo)
+    says = r"\sqrt T \text{ times the corrected (6) has a limit at } \eta=T^{-1/2},\, p=T^{1/4}"
+    return computed(says, bool(limit.is_finite), f"the limit is {limit}")
+
+
+@claim(
+    name="scgdm/federated-maml",
+    kind="complexity",
+    source="003, section 3.3",
+    statement=r"\text{Federated MAML (8), Algorithm 1:}\quad \frac1T\sum_{t=0}^{T-1}\|\nabla F("
+    r"\bar x_t)\|\le\epsilon \text{ with } T=O(1/\epsilon^4),\quad T/p=O(1/\epsilon^3)",
+)
+class MetaLearning:
+    readings = {
+        "Algorithm 1, which averages u": literal(("averaged", -4, -3)),
+        "u is kept on its device": narrower(
+            ("kept", -4, -3),
+            why="section 5.1 keeps one u_i a task; Algorithm 1 averages u over devices",
+        ),
+    }
+    erratum = Erratum(
+        "false",
+        changes="Keep u on its device. If it is averaged, the method stops where ∇F is not 0, and "
+        "no number of samples reaches a small ε.",
+        same_as="scgdm/theorem-3.4",
+    )
+    corrected = ("kept", -4, -3)
+    correction = (
+        "If u stays on its device, Theorem 3.4 in its corrected form applies to any g^(k), with "
+        "the constants of Lemma 3.9 (C_g as corrected there), and is O(1/√T) on the schedule."
+    )
+    false_siblings = [
+        ("u is kept, samples ε⁻²", ("kept", -2, -3)),
+        ("u is kept, communications ε⁻²", ("kept", -4, -2)),
+    ]
+
+    def prove(right):
+        estimates, samples, communications = right
+        if estimates == "kept":
+            return [bounded(), *spent(samples, communications)]
+        floor = meta_learning()
+        refuted = all(step.holds for step in floor)
+        says = r"\text{some } T \text{ makes } \tfrac1T\sum\|\nabla F(\bar x_t)\| \le \tfrac1{10}"
+        why = "the norm is above 0.14 at every t, by the three steps before; see _floors.py"
+        return [*floor, computed(says, False if refuted else None, why)]
+
+    explain = (
+        "Every device of Federated MAML has an inner map of its own, so averaging u changes the "
+        "problem. The assumptions of Theorem 3.4 are satisfied, and the theorem is false."
+    )

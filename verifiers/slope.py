@@ -1,0 +1,204 @@
+r"""Judges the measured half of a rate: which orders do the left sides on a grid of T exclude?
+
+𝒪(·) is one-sided. A faster decay than the claimed order supports it, a slower one does not. The
+row is SUPPORTED if every order that is slower than the claimed one by more than T^resolution is
+excluded (``verifiers.growth``), and the claimed order, or a faster one, is not. It is ``attained``
+if faster orders are excluded by the resolution too. Powers of log T that the grid cannot tell apart
+are named. Finite horizons never refute a rate: that takes a floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from toolkit.claims import Case, Claim, Form
+from toolkit.statistics import exceeds
+from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.advice import what_would_do
+from verifiers.bands import ROUNDING, bands
+from verifiers.empirical import ALPHA, right_side
+from verifiers.evidence import Measured
+from verifiers.growth import FEWEST, SPAN, Possible, possible
+from verifiers.orders import Order, leading
+from verifiers.rate import Rate, measured_order, steps
+from verifiers.rows import row_of
+
+TOLERANCE = 0.01
+"""How far above the claimed exponent the least possible one may lie: transients of two terms."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Left sides over a grid of horizons, and bands that hold all at once."""
+
+    x: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def judge_slope(
+    claim: Claim,
+    form: Form,
+    cases: Sequence[Case],
+    measured: Sequence[Measured],
+    exact: Mapping[int, tuple[float, float]] | None = None,
+) -> Row:
+    """Return the asymptotic row of a form: what the left side over a grid of T excludes.
+
+    Args:
+        exact: the left side where it is known exactly, by horizon, those of the cases among them.
+    """
+    rate: Rate = claim.rate
+    size = rate.size or steps
+    # listed by what a shorter profile takes first, drawn and judged in order
+    order = sorted(range(len(cases)), key=lambda k: size(cases[k]))
+    cases, values = [cases[k] for k in order], [_last(measured[k]) for k in order]
+    claimed = leading(measured_order(claim, form.right), rate.horizon)
+    sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, ALPHA))
+    grid, differs = with_exact(sampled, exact or {})
+    bounds, over = _bounds(claim, cases, values)
+    left = possible(grid.x, grid.low, grid.high, claimed)
+    decided, why = decide(left, claimed, rate.resolution)
+    if over:
+        verdict, reason = Verdict.REFUTED, f"above the bound of {rate.derived} at T = {over[0]:g}"
+    elif len(grid.x) < FEWEST or grid.x[-1] < SPAN * grid.x[0]:
+        verdict, reason = (
+            Verdict.INCONCLUSIVE,
+            (
+                f"{len(grid.x)} horizons from {grid.x[0]:g} to {grid.x[-1]:g}: it takes at least "
+                f"{FEWEST}, the last of them {SPAN:g} times the first or more"
+            ),
+        )
+    elif differs:
+        verdict, reason = Verdict.INCONCLUSIVE, differs
+    else:
+        verdict, reason = decided, why
+        if decided is Verdict.INCONCLUSIVE and left.exponents and not _too_slow(left, claimed):
+            widths = (sampled.high - sampled.low) / 2 / sampled.mean
+            reason += (
+                f"; {what_would_do(grid.x, widths, len(values[0]), claimed, rate, bool(exact))}"
+            )
+    slope, offset = np.polyfit(
+        np.log(grid.x), np.log(grid.mean / np.log(grid.x) ** claimed.logs), 1
+    )
+    ends = left.exponents or (None, None)
+    return row_of(
+        claim, form,
+        {"key": "slope", "label": f"T = {grid.x[0]:g} … {grid.x[-1]:g}, {cases[0].problem}, "
+         f"{type(cases[0].algorithm).__name__}", "possible_exponents": left.exponents,
+         "possible_logs": left.logs, "claimed_logs": claimed.logs, "used_from": left.first},
+        verdict, Evidence.ASYMPTOTIC, reason,
+        lhs={"mean": float(slope), "low": ends[0], "high": ends[1]}, rhs=claimed.exponent,
+        margin=rate.resolution,
+        attained=verdict is Verdict.SUPPORTED and _attained(left, claimed, rate.resolution),
+        comparisons=len(grid.x), alpha=ALPHA, replicates=len(values[0]),
+        series={
+            "x": grid.x.tolist(), "x_label": rate.size_name, "mean": grid.mean.tolist(),
+            **({"bound": bounds} if len(bounds) == len(grid.x) else {}),
+            "low": grid.low.tolist(), "high": grid.high.tolist(),
+            "fit": (np.exp(offset) * grid.x**slope * np.log(grid.x) ** claimed.logs).tolist(),
+            "reference": (grid.mean[-1] * claimed(grid.x) / claimed(grid.x[-1:])).tolist(),
+        },
+    )  # fmt: skip
+
+
+def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, str]:
+    """Return the verdict on a claimed order and what the data say."""
+    told = _told(left, claimed)
+    if left.exponents is None:
+        return Verdict.INCONCLUSIVE, (
+            f"no T^e with a transient T^-0.25 or faster passes through the left sides ({told}): "
+            "start the grid at a longer horizon"
+        )
+    if _too_slow(left, claimed):
+        return Verdict.INCONCLUSIVE, (
+            f"slower than the claimed {claimed} on this grid: {told}; only a floor refutes a rate"
+        )
+    if left.exponents[1] > claimed.exponent + resolution:
+        return Verdict.INCONCLUSIVE, (
+            f"orders slower than the claimed {claimed} by more than T^{resolution:g} are not "
+            f"excluded: {told}"
+        )
+    return Verdict.SUPPORTED, told
+
+
+def _too_slow(left: Possible, claimed: Order) -> bool:
+    """Say whether the claimed order, and each faster one, is excluded."""
+    return left.exponents is not None and left.exponents[0] > claimed.exponent + TOLERANCE
+
+
+def _attained(left: Possible, claimed: Order, resolution: float) -> bool:
+    return left.exponents is not None and left.exponents[0] >= claimed.exponent - resolution
+
+
+def _told(left: Possible, claimed: Order) -> str:
+    logs = f" times (log T)^{claimed.logs:g}" if claimed.logs else ""
+    said = []
+    if left.exponents is not None:
+        low, high = left.exponents
+        said.append(f"the data leave T^e{logs} with e from {low:.3f} to {high:.3f}")
+    if left.logs is None:
+        said.append(f"and exclude T^{claimed.exponent:g} with whatever power of log T")
+    else:
+        low, high = left.logs
+        said.append(
+            f"at T^{claimed.exponent:g} powers of log T from {low:.2f} to {high:.2f} "
+            "cannot be told apart"
+        )
+    return ", ".join(said)
+
+
+def _last(block: Measured) -> np.ndarray:
+    """Return the replicates of a left side: of ``each``, at its last moment."""
+    made: np.ndarray = block.values[-1]
+    return made
+
+
+def with_exact(sampled: Grid, exact: Mapping[int, tuple[float, float]]) -> tuple[Grid, str]:
+    """Return the grid with the exact left sides, and where they contradict the runs ("": nowhere).
+
+    An exact left side replaces what was sampled at the cases' horizons, if it lies in the band.
+    """
+    if not exact:
+        return sampled, ""
+    x = np.array(sorted(exact), dtype=float)
+    low, high = np.array([exact[at] for at in sorted(exact)], dtype=float).T
+    mean = (low + high) / 2
+    differs = ""
+    for at, least, most in zip(sampled.x, sampled.low, sampled.high, strict=True):
+        k = int(np.searchsorted(x, at))
+        if high[k] < least or low[k] > most:
+            differs = (
+                f"the exact left side at T = {at:g} is {mean[k]:.6g}, but the runs measure "
+                f"{least:.6g} to {most:.6g}: one of the two is of another instance"
+            )
+            break
+    return Grid(x, mean, low * (1 - ROUNDING), high * (1 + ROUNDING)), differs
+
+
+def _bounds(
+    claim: Claim, cases: Sequence[Case], values: Sequence[np.ndarray]
+) -> tuple[list[float], list[float]]:
+    """Return the bound that a rate is derived from on each case, and the horizons above it."""
+    rate: Rate = claim.rate
+    if rate.derived is None:
+        return [], []
+    bounds, over = [], []
+    claim = replace(claim, letters={**claim.letters, **rate.derived.letters})
+    for case, x in zip(cases, values, strict=True):
+        bounds.append(right_side(claim, case, rate.derived.right)[1])
+        if np.ptp(x) <= ROUNDING * abs(x.mean()):
+            above = x.mean() > bounds[-1] * (1 + ROUNDING)
+        elif claim.range is None:
+            above = False
+        else:
+            top = right_side(claim, case, claim.range)[1]
+            scaled = np.clip(x / top, 0.0, 1.0)
+            above = exceeds(scaled, bounds[-1] / top, ALPHA / len(cases))
+        if above:
+            over.append((rate.size or steps)(case))
+    return bounds, over
