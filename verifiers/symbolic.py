@@ -71,6 +71,8 @@ def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     import sympy
 
     expression = sympy.sympify(expression)
+    if not expression.is_commutative:
+        return _without_commuting(expression, says)
     for point, value in _values(expression, where):  # they cost less than to simplify in vain
         if value != 0:
             told = f"at {_where(point)} the sides differ by {_shown(value)}"
@@ -78,6 +80,21 @@ def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     if sympy.simplify(sympy.expand_log(expression)) == 0:
         return computed(says, True, f"simplifies to 0{_for_all(expression, where)}")
     return computed(says, None, "open: neither simplified to 0 nor found different from 0")
+
+
+def _without_commuting(expression: Any, says: str) -> Step:
+    """Decide whether a polynomial in letters that do not commute is 0: all products expanded.
+
+    One that is not 0 then differs from 0 for some matrices in the place of the letters.
+    """
+    import sympy
+
+    left = sympy.expand(expression)
+    if left == 0:
+        return computed(says, True, "expands to 0, for matrices")
+    if left.is_polynomial():
+        return computed(says, False, f"for matrices the sides differ by {left}")
+    return computed(says, None, "open: not a polynomial in letters that do not commute")
 
 
 def differs(expression: Any, says: str) -> Step:
@@ -207,8 +224,10 @@ def _confirmed_by_sympy(expression: Any, point: domains.Point) -> bool:
     from sympy.core.evalf import PrecisionExhausted
 
     try:
-        at = expression.subs(point)
-        return bool((at if at.is_Rational else at.evalf(15, maxn=400, strict=True)) != 0)
+        if domains.has_boundaries(expression):  # of pieces evalf takes none by itself
+            expression, point = expression.subs(point), {}
+        value = expression.evalf(15, subs=point, maxn=400, strict=True)
+        return bool(value.is_number and value != 0)
     except (PrecisionExhausted, TypeError, ValueError, ArithmeticError, NotImplementedError):
         return False
 
