@@ -9,7 +9,7 @@ from sympy import Abs, Max, Piecewise, Rational, Symbol, exp, log, sqrt
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Verdict
-from verifiers import symbolic
+from verifiers import conditioned, symbolic
 from verifiers.domains import described, points
 from verifiers.symbolic import (
     Step,
@@ -71,6 +71,29 @@ def test_a_difference_counts_whatever_its_size_and_cancellation_does_not():
     # terms of 10^7000 cancel at some of the points: what is left there is rounding
     identity = (1 - 4 * p) ** power * (p + 1) - (1 - 4 * p) ** power * p - (1 - 4 * p) ** power
     assert vanishes(identity, "").holds is True
+
+
+def test_a_part_that_is_zero_does_not_hide_a_difference():
+    """(−2x − t)/a + (2x + t)/a is 0 at every point, and the whole is not."""
+    x, t, a = sympy.symbols("x t a", positive=True)
+    part = (-2 * x - t) / (2 * a) + (2 * x + t) / (2 * a)
+    assert vanishes((t + 1) * part + t / (4 * a), "").holds is False
+    assert (
+        conditioned.value((t + 1) * part, {x: sympy.Integer(2), t: Rational(3, 7), a: x / x}) == 0
+    )
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [exp(10 * p) - exp(5 * p) ** 2, log(1 + p**2) / 3 - log((1 + p**2) ** Rational(1, 3)),
+     (1 + p) ** p - exp(p * log(1 + p)), sympy.sin(p) ** 2 + sympy.cos(p) ** 2 - 1,
+     1 / (p - 3) - (p + 3) / (p**2 - 9), sqrt(p + 1) - (p + 1) / sqrt(p + 1)],
+)  # fmt: skip
+def test_rounding_is_not_taken_for_a_difference(expression):
+    """Each is 0 for every p: what is computed is rounding, at whatever size."""
+    for point in points(expression):
+        assert conditioned.value(expression, point) in (0, None)
+        assert conditioned.value(expression + Rational(1, 10**30) * p, point) != 0
 
 
 def test_points_go_to_the_ends_of_the_domain():

@@ -14,13 +14,8 @@ from typing import Any
 from toolkit.claims import Claim, Form
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers import domains
+from verifiers import conditioned, domains
 from verifiers.rows import row_of
-
-PRECISIONS = 60, 90
-"""Digits that a value is computed with, twice."""
-CERTAIN = 1e-10
-"""Relative difference of the two up to which a value counts as known."""
 
 
 @dataclass(frozen=True)
@@ -159,47 +154,11 @@ def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says:
 
 
 def _values(expression: Any, where: Sequence[Any]) -> Iterator[tuple[domains.Point, Any]]:
-    """Yield points of the domain and an expression's values there, where it has any.
-
-    Each is computed twice, and counts as 0 unless both runs agree: what is 0 leaves rounding
-    errors, which depend on the number of digits.
-    """
-    import mpmath
-    import sympy
-
-    letters = sorted(expression.free_symbols, key=str)
-    compiled = sympy.lambdify(letters, expression, "mpmath")
+    """Yield points of the domain and an expression's values there, where it has any."""
     for point in domains.points(expression, where):
-        found = []
-        for digits in PRECISIONS:
-            with mpmath.workdps(digits):
-                try:
-                    value = compiled(*(mpmath.mpf(point[s].p) / point[s].q for s in letters))
-                    found.append(mpmath.mpmathify(value))
-                except (TypeError, ValueError, ArithmeticError, NameError, AttributeError):
-                    break  # it has no value there, or none that can be computed
-        if len(found) < len(PRECISIONS) or not all(map(mpmath.isfinite, found)):
-            continue
-        rough, fine = found
-        certain = abs(fine - rough) <= CERTAIN * abs(fine) and _confirmed(expression, point)
-        yield point, fine if certain else mpmath.mpf(0)
-
-
-def _confirmed(expression: Any, point: domains.Point) -> bool:
-    """Say whether a value differs from 0 by sympy's own arithmetic, which counts correct digits.
-
-    Terms of 10^7000 that cancel leave the same wrong number at 60 digits and at 90. Numbers are put
-    in as they are evaluated: an exact power with an exponent of 10^4 would take minutes.
-    """
-    from sympy.core.evalf import PrecisionExhausted
-
-    try:
-        if domains.has_boundaries(expression):  # of pieces evalf takes none by itself
-            expression, point = expression.subs(point), {}
-        value = expression.evalf(15, subs=point, maxn=400, strict=True)
-        return bool(value.is_number and value != 0)
-    except (PrecisionExhausted, TypeError, ValueError, ArithmeticError, NotImplementedError):
-        return False
+        value = conditioned.value(expression, point)
+        if value is not None:
+            yield point, value
 
 
 def _for_all(expression: Any, where: Sequence[Any] = ()) -> str:
