@@ -91,9 +91,10 @@ def test_a_part_that_is_zero_does_not_hide_a_difference():
 )  # fmt: skip
 def test_rounding_is_not_taken_for_a_difference(expression):
     """Each is 0 for every p: what is computed is rounding, at whatever size."""
-    for point in points(expression):
+    for point in points(expression + p + 1):
         assert conditioned.value(expression, point) in (0, None)
-        assert conditioned.value(expression + Rational(1, 10**30) * p, point) != 0
+        if point[p] < 10:  # beyond, the terms of some are larger than 10^400
+            assert conditioned.value(expression + Rational(1, 10**30) * p, point) != 0
 
 
 def test_points_go_to_the_ends_of_the_domain():

@@ -1,8 +1,8 @@
 """Values of expressions that are certain to differ from 0, and how large what cancels in them is.
 
 A value that is computed with d digits is wrong by about 10^−d of the *size* of an expression: the
-sum of sizes in place of a sum, weighted by how strongly powers and functions pass errors on. A value
-that is larger than that is not 0. Terms of 10^7000 that cancel leave a number that means nothing.
+sum of sizes in place of a sum, weighted by how strongly powers and functions pass errors on. One
+that is larger is not 0. Terms of 10^7000 that cancel leave a number that means nothing.
 """
 
 from __future__ import annotations
