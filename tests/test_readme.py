@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands import driftproof
+from toolkit.statements import by_severity
 from toolkit.verdict import Verdict
-from verifiers import record
+from verifiers import errata, record
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,7 +35,7 @@ def overall_on_record():
 
 
 def test_the_table_is_what_is_on_record():
-    table = next(text for language, text in BLOCKS if not language and "comfedl/lemma-1" in text)
+    table = next(text for language, text in BLOCKS if not language and "comfedl/lemma-3" in text)
     shown = {}
     for line in table.splitlines()[2:]:
         claim, form, verdict, *_ = re.split(r"\s{2,}", line.strip())
@@ -46,6 +47,24 @@ def test_the_table_is_what_is_on_record():
     named = re.findall(r"\b[a-z]+/[\w.*-]+", whole)
     for claim, _ in on_record:  # each paper's chapter has a command for each
         assert any(fnmatchcase(claim, pattern) for pattern in named), claim
+
+
+def test_the_counts_of_statements_and_errata_are_those_on_record():
+    printed = errata.statements()
+    told = " ".join(README.split())
+    count = {v: sum(one.verdict is v for one in printed) for v in Verdict}
+    assert (
+        f"Of {len(printed)} printed statements of four papers {count[Verdict.SUPPORTED]} are "
+        f"supported, {count[Verdict.REFUTED]} refuted and {count[Verdict.INCONCLUSIVE]} undecided."
+    ) in told
+    for severity, mistakes in by_severity(printed).items():
+        assert f"| {severity} | {mistakes} |" in README
+
+
+def test_findings_that_rest_on_one_character_are_not_in_the_table():
+    table = next(text for language, text in BLOCKS if not language and "comfedl/lemma-3" in text)
+    for one in errata.statements():
+        assert not (one.one_character and one.claim in table)
 
 
 def write(folder, text=PYTHON[0]):
