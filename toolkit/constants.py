@@ -199,12 +199,19 @@ def substituted(expression: Any, values: Mapping[str, Any]) -> Any:
     return expression.subs(given, simultaneous=True)
 
 
+class LackingConstantError(KeyError):
+    """A role that an expression asks for and a case has no number for."""
+
+
 def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, float]) -> float:
     """Return the value of a right side, computed at 30 digits and rounded once."""
     import mpmath
 
     expression = _expression(expression)
     symbols, compiled = _compiled(expression)
+    for symbol in symbols:
+        if notation[symbol.name] not in roles:
+            raise LackingConstantError(notation[symbol.name])
     values = [roles[notation[symbol.name]] for symbol in symbols]
     for symbol, value in zip(symbols, values, strict=True):
         _check_sign(symbol, value, notation[symbol.name])
@@ -212,7 +219,7 @@ def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, f
         try:
             made = compiled(*(mpmath.mpf(float(value)) for value in values))
         except (ZeroDivisionError, ValueError, OverflowError) as error:
-            made, told = mpmath.nan, str(error)
+            made, told = mpmath.nan, str(error) or "no number (a division by zero)"
         else:
             told = str(made)
         if isinstance(made, mpmath.mpc) and made.imag == 0:

@@ -97,14 +97,32 @@ def _clean(value: Any) -> Any:
     return value
 
 
+def _only_some_choice_fails(rows: list[Row]) -> bool:
+    """Whether single constructions of an existence statement are refuted, and no proof does it."""
+    refuted = [row for row in rows if row.verdict is Verdict.REFUTED]
+    return all(
+        row.kind == "existence"
+        and row.reading_kind in ("literal", "intended")
+        and row.evidence is not Evidence.SYMBOLIC
+        for row in refuted
+    )
+
+
+def _of_choices(rows: list[Row]) -> Verdict:
+    """Return the verdict of an existence statement some of whose constructions fail."""
+    works = any(row.verdict is Verdict.SUPPORTED and not row.vacuous for row in rows)
+    return Verdict.SUPPORTED if works else Verdict.INCONCLUSIVE
+
+
 def overall(rows: Iterable[Row]) -> Verdict:
     """Return a claim's verdict: REFUTED if any row is; SUPPORTED only if all that apply are.
 
-    A claim whose every supported row is vacuous is INCONCLUSIVE.
+    A claim whose every supported row is vacuous is INCONCLUSIVE. An existence statement is not
+    refuted by a construction that fails: it takes a proof over all choices.
     """
     rows = list(rows)
     if any(row.verdict is Verdict.REFUTED for row in rows):
-        return Verdict.REFUTED
+        return Verdict.REFUTED if not _only_some_choice_fails(rows) else _of_choices(rows)
     applicable = [row for row in rows if row.verdict is not Verdict.INAPPLICABLE]
     if not applicable:
         return Verdict.INAPPLICABLE

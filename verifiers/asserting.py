@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from toolkit.claims import Claim
-from toolkit.verdict import Verdict
 from verifiers.jobs import Source
+from verifiers.record import unsound
 from verifiers.verify import Settings, judge
 
 
 def assert_claim(claim: Claim, *, profile: str = "quick", seed: int = 0) -> None:
     """Raise AssertionError, with the verdicts as a table, unless the claim holds on every case.
 
-    Every form (printed and corrected) has to be SUPPORTED on each case that it applies to, and on
-    one case without being vacuous. Runs in this process, on one thread.
+    The print (in the best of its literal and intended readings) and the corrected form have to be
+    SUPPORTED on each case that they apply to, and on one case without being vacuous. Runs in this
+    process, on one thread.
 
     Args:
         claim: what ``@claim`` made.
         profile: "smoke", "quick" or "full".
         seed: of every draw.
     """
-    from toolkit.report.page import grouped, number
+    from toolkit.report.page import number
 
     sources: list[Source] = [claim]
     rows = judge(sources, Settings(profile=profile, seed=seed))
-    groups = [group for members in grouped(rows).values() for group in members]
-    bad = [group for group in groups if group.verdict is not Verdict.SUPPORTED]
+    bad = unsound(rows)
     if not bad:
         return
     lines = [f"{claim.name} does not hold as stated:"]

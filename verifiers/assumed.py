@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolkit.claims import Assumption, Case, Claim, Form
-from toolkit.constants import Key, Letters, Notation, evaluate
+from toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
 from toolkit.errors import DriftproofError
 from verifiers.roles import check_roles
 
@@ -36,7 +36,12 @@ def unmet(
             check_roles(claim, lacking)
             return f"{assumption.name} needs {', '.join(lacking)}; {case.problem} proves none"
         if assumption.relation is not None:
-            broken = _broken(assumption, notation, roles)
+            try:
+                broken = _broken(assumption, notation, roles)
+            except LackingConstantError as error:
+                role = str(error.args[0])
+                check_roles(claim, [role])
+                return f"{assumption.name} needs {role}; {case.problem} proves none"
             if broken is not None:
                 return broken
     return None
@@ -97,6 +102,8 @@ class _Numbers:
         role = self._notation.get(letter)
         if role is None:
             getattr(Letters(self._notation), letter)  # raises, with the letters that there are
+        if role not in self._roles:
+            raise LackingConstantError(role)
         self.asked[letter] = float(self._roles[str(role)])
         return self.asked[letter]
 

@@ -347,8 +347,8 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
 
 
 def _horizons(claim: Claim, profile: str) -> Sequence[Case]:
-    """Return the cases of a rate's grid; smoke has the first four."""
-    return claim.cases_for("quick")[:4] if profile == "smoke" else claim.cases_for(profile)
+    """Return the cases of a rate's grid; smoke has the first five."""
+    return claim.cases_for("quick")[:5] if profile == "smoke" else claim.cases_for(profile)
 
 
 def _runs(claim: Claim, base: Item, profile: str) -> list[Item]:

@@ -112,6 +112,8 @@ def judge_schedule(
     """Return the symbolic row of one schedule."""
     import sympy
 
+    from verifiers.followed import broken_assumption
+
     rate: Rate = claim.rate
     t = rate.horizon
     refuted = _below_floor(claim, form, schedule)
@@ -143,6 +145,9 @@ def judge_schedule(
         term = f"({plain(factor)})·T^({plain(power)})"
         reason = f"the bound of {rate.derived} has a term {term}, which is not of the order"
         return _row(claim, form, Verdict.INCONCLUSIVE, None, reason)
+    broken = broken_assumption(claim, schedule, notation)
+    if broken:
+        return _row(claim, form, Verdict.INCONCLUSIVE, None, broken)
     proof = [
         [
             f"T^{{{sympy.latex(e)}}}\\cdot\\left({sympy.latex(c)}\\right)",

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from toolkit.discover import leaves, package_folder
 from toolkit.errors import DriftproofError
-from toolkit.verdict import Row, Verdict, overall
+from toolkit.report.page import Group, grouped
+from toolkit.statements import verdict_on
+from toolkit.verdict import Row, Verdict
 
 Record = dict[str, dict[str, dict[str, str]]]
 """claim → form and reading → case key → verdict."""
@@ -97,21 +99,36 @@ def write(rows: Sequence[Row], profile: str) -> None:
 def as_expected(rows: Sequence[Row]) -> bool:
     """Say whether every verdict is the one on record, or good on its own where none is.
 
-    A form without a record (none of its rows has one) is good if its verdict is SUPPORTED; of a
-    form with a record, cases that are new to it must not be REFUTED unless it is on record so.
+    A claim without a record is good if it is sound (``unsound``); of a form with a record, cases
+    that are new to it must not be REFUTED unless it is on record so.
     """
     if any(row.expected is not None and row.verdict != row.expected for row in rows):
         return False
     forms: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         forms.setdefault((row.claim, form_key(row)), []).append(row)
-    held = read()
+    held, new = read(), list[Row]()
     for (claim, form), members in forms.items():
         known = set(held.get(claim, {}).get(form, {}).values())
         verdicts = {row.verdict for row in members}
         if all(row.expected is None for row in members):
-            if overall(members) is not Verdict.SUPPORTED:
-                return False
+            new += members
         elif Verdict.REFUTED in verdicts and Verdict.REFUTED not in known:
             return False
-    return True
+    return not unsound(new)
+
+
+def unsound(rows: Sequence[Row]) -> list[Group]:
+    """Return the forms for which claims do not hold: a print's, if no fair reading of it does.
+
+    Each corrected form has to be SUPPORTED. A print has to be in the best of its literal and
+    intended readings, part by part; studies decide nothing.
+    """
+    bad: list[Group] = []
+    for groups in grouped(rows).values():
+        printed = [group for group in groups if group.form == "printed"]
+        readings = [group.as_reading for group in printed]
+        if printed and verdict_on(readings) is not Verdict.SUPPORTED:
+            bad += [g for g in printed if g.as_reading.admissible and g.verdict != "SUPPORTED"]
+        bad += [g for g in groups if g.form != "printed" and g.verdict is not Verdict.SUPPORTED]
+    return bad

@@ -21,6 +21,7 @@ from verifiers.advice import what_would_do
 from verifiers.bands import ROUNDING, bands
 from verifiers.empirical import ALPHA, right_side
 from verifiers.evidence import Measured
+from verifiers.followed import off_schedule
 from verifiers.growth import FEWEST, SPAN, Possible, possible
 from verifiers.orders import Order, leading
 from verifiers.rate import Rate, measured_order, steps
@@ -63,6 +64,7 @@ def judge_slope(
     bounds, over = _bounds(claim, cases, values)
     left = possible(grid.x, grid.low, grid.high, claimed)
     decided, why = decide(left, claimed, rate.resolution)
+    strays = off_schedule(claim, form, cases)
     if over:
         verdict, reason = Verdict.REFUTED, f"above the bound of {rate.derived} at T = {over[0]:g}"
     elif len(grid.x) < FEWEST or grid.x[-1] < SPAN * grid.x[0]:
@@ -73,8 +75,8 @@ def judge_slope(
                 f"{FEWEST}, the last of them {SPAN:g} times the first or more"
             ),
         )
-    elif differs:
-        verdict, reason = Verdict.INCONCLUSIVE, differs
+    elif differs or strays:
+        verdict, reason = Verdict.INCONCLUSIVE, differs or strays
     else:
         verdict, reason = decided, why
         if decided is Verdict.INCONCLUSIVE and left.exponents and not _too_slow(left, claimed):
