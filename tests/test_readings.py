@@ -40,8 +40,9 @@ ON_RECORD = {one.claim: one for one in errata.statements()}
 @given(READINGS)
 def test_a_print_is_refuted_only_if_every_admissible_reading_of_some_part_is(readings):
     parts = {r.part for r in readings if r.admissible}
-    refuted = any(
-        all(r.verdict is REFUTED for r in readings if r.admissible and r.part == part)
+    refuted = any(  # a reading that no case meets is no defence
+        {r.verdict for r in readings if r.admissible and r.part == part} - {INAPPLICABLE}
+        == {REFUTED}
         for part in parts
     )
     assert (verdict_on(readings) is REFUTED) == refuted
@@ -57,9 +58,22 @@ def test_a_study_never_changes_the_verdict_on_the_print(readings):
 def test_a_print_is_supported_only_if_every_part_that_applies_is(readings):
     if verdict_on(readings) is SUPPORTED:
         for part in {r.part for r in readings if r.admissible}:
-            held = {r.verdict for r in readings if r.admissible and r.part == part}
-            assert SUPPORTED in held or held <= {INAPPLICABLE, REFUTED}
-            assert held != {REFUTED}
+            assert SUPPORTED in {r.verdict for r in readings if r.admissible and r.part == part}
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "wanted"),
+    [
+        ([("", REFUTED), ("", INAPPLICABLE)], REFUTED),  # an intended reading that is never run
+        ([("a", SUPPORTED), ("b", INAPPLICABLE)], INCONCLUSIVE),  # a part that is never run
+        ([("a", SUPPORTED), ("b", REFUTED)], REFUTED),
+        ([("a", INAPPLICABLE), ("b", INAPPLICABLE)], INAPPLICABLE),
+        ([("a", SUPPORTED), ("a", REFUTED), ("b", SUPPORTED)], SUPPORTED),
+    ],
+)
+def test_what_was_never_run_neither_saves_a_print_nor_supports_it(verdicts, wanted):
+    readings = [ReadingVerdict("", "literal", part, verdict) for part, verdict in verdicts]
+    assert verdict_on(readings) is wanted
 
 
 def test_errata_are_sorted_by_severity_and_one_mistake_counts_once():

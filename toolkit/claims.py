@@ -324,6 +324,14 @@ def _forms(name: str, source: str, body: Mapping[str, Any]) -> list[Form]:
                 f"write readings = {{{reading!r}: literal(right)}}, say",
             )
         made.append(_form("printed", edition, reading, right))
+    for form in made:
+        others = [f for f in made if (f.reading_kind, f.part) == (form.reading_kind, form.part)]
+        if form.reading_kind is ReadingKind.LITERAL and len(others) > 1 and not form.quote:
+            raise DriftproofError(
+                f"reading {form.reading!r} of claim {name}, one of {len(others)} literal ones",
+                "for each of them, the words of the paper that can be read so",
+                "write literal(right, quote=…), or intended(…) for what was meant",
+            )
     if made and not any(form.reading_kind and form.reading_kind.admissible for form in made):
         raise DriftproofError(
             f"claim {name} has narrower and wider readings alone",

@@ -92,9 +92,13 @@ class ByProof:
     steps: Callable[[], Sequence[Any]]
 
 
-def literal(right: Right, *, part: str = "") -> Stated:
-    """Return the reading of the characters as printed."""
-    return _reading(ReadingKind.LITERAL, right, "", part)
+def literal(right: Right, *, quote: str = "", part: str = "") -> Stated:
+    """Return the reading of the characters as printed.
+
+    Where the characters can be read in two ways, both are literal, and each needs a ``quote``: the
+    words of the paper that can be read so.
+    """
+    return _reading(ReadingKind.LITERAL, right, quote, part)
 
 
 def intended(right: Right, *, quote: str, part: str = "") -> Stated:

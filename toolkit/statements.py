@@ -14,7 +14,8 @@ from typing import Any
 from toolkit.readings import SEVERITIES, ReadingKind
 from toolkit.verdict import Verdict
 
-BEST_FIRST = (Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.INAPPLICABLE, Verdict.REFUTED)
+BEST_FIRST = (Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.REFUTED, Verdict.INAPPLICABLE)
+"""A reading that no case could meet saves no other: it comes last."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,11 @@ def verdict_on(readings: Iterable[ReadingVerdict]) -> Verdict:
     best = [min(verdicts, key=BEST_FIRST.index) for verdicts in parts.values()]
     if Verdict.REFUTED in best:
         return Verdict.REFUTED
-    applied = [verdict for verdict in best if verdict is not Verdict.INAPPLICABLE]
-    if not applied:
+    if all(verdict is Verdict.INAPPLICABLE for verdict in best):
         return Verdict.INAPPLICABLE
-    return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in applied else Verdict.SUPPORTED
+    # a part that was never run leaves the whole open
+    whole = all(verdict is Verdict.SUPPORTED for verdict in best)
+    return Verdict.SUPPORTED if whole else Verdict.INCONCLUSIVE
 
 
 def statement(

@@ -58,8 +58,13 @@ def softplus(f, gamma):
 class OtherFunctions:
     cases = grid(KLDRO(clients=[2, 4], form="log", temperature=0.2, ball=3.0))
     readings = {
-        "any g keeps the minimisers of (5): g(y) = y": literal((SOLVES_5, mean)),
-        "any g keeps the minimisers of (5): g(y) = log(1 + exp(y))": literal((SOLVES_5, softplus)),
+        "any g keeps the minimisers of (5): g(y) = y": literal(
+            (SOLVES_5, mean),
+            quote="“other monotonically increasing functions g”: the identity is one",
+        ),
+        "any g keeps the minimisers of (5): g(y) = log(1 + exp(y))": literal(
+            (SOLVES_5, softplus), quote="the same words: the softplus is increasing and convex"
+        ),
         "(6) is of the form (1): g(y) = log(1 + exp(y))": intended(
             (OF_FORM_1, softplus), quote=QUOTE
         ),

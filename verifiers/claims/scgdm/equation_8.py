@@ -119,8 +119,14 @@ class Composition:
             quote="section 3.3 announces MAML, one step on a task and its loss after it, and (8) "
             "writes the index i in g as in f",
         ),
-        "g is the mean over all tasks of a device": literal((own_step, mean_step)),
-        "g is of one task of a device": literal((own_step, one_task)),
+        "g is the mean over all tasks of a device": literal(
+            (own_step, mean_step),
+            quote="f in (8) has a mean over i ~ P_task; g has a free i, read with the same mean",
+        ),
+        "g is of one task of a device": literal(
+            (own_step, one_task),
+            quote="g in (8) takes D_{i,train} of one task i, which nothing binds",
+        ),
     }
     erratum = Erratum(
         "misprint",

@@ -65,10 +65,12 @@ class Constants:
         "C_f²": literal(Stated(_suprema.moment_of_f, lambda c: c.sigma_1**2 + c.G**2), part="C_f²"),
         "C_g²": literal(
             Stated(_suprema.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2**2),
+            quote="(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: an operator norm",
             part="C_g²",
         ),
         "C_g², σ_2 in the Frobenius norm": literal(
             Stated(_suprema.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2F**2),
+            quote="(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: the Frobenius norm",
             part="C_g²",
         ),
         "σ_f²": literal(Stated(_suprema.variance_of_f, lambda c: c.sigma_1**2), part="σ_f²"),

@@ -54,8 +54,13 @@ def minkowski(first, second):
 )
 class Displays:
     readings = {
-        "the spectral norm": literal((spectral, pythagoras)),
-        "the Frobenius norm": literal((frobenius, pythagoras)),
+        "the spectral norm": literal(
+            (spectral, pythagoras), quote="(21) writes ‖·‖ and names no norm: here an operator norm"
+        ),
+        "the Frobenius norm": literal(
+            (frobenius, pythagoras),
+            quote="(21) writes ‖·‖ and names no norm: here the Frobenius norm",
+        ),
     }
     erratum = Erratum(
         "false",
