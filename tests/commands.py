@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ DRIFTPROOF = [sys.executable, "-c", "from toolkit.cli import main; main()"]
 
 
 def driftproof(*words: str, cwd: Path | None = None, **more: Any) -> subprocess.CompletedProcess:
+    more.setdefault("env", os.environ | {"COLUMNS": "200"})  # so that tables do not wrap
     return subprocess.run(
         [*DRIFTPROOF, *words], capture_output=True, text=True, cwd=cwd, timeout=600, **more
     )

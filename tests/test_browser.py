@@ -17,8 +17,7 @@ from toolkit import claim, each, grid, sq
 from toolkit.algorithms import ComFedL
 
 @claim(
-    name="own/<img src=x onerror=document.title='ERROR'>"
-    "</script><script>document.title='ERROR'</script>",
+    name="own/<img src=x onerror=document.title='ERROR'></script><script>1</script>",
     kind="bound",
     source="<b>bold</b> & \\"quoted\\"",
     statement=r"</math><script>document.title='ERROR'</script>x \\le y",

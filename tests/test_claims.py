@@ -149,12 +149,15 @@ def test_rounding_never_refutes_an_equality(distance, step_size, local_steps, sl
     assert row.margin < 1e-6 * row.rhs  # and the stated error is small
 
 
-def test_a_difference_that_rounding_hides_is_not_called_equality():
+def test_a_difference_that_rounding_hides_is_decided_in_balls():
     """Steps of 10⁻⁷ at a distance of 10⁴: single precision does not move at all."""
     problem = BoundedComposition(clients=2, distance=1e4)
-    row = only(make(cases=grid(problem, ComFedL(step_size=1e-7), rounds=1)))
-    assert row.verdict is Verdict.INCONCLUSIVE
-    assert "too much to tell" in row.reason
+    cases = grid(problem, ComFedL(step_size=1e-7), rounds=1)
+    row = only(make(cases=cases))
+    assert (row.verdict, row.evidence, row.attained) == (Verdict.SUPPORTED, "enclosed", True)
+    top = make().forms[0].right
+    row = only(make(cases=cases, right=lambda c: (1 - 1e-9) * top(c)))
+    assert (row.verdict, row.evidence) == (Verdict.REFUTED, "enclosed")
 
 
 def test_a_bound_that_is_a_millionth_too_small_is_refuted():
