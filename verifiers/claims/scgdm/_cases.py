@@ -75,5 +75,5 @@ CASES = [
     *spread(3.0, [0.5, 9.0], 9.0),
 ]  # fmt: skip
 FULL = [
-    case for case in spread([0.03], [0.5, 9.0], [0.5, 9.0]) if case not in CASES
+    case for case in spread([0.03], [0.5], [0.5, 9.0]) if case not in CASES
 ]  # fmt: skip
