@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -13,7 +15,7 @@ from tests.leaves import pairs, problems
 from tests.users import UsersQuadratic, convex_claim, smooth_claim
 from toolkit.algorithm import Algorithm, algorithm
 from toolkit.algorithms import FedAvg
-from toolkit.claims import Case
+from toolkit.claims import Assumption, Case
 from toolkit.draws import Uniforms
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
@@ -62,6 +64,27 @@ def test_twice_the_true_modulus_is_exceeded_from_the_other_side():
 def test_a_constant_that_the_form_does_not_use_is_no_reason():
     (row,) = rows(smooth_claim(UsersQuadratic(modulus=2.0)))
     assert row.verdict is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("assumption", [
+    Assumption("chained", "", relation=lambda c: 1 / (2 * c.T) < c.eta < 1 / c.L),
+    Assumption("chained at its end", "", relation=lambda c: 0 < c.eta < c.T < 99 / c.L),
+    Assumption("otherwise", "", relation=lambda c: c.eta > 1 or c.eta < 1 / c.L),
+    Assumption("mathematics", "", relation=lambda c: 0 < c.eta < 1 / math.sqrt(c.L)),
+    Assumption("strange", "", relation=lambda c: 0 < c.eta < 1 and c.L.as_integer),
+    Assumption("of the case", "", applies=lambda case: True),
+])  # fmt: skip
+def test_a_constant_that_only_a_condition_uses_is_attacked(assumption):
+    made = replace(smooth_claim(UsersQuadratic()), assumes=(assumption,))
+    form = replace(made.forms[0], right=lambda c: 1)
+    assert "objective_smoothness" in declared.used_roles(made, made.cases[0], form)
+
+
+def test_a_chained_relation_uses_no_more_than_its_letters():
+    chained = Assumption("chained", "", relation=lambda c: 0 < c.eta < c.T < 99)
+    made = replace(smooth_claim(UsersQuadratic()), assumes=(chained,))
+    form = replace(made.forms[0], right=lambda c: 1)
+    assert declared.used_roles(made, made.cases[0], form) == {"step_size", "steps"}
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), "2", True])

@@ -136,6 +136,8 @@ def comparison(left, right, size=1.0):
         ((2.0, 1e-20), (1.0, 1e-20), Verdict.REFUTED, False),
         ((1.0, 1e-14), (1.0, 1e-14), Verdict.SUPPORTED, True),
         ((1.0, 1e-3), (1.0, 1e-14), Verdict.INCONCLUSIVE, False),
+        ((1.0, 6e-13), (1.0, 1e-14), Verdict.INCONCLUSIVE, False),
+        ((1.0, 4e-13), (1.0, 1e-14), Verdict.SUPPORTED, True),
         ((1.0 + 1e-9, 1e-14), (1.0, 1e-14), Verdict.REFUTED, False),
         ((0.0, 0.0), (0.0, 0.0), Verdict.SUPPORTED, True),
     ],
@@ -175,6 +177,36 @@ def test_a_refused_operation_is_named_and_the_row_stays_as_it_was():
     ((row,), _) = rows_of(Refused)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "in ball arithmetic: torch's sign has no version for balls" in row.reason
+
+
+def test_a_left_side_that_may_be_0_is_not_taken_for_0_where_balls_refuse():
+    """‖w̄_{s,t} − w̄_s‖² is 2.5e-23, not 0: the range tells nothing of it."""
+
+    @claim(name="tiny/dust", kind="bound", source="", statement="")
+    class Dust:
+        cases = grid(
+            BoundedComposition(clients=2, distance=20.0, inner_value_noise=1.0),
+            ComFedL(local_steps=5, step_size=1e-12),
+            rounds=1,
+        )
+
+        def left(view):
+            return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+
+        def right(c):
+            return 0
+
+        def range(c):
+            return 100 * (c.G_f * c.G_g) ** 2
+
+        false_siblings = [("half", lambda c: (c.tau * c.eta * c.G_f * c.G_g) ** 2 / 2)]
+
+    ((printed, half), _) = rows_of(Dust)
+    assert (printed.verdict, printed.evidence) == (Verdict.INCONCLUSIVE, None)
+    assert half.verdict is Verdict.INCONCLUSIVE
+    assert not printed.attained
+    assert not half.attained
+    assert "more than 256 outcomes" in printed.reason
 
 
 def test_a_run_that_costs_too_much_is_left_alone():

@@ -17,7 +17,15 @@ from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth
 from toolkit.verdict import Evidence, Row, Verdict, overall
 from verifiers import empirical, enclosed
-from verifiers.empirical import ALPHA, SHADOWS, Sides, decide, measure_block, measure_exactly
+from verifiers.empirical import (
+    ALPHA,
+    SHADOWS,
+    Inexact,
+    Sides,
+    decide,
+    measure_block,
+    measure_exactly,
+)
 from verifiers.evidence import Measured, copies_of, joined
 from verifiers.verify import Settings, judge
 
@@ -63,6 +71,27 @@ def test_equality_within_a_large_error_is_not_support(error, verdict):
     row = exact([0.5], 0.5, 0.5, error=error)
     assert row.verdict is verdict or error * 2**23 > 0.05
     assert row.verdict is not Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("moved", "verdict"), [(1e-4, Verdict.REFUTED), (1e-3, Verdict.INCONCLUSIVE)]
+)
+def test_what_the_letters_rounding_explains_is_not_refuted(moved, verdict):
+    values = np.array([[0.5]])
+    measured = Measured(
+        "exact", "each/round", values, np.ones(1), shadow=np.full((SHADOWS, 1, 1), 0.5)
+    )
+    inexact = Inexact(moved, 1.0), {}
+    sides = Sides(measured, 0.4995, 0.4995, (0.0, 1.0), {}, lambda: inexact)
+    assert empirical._exact(CLAIM, CASE, CLAIM.forms[0], sides).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "vacuous"),
+    [(0.5, 1.0, True), (1.0, 1.0, False), (0.5, 1 - 1e-9, False), (0.5, 1.1, True)],
+)
+def test_a_bound_that_equals_the_range_says_nothing_unless_it_is_attained(left, right, vacuous):
+    assert exact([left], right, right).vacuous is vacuous
 
 
 def test_a_run_that_ended_early_supports_nothing():

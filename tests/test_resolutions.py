@@ -31,7 +31,15 @@ def test_sides_that_agree_count_as_equal_to_a_millionth(scale, width, verdict):
     ("error", "verdict"), [(0.9e-12, Verdict.SUPPORTED), (1.1e-12, Verdict.INCONCLUSIVE)]
 )
 def test_two_sides_of_0_are_equal_to_the_dust_of_the_range(error, verdict):
-    assert exact([0.0], 0.0, 0.0, error=error / 2.0**23).verdict is verdict
+    row = exact([0.0], 0.0, 0.0, error=error / 2.0**23)
+    assert row.verdict is verdict
+    assert not row.attained
+
+
+@pytest.mark.parametrize(("left", "right"), [(0.5e-12, 0.6e-12), (0.0, 1e-20), (0.0, -1e-20)])
+def test_the_range_excuses_no_rounding_error_beside_a_right_side_that_is_not_0(left, right):
+    row = exact([left], right, right, error=0.9e-12 / 2.0**23)
+    assert row.verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("beyond", "fine"), [(0.9e-9, True), (1.1e-9, False)])

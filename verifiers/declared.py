@@ -17,7 +17,7 @@ from synthetic.attack_scores import Scores
 from synthetic.audit import audit_algorithm, audit_problem
 from synthetic.audit.problem import shown
 from toolkit.claims import Case, Claim, Form
-from toolkit.constants import MODULI, ROLES, Letters
+from toolkit.constants import MODULI, ROLES, Letters, Notation
 from toolkit.verdict import Row, Verdict
 from verifiers.rows import described, row_of
 
@@ -94,17 +94,72 @@ def used_roles(claim: Claim, case: Case, form: Form) -> set[str]:
     notation = claim.notation(case)
     assumed = (*claim.assumes, *form.assumes)
     made = {role for assumption in assumed for role in assumption.roles}
-    if claim.rate is not None or claim.compare is not None:
+    free = claim.rate is not None or claim.compare is not None
+    if free or any(assumption.applies is not None for assumption in assumed):
         return made | set(case.problem.constants)  # what those look at is theirs to choose
-    formulas = [form.right, form.range or claim.range, *(a.relation for a in assumed)]
-    for formula in formulas:
-        if formula is None:
-            continue
-        letters = Letters(notation)
-        with suppress(TypeError):  # 0 < c.eta < 1 asks for the truth of what is not known yet
+    for formula in (form.right, form.range or claim.range):
+        if formula is not None:
+            letters = Letters(notation)
             formula(letters)
-        made |= {notation[letter] for letter in letters.used}
-    return made
+            made |= {notation[letter] for letter in letters.used}
+    relations = [a.relation for a in assumed if a.relation is not None]
+    return made.union(*(related_roles(relation, notation) for relation in relations))
+
+
+def related_roles(relation: Callable[[Any], Any], notation: Notation) -> set[str]:
+    """Return the roles that a relation asks for, whichever of its comparisons are true.
+
+    In 1 / (2 * c.T) < c.eta < 1 / c.L Python asks whether the first half is true before it reads
+    the second. With letters that has no answer; with stand-ins for numbers it has both in turn.
+    """
+    letters = Letters(notation)
+    with suppress(TypeError):
+        relation(letters)
+        return {notation[letter] for letter in letters.used}
+    asked = set(letters.used)
+    for answer in (True, False):
+        numbers = _StandIns(notation, answer)
+        try:
+            relation(numbers)
+        except (TypeError, ValueError, ArithmeticError, AttributeError):
+            return set(notation.values())  # it cannot be told: each of them may be used
+        asked |= numbers.asked
+    return {notation[letter] for letter in asked}
+
+
+class _StandIns:
+    """The letters as stand-ins for numbers; it remembers which were asked for."""
+
+    def __init__(self, notation: Notation, answer: bool) -> None:
+        self._notation, self._answer, self.asked = notation, answer, set[str]()
+
+    def __getattr__(self, letter: str) -> _StandIn:
+        getattr(Letters(self._notation), letter)  # raises where there is no such letter
+        self.asked.add(letter)
+        return _StandIn.answering(self._answer)
+
+
+class _StandIn(float):
+    """A number of which each comparison has the same answer, and whatever is made of it too."""
+
+    answer: bool
+
+    @classmethod
+    def answering(cls, answer: bool) -> _StandIn:
+        """Return a stand-in that answers so."""
+        made = cls(1.0)
+        made.answer = answer
+        return made
+
+    def _same(self, *_: object) -> _StandIn:
+        return self
+
+    def _compared(self, _: object) -> bool:
+        return self.answer
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __abs__ = _same
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
 
 
 def refusal(claim: Claim, case: Case, form: Form, found: Mapping[str, str]) -> str | None:

@@ -39,7 +39,9 @@ MOST = 16_384
 WIDE = 1e-2
 """Right side over range below which the range, not the margin, is what costs replicates."""
 DUST = 1e-12
-"""Rounding error, in units of range(c), up to which two sides that are 0 count as equal."""
+"""Rounding error, in units of range(c), up to which a left side of 0 equals a right one of 0."""
+BOTH_ZERO = "both sides are 0, as far as rounding errors tell"
+"""Why a row is supported that rests on ``DUST``: ball arithmetic is asked whether it is so."""
 GIVEN_PAST = "given past"
 UNMEASURED = "refuted as far as sampling goes; its rounding errors have not been measured yet"
 RARE = 0.02
@@ -227,8 +229,11 @@ class Sides:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the right side exceeds what the left can be without any dynamics."""
-        return self.range is not None and self.low > self.range[1] * (1 + 1e-12)
+        """Whether the right side is all that the left can be without any dynamics, or more.
+
+        ``judge`` takes a bound that is attained to say something all the same: that it is tight.
+        """
+        return self.range is not None and self.low >= self.range[1] - 1e-12 * abs(self.range[1])
 
     def measured_part(self, parts: np.ndarray, absolute: bool = False) -> np.ndarray:
         """Return the measured part of the right side from parts, [..., parts, …] → [..., …].
@@ -428,16 +433,21 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
         )
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     equal = means + error >= sides.low
-    # both sides may be 0: then the error is small against what the left side could have been
+    apart = error + (sides.high - sides.low)  # the right side may be known by an enclosure
+    doubtful = equal & (apart > BLUR * np.maximum(scale, abs(sides.high)))
+    # beside a right side that is 0, and no other, the error is compared with the range
     floor = DUST * sides.range[1] if sides.range is not None else 0.0
-    scale = np.maximum(scale[equal], abs(sides.high))
-    apart = error[equal] + (sides.high - sides.low)  # the right side may be known by an enclosure
-    if np.any(apart > np.maximum(BLUR * scale, floor)):
-        reason = f"the sides lie within rounding errors of ±{apart.max():.3g}: too much to tell"
+    nothing = (sides.low == sides.high == 0.0) & (rights == 0) & (np.abs(lefts) <= error)
+    dust = doubtful & nothing & (apart <= floor)
+    if np.any(doubtful & ~dust):
+        wide = apart[doubtful & ~dust].max()
+        reason = f"the sides lie within rounding errors of ±{wide:.3g}: too much to tell"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
-    # two sides that are both 0 are equal, but no bound is attained by that
-    facts["attained"] = bool(np.any(equal & (np.abs(lefts) > 0)))
-    return _row(claim, case, form, Verdict.SUPPORTED, Evidence.EXACT, "", **facts)
+    # no bound is attained by two sides that are both 0, or may be
+    facts["attained"] = bool(np.any(equal & (np.abs(lefts) > error)))
+    facts["vacuous"] = sides.vacuous and not facts["attained"]
+    reason = BOTH_ZERO if np.any(dust) else ""
+    return _row(claim, case, form, Verdict.SUPPORTED, Evidence.EXACT, reason, **facts)
 
 
 def _sampled(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:

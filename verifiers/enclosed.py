@@ -244,12 +244,17 @@ def _row(
 
 
 def better(row: Row, made: Row) -> Row:
-    """Return the row in doubles with what balls found, or with why they found nothing."""
+    """Return the row in doubles with what balls found, or with why they found nothing.
+
+    A row that holds only if its left side is 0 stays open unless balls confirm it.
+    """
     if made.verdict is Verdict.INCONCLUSIVE:
         told = f"in ball arithmetic: {made.reason}"
+        if row.reason == empirical.BOTH_ZERO:
+            row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, attained=False)
         return replace(row, reason=f"{row.reason}; {told}" if row.reason else told)
     taken: Mapping[str, Any] = {
         name: getattr(made, name)
         for name in ("verdict", "evidence", "reason", "attained", "lhs", "rhs", "margin")
     }
-    return replace(row, **taken)
+    return replace(row, vacuous=row.vacuous and not made.attained, **taken)
