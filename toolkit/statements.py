@@ -102,6 +102,25 @@ def statement(
     )
 
 
+def at_odds(one: Statement) -> str:
+    """Say how an erratum and the verdicts on the readings contradict each other ("": they do not).
+
+    >>> held = (ReadingVerdict("as printed", "literal", "", Verdict.SUPPORTED),)
+    >>> at_odds(Statement("a/b", Verdict.SUPPORTED, "false", "all of it", readings=held))
+    'its erratum says false, but no literal reading fails'
+    """
+    fails = any(r.fails for r in one.readings if r.reading_kind == ReadingKind.LITERAL)
+    own = [r for r in one.readings if r.admissible]
+    print_fails = one.verdict is Verdict.REFUTED or all(r.empty_hypothesis for r in own)
+    if one.severity is None:
+        return "a literal reading fails, and it has no erratum" if fails else ""
+    if not fails:
+        return f"its erratum says {one.severity}, but no literal reading fails"
+    if (one.severity == "false") != print_fails:
+        return f"its erratum says {one.severity}, but its verdict as printed is {one.verdict}"
+    return ""
+
+
 def worst_first(statements: Iterable[Statement]) -> list[Statement]:
     """Return the statements that have an erratum, sorted by its severity."""
     order = list(SEVERITIES)

@@ -95,6 +95,7 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
                 if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
                     shared.tell(f"    case: {group.deciding.case['label']}")
     _totals(head, rows)
+    _errata_at_odds(head, rows)
     if head["profile"] == "smoke":
         shared.tell(
             "profile smoke: the first case of each claim alone, which tells little of it; "
@@ -120,6 +121,18 @@ def _notes(group: Group) -> str:
         "not as on record": group.changed,
     }
     return ", ".join(note for note, holds in notes.items() if holds)
+
+
+def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:
+    """Say where an erratum of somebody's own claim is not what the verdicts say."""
+    from toolkit.report.page import statements
+    from toolkit.statements import at_odds
+
+    own = {row.claim for row in rows if row.expected is None}
+    for one in statements(head, rows) if head["profile"] != "smoke" else ():
+        wrong = at_odds(one) if one.claim in own else ""
+        if wrong and (one.severity or one.verdict is not Verdict.REFUTED):
+            shared.tell(f"{one.claim}: {wrong}")
 
 
 def _totals(head: dict[str, Any], rows: list[Any]) -> None:
