@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from synthetic.problems import BoundedComposition
 from toolkit import claim, grid
 from toolkit.errors import DriftproofError
+from toolkit.report.files import write_report
 from toolkit.verdict import Verdict
 from verifiers.ground_truth import Comparison, components, judge
+from verifiers.verify import Settings, header
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
 
 
-def judged(kind, comparisons):
+def claimed(kind):
     @claim(name="own/numbers", kind=kind, source="", statement="x")
     class Made:
         cases = grid(BoundedComposition())
         right = staticmethod(lambda c: 0)
 
-    return judge(Made, Made.cases[0], Made.forms[0], comparisons)
+    return Made
+
+
+def judged(kind, comparisons):
+    made = claimed(kind)
+    return judge(made, made.cases[0], made.forms[0], comparisons)
 
 
 def numbers(kind, left, right, **more):
@@ -74,3 +83,63 @@ def test_nothing_that_is_compared_supports_nothing():
     row = judged("identity", [])
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "nothing was compared" in row.reason
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize("kind", ["identity", "complexity"])
+@pytest.mark.parametrize(
+    ("low", "high", "value", "verdict"),
+    [
+        (NAN, NAN, 1.0, Verdict.INCONCLUSIVE),
+        (1.0, NAN, 1.0, Verdict.INCONCLUSIVE),
+        (1.0, 1.0, NAN, Verdict.INCONCLUSIVE),
+        (INF, INF, INF, Verdict.INCONCLUSIVE),
+        (1.0, INF, INF, Verdict.INCONCLUSIVE),
+        (1.0, INF, 1.0, Verdict.INCONCLUSIVE),
+        (2.0, 2.0, INF, REFUTED),
+        (2.0, 2.0, -INF, REFUTED),
+        (INF, INF, 2.0, REFUTED),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_sides_that_are_not_finite_support_nothing(kind, low, high, value, verdict, first):
+    good, odd = Comparison("good", 1.0, 1.0, 1.0), Comparison("odd", low, high, value)
+    row = judged(kind, [odd, good] if first else [good, odd])
+    assert row.verdict is verdict
+    assert row.reason.startswith("odd: ")
+
+
+@pytest.mark.parametrize("kind", ["identity", "complexity", "bound"])
+@pytest.mark.parametrize("scale", [NAN, INF])
+def test_a_scale_that_is_not_finite_measures_nothing(kind, scale):
+    row = judged(kind, [Comparison("odd", 5.0, 5.0, 1.0, scale=scale)])
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason.startswith("odd: the scale")
+
+
+@pytest.mark.parametrize("kind", ["identity", "bound"])
+@pytest.mark.parametrize("value", [NAN, INF])
+def test_rows_of_sides_that_are_not_finite_are_reported(tmp_path, kind, value):
+    made = claimed(kind)
+    alone = [Comparison("y", 2.0, 2.0, value, at=(0.0, 0.0), drawn=value)]
+    rows = [judge(made, made.cases[0], made.forms[0], alone)]
+    more = [*alone, Comparison("x", 1.0, 1.0, 1.5)]
+    rows.append(judge(made, made.cases[0], made.forms[0], more))
+    head = header([], Settings()) | {"union_bound": 0.0}
+    head["claims"] = {made.name: {
+        "kind": kind, "source": "", "statement": "x", "assumes": [], "forms": {}, "notes": {},
+        "explain": "", "command": "c"}}  # fmt: skip
+    write_report(tmp_path, head, rows)
+    (first, second) = json.loads((tmp_path / "results.json").read_text())["results"]
+    assert first["rhs"] is None
+    assert second["verdict"] == rows[1].verdict
+
+
+def test_one_enclosure_that_is_too_wide_leaves_an_identity_open():
+    good, wide = Comparison("good", 2.0, 2.0, 2.0), Comparison("wide", 0.9, 1.1, 1.0)
+    for compared in ([good, wide], [wide, good]):
+        row = judged("identity", compared)
+        assert row.verdict is Verdict.INCONCLUSIVE
+        assert "wide: the certificate is too wide" in row.reason

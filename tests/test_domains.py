@@ -136,3 +136,76 @@ def test_argued_steps_decide_nothing_alone_and_are_shown_as_such():
     assert mixed.verdict is Verdict.SUPPORTED
     assert mixed.series["proof"][0][2] == "argued, not computed: by Jensen"
     assert row(argued("s", "by Jensen"), computed("t", False, "w")).verdict is Verdict.REFUTED
+
+
+def test_a_limit_is_taken_from_every_side_that_the_domain_has():
+    both = finite_limit(exp(-1 / r), r, 0, "", "it")
+    assert both.holds is False
+    assert "to 0 as r → 0⁺ and to oo as r → 0⁻" in both.why
+    assert finite_limit(exp(-1 / p), p, 0, "", "it").holds is True
+    below = Symbol("b", negative=True)
+    assert finite_limit(exp(-1 / below), below, 0, "", "it").holds is False
+    assert finite_limit(exp(1 / below), below, 0, "", "it").holds is True
+    assert finite_limit(exp(-1 / (p - 2)), p, 2, "", "it").holds is False  # inside p > 0
+    assert finite_limit(exp(r), r, -sympy.oo, "", "it").holds is True
+
+
+def test_a_limit_that_is_not_known_to_be_finite_or_outside_the_domain_is_open():
+    unknown = finite_limit(bare + 1 / p, p, sympy.oo, "", "it")
+    assert unknown.holds is None
+    assert "open" in unknown.why
+    for at in (-1, -sympy.oo, bare):
+        assert finite_limit(p, p, at, "", "it").holds is None
+
+
+def test_a_minimum_has_to_be_in_the_domain():
+    e = Rational(1, 10**10)
+    assert convex_with_minimum(p**3 / 6 - e**2 * p / 2, p, -e, e**3 / 3, "").holds is None
+    a, q = Symbol("a", positive=True), Symbol("q")
+    assert convex_with_minimum((p - a) ** 2, p, a, 0, "").holds is True
+    assert convex_with_minimum((p - q) ** 2, p, q, 0, "").holds is None  # q may be below 0
+
+
+def test_a_point_that_is_not_stationary_is_no_minimum():
+    """Below 0 between two roots that are so close that no point is tried there."""
+    a, gap = Rational(17, 5), Rational(1, 10**12)
+    assert convex_with_minimum((p - a) * (p - a - gap), p, a, 0, "").holds is None
+    assert convex_with_minimum((p - a) ** 2, p, a, 0, "").holds is True
+
+
+@pytest.mark.parametrize(
+    ("assumed", "fits", "told"),
+    [
+        ({"even": True, "positive": True}, lambda v: v % 2 == 0 < v, "even and positive"),
+        ({"odd": True}, lambda v: v % 2 == 1, "odd"),
+        ({"prime": True}, sympy.isprime, "prime"),
+        ({"integer": False, "real": True}, lambda v: not v.is_integer, "not integer and real"),
+        ({"integer": True, "negative": True}, lambda v: v.is_integer and v < 0,
+         "integer and negative"),
+        ({"real": True, "zero": False}, lambda v: v != 0, "real and not zero"),
+        ({"extended_positive": True}, lambda v: v > 0, "extended positive"),
+    ],
+)  # fmt: skip
+def test_points_meet_all_that_a_letter_assumes(assumed, fits, told):
+    m, other = Symbol("m", **assumed), Symbol("k", **assumed)
+    tried = list(points(m + other))
+    assert tried
+    assert all(fits(point[s]) for point in tried for s in (m, other))
+    assert described(m + other) == f"k, m {told}"
+
+
+def test_an_even_number_is_2_at_least():
+    m = Symbol("m", even=True, positive=True)
+    assert nonnegative(m - 2, "").holds is True
+    assert nonnegative(m - 3, "").holds is False
+
+
+def test_coefficients_of_matrices_are_simplified():
+    a, b = sympy.symbols("A B", commutative=False)
+    root = sqrt(3 + 2 * sqrt(2)) - 1 - sqrt(2)  # it is 0
+    assert vanishes(root * a, "").holds is not False
+    assert vanishes(root * a + (sqrt(p**2, evaluate=False) - p) * a * b, "").holds is not False
+    assert vanishes((sqrt(r**2, evaluate=False) - r) * a * b, "").holds is False
+    assert vanishes(a * b - b * a, "").holds is False
+    assert vanishes((a + b) ** 2 - a**2 - a * b - b * a - b**2, "").holds is True
+    assert vanishes(sympy.sin(a) * b, "").holds is None

@@ -35,15 +35,31 @@ def described(expression: Any, where: Sequence[Any] = ()) -> str:
 
 
 def _set_of(symbol: Any) -> str:
+    """Return a symbol's domain: a range, or else all that the symbol assumes."""
+    import sympy
+
+    which, means = _range_of(symbol)
+    implied = sympy.Dummy(**means).assumptions0
+    assumed = symbol._assumptions_orig  # as they were written: assumptions0 has what follows, too
+    if all(implied.get(name) is holds for name, holds in assumed.items()):
+        return which
+    told = (("" if holds else "not ") + name for name, holds in sorted(assumed.items()))
+    return " and ".join(told).replace("_", " ")
+
+
+def _range_of(symbol: Any) -> tuple[str, dict[str, bool]]:
+    """Return a range that a symbol is in, in words, and what these words mean."""
     if symbol.is_integer:
         if symbol.is_positive:
-            return "= 1, 2, …"
-        return "= 0, 1, …" if symbol.is_nonnegative else "whole"
-    if symbol.is_positive:
-        return "> 0"
-    if symbol.is_negative:
-        return "< 0"
-    return "≥ 0" if symbol.is_nonnegative else "≤ 0" if symbol.is_nonpositive else "real"
+            return "= 1, 2, …", {"integer": True, "positive": True}
+        if symbol.is_nonnegative:
+            return "= 0, 1, …", {"integer": True, "nonnegative": True}
+        return "whole", {"integer": True}
+    signs = {"positive": "> 0", "negative": "< 0", "nonnegative": "≥ 0", "nonpositive": "≤ 0"}
+    for name, which in signs.items():
+        if getattr(symbol, f"is_{name}"):
+            return which, {name: True}
+    return "real", {"real": True}
 
 
 def _letters(expression: Any) -> list[Any]:
@@ -70,7 +86,7 @@ def points(expression: Any, where: Sequence[Any] = ()) -> Iterator[Point]:
     seen = set()
     for point in _candidates(expression, letters, where):
         key = tuple(point[s] for s in letters)
-        inside = all(_belongs(s, v) for s, v in point.items())
+        inside = all(belongs(s, v) for s, v in point.items())
         if key in seen or not inside:
             continue
         seen.add(key)
@@ -78,16 +94,27 @@ def points(expression: Any, where: Sequence[Any] = ()) -> Iterator[Point]:
             yield point
 
 
-def _belongs(symbol: Any, value: Any) -> bool:
-    """Say whether a number may be put in the place of a symbol."""
-    return not (
-        (symbol.is_integer and not value.is_integer)
-        or (symbol.is_positive and not value > 0)
-        or (symbol.is_negative and not value < 0)
-        or (symbol.is_nonnegative and not value >= 0)
-        or (symbol.is_nonpositive and not value <= 0)
-        or (symbol.is_nonzero and value == 0)
-    )
+def belongs(symbol: Any, value: Any) -> bool:
+    """Say whether a number may be put in the place of a symbol: it meets all that this assumes.
+
+    Of a value with letters, only what sympy derives from what the letters assume counts.
+    """
+    assumed = {"real": True} | symbol.assumptions0  # Symbol("x") stands for a real number
+    return all(getattr(value, f"is_{name}", None) is holds for name, holds in assumed.items())
+
+
+def sides(symbol: Any, at: Any) -> tuple[str, ...]:
+    """Return the sides, "+" and "-", from which a symbol can tend to a point; none: not known."""
+    above, below = symbol.is_extended_nonnegative, symbol.is_extended_nonpositive
+    if at.is_infinite:
+        outside = (at.is_extended_negative and above) or (at.is_extended_positive and below)
+        return () if outside else ("-",) if at.is_extended_positive else ("+",)
+    if symbol.is_integer or not at.is_real:
+        return ()
+    if at.is_zero:
+        return ("+",) if above else ("-",) if below else ("+", "-")
+    inside = (not above or at.is_positive) and (not below or at.is_negative)
+    return ("+", "-") if inside else ()
 
 
 def _candidates(expression: Any, letters: Sequence[Any], where: Sequence[Any]) -> Iterator[Point]:
@@ -95,7 +122,7 @@ def _candidates(expression: Any, letters: Sequence[Any], where: Sequence[Any]) -
 
     bases = [
         {
-            s: Integer(k + 2) if s.is_integer else scale * Rational(2 * k + 3, k + 2)
+            s: _whole(s, k + 2) if s.is_integer else scale * Rational(2 * k + 3, k + 2)
             for k, s in enumerate(letters)
         }
         for scale in (Integer(1), Rational(1, 10), Integer(7))
@@ -114,6 +141,14 @@ def _candidates(expression: Any, letters: Sequence[Any], where: Sequence[Any]) -
     for boundary in _boundaries([expression, *where]):
         for point in list(bases):
             yield from _beside(boundary, point)
+
+
+def _whole(symbol: Any, least: int) -> Any:
+    """Return a whole number that may be put in the place of a symbol, if one is close to hand."""
+    from sympy import Integer
+
+    near = (Integer(v) for v in range(least, least + 10))
+    return next((v for v in near if belongs(symbol, v)), Integer(least))
 
 
 def _boundaries(expressions: Iterable[Any]) -> list[Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite, isinf, isnan
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,30 @@ class Comparison:
     def apart(self) -> float:
         """The certified distance of the right side from the left."""
         return max(self.low - self.value, self.value - self.high, 0.0)
+
+    @property
+    def unmeasured(self) -> str:
+        """Why no distance between the sides can be measured ("": it can)."""
+        numbers = f"[{self.low:.10g}, {self.high:.10g}] and {self.value:.10g}"
+        if any(map(isnan, (self.low, self.high, self.value))):
+            return f"{self.what}: the sides, {numbers}, are not all numbers"
+        if not isfinite(self.scale):
+            return f"{self.what}: the scale that the sides are compared at is {self.scale}"
+        return ""
+
+    @property
+    def one_infinite(self) -> bool:
+        """Whether one side is infinite for certain, and the other finite."""
+        left = isinf(self.low) and self.low == self.high
+        return left != isinf(self.value) and (left or isfinite(self.high - self.low))
+
+    @property
+    def relative(self) -> float:
+        """The largest distance that the sides may have, over their size."""
+        if self.unmeasured or not all(map(isfinite, (self.low, self.high, self.value))):
+            return np.inf
+        gap = max(self.apart, self.high - self.low)
+        return gap / self.size if self.size else 0.0
 
 
 def components(
@@ -141,10 +166,11 @@ def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison
         comparisons = [replace(c, count=True) for c in comparisons]
     if claim.kind == "bound":
         return _bound(claim, case, form, comparisons)
-    gaps = [max(c.apart, c.high - c.low) / c.size if c.size else 0.0 for c in comparisons]
-    worst = int(np.argmax(gaps))
-    shown = comparisons[worst]
-    outside = [c for c in comparisons if c.apart > c.slack]
+    shown = max(comparisons, key=lambda c: c.relative)
+    measured = [c for c in comparisons if not c.unmeasured]
+    unmeasured = [c for c in comparisons if c.unmeasured]
+    outside = [c for c in measured if c.apart > c.slack or c.one_infinite]
+    infinite = [c for c in measured if isinf(c.value)]
     if outside:
         verdict = Verdict.REFUTED
         c = shown = outside[0]
@@ -152,7 +178,13 @@ def judge(claim: Claim, case: Case, form: Form, comparisons: Sequence[Comparison
             f"{c.what}: the right side, {c.value:.10g}, lies outside the certified left side "
             f"[{c.low:.10g}, {c.high:.10g}]"
         )
-    elif any(c.high - c.low > c.slack for c in comparisons):
+    elif unmeasured:
+        verdict, shown = Verdict.INCONCLUSIVE, unmeasured[0]
+        reason = shown.unmeasured
+    elif infinite:
+        verdict, shown = Verdict.INCONCLUSIVE, infinite[0]
+        reason = f"{shown.what}: the right side is infinite, and so may the left be"
+    elif any(not c.high - c.low <= c.slack for c in comparisons):
         verdict = Verdict.INCONCLUSIVE
         reason = f"{shown.what}: the certificate is too wide, {shown.high - shown.low:.3g}"
     else:
@@ -173,8 +205,9 @@ def _bound(claim: Claim, case: Case, form: Form, comparisons: Sequence[Compariso
         size = max(abs(c.value), c.scale)
         return (c.low - c.value) / size if size else np.inf if c.low > c.value else 0.0
 
-    over = [c for c in comparisons if c.low - c.value > c.slack]
-    held = [c for c in comparisons if c.low - c.slack <= c.high <= c.value + c.slack]
+    measured = [c for c in comparisons if not c.unmeasured]
+    over = [c for c in measured if c.low - c.value > c.slack]
+    held = [c for c in measured if c.low - c.slack <= c.high <= c.value + c.slack]
     undecided = [c for c in comparisons if c not in over and c not in held]
     shown = max(over or undecided or held, key=closeness)
     attained = False
@@ -183,7 +216,7 @@ def _bound(claim: Claim, case: Case, form: Form, comparisons: Sequence[Compariso
         reason = f"{shown.what}: left ≥ {shown.low:.10g} exceeds right = {shown.value:.10g}"
     elif undecided:
         verdict = Verdict.INCONCLUSIVE
-        reason = (
+        reason = shown.unmeasured or (
             f"{shown.what}: the right side, {shown.value:.10g}, lies within the certified left "
             f"side [{shown.low:.10g}, {shown.high:.10g}]"
         )
@@ -196,7 +229,7 @@ def _bound(claim: Claim, case: Case, form: Form, comparisons: Sequence[Compariso
 
 def _map(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """Return the comparisons that have a place on a map: columns, rows and numbers."""
-    placed = [c for c in comparisons if c.at is not None]
+    placed = [c for c in comparisons if c.at is not None and isfinite(c.drawn)]
     if not placed:
         return {}
     cells = [[*c.at, c.drawn] for c in placed if c.at is not None]

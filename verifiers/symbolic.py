@@ -76,16 +76,27 @@ def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
 def _without_commuting(expression: Any, says: str) -> Step:
     """Decide whether a polynomial in letters that do not commute is 0: all products expanded.
 
-    One that is not 0 then differs from 0 for some matrices in the place of the letters.
+    One with a coefficient that is not 0 differs from 0 for some matrices in the letters' place.
     """
     import sympy
 
     left = sympy.expand(expression)
-    if left == 0:
+    coefficients: dict[Any, Any] = {}
+    for term in sympy.Add.make_args(left):
+        numbers, matrices = term.args_cnc()
+        product = sympy.Mul(*matrices)
+        coefficients[product] = coefficients.get(product, 0) + sympy.Mul(*numbers)
+    decided = {product: vanishes(c, says) for product, c in coefficients.items()}
+    if all(step.holds for step in decided.values()):
         return computed(says, True, "expands to 0, for matrices")
-    if left.is_polynomial():
+    letters = [s for s in left.free_symbols if not s.is_commutative]
+    if not left.is_polynomial(*letters):
+        return computed(says, None, "open: not a polynomial in letters that do not commute")
+    if any(step.holds is False for step in decided.values()):
         return computed(says, False, f"for matrices the sides differ by {left}")
-    return computed(says, None, "open: not a polynomial in letters that do not commute")
+    unknown = next(product for product, step in decided.items() if step.holds is None)
+    told = f"open: the coefficient of {unknown} was not decided to be 0 or different from 0"
+    return computed(says, None, told)
 
 
 def differs(expression: Any, says: str) -> Step:
@@ -121,21 +132,35 @@ def _below_zero(expression: Any, says: str, where: Sequence[Any] = ()) -> Step |
 
 
 def finite_limit(expression: Any, symbol: Any, at: Any, says: str, what: str) -> Step:
-    """Decide whether an expression stays bounded as a letter tends to a point: by its limit.
+    """Decide whether an expression stays bounded as a letter tends to a point: by its limits.
+
+    They are taken from both sides, or from the one side that the letter's sign allows.
 
     Args:
         what: what the expression is, in words.
     """
     import sympy
 
-    limit = sympy.limit(expression, symbol, at)
-    towards = f"{symbol} → {'∞' if at == sympy.oo else at}"
-    return computed(says, bool(limit.is_finite), f"{what} tends to {limit} as {towards}")
+    sides = domains.sides(symbol, sympy.sympify(at))
+    if not sides:
+        told = f"open: it is not known that {symbol} can tend to {at} within its domain"
+        return computed(says, None, told)
+    limits = [sympy.limit(expression, symbol, at, side) for side in sides]
+    signs = ["⁺" if side == "+" else "⁻" for side in sides] if len(sides) > 1 else [""]
+    goal = {sympy.oo: "∞", -sympy.oo: "−∞"}.get(at, at)
+    told = " and ".join(
+        f"to {limit} as {symbol} → {goal}{sign}" for limit, sign in zip(limits, signs, strict=True)
+    )
+    finite = [limit.is_finite for limit in limits]
+    holds = False if False in finite else True if all(finite) else None
+    opened = "open: it is not known whether that is finite; " if holds is None else ""
+    return computed(says, holds, f"{opened}{what} tends {told}")
 
 
 def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says: str) -> Step:
     """Decide expression ≥ least on the symbol's domain: convex there, and stationary at ``at``.
 
+    The point ``at`` has to belong to the domain: outside it the expression need not be convex.
     Of an expression in pieces this is left open: a second derivative says nothing of a jump.
     """
     import sympy
@@ -145,6 +170,9 @@ def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says:
         return refuted
     if domains.has_boundaries(sympy.sympify(expression)):
         return computed(says, None, "open: it is put together of pieces")
+    if not domains.belongs(symbol, sympy.sympify(at)):
+        told = f"open: it is not known that {at} belongs to the domain of {symbol}"
+        return computed(says, None, told)
     second = sympy.simplify(sympy.diff(expression, symbol, 2))
     flat = sympy.simplify(sympy.diff(expression, symbol).subs(symbol, at))
     value = sympy.simplify(expression.subs(symbol, at) - least)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite, log10
+from math import inf, isfinite, log10
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +152,7 @@ def _merged(rows: Sequence[Row]) -> Row:
 
 def _distances(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how far each certified enclosure reaches from the right side, in ascending order."""
-    reach = sorted(d for row in rows for d in _distances_of(row))
+    reach = sorted(d for row in rows for d in _distances_of(row) if isfinite(d))
     margin = rows[0].margin
     return {"x": list(range(1, len(reach) + 1)), "mean": reach, "bound": [margin] * len(reach)}
 
@@ -179,10 +179,14 @@ def distance(row: Row) -> float:
 def _distances_of(row: Row) -> list[float]:
     held = row.series or {}
     keys = ("low", "high", "bound", "size")
-    return [
-        max(max(abs(low - value), abs(high - value)) / size if size else 0.0, NOTHING)
-        for low, high, value, size in zip(*(held.get(key, ()) for key in keys), strict=True)
-    ]
+    return [_relative(*sides) for sides in zip(*(held.get(k, ()) for k in keys), strict=True)]
+
+
+def _relative(low: float, high: float, value: float, size: float) -> float:
+    """Return the largest distance that two sides may have over their size; ∞ if it is unknown."""
+    if not all(map(isfinite, (low, high, value, size))):
+        return inf
+    return max(max(abs(low - value), abs(high - value)) / size if size else 0.0, NOTHING)
 
 
 def _figure(name: str, row: Row) -> Figure:

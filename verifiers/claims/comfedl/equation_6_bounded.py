@@ -23,7 +23,8 @@ from toolkit import claim, intended, literal
 from toolkit.readings import Erratum
 from verifiers.symbolic import computed, convex_with_minimum, nonnegative
 
-gamma, top, constant, u = symbols("gamma M G u", positive=True)
+gamma, top, constant = symbols("gamma M G", positive=True)
+u = symbols("u", nonnegative=True)  # (M − y)/γ, which is 0 at y = M
 EVERYWHERE, BALL, STAYS = "all of R^d", "a ball", "a ball that is not left"
 
 
