@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 import sympy
+import torch
 from flint import arb
 
 from synthetic.problems import BoundedComposition, QuadraticBilevel
@@ -207,6 +208,37 @@ def test_a_left_side_that_may_be_0_is_not_taken_for_0_where_balls_refuse():
     assert not printed.attained
     assert not half.attained
     assert "more than 256 outcomes" in printed.reason
+
+
+@pytest.mark.parametrize(
+    ("measure", "verdict"),
+    [
+        (lambda d: d + 1000 * (1 - torch.cos(torch.sqrt(d))), Verdict.REFUTED),
+        (lambda d: d + 1000 * (torch.sqrt(1 + d) - 1), Verdict.REFUTED),
+        (lambda d: d + 1000 * ((d + torch.ones_like(d)) - torch.ones_like(d)), Verdict.REFUTED),
+        (lambda d: d + 0 * (1 - torch.cos(torch.sqrt(d))), Verdict.SUPPORTED),
+    ],
+)
+def test_what_cancels_inside_a_measure_is_not_taken_for_0(measure, verdict):
+    """1 − cos(10⁻⁹) is 5e-19; single and double precision both find 0."""
+
+    @claim(name="tiny/inside", kind="bound", source="", statement="")
+    class Inside:
+        cases = grid(
+            BoundedComposition(clients=2, distance=0.0, heterogeneity=1.0),
+            ComFedL(step_size=1e-9),
+            rounds=1,
+        )
+
+        def left(view):
+            moved = sq(view.client("w")[0] - view.round_start("w"))
+            return each("round", "local_step", measure(moved))
+
+        def right(c):
+            return (c.tau * c.eta * c.G_f * c.G_g) ** 2
+
+    ((row,), _) = rows_of(Inside)
+    assert row.verdict is verdict
 
 
 def test_a_run_that_costs_too_much_is_left_alone():

@@ -25,6 +25,7 @@ from toolkit.memory import keep_freed_memory
 from toolkit.oracles import OFFERS
 from toolkit.problem import Problem
 from toolkit.recorder import Recorder
+from toolkit.rounded import shaken
 from toolkit.spans import finite, span
 
 
@@ -92,7 +93,7 @@ def run(
         watch: called with the number and the state of each round as it starts, and at the end.
         kernels: whether a fused kernel may replace repeated steps where no measure looks inside.
         jitter: seed of random changes of the state, about a unit in the last place after each
-            step (Monte Carlo arithmetic); None: none.
+            step, and of numbers inside the measure (Monte Carlo arithmetic); None: none.
     """
     if algorithm.needs not in OFFERS[problem.offers]:
         raise DriftproofError(
@@ -110,6 +111,7 @@ def run(
     view = View(ctx, problem, state, state)
     recorder = None
     if left is not None:
+        left = left if shake is None else shaken(left, shake.moved)
         moments = {
             ("round",): rounds,
             ("round", "local_step"): rounds * tau,
@@ -265,9 +267,10 @@ class _Jitter:
         self._random = torch.Generator().manual_seed(seed)
 
     def __call__(self, state: Any) -> Any:
-        return type(state)(*(self._moved(x) for x in state))
+        return type(state)(*(self.moved(x) for x in state))
 
-    def _moved(self, x: Tensor) -> Tensor:
+    def moved(self, x: Tensor) -> Tensor:
+        """Move each entry at random."""
         unit = torch.finfo(x.dtype).eps
         up = torch.empty_like(x, device="cpu").bernoulli_(0.5, generator=self._random).to(x.device)
         return torch.addcmul(x, x, up.mul_(2 * unit).sub_(unit))

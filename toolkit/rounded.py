@@ -1,0 +1,70 @@
+"""Random rounding inside a measure, so that what cancels there is seen in the runs that bound it.
+
+1 − cos(10⁻⁹) is 0 in single and in double precision alike. Two runs that agree on it say nothing
+of how far both are off; once cos(10⁻⁹) = 1 moves by a unit in its last place, they no longer agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+SUMS = frozenset({
+    "add", "sub", "subtract", "rsub", "__add__", "__radd__", "__sub__", "__rsub__", "__iadd__",
+    "__isub__",
+})  # fmt: skip
+"""Operations that drop a small number beside a large one."""
+CURVED = frozenset({
+    "cos", "sin", "tan", "cosh", "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "rsqrt",
+    "pow", "__pow__", "__rpow__", "tanh", "sigmoid", "logsumexp", "logaddexp", "softmax",
+    "log_softmax", "softplus",
+})  # fmt: skip
+"""Operations that round a small change of their argument away."""
+
+
+def shaken(left: Callable[[Any], Any], move: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
+    """Return a measure whose intermediate numbers are moved at random after they were rounded.
+
+    Moved is what a curved function gave, and what a sum gave that is one number for each replicate
+    or has a number among its terms. Sums of vectors are left as they are: iterates were moved.
+
+    Args:
+        move: changes each entry by about a unit in its last place; 0 stays 0.
+    """
+
+    @wraps(left)
+    def measured(view: Any) -> Any:
+        with _Moving(move):
+            return left(view)
+
+    return measured
+
+
+class _Moving(TorchFunctionMode):
+    def __init__(self, move: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self._move = move
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        made = func(*args, **(kwargs or {}))
+        name = getattr(func, "__name__", "")
+        if name in CURVED or (name in SUMS and _of_numbers(made, args)):
+            moved: Tensor = self._move(made) if _real(made) else made
+            return moved
+        return made
+
+
+def _real(made: Any) -> bool:
+    return type(made) is torch.Tensor and made.is_floating_point()
+
+
+def _of_numbers(made: Any, args: tuple[Any, ...]) -> bool:
+    one_each = isinstance(made, Tensor) and made.ndim <= 1
+    return one_each or any(isinstance(x, int | float) for x in args[:2])
