@@ -232,8 +232,9 @@ def quick(monkeypatch):
     return lambda *words: cli.main(["--quiet", "bench", *words], standalone_mode=False)
 
 
-def test_the_commands_table_json_and_page(tmp_path, quick, capsys):
+def test_the_commands_table_json_and_page(tmp_path, quick, capsys, monkeypatch):
     """End to end; the file is one that pytest-benchmark compares."""
+    monkeypatch.setenv("COLUMNS", "200")  # so that no cell wraps
     assert quick("w3", "w2", "--out", str(tmp_path)) == 0
     shown = capsys.readouterr().out
     assert "numba, float64 *" in shown

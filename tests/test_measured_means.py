@@ -429,7 +429,8 @@ def test_forms_share_a_measurement_if_they_share_a_left_side():
     claim = make(
         left=moves, cases=STRAIGHT, right=None,
         readings={
-            "own": literal(exactly), "small": literal(small), "large": literal(large),
+            "own": literal(exactly, part="own"), "small": literal(small, part="small"),
+            "large": literal(large, part="large"),
         },
         false_siblings=[("s", lambda c: exactly(c) - 1)],
     )  # fmt: skip
@@ -458,8 +459,9 @@ def test_assumptions_of_one_form_do_not_touch_anothers():
     claim = make(
         left=moves, cases=STRAIGHT, right=None,
         readings={
-            "free": literal(exactly), "never": literal(Stated(exactly, assumes=(never,))),
-            "large": literal(Stated(lambda c: exactly(c) - 1, assumes=(large,))),
+            "free": literal(exactly, part="free"),
+            "never": literal(Stated(exactly, assumes=(never,)), part="never"),
+            "large": literal(Stated(lambda c: exactly(c) - 1, assumes=(large,)), part="large"),
         },
         corrected=Stated(exactly), correction="x" * 50,
     )  # fmt: skip

@@ -287,7 +287,17 @@ def test_the_slope_of_a_sibling_is_not_supported(name, sibling):
 
 def test_an_open_rate_says_which_replicates_and_horizons_would_do():
     held = leaves("claim")["fednest/theorem-minimax"].load()
-    cases = [dataclasses.replace(held.cases[0], rounds=2**k) for k in range(4, 10)]
+    first = held.cases[0]
+    cases = [
+        Case(
+            first.problem,
+            dataclasses.replace(
+                first.algorithm, inner_step_size=2 ** (-k / 2), outer_step_size=2 ** (-k / 2)
+            ),
+            2**k,
+        )
+        for k in range(4, 10)
+    ]
     random = np.random.default_rng(0)
     blocks = [
         Measured("sampled", "average/round",
