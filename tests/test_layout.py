@@ -31,7 +31,8 @@ def test_leaves_are_small_and_say_what_they_are(kind):
 def test_no_file_is_a_stub_or_silences_an_error():
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
-        assert "raise NotImplementedError" not in text, path  # sympy's may be caught
+        caught = re.sub(r"except [^\n]*:", "", text)  # sympy raises it where it finds no answer
+        assert "NotImplementedError" not in caught, path
         assert not re.search(r"\b(TODO|FIXME|XXX)\b", text), path
         assert not re.search(r"except[^\n]*:\s*\n\s*pass\b", text), path
         assert "pickle.load" not in text, path

@@ -96,3 +96,8 @@ def two_lines():
                  r"\text{the rest point is } x=-1,\; u=m=0"),
         vanishes(gradient**2 - 9, r"\|\nabla F(-1)\|^2 = 9"),
     ]  # fmt: skip
+
+
+def refuted_by(floor, says, why):
+    """Return the step that a floor refutes, if every step of the floor holds; else it is open."""
+    return computed(says, False if all(step.holds for step in floor) else None, why)

@@ -25,10 +25,10 @@ from sympy import Rational, sqrt
 from toolkit import Erratum, claim, literal, narrower
 from toolkit.algorithms import LocalSCGDM
 from toolkit.constants import Letters, substituted
-from verifiers.claims.scgdm._floors import meta_learning
+from verifiers.claims.scgdm._floors import meta_learning, refuted_by
 from verifiers.claims.scgdm._orders import spent
 from verifiers.claims.scgdm._theorem import corrected as corrected_
-from verifiers.symbolic import computed, finite_limit
+from verifiers.symbolic import finite_limit
 
 T = sympy.symbols("T", positive=True)
 
@@ -78,10 +78,9 @@ class MetaLearning:
         if estimates == "kept":
             return [bounded(), *spent(samples, communications)]
         floor = meta_learning()
-        refuted = all(step.holds for step in floor)
         says = r"\text{some } T \text{ makes } \tfrac1T\sum\|\nabla F(\bar x_t)\| \le \tfrac1{10}"
         why = "the norm is above 0.14 at every t, by the three steps before; see _floors.py"
-        return [*floor, computed(says, False if refuted else None, why)]
+        return [*floor, refuted_by(floor, says, why)]
 
     explain = (
         "Every device of Federated MAML has an inner map of its own, so averaging u changes the "

@@ -21,10 +21,9 @@ from synthetic.problems import BoundedComposition
 from toolkit import Erratum, claim, grid, literal, narrower
 from toolkit.algorithms import LocalSCGDM
 from verifiers.claims._wire import counted
-from verifiers.claims.scgdm._floors import two_lines
+from verifiers.claims.scgdm._floors import refuted_by, two_lines
 from verifiers.claims.scgdm._orders import spent
 from verifiers.ground_truth import Comparison
-from verifiers.symbolic import computed
 
 
 @claim(
@@ -77,8 +76,7 @@ class Complexity:
             "not for two clients with different g: they tend to x = −1, where the norm is 3, by "
             "the four steps before"
         )
-        refuted = all(step.holds for step in floor)
-        return [*made, *floor, computed(says, False if refuted else None, why)]
+        return [*made, *floor, refuted_by(floor, says, why)]
 
     explain = (
         "The algebra is right, with ε on the norm, but the order O(1/√T) that it starts from is "
