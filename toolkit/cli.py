@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -19,7 +22,15 @@ from toolkit.workers import may_fork
 
 INTERNAL = 70
 """Exit status of a defect of driftproof's own (EX_SOFTWARE), which is no verdict."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it: 128 and the signal's number."""
+TERMINATED = 143
+"""Exit status after SIGTERM, which a batch system or a container sends before it kills."""
 COMMANDS = Path(__file__).parent / "commands"
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was sent: the command ends as after Ctrl-C, and leaves a ledger and no process."""
 
 
 class Commands(click.Group):
@@ -68,8 +79,14 @@ def main() -> None:
         sys.exit(DriftproofError.exit_code)
     if "torch" not in sys.modules:  # else somebody's process, which may have computed something
         may_fork()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminated)
     own = any(os.path.isfile(word) for word in words)
     sys.exit(supervised(lambda: status(words), wanted=own))
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    raise Terminated
 
 
 def status(words: Sequence[str]) -> int:
@@ -88,9 +105,10 @@ def status(words: Sequence[str]) -> int:
             traceback.print_exc()
         _tell(error)
         return error.exit_code
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except (click.exceptions.Abort, KeyboardInterrupt) as end:
         click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
-        return 130
+        # click makes an Abort of either
+        return TERMINATED if Terminated in (type(end), type(end.__cause__)) else INTERRUPTED
     except click.ClickException as error:
         error.show()
         return 2

@@ -57,6 +57,29 @@ def context(*, computed: bool = False) -> Any:
     return made
 
 
+@contextmanager
+def started_whole() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait while a worker starts, so that neither ends a start half-way.
+
+    A worker in the middle of its start, whose parent goes, prints a traceback that says nothing to
+    the person who ended the command. (Blocking the signals would not do: a process that has other
+    threads takes them there.)
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {n: signal.signal(n, lambda number, frame: came.append(number)) for n in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
 class Recorded:
     """A context of multiprocessing that remembers the processes it made.
 
@@ -87,7 +110,9 @@ def end_with_parent() -> None:
 
     On Linux the kernel does it at once, even while a long computation holds Python's lock. There
     and elsewhere a thread watches the pipe that the parent holds open for as long as it lives.
+    SIGTERM ends it at once, whatever the parent does when it is sent one.
     """
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent(os.getppid())
     threading.Thread(target=_end_after_parent, args=(os.getppid(),), daemon=True).start()
 

@@ -34,6 +34,7 @@ from toolkit.workers import (
     forkable,
     may_fork,
     nameless_locks,
+    started_whole,
 )
 
 Result = tuple[bytes, float]
@@ -184,7 +185,9 @@ class _Spread:
     def _submit(self) -> None:
         while self._waiting and len(self._pending) < self._at_once:
             _, number, place, item = heapq.heappop(self._waiting)
-            self._pending[self._pool.submit(perform, item)] = (number, place, item)
+            with started_whole():
+                future = self._pool.submit(perform, item)
+            self._pending[future] = (number, place, item)
 
 
 def _effort(unit: Unit) -> float:
@@ -205,7 +208,8 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     recorded: Any = Recorded(context())
     pool = ProcessPoolExecutor(workers, mp_context=recorded, initializer=_start_worker)
     try:
-        pool.submit(int)  # forks the workers now, before any job computes something here
+        with started_whole():
+            pool.submit(int)  # forks the workers now, before any job computes something here
         yield pool
     except BrokenProcessPool as error:
         raise _worker_ended(recorded.started, "".join(getattr(error, "__notes__", ()))) from error
