@@ -33,6 +33,7 @@ _WHERE = {
     "literal": "toolkit.readings",
     "narrower": "toolkit.readings",
     "sq": "toolkit.measure",
+    "sweep": "toolkit.parameters",
     "wider": "toolkit.readings",
 }
 

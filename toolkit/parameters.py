@@ -9,12 +9,26 @@ import numbers
 from collections.abc import Iterable
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 from toolkit.errors import DriftproofError
 
+T = TypeVar("T")
 _REQUIRED: ContextVar[dict[str, str] | None] = ContextVar("required signs", default=None)
 """What ``validate`` asks of the parameters' signs, while ``required_signs`` listens."""
+
+
+def sweep(*values: T) -> T:
+    """Return several values for one parameter, of which ``grid`` makes a case each.
+
+    It stands where one value would, and has the type of one.
+
+    >>> from synthetic.problems import BoundedComposition
+    >>> from toolkit import grid
+    >>> [case.problem.clients for case in grid(BoundedComposition(clients=sweep(1, 2, 5)))]
+    [1, 2, 5]
+    """
+    return cast(T, list(values))
 
 
 class Parameters:
