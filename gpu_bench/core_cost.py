@@ -16,9 +16,8 @@ from gpu_bench.prepared import Prepared
 from gpu_bench.roofline import WORDS, generators
 from gpu_bench.timer import timed, timed_in_turn
 from gpu_bench.workload import Case, Workload, chosen
-from toolkit import average, each
 from toolkit.federation import run, sampled_context
-from toolkit.measure import View
+from toolkit.measure import Reduction, States, average, each
 
 TURNS = 15
 """Runs of each of two kinds that are compared, taken in turn."""
@@ -32,14 +31,22 @@ def recording_share() -> float:
     at each of 3,000 steps of W3 through its kernel, where the states between have to be kept.
     """
     w1, w3 = (case.build for case in chosen(["w1", "w3"]))
-    cases: list[tuple[Workload, int, Callable[[View], Any]]] = [
-        (w1(dim=100, replicates=64), 5, lambda view: average("round", view.mean("w")[0])),
-        (w3(clients=64, replicates=64), 300, lambda view: each("step", view.mean("x")[0])),
+    cases: list[tuple[Workload, int, Callable[[States], Reduction]]] = [
+        (w1(dim=100, replicates=64), 5, _first_entry),
+        (w3(clients=64, replicates=64), 300, _first_entries),
     ]
     return max(_added(work, rounds, left) for work, rounds, left in cases)
 
 
-def _added(work: Workload, rounds: int, left: Callable[[View], Any]) -> float:
+def _first_entry(view: States) -> Reduction:
+    return average("round", view.mean("w")[0])
+
+
+def _first_entries(view: States) -> Reduction:
+    return each("step", view.mean("x")[0])
+
+
+def _added(work: Workload, rounds: int, left: Callable[[States], Reduction]) -> float:
     taken: dict[bool, list[float]] = {True: [], False: []}
     for turn in range(TURNS + 1):
         for measured, seconds in taken.items():
@@ -51,7 +58,7 @@ def _added(work: Workload, rounds: int, left: Callable[[View], Any]) -> float:
     return max(0.0, with_it / without - 1)
 
 
-def _whole(work: Workload, rounds: int, left: Callable[[View], Any] | None = None) -> None:
+def _whole(work: Workload, rounds: int, left: Callable[[States], Reduction] | None = None) -> None:
     ctx = sampled_context(work.problem, ("core",), replicates=work.replicates)
     run(work.problem, work.algorithm, ctx, rounds=rounds, left=left)
 
@@ -93,13 +100,14 @@ MEMORY = """
 import resource
 from gpu_bench.core_cost import _whole
 from gpu_bench.workload import chosen
-from toolkit import average
+from toolkit import States, average
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 case, = chosen([{case!r}])
 work = case.build(clients=20, replicates=64)
-left = {{"w1": lambda v: average("round", v.mean("w")[0]),
-         "w3": lambda v: average("step", v.mean("x")[0])}}[{case!r}]
+axis, name = {{"w1": ("round", "w"), "w3": ("step", "x")}}[{case!r}]
+def left(view: States):
+    return average(axis, view.mean(name)[0])
 _whole(work, {few}, left)
 _whole(work, {few}, left)
 before = peak()

@@ -37,7 +37,7 @@ def exact(means, low, high, error=0.0, **more):
     """Judge exact means whose single-precision runs lie ``error``·2²³ away."""
     values = np.array(means, float)[:, None]
     shadow = np.tile(values[:, 0] + error * 2.0**23, (SHADOWS, 1, 1))
-    measured = Measured("exact", "each/round", values, np.ones(1), shadow=shadow, **more)
+    measured = Measured("exact", ("each", "round"), values[None], np.ones(1), shadow=shadow, **more)
     return empirical._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0), {}))
 
 
@@ -45,7 +45,7 @@ def sampled(rows, low, high, error=0.0, **more):
     values = np.array(rows, float)
     weights = np.full(values.shape[1], 1 / values.shape[1])
     shadow = np.tile(values.ravel() + error * 2.0**23, (SHADOWS, 1, 1))
-    measured = Measured("sampled", "each/round", values, weights, shadow=shadow, **more)
+    measured = Measured("sampled", ("each", "round"), values[None], weights, shadow=shadow, **more)
     return empirical._sampled(
         CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0), {})
     )
@@ -79,7 +79,7 @@ def test_equality_within_a_large_error_is_not_support(error, verdict):
 def test_what_the_letters_rounding_explains_is_not_refuted(moved, verdict):
     values = np.array([[0.5]])
     measured = Measured(
-        "exact", "each/round", values, np.ones(1), shadow=np.full((SHADOWS, 1, 1), 0.5)
+        "exact", ("each", "round"), values[None], np.ones(1), shadow=np.full((SHADOWS, 1, 1), 0.5)
     )
     inexact = Inexact(moved, 1.0), {}
     sides = Sides(measured, 0.4995, 0.4995, (0.0, 1.0), {}, lambda: inexact)
@@ -189,7 +189,7 @@ def test_a_test_rejects_at_wealth_one_over_alpha_and_wealth_is_a_mean_over_bets(
 
 def test_blocks_are_joined_by_their_worst():
     blocks = [
-        Measured("sampled", values=np.zeros((2, 3)), bad_step=bad, reach=reach)
+        Measured("sampled", taken=np.zeros((1, 2, 3)), bad_step=bad, reach=reach)
         for bad, reach in ((-1, 1.0), (5, 2.0), (3, 0.5))
     ]
     whole = joined(blocks)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from tests.views import of_states
 from toolkit import average, each, sq
 from toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM
 from toolkit.errors import DriftproofError
@@ -51,7 +52,7 @@ def test_an_average_is_the_mean_of_its_moments():
 
     moments, mean = measured(of(each), rounds=7), measured(of(average), rounds=7)
     np.testing.assert_allclose(mean.values[0], moments.values.mean(0), rtol=1e-14)
-    at, trace = mean.trace
+    at, trace = mean.at, mean.trace
     assert at.tolist() == list(range(1, 8))
     np.testing.assert_allclose(trace[0, -1], mean.values[0], rtol=1e-14)
     np.testing.assert_allclose(trace[0, 2], moments.values[:3].mean(0), rtol=1e-14)
@@ -61,7 +62,7 @@ def test_long_traces_are_thinned_but_keep_their_ends():
     made = measured(
         lambda view: average("round", sq(view.round_start("w"))), ComFedL(), rounds=2000
     )
-    at, trace = made.trace
+    at, trace = made.at, made.trace
     assert len(at) <= 96
     assert at[0] == 1
     assert at[-1] == 2000
@@ -94,23 +95,17 @@ def test_inner_quantities_are_marked():
     assert np.all(made.values[0] <= 1 + 1e-12)  # ‖u‖ ≤ G_f G_g = 1
 
 
-LOOKS = {
-    "the state": (0, lambda view: each("round", "local_step", sq(view.mean("w")))),
-    "a mark": (1, lambda view: each("round", "local_step", sq(view.mean("u")))),
-    "a mark, if there is one": (
-        1, lambda view: each("transition", sq(view.mean("u" if "u" in view.ctx.marks else "w"))),
-    ),
-    "a mark by its own hands": (
-        1, lambda view: each("transition", sq(view.ctx.marks.get("u", 0 * view.state.w).mean(0))),
-    ),
-    "a client's field, marked before the average": (
-        1, lambda view: each("transition", sq(view.client("w")[0])),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("trials", "left"), LOOKS.values(), ids=LOOKS)
-def test_a_trial_step_is_made_for_a_measure_that_looks_at_marks_alone(monkeypatch, trials, left):
+@pytest.mark.parametrize(
+    ("trials", "left"),
+    [
+        (0, of_states(lambda view: each("round", "local_step", sq(view.mean("w"))))),
+        (1, lambda view: each("round", "local_step", sq(view.mean("w")))),
+        (1, lambda view: each("round", "local_step", sq(view.mean("u")))),
+        # a client's field, marked before the average
+        (1, lambda view: each("transition", sq(view.client("w")[0]))),
+    ],
+)
+def test_a_trial_step_is_made_for_a_measure_of_steps_alone(monkeypatch, trials, left):
     made, step = [], ComFedL.step
     monkeypatch.setattr(ComFedL, "step", lambda *given: made.append(1) or step(*given))
     assert np.all(measured(left, rounds=3).values >= 0)
@@ -121,8 +116,9 @@ def test_a_kernel_finds_the_first_bad_step_though_a_measure_keeps_one_field():
     """Steps of 1e308 overflow after some, wherever a measure looks."""
     algorithm = LocalSCGDM(local_steps=3, step_size=0.5, step_factor=1e308)
     lefts = [
-        None, *(lambda view, name=name: each("step", view.mean(name)[0]) for name in "xum"),
-        lambda view: each("step", view.client("x")[0, 0]),
+        None,
+        *(of_states(lambda view, name=name: each("step", view.mean(name)[0])) for name in "xum"),
+        of_states(lambda view: each("step", view.client("x")[0, 0])),
     ]  # fmt: skip
     for left in lefts:
         bad = {
@@ -240,5 +236,5 @@ def test_a_measure_that_overflows_ends_the_run_and_keeps_what_was_measured():
     made = measured(left, FedAvg(step_size=40.0), problem, rounds=100)
     assert made.bad_step is not None
     assert np.all(np.isfinite(made.values))
-    assert np.all(np.isfinite(made.trace[1]))
+    assert np.all(np.isfinite(made.trace))
     assert made.values.min() > 0

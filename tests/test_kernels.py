@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numba
 import numpy as np
 import pytest
@@ -17,6 +15,7 @@ from synthetic.problems import (
     QuadraticMinimax,
     RandomMinimax,
 )
+from tests.views import of_states
 from toolkit import average, each, given_past, sq
 from toolkit.algorithms import (
     ComFedL,
@@ -32,6 +31,7 @@ from toolkit.algorithms import (
 from toolkit.discover import leaves
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
+from toolkit.measure import Reduction, States, Steps
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6,
@@ -177,17 +177,19 @@ SPANS = [(a, p) for name in sorted(SERVED) if name.endswith("spans") for a, p in
         lambda view: each(
             "step", sq(view.client("x") - view.mean("x")).sum(0), x=sq(view.mean("x"))
         ),
-        lambda view: average("round", sq(view.round_start("x")) / view.horizon),
+        lambda view: average("round", sq(view.mean("x")) / view.horizon),
         lambda view: average("transition", sq(view.gradient(view.mean("x")))),
-        lambda view: each("transition", sq(view.state.x - view.state.x.mean(0)).sum(0)),
+        lambda view: each("transition", sq(view.client("x") - view.client("x").mean(0)).sum(0)),
+        lambda view: average("round", "local_step", sq(view.mean("x"))),
     ],
 )
 def test_a_measure_inside_a_kernel_is_the_one_outside(algorithm, problem, left, monkeypatch):
+    left = of_states(left)
     monkeypatch.setattr("toolkit.spans.ROOM", 4 * 64 * 3 * algorithm.local_steps)  # short stretches
     made = inside_and_outside(problem, algorithm, left, rounds=7)
     np.testing.assert_allclose(made[0].values, made[1].values, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(made[0].parts, made[1].parts, rtol=1e-11, atol=1e-13)
-    np.testing.assert_allclose(made[0].trace[1], made[1].trace[1], rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(made[0].trace, made[1].trace, rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -207,28 +209,72 @@ def test_a_measure_that_looks_inside_is_taken_step_by_step(left):
     assert len(set(made[0][:, 0])) > 6
 
 
-def caught(view):
-    try:
-        return each("transition", sq(view.mean("z")))
-    except Exception:  # noqa: BLE001 - what a measure of the user's may do
-        return each("transition", sq(view.mean("x")))
+class StepByStep:
+    """Stands for a kernel that spans rounds: plain steps whose states are kept."""
+
+    spans = True
+
+    def __call__(self, ctx, oracles, algorithm, state, steps, *, record, among, **more):
+        path, first = [], ctx.t
+        for ctx.t in range(first, first + steps):
+            path.append(state)
+            state = algorithm.step(ctx, oracles, state)
+        kept = [
+            torch.stack([getattr(s, name) for s in path])
+            if among is None or name in among else torch.empty(0)
+            for name in state._fields
+        ]  # fmt: skip
+        if record == "mean":
+            kept = [x.mean(1, keepdim=True) if len(x) else x for x in kept]
+        return state, 0.0, type(state)(*kept)
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "problem", "left"),
+    "left",
     [
-        (LocalSCGDM(local_steps=3), BoundedComposition(), caught),
-        (LocalSCGDM(local_steps=3), BoundedComposition(),
-         lambda view: each("step", sq(replace(view, local_step=0).mean("x")))),
-        (ComFedL(local_steps=2), KLDRO(clients=2, dim=2, samples=3),
-         lambda view: each("round", sq(view.mean("w") - view.previous.w.mean(0)))),
-        (ComFedL(local_steps=2), KLDRO(clients=2, dim=2, samples=3),
-         lambda view: each("round", sq(view.ctx.marks.get("u", view.state.w).mean(0)))),
+        lambda view: each("round", sq(view.mean("x")), u=sq(view.mean("u"))),
+        lambda view: each("step", sq(view.gradient(view.mean("x")))),
+        lambda view: each("transition", "client", sq(view.client("x")), g=sq(view.own_gradients(
+            view.client("x")))),
+        lambda view: each("round", "local_step", view.objective(view.mean("x"))),
     ],
 )  # fmt: skip
-def test_what_a_measure_asks_for_is_seen_however_it_asks(algorithm, problem, left):
+def test_a_measure_of_states_is_the_same_to_the_bit_many_moments_at_once(left, monkeypatch):
+    """The states are the same, so nothing but the measure's own path can differ."""
+    monkeypatch.setattr("toolkit.spans.ROOM", 2_000)  # stretches of a few rounds
+    monkeypatch.setattr("toolkit.federation.fused_for", lambda *given: StepByStep())
+    algorithm, problem = LocalSCGDM(local_steps=3), BoundedComposition(
+        clients=3, inner_curvature=0.4, inner_value_noise=0.3, heterogeneity=1.0
+    )  # fmt: skip
+    made = inside_and_outside(problem, algorithm, of_states(left), rounds=9)
+    np.testing.assert_array_equal(made[0].taken, made[1].taken)
+    np.testing.assert_array_equal(made[0].trace, made[1].trace)
+    assert len(np.unique(made[0].values)) > 100
+
+
+def test_the_type_of_the_view_says_whether_a_kernel_serves(monkeypatch):
+    algorithm, problem = LocalSCGDM(local_steps=3), BoundedComposition()
+    made, step = [], LocalSCGDM.step
+    monkeypatch.setattr(LocalSCGDM, "step", lambda *given: made.append(1) or step(*given))
+
+    def states(view: States) -> Reduction:
+        return each("step", sq(view.mean("x")))
+
+    def steps(view: Steps) -> Reduction:
+        return each("step", sq(view.mean("x")))
+
+    for left, count in ((states, 0), (steps, 12 + 1)):
+        made.clear()
+        run(problem, algorithm, sampled_context(problem, ("m",)), rounds=4, left=left)
+        assert len(made) == count
+
+
+@pytest.mark.parametrize("axes", [("round",), ("step",), ("round", "local_step")])
+def test_a_kernel_of_single_rounds_serves_any_measure_at_their_starts(axes):
+    algorithm, problem = ComFedL(local_steps=2), KLDRO(clients=2, dim=2, samples=3)
+    left = lambda view: each(*axes, sq(view.mean("w")) * (view.t + view.round))  # noqa: E731
     made = [of.values for of in inside_and_outside(problem, algorithm, left, rounds=4)]
-    np.testing.assert_array_equal(*made)
+    np.testing.assert_allclose(*made, rtol=1e-12)
     assert made[0].max() > 0
 
 
@@ -236,10 +282,11 @@ def test_what_a_measure_asks_for_is_seen_however_it_asks(algorithm, problem, lef
     "left",
     [
         None,
-        lambda view: each("step", sq(1e-200 * view.mean("x"))),
-        lambda view: each("step", sq(view.mean("x"))),
-        lambda view: each("round", sq(view.mean("x"))),
-        lambda view: average("transition", sq(view.mean("x"))),
+        of_states(lambda view: each("step", sq(1e-200 * view.mean("x")))),
+        of_states(lambda view: each("step", sq(view.mean("x")))),
+        of_states(lambda view: each("round", sq(view.mean("x")))),
+        of_states(lambda view: each("round", "local_step", sq(view.mean("x")))),
+        of_states(lambda view: average("transition", sq(view.mean("x")))),
     ],
 )
 def test_a_run_that_diverges_ends_at_the_same_step_inside_a_kernel(left):
@@ -261,7 +308,7 @@ def test_a_conditional_expectation_is_never_left_to_a_kernel():
     problem = BoundedComposition(inner_value_noise=0.4, inner_curvature=0.4, distance=0.5)
     made = [
         run(problem, algorithm, sampled_context(problem, ("g",)), rounds=3, kernels=kernels,
-            left=lambda view: given_past(sq(view.mean("x")))).values
+            left=of_states(lambda view: given_past(sq(view.mean("x"))))).values
         for kernels in (True, False)
     ]  # fmt: skip
     np.testing.assert_array_equal(*made)

@@ -170,8 +170,8 @@ def test_a_run_that_ended_early_refutes_nothing_whose_right_side_was_measured():
     claim, values = make(), np.full((1, 1), 0.9)
     for factors, verdict in (({}, REFUTED), ({"part": 1.0}, INCONCLUSIVE)):
         measured = Measured(
-            "exact", "average/round", values, np.ones(1), names="part",
-            parts=np.zeros((1, 1, 1)), shadow=np.tile([[[0.9], [0.0]]], (4, 1, 1)), bad_step=3,
+            "exact", ("average", "round"), np.array([values, 0 * values]), np.ones(1),
+            names=("part",), shadow=np.tile([[[0.9], [0.0]]], (4, 1, 1)), bad_step=3,
         )  # fmt: skip
         sides = Sides(measured, 0.5, 0.5, (0.0, 1.0), factors)
         assert empirical._exact(claim, claim.cases[0], claim.forms[0], sides).verdict is verdict
@@ -314,7 +314,7 @@ def hand_step(w, step, batch, outer_batch, cohorts, last):
 def both(view):
     u = view.client("u")[:, 0]
     held = view.before.w[:, 0]
-    chosen = view.ctx.mask
+    chosen = view._moment.ctx.mask
     first = torch.ones_like(u[0]) if chosen is None else chosen[0, 0].to(u)
     return given_past(
         sq(view.state.w.mean(0)), cross=u[0] * u[1], one=held[0], two=held[1], first=first
@@ -391,7 +391,7 @@ def test_views_of_branches_know_the_step_and_what_came_before():
 
     def left(view):
         seen.append((view.t, view.round, view.local_step))
-        old, older, start = (x.w[0] for x in (view.before, view.previous, view.start))
+        old, older, start = view.before.w[0], view.previous.w[0], view.round_start("w")
         return given_past(sq(view.state.w[0]), old=sq(old), older=sq(older), start=sq(start))
 
     method = ComFedL(local_steps=2, step_size=0.5)

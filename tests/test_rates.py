@@ -300,8 +300,8 @@ def test_an_open_rate_says_which_replicates_and_horizons_would_do():
     ]
     random = np.random.default_rng(0)
     blocks = [
-        Measured("sampled", "average/round",
-                 case.rounds**-0.5 * (1 + 0.3 * random.standard_normal((1, 64))))
+        Measured("sampled", ("average", "round"),
+                 case.rounds**-0.5 * (1 + 0.3 * random.standard_normal((1, 1, 64))))
         for case in cases
     ]  # fmt: skip
     row = judge_slope(held, rate.measured_form(held), cases, blocks)

@@ -32,6 +32,7 @@ from synthetic.problems import (  # noqa: E402
     RandomMinimax,
 )
 from tests.triton_cases import COMPOSED, DEVICE, NOISY, Run  # noqa: E402
+from tests.views import of_states  # noqa: E402
 from toolkit import average, each, sq  # noqa: E402
 from toolkit.algorithms import ComFedL, FedAvg, FedDRO, LocalSCGDM  # noqa: E402
 from toolkit.draws import Indices, SignMean, Words  # noqa: E402
@@ -244,8 +245,16 @@ def test_the_law_refuses_other_draws():
 @pytest.mark.parametrize(
     ("algorithm", "problem", "left"),
     [
-        (LocalSCGDM(local_steps=2), NOISY, lambda v: each("step", sq(v.gradient(v.mean("x"))))),
-        (FedDRO(local_steps=3), COMPOSED, lambda v: average("transition", sq(v.client("x")[0]))),
+        (
+            LocalSCGDM(local_steps=2),
+            NOISY,
+            of_states(lambda v: each("step", sq(v.gradient(v.mean("x"))))),
+        ),
+        (
+            FedDRO(local_steps=3),
+            COMPOSED,
+            of_states(lambda v: average("transition", sq(v.client("x")[0]))),
+        ),
         (ComFedL(local_steps=2), KLDRO(), lambda v: each("round", sq(v.round_start("w")))),
     ],
 )

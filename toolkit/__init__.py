@@ -23,6 +23,8 @@ _WHERE = {
     "DriftproofError": "toolkit.errors",
     "Erratum": "toolkit.readings",
     "Stated": "toolkit.readings",
+    "States": "toolkit.measure",
+    "Steps": "toolkit.measure",
     "Undecided": "toolkit.readings",
     "average": "toolkit.measure",
     "claim": "toolkit.claims",

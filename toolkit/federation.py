@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -20,7 +20,7 @@ from toolkit.engines.branched import expected_transition
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
 from toolkit.errors import DriftproofError
 from toolkit.kernels.registry import Variant, fused_for
-from toolkit.measure import View
+from toolkit.measure import MOMENTS, Moment
 from toolkit.memory import keep_freed_memory
 from toolkit.oracles import OFFERS
 from toolkit.problem import Problem
@@ -34,11 +34,11 @@ class Outcome:
     """What one run of one block gave.
 
     Attributes:
-        values: the measure, [comparisons, replicates].
-        names, parts: what else a right side names, [parts, comparisons, replicates].
         how: "each" or "average", and at which moments (empty: nothing was measured).
+        names: the parts, what else a right side names.
+        taken: the measure and the parts, [1 + parts, comparisons, replicates].
         weights: the replicates' weights, [replicates].
-        trace: moments [points] and measure and parts there, [1 + parts, points, replicates].
+        at, trace: moments [points] and measure and parts there, [1 + parts, points, replicates].
         bad_step: the first step after which an iterate was not finite (None: none).
         reach: the largest norm of any client's iterate (0 where nobody asked).
         rounds: counted rounds of communication.
@@ -46,17 +46,28 @@ class Outcome:
         state: the final state.
     """
 
-    values: np.ndarray
-    names: tuple[str, ...]
-    parts: np.ndarray
     how: tuple[str, ...]
+    names: tuple[str, ...]
+    taken: np.ndarray
     weights: np.ndarray
-    trace: tuple[np.ndarray, np.ndarray]
+    at: np.ndarray
+    trace: np.ndarray
     bad_step: int | None
     reach: float
     rounds: int
     reals: int
     state: Any
+
+    @property
+    def values(self) -> np.ndarray:
+        """The measure, [comparisons, replicates]."""
+        values: np.ndarray = self.taken[0]
+        return values
+
+    @property
+    def parts(self) -> np.ndarray:
+        """What else a right side names, [parts, comparisons, replicates]."""
+        return self.taken[1:]
 
 
 def sampled_context(
@@ -81,7 +92,7 @@ def run(
     ctx: BatchedContext,
     *,
     rounds: int,
-    left: Callable[[View], Any] | None = None,
+    left: Callable[[Any], Any] | None = None,
     watch: Callable[[int, Any], None] | None = None,
     kernels: bool = True,
     jitter: int | None = None,
@@ -108,50 +119,43 @@ def run(
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
     state = shake(state) if shake is not None else state
-    view = View(ctx, problem, state, state)
+    begin = Moment(ctx, problem, state, state)
     recorder = None
     if left is not None:
         left = left if shake is None else shaken(left, shake.moved)
-        moments = {
-            ("round",): rounds,
-            ("round", "local_step"): rounds * tau,
-            ("step",): rounds * tau,
-            ("transition",): rounds * tau,
-        }
-        recorder = Recorder(left, moments)
-        ctx.t = 1  # a measure may have nothing to say of step 0
-        still = replace(view, local_step=1, before=state, previous=state)
-        recorder.open(still, lambda: _trial(view, algorithm, oracles))
-        ctx.t = 0
+        steps = rounds * tau
+        moments = dict.fromkeys(MOMENTS, steps) | {("round",): rounds}
+        still = begin._replace(before=state, previous=state)
+        recorder = Recorder(left, moments, still, lambda: _trial(still, algorithm, oracles))
     reach = _reach(problem, algorithm, state)
     bad_step = None
     fused = fused_for(algorithm, problem, ctx) if kernels else None
-    if fused is not None and fused.spans and watch is None and _seen_between(recorder):
-        state, met, bad_step = span(fused, view, algorithm, oracles, recorder, rounds, jitter)
+    between = watch is None and (recorder is None or recorder.seen_between)
+    if fused is not None and fused.spans and between:
+        state, met, bad_step = span(fused, begin, algorithm, oracles, recorder, rounds, jitter)
         return _outcome(ctx, recorder, bad_step, max(reach, met), state)
-    looked_back = recorder is not None and recorder.looked_back
-    if fused is not None and (
-        fused.spans or shake is not None or looked_back or not _seen_between(recorder, ("round",))
-    ):
+    by_rounds = recorder is None or recorder.how in (("each", "round"), ("average", "round"))
+    if fused is not None and (fused.spans or shake is not None or not by_rounds):
         fused = None
     previous = state
     for s in range(rounds):
         ctx.t = s * tau
         if watch is not None:
             watch(s, state)
-        view = View(ctx, problem, state, state, round=s, previous=previous)
+        begin = Moment(ctx, problem, state, state, s)
         if recorder is not None and recorder.axes == ("round",):
-            recorder.take(view)
+            recorder.take(begin)
         if recorder is not None and recorder.lost:
             bad_step = max(0, s * tau - 1)
             break
-        state, reached = _round(problem, algorithm, ctx, oracles, view, recorder, fused, shake)
-        previous = view.previous
+        state, previous, reached = _round(
+            begin, previous, algorithm, oracles, recorder, fused, shake
+        )
         reach = max(reach, reached)
         if not finite(state):
             bad_step = (s + 1) * tau - 1
             if ctx.replayable:
-                bad_step = _first_bad_step(algorithm, ctx, oracles, view)
+                bad_step = _first_bad_step(begin, algorithm, oracles)
             break
         if recorder is not None and recorder.lost:
             bad_step = (s + 1) * tau - 1
@@ -171,33 +175,19 @@ def fitting(needs: str) -> list[str]:
     ]
 
 
-def _seen_between(recorder: Recorder | None, axes: tuple[str, ...] | None = None) -> bool:
-    """Say whether a measure needs nothing but the states at the starts of rounds, or of steps."""
-    if recorder is None:
-        return True
-    wanted = (("round",), ("step",), ("transition",)) if axes is None else (axes,)
-    if recorder.axes not in wanted or recorder.how[0] == "given past":
-        return False
-    return not (axes is None and recorder.looked_inside)
-
-
 def _outcome(
     ctx: BatchedContext, recorder: Recorder | None, bad_step: int | None, reach: float, state: Any
 ) -> Outcome:
-    nothing = np.empty((1, 0, ctx.replicates))
-    values = recorder.result() if recorder is not None else nothing
     trace = recorder.trace if recorder is not None else []
-    shape = (len(trace), len(values), ctx.replicates)
+    taken = recorder.result() if recorder is not None else np.empty((1, 0, ctx.replicates))
+    shape = (len(trace), len(taken), ctx.replicates)
     return Outcome(
-        values=values[0],
-        names=recorder.names if recorder is not None else (),
-        parts=values[1:],
         how=recorder.how if recorder is not None else (),
+        names=recorder.names if recorder is not None else (),
+        taken=taken,
         weights=ctx.weights.cpu().numpy(),
-        trace=(
-            np.array([at for at, _ in trace], dtype=np.int64),
-            np.moveaxis(np.array([value for _, value in trace]).reshape(shape), 0, 1),
-        ),
+        at=np.array([at for at, _ in trace], dtype=np.int64),
+        trace=np.moveaxis(np.array([value for _, value in trace]).reshape(shape), 0, 1),
         bad_step=bad_step,
         reach=reach,
         rounds=ctx.rounds,
@@ -206,32 +196,34 @@ def _outcome(
     )
 
 
-def _trial(view: View, algorithm: Algorithm, oracles: Any) -> View:
-    """Return the view after one step that does not count: a measure may look at its marks."""
-    ctx = view.ctx
+def _trial(still: Moment, algorithm: Algorithm, oracles: Any) -> Moment:
+    """Return the moment after one step that does not count: a measure may look at its marks."""
+    ctx = still.ctx
     counted, ctx.t = (ctx.rounds, ctx.reals), 0
-    state = algorithm.step(ctx, oracles, view.state)
-    (ctx.rounds, ctx.reals), ctx.t = counted, 1
-    return View(
-        ctx, view.problem, state, view.start, local_step=1, before=view.state, previous=view.state
-    )
+    state = algorithm.step(ctx, oracles, still.state)
+    ctx.rounds, ctx.reals = counted
+    return still._replace(state=state)
 
 
 def _round(
-    problem: Problem,
+    begin: Moment,
+    previous: Any,
     algorithm: Algorithm,
-    ctx: BatchedContext,
     oracles: Any,
-    view: View,
     recorder: Recorder | None,
     fused: Variant | None,
     shake: _Jitter | None,
-) -> tuple[Any, float]:
-    """Run one round from ``view``; return the state after it and the largest norm met."""
-    state, tau, reach = view.state, algorithm.local_steps, 0.0
+) -> tuple[Any, Any, float]:
+    """Run one round; return the states after it and before its last step, and the largest norm met.
+
+    Args:
+        begin: the start of the round.
+        previous: the state before the last step of the round before.
+    """
+    ctx, state, tau, reach = begin.ctx, begin.state, algorithm.local_steps, 0.0
     if fused is not None:
-        made: tuple[Any, float] = fused(ctx, oracles, algorithm, state, tau)
-        return made
+        state, reach = fused(ctx, oracles, algorithm, state, tau)
+        return state, None, reach
     first, taken = ctx.t, recorder.axes if recorder is not None else None
     given_past = recorder is not None and recorder.how[0] == "given past"
     for j in range(tau):
@@ -239,25 +231,25 @@ def _round(
         before = state
         if recorder is not None:
             if taken == ("step",):
-                recorder.take(View(ctx, problem, state, view.start, view.round, j))
+                recorder.take(begin._replace(state=state, local_step=j))
             if given_past:
-                expected = expected_transition(view, algorithm, oracles, state, recorder, j)
+                then = begin._replace(state=state, local_step=j, previous=previous)
+                expected = expected_transition(then, algorithm, oracles, recorder.measure)
                 if expected is not None:
                     recorder.add(expected)
         state = algorithm.step(ctx, oracles, state)
         if shake is not None:
             state = shake(state)
         if recorder is not None:
+            after = Moment(ctx, begin.problem, state, begin.start, begin.round, j + 1)
             if taken == ("transition",) and not given_past:
-                recorder.take(
-                    View(ctx, problem, state, view.start, view.round, j + 1, before, view.previous)
-                )
+                recorder.take(after._replace(before=before, previous=previous))
             elif taken == ("round", "local_step"):
-                recorder.take(View(ctx, problem, state, view.start, view.round, j + 1))
-        view.previous = before
-        if problem.radius is not None:
+                recorder.take(after)
+        previous = before
+        if begin.problem.radius is not None:
             reach = max(reach, _reach_of_step(algorithm, ctx, state))
-    return state, reach
+    return state, previous, reach
 
 
 class _Jitter:
@@ -292,12 +284,11 @@ def _largest(x: Tensor) -> float:
     return sqrt((x * x).sum(1).max().item())
 
 
-def _first_bad_step(algorithm: Algorithm, ctx: BatchedContext, oracles: Any, view: View) -> int:
+def _first_bad_step(begin: Moment, algorithm: Algorithm, oracles: Any) -> int:
     """Repeat a round step by step (its draws are keyed) and return the first step gone wrong."""
-    state, counted = view.state, (ctx.rounds, ctx.reals)
-    for ctx.t in range(
-        view.round * algorithm.local_steps, (view.round + 1) * algorithm.local_steps
-    ):
+    ctx, state, tau = begin.ctx, begin.state, algorithm.local_steps
+    counted = ctx.rounds, ctx.reals
+    for ctx.t in range(begin.round * tau, (begin.round + 1) * tau):
         state = algorithm.step(ctx, oracles, state)
         if not finite(state):
             break
@@ -310,7 +301,7 @@ def run_exactly(
     algorithm: Algorithm,
     *,
     rounds: int,
-    left: Callable[[View], Any],
+    left: Callable[[Any], Any],
     limit: int,
     dtype: torch.dtype = torch.float64,
     device: str = "cpu",

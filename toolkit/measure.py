@@ -22,9 +22,10 @@ conditional expectation given all that was drawn before the step, by enumerating
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from toolkit.problem import Problem
 
 MOMENTS = (("round",), ("round", "local_step"), ("step",), ("transition",))
-INSIDE, SUMMED = "inside", "summed"
-"""Noted in a view's memory by what only a step by step run can give."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,27 @@ class Reduction:
 
 
 def each(*axes_and_value: Any, **parts: Tensor) -> Reduction:
-    """One comparison for every moment: ``each("round", "local_step", value)``."""
+    """One comparison for every moment: ``each("round", "local_step", value)``.
+
+    >>> made = each("step", torch.tensor([1.0, 2.0]), error=torch.tensor([0.5, 0.5]))
+    >>> made.how, made.axes, list(made.parts), made.by_client
+    ('each', ('step',), ['error'], False)
+
+    Raises:
+        DriftproofError: the axes name no moments, or a value is no tensor.
+    """
     return _reduction("each", axes_and_value, parts)
 
 
 def average(*axes_and_value: Any, **parts: Tensor) -> Reduction:
-    """The mean over all moments: ``average("round", value)``."""
+    """The mean over all moments: ``average("round", value)``.
+
+    >>> average("round", torch.tensor([1.0, 2.0])).how
+    'average'
+
+    Raises:
+        DriftproofError: the axes name no moments, or a value is no tensor.
+    """
     return _reduction("average", axes_and_value, parts)
 
 
@@ -79,12 +93,23 @@ def given_past(*axes_and_value: Any, **parts: Tensor) -> Reduction:
     Stronger than the total expectation that a paper prints. Where the noise of the whole run can
     be enumerated, the total expectation is judged, exactly; elsewhere pasts are sampled, the noise
     of the step is enumerated for each, and the statement is supported if it holds for all of them.
+
+    >>> of_clients = given_past("client", torch.ones(2, 3))  # [clients, replicates]
+    >>> of_clients.axes, of_clients.by_client
+    (('transition',), True)
+
+    Raises:
+        DriftproofError: an axis other than ``"client"``, or a value that is no tensor.
     """
     return _reduction("given past", ("transition", *axes_and_value), parts)
 
 
 def sq(x: Tensor) -> Tensor:
-    """Return ‖x‖² over the dimension: [dim, replicates] → [replicates]."""
+    """Return ‖x‖² over the dimension: [dim, replicates] → [replicates].
+
+    >>> sq(torch.tensor([[3.0, 1.0], [4.0, 2.0]])).tolist()
+    [25.0, 5.0]
+    """
     return (x * x).sum(-2)
 
 
@@ -108,9 +133,8 @@ def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Te
     return Reduction(how, tuple(axes), value, parts, by_client)
 
 
-@dataclass
-class View:
-    """A moment of a run, as a claim sees it.
+class Moment(NamedTuple):
+    """A moment of a run, as an engine hands it to a measure.
 
     Attributes:
         problem: the problem, for ``objective`` and ``gradient``.
@@ -120,7 +144,6 @@ class View:
         local_step: how many local steps of the round are done (0 at its start).
         before, previous: of a transition, the state that the step started from, and the one that
             the step before it started from (at t = 0 the first state, twice).
-        memory: what ``since_round`` keeps between moments.
     """
 
     ctx: BatchedContext
@@ -131,73 +154,98 @@ class View:
     local_step: int = 0
     before: Any = None
     previous: Any = None
-    memory: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Asked:
+    """What a measure of states has asked for: that, and no more, has to be kept of a run.
+
+    Attributes:
+        means: the fields of which it took the mean over clients.
+        clients: the fields of which it took the value of every client.
+        problem: whether it asked the problem for something, a gradient say.
+        closed: whether it may not ask for anything else from now on.
+    """
+
+    means: set[str] = field(default_factory=set)
+    clients: set[str] = field(default_factory=set)
+    problem: bool = False
+    closed: bool = False
+
+    def note(self, how: str, name: str) -> None:
+        """Note ``mean`` or ``client`` of a field.
+
+        Raises:
+            DriftproofError: this is a later moment, and at the first one it did not ask for that.
+        """
+        names = self.means if how == "mean" else self.clients
+        if self.closed and name not in names:
+            raise DriftproofError(
+                f"view.{how}({name!r}) at some moment of a run, but not at the first",
+                "a measure of States that asks for the same at each moment",
+                "ask for it before any if, or annotate it `view: Steps`",
+            )
+        names.add(name)
+
+
+class States:
+    """What the states show, at the start of a round or before or after a step.
+
+    A measure ``def left(view: States)`` sees this alone, so that fused kernels may run ahead and
+    give it many moments at once, beside each other as if they were replicates. It asks for the
+    same at each moment.
+
+    >>> from synthetic.problems import BoundedComposition
+    >>> from toolkit.algorithms import ComFedL
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem, method = BoundedComposition(clients=2, distance=3.0), ComFedL(step_size=0.5)
+    >>> def left(view: States) -> Reduction:
+    ...     return each("round", sq(view.mean("w")))
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> run(problem, method, ctx, rounds=3, left=left).values.ravel().tolist()
+    [9.0, 6.25, 4.0]
+    """
+
+    def __init__(self, moment: Moment, asked: Asked) -> None:
+        self._moment = moment
+        self._asked = asked
+
+    if not TYPE_CHECKING:  # mypy refuses by itself what is not declared here
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or not hasattr(Steps, name):
+                kind = type(self).__name__
+                raise AttributeError(
+                    f"{kind!r} object has no attribute {name!r}", name=name, obj=self
+                )
+            raise DriftproofError(
+                f"view.{name} in a measure of States",
+                "what the states show: mean(…), client(…), gradient(…), objective(…), horizon …",
+                "annotate it `view: Steps`",
+            )
 
     @property
-    def t(self) -> int:
-        """The number of the step: the one just made, of a transition, else the next one."""
-        ctx: BatchedContext = self.__dict__["ctx"]
-        return ctx.t
-
-    @property
-    def local_steps(self) -> int:
-        """How many local steps a round has."""
-        ctx: BatchedContext = self.__dict__["ctx"]
-        return ctx.local_steps
+    def problem(self) -> Problem:
+        """The problem."""
+        self._asked.problem = True
+        return self._moment.problem
 
     @property
     def horizon(self) -> int:
         """How many rounds the run has."""
-        ctx: BatchedContext = self.__dict__["ctx"]
-        return ctx.horizon
-
-    def since_round(self, name: str, value: Tensor, *, largest: bool = False) -> Tensor:
-        """Return the sum (or the largest) of a value over the moments of this round up to now."""
-        self.memory[INSIDE] = self.memory[SUMMED] = True
-        held = self.memory.get(name)
-        total = value
-        if held is not None and held[0] == self.round:
-            total = torch.maximum(held[1], value) if largest else held[1] + value
-        self.memory[name] = self.round, total
-        return total
+        return self._moment.ctx.horizon
 
     def client(self, name: str) -> Tensor:
-        """Return a quantity of each client, [clients, dim, replicates].
-
-        Within a round this is what the algorithm marked under that name (before any average), at
-        its start the field of the state.
-        """
-        ctx = self.__dict__["ctx"]
-        if _within(self) and name in ctx.marks:
-            self.memory[INSIDE] = True
-            marked: Tensor = ctx.marks[name]
-            return marked
-        if name in self.state._fields:
-            value: Tensor = getattr(self.state, name)
-            return value
-        raise unknown_name("quantity", name, {*self.state._fields, *ctx.marks})
+        """Return a field of the state of each client, [clients, dim, replicates]."""
+        value = self._field(name)
+        self._asked.note("client", name)
+        return value
 
     def mean(self, name: str) -> Tensor:
-        """Return the mean over the round's cohort, [dim, replicates].
-
-        A field of the state is taken from the state, after any average, so that a server that
-        averages wrongly is seen; anything else is what the algorithm marked.
-        """
-        state = self.__dict__["state"]
-        held = getattr(state, name) if name in state._fields else self.client(name)
-        return self.cohort_mean(held)
-
-    def cohort_mean(self, values: Tensor) -> Tensor:
-        """Return the mean of [clients, dim, replicates] over the round's cohort."""
-        ctx = self.__dict__["ctx"]
-        mask = ctx.mask if _within(self) else None
-        made: Tensor = ctx.means(mask, (values,), None)[0][0]
-        return made
-
-    def round_start(self, name: str) -> Tensor:
-        """Return the mean over clients at the start of this round, [dim, replicates]."""
-        value: Tensor = getattr(self.__dict__["start"], name).mean(0)
-        return value
+        """Return the mean of a field of the state over all clients, [dim, replicates]."""
+        value = self._field(name)
+        self._asked.note("mean", name)
+        return value[0] if len(value) == 1 else value.mean(0)
 
     def gradient(self, x: Tensor) -> Tensor:
         """Return ∇F(x), exactly, for x of shape [dim, replicates]."""
@@ -221,16 +269,23 @@ class View:
         """Return F(x), exactly, for x of shape [dim, replicates]: [replicates]."""
         return self.problem.objective(self._point("objective", x))
 
+    def _field(self, name: str) -> Tensor:
+        state = self._moment.state
+        if name not in state._fields:
+            raise unknown_name("quantity", name, state._fields)
+        value: Tensor = getattr(state, name)
+        return value
+
     def _point(self, what: str, x: Any, *, own: bool = False) -> Tensor:
         """Return x, or raise: a shape that torch would broadcast gives the values of no point."""
-        problem, ctx = self.__dict__["problem"], self.__dict__["ctx"]
+        problem, ctx = self._moment.problem, self._moment.ctx
         lead = (ctx.clients,) if own else ()
         shape = tuple(x.shape) if isinstance(x, Tensor) else ()
-        made: Tensor = x
+        point: Tensor = x
         if shape == (*lead, problem.dim, ctx.replicates):
-            return made
+            return point
         if shape == (*lead, len(problem.start()), ctx.replicates):
-            return made  # a state (x, y): problems take its x
+            return point  # a state (x, y): problems take its x
         wanted = ", ".join(map(str, (*lead, problem.dim, ctx.replicates)))
         got = f"of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x)
         raise DriftproofError(
@@ -240,6 +295,147 @@ class View:
         )
 
 
-def _within(view: View) -> bool:
-    """Say whether steps of the round are done."""
-    return bool(view.__dict__["local_step"])
+class Steps(States):
+    """What a run shows step by step: the states, and what happens within a round.
+
+    A measure that is not annotated sees this. ``mean`` and ``client`` differ from those of States
+    once steps of the round are done: the mean is over the round's cohort, and ``client`` gives
+    what the algorithm marked under that name, before any average.
+
+    >>> from synthetic.problems import BoundedComposition
+    >>> from toolkit.algorithms import ComFedL
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem, method = BoundedComposition(distance=3.0), ComFedL(local_steps=2, step_size=0.5)
+    >>> def left(view: Steps) -> Reduction:
+    ...     return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> run(problem, method, ctx, rounds=2, left=left).values.ravel().tolist()
+    [0.25, 1.0, 0.25, 1.0]
+    """
+
+    def __init__(self, moment: Moment, asked: Asked, memory: dict[str, tuple[int, Tensor]]) -> None:
+        super().__init__(moment, asked)
+        self._memory = memory
+
+    @property
+    def state(self) -> Any:
+        """The algorithm's state, a NamedTuple of [clients, dim, replicates]."""
+        return self._moment.state
+
+    @property
+    def round(self) -> int:
+        """The number of the round, s = 0, 1, …."""
+        return self._moment.round
+
+    @property
+    def local_step(self) -> int:
+        """How many local steps of the round are done (0 at its start)."""
+        return self._moment.local_step
+
+    @property
+    def t(self) -> int:
+        """The number of the step: the one just made, of a transition, else the next one."""
+        return self._moment.ctx.t
+
+    @property
+    def local_steps(self) -> int:
+        """How many local steps a round has."""
+        return self._moment.ctx.local_steps
+
+    @property
+    def before(self) -> Any:
+        """Of a transition, the state that the step started from."""
+        return self._of_transition("before")
+
+    @property
+    def previous(self) -> Any:
+        """Of a transition, the state that the step before started from (at t = 0, the first)."""
+        return self._of_transition("previous")
+
+    def _of_transition(self, name: str) -> Any:
+        state = getattr(self._moment, name)
+        if state is None:
+            raise DriftproofError(
+                f"view.{name} at a moment that no step leads to",
+                'a measure of "transition"',
+                'return each("transition", …), say',
+            )
+        return state
+
+    def since_round(self, name: str, value: Tensor, *, largest: bool = False) -> Tensor:
+        """Return the sum (or the largest) of a value over the moments of this round up to now."""
+        since, total = self._memory.get(name, (None, value))
+        if since != self.round:
+            total = value
+        else:
+            total = torch.maximum(total, value) if largest else total + value
+        self._memory[name] = self.round, total
+        return total
+
+    def client(self, name: str) -> Tensor:
+        """Return a quantity of each client, [clients, dim, replicates].
+
+        Within a round this is what the algorithm marked under that name (before any average), at
+        its start the field of the state.
+        """
+        marks, state = self._moment.ctx.marks, self._moment.state
+        if self.local_step and name in marks:
+            return marks[name]
+        if name not in state._fields:
+            raise unknown_name("quantity", name, {*state._fields, *marks})
+        return self._field(name)
+
+    def mean(self, name: str) -> Tensor:
+        """Return the mean over the round's cohort, [dim, replicates].
+
+        A field of the state is taken from the state, after any average, so that a server that
+        averages wrongly is seen; anything else is what the algorithm marked.
+        """
+        a_field = name in self._moment.state._fields
+        return self.cohort_mean(self._field(name) if a_field else self.client(name))
+
+    def cohort_mean(self, values: Tensor) -> Tensor:
+        """Return the mean of [clients, dim, replicates] over the round's cohort."""
+        ctx = self._moment.ctx
+        mean: Tensor = ctx.means(ctx.mask if self.local_step else None, (values,), None)[0][0]
+        return mean
+
+    def round_start(self, name: str) -> Tensor:
+        """Return the mean over clients at the start of this round, [dim, replicates]."""
+        value: Tensor = getattr(self._moment.start, name)
+        return value.mean(0)
+
+
+class Measure:
+    """A claim's ``left(view)``, which is called with the moments of one run.
+
+    Attributes:
+        of_states: whether it sees states alone, which its parameter's annotation says.
+        asked: what it has asked for, if it sees states alone.
+        memory: what ``since_round`` keeps between moments.
+    """
+
+    def __init__(self, left: Callable[[Any], Any]) -> None:
+        self._left = left
+        self.of_states = _annotation(left) is States
+        self.asked = Asked()
+        self.memory: dict[str, tuple[int, Tensor]] = {}
+
+    def __call__(self, moment: Moment) -> Any:
+        """Return what the measure says of a moment: a Reduction, or None."""
+        if self.of_states:
+            return self._left(States(moment, self.asked))
+        return self._left(Steps(moment, self.asked, self.memory))
+
+
+def _annotation(left: Callable[[Any], Any]) -> Any:
+    """Return the annotation of a measure's parameter."""
+    try:
+        parameters = inspect.signature(left, eval_str=True).parameters
+    except NameError as error:
+        raise DriftproofError(
+            f"a measure that is annotated with {error.name}, which its file does not import",
+            "States or Steps, imported when the file runs",
+            "write from toolkit import States, Steps outside of if TYPE_CHECKING",
+        ) from error
+    return next((parameter.annotation for parameter in parameters.values()), None)

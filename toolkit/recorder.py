@@ -6,8 +6,7 @@ thinned trace for the plots. So what is kept grows with the comparisons, not wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 
@@ -16,174 +15,97 @@ import torch
 from torch import Tensor
 
 from toolkit.errors import DriftproofError
-from toolkit.measure import INSIDE, SUMMED, Reduction, View
+from toolkit.measure import Measure, Moment, Reduction
 
 TRACE_POINTS = 96
-FIELDS = "fields looked at"
 TOGETHER = 64
 """Moments that are added at once."""
-ASKING = (
-    "problem", "gradient", "client_gradients", "own_gradients", "inner_values", "objective",
-)  # fmt: skip
-"""What a measure asks of every client at each moment."""
 
 
-class UnsteppedError(Exception):
-    """A measure looked at what only a step leaves behind."""
-
-
-class NoMarks(Mapping[str, Tensor]):
-    """Stands for the marks of a step that was not made, and notes whether they were missed."""
-
-    missed = False
-    """A measure may catch what is raised here."""
-
-    def __getitem__(self, name: str) -> Tensor:
-        self.missed = True
-        raise UnsteppedError
-
-    def __iter__(self) -> Iterator[str]:
-        self.missed = True
-        raise UnsteppedError
-
-    def __len__(self) -> int:
-        self.missed = True
-        raise UnsteppedError
-
-
-class _Trial(View):
-    """A view that notes whether a measure looks at more than the states at its moments."""
-
-    def mean(self, name: str) -> Tensor:
-        """Note which field it is of."""
-        self.memory.setdefault(FIELDS, set()).add(name)
-        return super().mean(name)
-
-    def round_start(self, name: str) -> Tensor:
-        """Note which field it is of."""
-        self.memory.setdefault(FIELDS, set()).add(name)
-        return super().round_start(name)
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in (
-            "round", "local_step", "t", "start", "before", "previous", "round_start", "client",
-            "state", "local_steps", "ctx", *ASKING,
-        ):  # fmt: skip
-            self.memory[name] = True
-        return super().__getattribute__(name)
-
-
-@dataclass
 class Recorder:
     """Accumulates one measure over a run: O(replicates) for averages, plus a thinned trace.
 
     Args:
         left: the claim's measure.
         moments: how many moments the run has, by axes.
+        still: a moment to learn from what a measure of states returns.
+        stepped: makes one that a step led to, for a measure of steps.
     """
 
-    left: Any
-    moments: dict[tuple[str, ...], int]
-    reduction: Reduction | None = None
-    count: int = 0
-    memory: dict[str, Any] = field(default_factory=dict)
-    trace: list[tuple[int, np.ndarray]] = field(default_factory=list)
-    looked_at_clients: bool = True
-    """Whether the measure asked for more than means over clients."""
-    fields: frozenset[str] | None = None
-    """The fields whose means it asked for, if it asked for nothing else (None: all)."""
-    asked_clients: bool = True
-    """Whether it made something of every client, a gradient of F for instance."""
-    looked_inside: bool = False
-    """Whether the measure asked for what only a step by step run has."""
-    looked_back: bool = False
-    """Whether it asked for what the last step of a round leaves to the start of the next."""
-    _replicates: int = 0
-    _lost: bool = False
-    _pending: list[tuple[Tensor, ...]] = field(default_factory=list)
-    _sum: np.ndarray | None = None
-    _each: list[np.ndarray] = field(default_factory=list)
-    _keep: tuple[int, ...] = ()
-    _kept: int = 0
+    def __init__(
+        self,
+        left: Callable[[Any], Any],
+        moments: Mapping[tuple[str, ...], int],
+        still: Moment,
+        stepped: Callable[[], Moment],
+    ) -> None:
+        self.measure = Measure(left)
+        reduction = self._opened(still if self.measure.of_states else stepped())
+        self.how = (reduction.how, *reduction.axes)
+        """How moments are reduced, and which they are."""
+        self.names = tuple(reduction.parts)
+        """The names of the parts."""
+        self.trace: list[tuple[int, np.ndarray]] = []
+        self.count = 0
+        self.total = moments[reduction.axes]
+        """How many moments the whole run has."""
+        self._replicates = still.ctx.replicates
+        self._lost = False
+        self._pending: list[tuple[Tensor, ...]] = []
+        self._sum: np.ndarray | None = None
+        self._each: list[np.ndarray] = []
+        self._keep = tuple(_thinned(self.total, reduction.how))
+        self._kept = 0
 
-    def open(self, view: View, step: Callable[[], View]) -> None:
-        """Call the measure on a trial moment: a round's first or else its last, at t = 1 or 2.
+    def _opened(self, moment: Moment) -> Reduction:
+        """Call the measure on trial moments, until it has something to say.
 
-        Args:
-            view: the moment as if a step had been made: for most measures that will do.
-            step: makes it, which takes as long as a round by a kernel.
+        They are the first and the last step of a round, as if they were steps 1 and 2: it may have
+        nothing to say of step 0, of a round's last step or its others, or of every second one.
         """
-        marks, missing = view.ctx.marks, NoMarks()
-        view.ctx.marks = missing  # type: ignore[assignment]
-        try:
-            self._try(view)
-            stepped = not missing.missed
-        except Exception:  # noqa: BLE001 - it is raised again below, if the step does not mend it
-            stepped = False
-        finally:
-            view.ctx.marks = marks
-        if not stepped:
-            self._try(step())
-
-    def _try(self, view: View) -> None:
-        trial = _Trial(**view.__dict__ | {"memory": {}})
-        reduction, ctx = None, view.ctx
+        ctx, reduction = moment.ctx, None
         for local_step, t in product((1, ctx.local_steps), (1, 2)):
-            trial.local_step, ctx.t = local_step, t
-            reduction = self.left(trial)  # it may have nothing to say of some steps
+            ctx.t = t
+            reduction = self.measure(moment._replace(local_step=local_step))
             if reduction is not None:
                 break
-        ctx.t = 1
+        ctx.t = 0
         if not isinstance(reduction, Reduction):
             raise DriftproofError(
                 f"left(view) returned {type(reduction).__name__}",
                 "each(…) or average(…) of a value for each replicate",
                 'return average("round", sq(view.gradient(view.round_start("w")))), say',
             )
-        wanted: tuple[int, ...] = (view.ctx.replicates,)
-        wanted = (view.ctx.clients, *wanted) if reduction.by_client else wanted
+        wanted: tuple[int, ...] = (ctx.replicates,)
+        wanted = (ctx.clients, *wanted) if reduction.by_client else wanted
         for called, held in {"": reduction.value, **reduction.parts}.items():
             if tuple(held.shape) != wanted:
                 raise DriftproofError(
                     f"left(view) returned a value of shape {tuple(held.shape)}"
                     + (f" as {called}" if called else ""),
-                    f"one number for each of {view.ctx.replicates} replicates (and client, if the "
+                    f"one number for each of {ctx.replicates} replicates (and client, if the "
                     f'last axis is "client"): the shape {wanted}',
                     "reduce the dimension with sq(…), and clients with view.mean(…)",
                 )
-        if reduction.how == "given past" and SUMMED in trial.memory:
+        if reduction.how == "given past" and self.measure.memory:
             raise DriftproofError(
                 "since_round(…) in given_past(…)",
                 "a measure of one step: a sum over steps has no expectation given one past",
                 'take each("transition", …) on a case whose noise can be enumerated',
             )
-        # at the start of a round the state is that of the start, and there is nothing inside
-        harmless = {"start", "round_start", INSIDE} if reduction.axes == ("round",) else set()
-        fields = trial.memory.pop(FIELDS, set())
-        self.looked_inside = bool(set(trial.memory) - harmless - {"client", "state", *ASKING})
-        self.looked_back = bool({"before", "previous", "ctx"} & set(trial.memory))
-        self.asked_clients = bool({"client", "state", *ASKING} & set(trial.memory))
-        self.looked_at_clients = bool({"client", "state"} & set(trial.memory))
-        self.fields = None if self.looked_at_clients else frozenset(fields)
-        self.reduction, self._replicates = reduction, view.ctx.replicates
-        self._keep = tuple(_thinned(self.moments[reduction.axes], reduction.how))
+        self.measure.memory.clear()
+        self.measure.asked.closed = True
+        return reduction
 
     @property
     def axes(self) -> tuple[str, ...]:
         """The moments at which the measure is taken."""
-        assert self.reduction is not None
-        return self.reduction.axes
+        return self.how[1:]
 
     @property
-    def how(self) -> tuple[str, ...]:
-        """How moments are reduced, and which they are."""
-        assert self.reduction is not None
-        return (self.reduction.how, *self.reduction.axes)
-
-    @property
-    def total(self) -> int:
-        """How many moments the whole run has."""
-        return self.moments[self.axes]
+    def seen_between(self) -> bool:
+        """Whether it needs nothing but the states between steps, of which many may be made."""
+        return self.measure.of_states and self.how[0] != "given past"
 
     @property
     def lost(self) -> bool:
@@ -199,10 +121,9 @@ class Recorder:
             return max(0, self.count * local_steps - 1)
         return (self.count // local_steps + 1) * local_steps - 1
 
-    def take(self, view: View) -> None:
+    def take(self, moment: Moment) -> None:
         """Take the measure at this moment."""
-        view.memory = self.memory
-        taken = self.left(view)
+        taken = self.measure(moment)
         if taken is not None:
             self._pending.append(tuple(map(_own, (taken.value, *taken.parts.values()))))
             if len(self._pending) >= TOGETHER:
@@ -214,9 +135,9 @@ class Recorder:
                 "take each(…), or a value of 0",
             )
 
-    def take_many(self, view: View, moments: int) -> None:
+    def take_many(self, beside: Moment, moments: int) -> None:
         """Take the measure at many moments, which lie beside each other as replicates."""
-        taken = self.left(view)
+        taken = self.measure(beside)
         stacked = _array([taken.value, *taken.parts.values()])
         self._add(np.moveaxis(stacked.reshape(*stacked.shape[:-1], moments, -1), -2, 1))
 
@@ -264,12 +185,6 @@ class Recorder:
             added = values[:, done] if until == done + 1 else values[:, done:until].sum(1)
             self._sum = added.copy() if self._sum is None else np.add(self._sum, added, self._sum)
         return until
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the parts."""
-        assert self.reduction is not None
-        return tuple(self.reduction.parts)
 
     def result(self) -> np.ndarray:
         """Return the measure and its parts, [1 + parts, comparisons, replicates].

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from toolkit.algorithm import Algorithm
 from toolkit.kernels.registry import Variant
-from toolkit.measure import View
+from toolkit.measure import Moment
 from toolkit.recorder import Recorder
 
 ROOM = 2**19
@@ -22,7 +22,7 @@ CHEAP = 4
 
 def span(
     kernel: Variant,
-    view: View,
+    begin: Moment,
     algorithm: Algorithm,
     oracles: Any,
     recorder: Recorder | None,
@@ -34,11 +34,12 @@ def span(
     The kernel returns the state before every step of a stretch. What a measure looks at lies there
     beside each other, as if the moments were replicates, so it is evaluated once a stretch.
     """
-    ctx, state, tau, reach = view.ctx, view.state, algorithm.local_steps, 0.0
-    record = "" if recorder is None else "all" if recorder.looked_at_clients else "mean"
-    among = None if recorder is None else recorder.fields
+    ctx, state, tau, reach = begin.ctx, begin.state, algorithm.local_steps, 0.0
+    asked = None if recorder is None else recorder.measure.asked
+    record = "" if asked is None else "all" if asked.clients else "mean"
+    among = None if asked is None or asked.clients else frozenset(asked.means)
     largest = max(x.numel() for x in state)  # a gradient of F asks every client, at every moment
-    room = ROOM if recorder is None or recorder.asked_clients else CHEAP * ROOM
+    room = CHEAP * ROOM if asked is not None and not (asked.clients or asked.problem) else ROOM
     stretch = max(1, room // (largest * tau))
     every = tau if recorder is not None and recorder.axes == ("round",) else 1
 
@@ -56,9 +57,9 @@ def span(
         reach = max(reach, met)
         if recorder is not None:
             moments = path if every == 1 else type(state)(*(x[::every] for x in path))
-            if recorder.axes == ("transition",):
+            if recorder.axes[-1] in ("transition", "local_step"):
                 moments = _after(path, state)
-            recorder.take_many(_beside(view, moments), steps // every)
+            recorder.take_many(_beside(begin, moments), steps // every)
         lost = None if recorder is None else recorder.lost_after(tau)
         ends = [] if lost is None else [lost]
         if not finite(state):
@@ -101,18 +102,14 @@ def _first_bad(path: Any, first: int) -> int:
     return first + max(0, int(fine.long().cumprod(0).sum()) - 1)
 
 
-def _beside(view: View, path: Any) -> View:
-    """Return a view in which the moments of a path are replicates beside each other."""
+def _beside(begin: Moment, path: Any) -> Moment:
+    """Return a moment in which those of a path are replicates beside each other."""
     wide = type(path)(*(_wide(x) if len(x) else x for x in path))
-
-    def means(mask: None, xs: tuple[Tensor, ...], weights: None) -> list[Tensor]:
-        return [x if len(x) == 1 else x.mean(0, keepdim=True) for x in xs]
-
     ctx: Any = SimpleNamespace(
-        mask=None, marks={}, replicates=max(x.shape[-1] for x in wide), clients=view.ctx.clients,
-        means=means, horizon=view.horizon,
+        replicates=max(x.shape[-1] for x in wide), clients=begin.ctx.clients,
+        horizon=begin.ctx.horizon,
     )  # fmt: skip
-    return View(ctx, view.problem, wide, wide)
+    return Moment(ctx, begin.problem, wide, wide)
 
 
 def _wide(x: Tensor) -> Tensor:

@@ -241,7 +241,7 @@ class Sides:
         Args:
             absolute: add sizes instead (the scale of what was added up).
         """
-        order = self.measured.names.split("/") if self.measured.names else []
+        order = self.measured.names
         unknown = set(self.factors) - set(order)
         if unknown:
             raise DriftproofError(
@@ -262,7 +262,7 @@ class Sides:
             parts: the means that stand in it, [parts, …].
         """
         own, factors = self.inexact()
-        order = self.measured.names.split("/") if self.measured.names else []
+        order = self.measured.names
         none = Inexact(0.0, 0.0)
         moved, size = (
             own[k]
@@ -326,7 +326,7 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
     sides = Sides(measured, low, high, range_of(claim, case, form), factors, inexact)
     if measured.kind == "exact":
         return _exact(claim, case, form, sides)
-    if measured.how.startswith(GIVEN_PAST):
+    if measured.how[:1] == (GIVEN_PAST,):
         return _every_past(claim, case, form, sides)
     return _sampled(claim, case, form, sides)
 
@@ -349,12 +349,8 @@ def _every_past(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     betting test judges it. What is printed given the past has to hold for each.
     """
     held = sides.measured
-    apart = replace(
-        held,
-        values=held.values.reshape(-1, 1),
-        parts=held.parts.reshape(len(held.parts), held.values.size, 1),
-        weights=np.ones(1),
-    )
+    taken = held.taken.reshape(len(held.taken), -1, 1)
+    apart = replace(held, taken=taken, weights=np.ones(1))
     row = _exact(claim, case, form, replace(sides, measured=apart))
     pasts = held.values.shape[1]
     row = replace(row, replicates=pasts)

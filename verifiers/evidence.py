@@ -13,6 +13,9 @@ import numpy as np
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome
 
+WORDS = ("how", "names")
+"""What a unit has of words: tuples of them."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -20,10 +23,10 @@ class Measured:
 
     Attributes:
         kind: "exact" (all atoms, or a deterministic case), "sampled", or "too many atoms".
-        how: "average/round" and the like: how moments became comparisons.
-        values: [comparisons, replicates].
-        names, parts: what else a right side names, [parts, comparisons, replicates].
+        how: ("average", "round") and the like: how moments became comparisons.
+        taken: the measure and its parts, [1 + parts, comparisons, replicates].
         weights: [replicates], summing to 1.
+        names: the parts, what else a right side names.
         shadow: the means of runs in single precision with random rounding,
             [runs, 1 + parts, comparisons]; of pasts, [runs, 1 + parts, comparisons × pasts]; of
             sampled replicates the same of the first block, once a verdict depends on it.
@@ -33,34 +36,39 @@ class Measured:
     """
 
     kind: str
-    how: str = ""
-    values: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    how: tuple[str, ...] = ()
+    taken: np.ndarray = field(default_factory=lambda: np.empty((1, 0, 0)))
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
-    names: str = ""
-    parts: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    names: tuple[str, ...] = ()
     shadow: np.ndarray = field(default_factory=lambda: np.empty((0, 1, 0)))
     at: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     trace: np.ndarray = field(default_factory=lambda: np.empty((1, 0, 0)))
     bad_step: int = -1
     reach: float = 0.0
 
-    def __post_init__(self) -> None:
-        if not self.names:
-            object.__setattr__(self, "parts", np.empty((0, *self.values.shape)))
+    @property
+    def values(self) -> np.ndarray:
+        """The measure, [comparisons, replicates]."""
+        values: np.ndarray = self.taken[0]
+        return values
+
+    @property
+    def parts(self) -> np.ndarray:
+        """What else a right side names, [parts, comparisons, replicates]."""
+        return self.taken[1:]
 
     @classmethod
     def of(cls, kind: str, outcome: Outcome, shadow: np.ndarray | None = None) -> Self:
         """Keep what a verdict needs of an outcome."""
         return cls(
             kind=kind,
-            how="/".join(outcome.how),
-            values=outcome.values,
-            names="/".join(outcome.names),
-            parts=outcome.parts,
+            how=outcome.how,
+            taken=outcome.taken,
             weights=outcome.weights,
+            names=outcome.names,
             shadow=np.empty((0, 1, 0)) if shadow is None else shadow,
-            at=outcome.trace[0],
-            trace=outcome.trace[1],
+            at=outcome.at,
+            trace=outcome.trace,
             bad_step=-1 if outcome.bad_step is None else outcome.bad_step,
             reach=outcome.reach,
         )
@@ -68,8 +76,8 @@ class Measured:
     def pack(self) -> bytes:
         """Return the unit as bytes, exactly (numpy's own format, without pickling)."""
         buffer = io.BytesIO()
-        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(self).items()}
-        np.savez(buffer, **arrays)
+        words: dict[str, Any] = {name: np.array(getattr(self, name), dtype=str) for name in WORDS}
+        np.savez(buffer, **vars(self) | words)
         return buffer.getvalue()
 
     @classmethod
@@ -78,13 +86,9 @@ class Measured:
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as held:
                 made: dict[str, Any] = {name: held[name] for name in held.files}
-            for name, kind in (
-                ("kind", str),
-                ("how", str),
-                ("names", str),
-                ("bad_step", int),
-                ("reach", float),
-            ):
+            for name in WORDS:
+                made[name] = tuple(made[name].tolist())
+            for name, kind in (("kind", str), ("bad_step", int), ("reach", float)):
                 made[name] = kind(made[name])
             return cls(**made)
         except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile) as error:
@@ -105,8 +109,7 @@ def joined(blocks: Sequence[Measured]) -> Measured:
         kind=blocks[0].kind,
         how=blocks[0].how,
         names=blocks[0].names,
-        values=np.concatenate([block.values[:rows] for block in blocks], 1),
-        parts=np.concatenate([block.parts[:, :rows] for block in blocks], 2),
+        taken=np.concatenate([block.taken[:, :rows] for block in blocks], 2),
         weights=np.full(count, 1.0 / max(1, count)),
         shadow=_joined_shadows(blocks, rows),
         at=blocks[0].at[:points],
@@ -161,8 +164,7 @@ def copies_of(run: Outcome, copies: int) -> list[Outcome]:
     return [
         replace(
             run,
-            values=run.values[:, at : at + width],
-            parts=run.parts[:, :, at : at + width],
+            taken=np.ascontiguousarray(run.taken[..., at : at + width]),
             weights=copies * run.weights[at : at + width],
         )
         for at in range(0, copies * width, width)
@@ -177,11 +179,9 @@ def shadows(exact: Outcome, runs: Sequence[Outcome], *, every_past: bool = False
     """
     count, replicates = exact.values.shape
     width = replicates if every_past else 1
-    made = np.full((len(runs), 1 + len(exact.parts), count, width), np.nan)
+    made = np.full((len(runs), len(exact.taken), count, width), np.nan)
     for row, single in zip(made, runs, strict=True):
-        stacked = np.concatenate([single.values[None], single.parts])
-        if not every_past:
-            stacked = (stacked @ single.weights)[..., None]
+        stacked = single.taken if every_past else (single.taken @ single.weights)[..., None]
         if exact.bad_step is None and single.bad_step is not None and single.how[0] == "average":
             continue  # what it did not reach counts as zero
         common = min(count, stacked.shape[1])

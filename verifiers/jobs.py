@@ -295,7 +295,7 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
 
 def _more_would_do(claim: Claim, forms: Sequence[Form], measured: Measured) -> bool:
     """Say whether further replicates can decide anything: without a range, further pasts do not."""
-    if not measured.how.startswith(empirical.GIVEN_PAST) or claim.conditional:
+    if measured.how[:1] != (empirical.GIVEN_PAST,) or claim.conditional:
         return True
     return any((form.range or claim.range) is not None for form in forms)
 

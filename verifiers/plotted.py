@@ -36,14 +36,14 @@ def measured_curve(case: Case, measured: Measured) -> dict[str, Any]:
     """Return x, mean and (for sampled cases) a band; x counts local steps."""
     if not len(measured.at) or case.algorithm is None:
         return {}
-    tau = case.algorithm.local_steps if measured.how == "average/round" else 1
+    tau = case.algorithm.local_steps if measured.how == ("average", "round") else 1
     trace = measured.trace[0]
     mean = trace @ measured.weights
-    curve = {"how": measured.how, "x": (measured.at * tau).tolist(), "mean": mean.tolist()}
+    curve = {"x": (measured.at * tau).tolist(), "mean": mean.tolist()}
     if measured.kind == "sampled" and np.all(np.isfinite(trace)):
         low, high = band(trace)
         curve |= {"low": low.tolist(), "high": high.tolist()}
-    return {key: _finite(value) for key, value in curve.items()}
+    return {"how": list(measured.how)} | {key: _finite(value) for key, value in curve.items()}
 
 
 def _finite(values: Any) -> Any:
@@ -73,10 +73,10 @@ def bound_curve(
     expression, named = split_right(form.right, notation)
     if named:
         factors = coefficients(claim, case, form.right)
-        weights = np.array([factors.get(name, 0.0) for name in measured.names.split("/")])
+        weights = np.array([factors.get(name, 0.0) for name in measured.names])
         moved = np.tensordot(weights, measured.trace[1:] @ measured.weights, (0, 0))
         return {"bound": _finite((right_side(claim, case, form.right)[1] + moved).tolist())}
-    if not curve["how"].startswith("average"):
+    if measured.how[0] != "average":
         return {"bound": [row.rhs] * len(curve["x"])}
     import sympy
 

@@ -33,7 +33,7 @@ from toolkit.claims import Case
 from toolkit.draws import Law, SignMean, Words, elements
 from toolkit.engines.batched import BatchedContext
 from toolkit.errors import DriftproofError
-from toolkit.measure import View
+from toolkit.measure import Measure, Moment
 
 AGREES = 1e-9
 """Relative error up to which a prediction and a run are the same."""
@@ -102,7 +102,7 @@ class SecondMoments:
     step: np.ndarray
     dim: int
 
-    def average(self, left: Callable[[View], Any]) -> float:
+    def average(self, left: Callable[[Any], Any]) -> float:
         """Return the mean over the case's rounds of a left side that is an average, exactly.
 
         It may be taken of the states at the start of each round, or after each step where a round
@@ -137,7 +137,7 @@ class SecondMoments:
             power, partial, left = power @ power, partial + power @ partial, left >> 1
         return total
 
-    def _first(self, left: Callable[[View], Any], rounds: int) -> int:
+    def _first(self, left: Callable[[Any], Any], rounds: int) -> int:
         """Return the first round that counts, of a left side that leaves out the first ones."""
         low, high = 0, rounds - 1
         while high - low > 1:
@@ -147,7 +147,7 @@ class SecondMoments:
         return high
 
     def _quadratic(
-        self, left: Callable[[View], Any], at_round: int
+        self, left: Callable[[Any], Any], at_round: int
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return vec Q with left = ẑᵀQẑ at a round, and the moments at which it is taken."""
         count = self.dim - 1
@@ -158,10 +158,8 @@ class SecondMoments:
         points = np.concatenate([np.zeros((count, 1)), unit, -unit, both, random], 1)
         ctx, state, _ = _from(self.case, self.fields, points, points.shape[1], {})
         ctx.t = at_round * ctx.local_steps
-        view = View(
-            ctx, self.case.problem, state, state, round=at_round, before=state, previous=state
-        )
-        taken = left(view)
+        moment = Moment(ctx, self.case.problem, state, state, at_round, 0, state, state)
+        taken = Measure(left)(moment)
         if taken.how != "average":
             raise _refused(self.case, f"a left side that is {taken.how}(…)")
         value = taken.value.numpy()

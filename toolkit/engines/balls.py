@@ -24,7 +24,7 @@ from toolkit.balls.tensor import Balls, RefusedError, lift
 from toolkit.draws import Law, TooManyAtoms
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext, Key
-from toolkit.measure import Reduction, View
+from toolkit.measure import Measure, Moment, Reduction
 from toolkit.problem import Problem
 
 ATOMS = 256
@@ -127,7 +127,7 @@ def run_in_balls(
     algorithm: Algorithm,
     *,
     rounds: int,
-    left: Callable[[View], Any] | None = None,
+    left: Callable[[Any], Any] | None = None,
     axes: tuple[str, ...] = (),
     sampled: SampledBalls | None = None,
 ) -> Enclosed:
@@ -160,7 +160,7 @@ def _run(
     algorithm: Algorithm,
     ctx: _InBalls,
     rounds: int,
-    measure: tuple[Callable[[View], Any] | None, tuple[str, ...]],
+    measure: tuple[Callable[[Any], Any] | None, tuple[str, ...]],
 ) -> Enclosed:
     tau = ctx.local_steps = algorithm.local_steps
     ctx.horizon = rounds
@@ -169,16 +169,15 @@ def _run(
     taker = _Taker(*measure)
     for s in range(rounds):
         ctx.t, start = s * tau, state
-        taker.take(("round",), View(ctx, problem, state, start, s, previous=previous))
+        begin = Moment(ctx, problem, state, start, s)
+        taker.take(("round",), begin)
         for j in range(tau):
             ctx.t = s * tau + j
-            taker.take(("step",), View(ctx, problem, state, start, s, j))
+            taker.take(("step",), begin._replace(state=state, local_step=j))
             before, state = state, algorithm.step(ctx, oracles, state)
-            taker.take(
-                ("transition",),
-                View(ctx, problem, state, start, s, j + 1, before, previous),
-            )
-            taker.take(("round", "local_step"), View(ctx, problem, state, start, s, j + 1))
+            after = begin._replace(state=state, local_step=j + 1)
+            taker.take(("round", "local_step"), after)
+            taker.take(("transition",), after._replace(before=before, previous=previous))
             previous = before
         if not all(finite(lift(x)) for x in state):
             raise RefusedError(f"the balls have no bound after step t = {ctx.t}", open=True)
@@ -188,17 +187,15 @@ def _run(
 class _Taker:
     """Takes a measure at its moments, and its expectations over the noise."""
 
-    def __init__(self, left: Callable[[View], Any] | None, axes: tuple[str, ...]) -> None:
-        self._left, self._axes = left, axes
-        self._memory: dict[str, Any] = {}
+    def __init__(self, left: Callable[[Any], Any] | None, axes: tuple[str, ...]) -> None:
+        self._measure, self._axes = Measure(left) if left is not None else None, axes
         self._taken: list[Reduction] = []
 
-    def take(self, axes: tuple[str, ...], view: View) -> None:
+    def take(self, axes: tuple[str, ...], moment: Moment) -> None:
         """Take the measure, if these are its moments."""
-        if self._left is None or axes != self._axes:
+        if self._measure is None or axes != self._axes:
             return
-        view.memory = self._memory
-        made = self._left(view)
+        made = self._measure(moment)
         if made is not None:  # the statement may not speak of this moment
             self._taken.append(made)
 

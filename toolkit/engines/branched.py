@@ -11,8 +11,7 @@ from toolkit.algorithm import Algorithm
 from toolkit.draws import Law
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext
-from toolkit.measure import View
-from toolkit.recorder import Recorder
+from toolkit.measure import Measure, Moment
 
 LIMIT = 4096
 """The most outcomes of one step."""
@@ -47,20 +46,19 @@ class BranchedContext(EnumeratedContext):
 
 
 def expected_transition(
-    view: View, algorithm: Algorithm, oracles: Any, state: Any, recorder: Recorder, done: int
+    then: Moment, algorithm: Algorithm, oracles: Any, measure: Measure
 ) -> np.ndarray | None:
     """Return the measure of the next step, in expectation given the state: [1 + parts, replicates].
 
     None if the statement does not speak of it.
 
     Args:
-        view: of the round; its ``previous`` is the state before ``state``.
-        done: how many steps of the round are done.
+        then: the moment before the step; its ``previous`` is the state before its ``state``.
 
     Raises:
         TooManyAtoms: one step has more than ``LIMIT`` outcomes.
     """
-    ctx = view.ctx
+    ctx, state = then.ctx, then.state
     counting = BranchedContext(ctx.clients, limit=LIMIT, dtype=ctx.dtype, device=ctx.device)
     counting.continue_from(ctx)
     algorithm.step(counting, oracles, _each(state, lambda x: x[..., :1]))
@@ -71,14 +69,14 @@ def expected_transition(
     branched.continue_from(ctx)
     before, previous, start = (
         _each(held, lambda x: x.repeat_interleave(atoms, -1))
-        for held in (state, view.previous, view.start)
+        for held in (state, then.previous, then.start)
     )
     after = algorithm.step(branched, oracles, before)
-    seen = View(
-        branched, view.problem, after, start, view.round, done + 1, before, previous,
-        memory=recorder.memory,
-    )  # fmt: skip
-    taken = recorder.left(seen)
+    taken = measure(
+        Moment(
+            branched, then.problem, after, start, then.round, then.local_step + 1, before, previous
+        )
+    )
     if taken is None:
         return None
     stacked = taken.stacked.double()
