@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from toolkit.cases import Assumption
 from toolkit.errors import DriftproofError, unknown_name
@@ -91,7 +91,11 @@ class ByProof:
     steps: Callable[[], Sequence[Any]]
 
 
-def literal(right: R | Stated[R], *, quote: str = "", part: str = "") -> Stated[R]:
+@overload
+def literal(right: Stated[R], *, quote: str = ..., part: str = ...) -> Stated[R]: ...
+@overload
+def literal(right: R, *, quote: str = ..., part: str = ...) -> Stated[R]: ...
+def literal(right: Any, *, quote: str = "", part: str = "") -> Stated[Any]:
     """Return the reading of the characters as printed.
 
     Where the characters can be read in two ways, both are literal, and each needs a ``quote``: the
@@ -100,7 +104,11 @@ def literal(right: R | Stated[R], *, quote: str = "", part: str = "") -> Stated[
     return _reading(ReadingKind.LITERAL, right, quote, part)
 
 
-def intended(right: R | Stated[R], *, quote: str, part: str = "") -> Stated[R]:
+@overload
+def intended(right: Stated[R], *, quote: str, part: str = ...) -> Stated[R]: ...
+@overload
+def intended(right: R, *, quote: str, part: str = ...) -> Stated[R]: ...
+def intended(right: Any, *, quote: str, part: str = "") -> Stated[Any]:
     """Return a reading that the paper shows was meant; ``quote`` says by which words and where.
 
     Raises:
@@ -115,18 +123,26 @@ def intended(right: R | Stated[R], *, quote: str, part: str = "") -> Stated[R]:
     return _reading(ReadingKind.INTENDED, right, quote, part)
 
 
-def narrower(right: R | Stated[R], *, why: str, part: str = "") -> Stated[R]:
+@overload
+def narrower(right: Stated[R], *, why: str, part: str = ...) -> Stated[R]: ...
+@overload
+def narrower(right: R, *, why: str, part: str = ...) -> Stated[R]: ...
+def narrower(right: Any, *, why: str, part: str = "") -> Stated[Any]:
     """Return a reading that says less than the print: a study, which does not refute the print."""
     return _reading(ReadingKind.NARROWER, right, why, part)
 
 
-def wider(right: R | Stated[R], *, why: str, part: str = "") -> Stated[R]:
+@overload
+def wider(right: Stated[R], *, why: str, part: str = ...) -> Stated[R]: ...
+@overload
+def wider(right: R, *, why: str, part: str = ...) -> Stated[R]: ...
+def wider(right: Any, *, why: str, part: str = "") -> Stated[Any]:
     """Return a reading that says more than the print: a study, which does not refute the print."""
     return _reading(ReadingKind.WIDER, right, why, part)
 
 
-def _reading(kind: ReadingKind, right: R | Stated[R], quote: str, part: str) -> Stated[R]:
-    stated: Stated[R] = right if isinstance(right, Stated) else Stated(right)
+def _reading(kind: ReadingKind, right: Any, quote: str, part: str) -> Stated[Any]:
+    stated: Stated[Any] = right if isinstance(right, Stated) else Stated(right)
     return replace(stated, reading_kind=kind, quote=quote, part=part)
 
 
