@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 from toolkit.constants import Letters
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from verifiers.claim_types.claim import Claim
 
 RightSide = Callable[[Letters], Any]
 """From the letters of a paper to a sympy expression."""
-Measure = Callable[[View], Reduction | None]
-"""From a moment of a run to what is measured there (None: nothing)."""
+Measure = Callable[[Steps], Reduction | None]
+"""From a moment of a run, seen as Steps or as States alone, to what is measured there."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,7 +23,7 @@ class BoundClaim(Claim[RightSide]):
     It stands above the function that measures the left side::
 
         @bound(name="mine/drift", source="my notes, Lemma 1", statement=r"…", cases=…, right=right)
-        def drift(view: View) -> Reduction:
+        def drift(view: Steps) -> Reduction:
             return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
     Attributes:

@@ -28,7 +28,7 @@ from synthetic.problems.opposed_clients import OpposedClients
 from synthetic.problems.stuck_estimator import StuckEstimator
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import Assumption, grid
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl._theorem_bounds import bias, drift_length
@@ -167,5 +167,5 @@ def _with(name, parts):
         "b = 1."
     ),
 )
-def full_participation(view: View) -> Reduction:
-    return convergence.left(view)
+def full_participation(view: States) -> Reduction:
+    return average("round", sq(view.gradient(view.mean("w"))))

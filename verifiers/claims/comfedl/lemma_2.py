@@ -12,7 +12,7 @@ from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import grid
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, each, sq
+from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
@@ -57,5 +57,5 @@ def right(c: Letters) -> Expression:
         ("linear in the local steps", lambda c: c.tau * (c.eta * c.G_g * c.G_f) ** 2),
     ],
 )
-def client_drift(view: View) -> Reduction:
+def client_drift(view: Steps) -> Reduction:
     return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))

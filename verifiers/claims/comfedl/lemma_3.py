@@ -16,7 +16,7 @@ from synthetic.problems.opposed_clients import OpposedClients
 from synthetic.problems.stuck_estimator import StuckEstimator
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl import _estimator_error as parts
@@ -116,5 +116,5 @@ FAR = 6.283185307179586
         "bound: a fifth is what five squares in a sum cost. So a factor of 5 cannot be told from 1."
     ),
 )
-def estimator_error(view: View) -> Reduction:
+def estimator_error(view: Steps) -> Reduction:
     return parts.error(view)

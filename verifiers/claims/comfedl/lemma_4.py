@@ -14,7 +14,7 @@ from synthetic.problems.opposed_clients import OpposedClients
 from synthetic.problems.stuck_estimator import StuckEstimator
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl import _estimator_error as parts
@@ -100,5 +100,5 @@ four = parts.parts(4, outer=False)
         "the bound: a quarter is what four squares in a sum cost."
     ),
 )
-def special_estimator_error(view: View) -> Reduction:
+def special_estimator_error(view: Steps) -> Reduction:
     return parts.error(view)

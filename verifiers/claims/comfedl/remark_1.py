@@ -28,7 +28,7 @@ from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import Case
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, average, sq
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
@@ -102,5 +102,5 @@ def most(c: Letters) -> Expression:
         "With b = T, which is plainly meant, it follows from Theorem 1, and T^(-1/2) is attained."
     ),
 )
-def convergence_rate(view: View) -> Reduction:
-    return average("round", sq(view.gradient(view.round_start("w"))))
+def convergence_rate(view: States) -> Reduction:
+    return average("round", sq(view.gradient(view.mean("w"))))

@@ -18,7 +18,7 @@ from sympy import Rational, log
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import Case
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
@@ -81,5 +81,5 @@ def instance(steps):
         "With b = T, which is plainly meant, it follows from Theorem 2, and T^(-1/2) is attained."
     ),
 )
-def special_convergence_rate(view: View) -> Reduction:
-    return special_convergence.left(view)
+def special_convergence_rate(view: States) -> Reduction:
+    return average("round", sq(view.gradient(view.mean("w"))))

@@ -29,7 +29,7 @@ from synthetic.problems.stuck_estimator import StuckEstimator
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import grid
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, average, sq
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.bound import bound
@@ -159,5 +159,5 @@ def most(c: Letters) -> Expression:
         "G_f²L_g); √b, since the bias is seen at b = 1."
     ),
 )
-def convergence(view: View) -> Reduction:
-    return average("round", sq(view.gradient(view.round_start("w"))))
+def convergence(view: States) -> Reduction:
+    return average("round", sq(view.gradient(view.mean("w"))))

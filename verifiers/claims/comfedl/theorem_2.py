@@ -16,7 +16,7 @@ from synthetic.problems.opposed_clients import OpposedClients
 from synthetic.problems.stuck_estimator import StuckEstimator
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl._theorem_bounds import h, initial, smoothness
@@ -89,5 +89,5 @@ def right_side(c, drift=1, noise=1):
         ("without the noise terms", lambda c: right_side(c, noise=0)),
     ],
 )
-def special_convergence(view: View) -> Reduction:
-    return convergence.left(view)
+def special_convergence(view: States) -> Reduction:
+    return average("round", sq(view.gradient(view.mean("w"))))

@@ -7,7 +7,7 @@ import sympy
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.algorithms.feddro import FedDRO
 from toolkit.cases import Assumption, Case
-from toolkit.measure import average, sq
+from toolkit.measure import Reduction, States, average, sq
 
 SCHEDULE = Assumption(
     "Theorem 5.1", r"\eta=\sqrt{|b|K/T},\; \beta=4B_g^4L_f^2\eta",
@@ -62,7 +62,7 @@ def largest(c):
     return (c.B_g * c.B_f + c.B_h) ** 2
 
 
-def squared_gradient(view):
+def squared_gradient(view: States) -> Reduction:
     """Measure ‖∇Φ(x̄^{a(T)})‖², a(T) uniform on 1 … T."""
     return average("transition", sq(view.gradient(view.mean("x"))))
 

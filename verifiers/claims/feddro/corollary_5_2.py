@@ -14,7 +14,7 @@ from typing import Any
 import sympy
 
 from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States
 from toolkit.readings import Erratum
 from verifiers.claim_types.bound import bound
 from verifiers.claims.feddro import _theorem as parts
@@ -75,5 +75,5 @@ def steps_of_local_updates(right: Any) -> list[Step]:
         "initial term of Theorem 5.1."
     ),
 )
-def local_updates(view: View) -> Reduction:
+def local_updates(view: States) -> Reduction:
     return parts.squared_gradient(view)

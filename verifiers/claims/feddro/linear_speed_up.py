@@ -8,7 +8,7 @@ second moments, since the constants of the bound are not in the text. ``_speed_u
 floor.
 """
 
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.feddro import _speed_up as speed_up
 from verifiers.claims.feddro import _theorem as parts
@@ -43,5 +43,5 @@ def at(value):
     false_siblings=speed_up.siblings(LETTERS, speed_up.K),
     explain="K clients, each with noise of its own, count like K times the samples.",
 )
-def in_clients(view: View) -> Reduction:
+def in_clients(view: States) -> Reduction:
     return parts.squared_gradient(view)

@@ -7,7 +7,7 @@ O(1/√(|b|KT)).
 moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and floor.
 """
 
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.feddro import _speed_up as speed_up
 from verifiers.claims.feddro import _theorem as parts
@@ -44,5 +44,5 @@ def at(value):
     false_siblings=speed_up.siblings(LETTERS, speed_up.T),
     explain="The rate in the number of steps.",
 )
-def in_steps(view: View) -> Reduction:
+def in_steps(view: States) -> Reduction:
     return parts.squared_gradient(view)

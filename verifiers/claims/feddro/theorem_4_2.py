@@ -29,7 +29,7 @@ from synthetic.problems.penalised_dro import PenalisedDRO
 from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
 from toolkit.cases import Assumption, Case, grid
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, average, sq
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.parameters import sweep
 from toolkit.readings import ByProof, Erratum, Stated, intended, literal
 from verifiers.claim_types.bound import bound
@@ -163,5 +163,5 @@ def steps(right: Any) -> list[Step]:
         "squared gradient is O(T^(−1/2))."
     ),
 )
-def convergence(view: View) -> Reduction:
+def convergence(view: States) -> Reduction:
     return average("step", sq(view.gradient(view.mean("x"))))

@@ -23,7 +23,7 @@ from typing import Any
 import sympy
 
 from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States
 from toolkit.readings import Erratum
 from verifiers.claim_types.bound import bound
 from verifiers.claims.feddro import _theorem as parts
@@ -119,5 +119,5 @@ def steps_of_convergence(right: Any) -> list[Step]:
         "bound pays for it with a coefficient that does not depend on B_g."
     ),
 )
-def convergence(view: View) -> Reduction:
+def convergence(view: States) -> Reduction:
     return parts.squared_gradient(view)

@@ -33,7 +33,7 @@ from sympy import Integer, Rational, symbols
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fednest import FedNest
 from toolkit.cases import Case
-from toolkit.measure import average, sq
+from toolkit.measure import Reduction, States, average, sq
 from verifiers.claim_types.bound import Measure
 from verifiers.claim_types.rate import Exact, Floor
 from verifiers.second_moments import second_moments
@@ -97,9 +97,9 @@ def slower(problem, horizon):
     return instance(problem, horizon, steps=(log(horizon) ** -0.5, 1))
 
 
-def stationarity(view):
+def stationarity(view: States) -> Reduction:
     """Return ‖∇F(x^k)‖², averaged over k = 0, …, K − 1 (the slides: 1, …, K)."""
-    return average("round", sq(view.gradient(view.round_start("x"))))
+    return average("round", sq(view.gradient(view.mean("x"))))
 
 
 def lower_error(view):

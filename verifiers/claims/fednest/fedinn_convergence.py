@@ -25,7 +25,7 @@ from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from synthetic.problems.quadratic_minimax import QuadraticMinimax
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Assumption, grid
-from toolkit.measure import Reduction, View, each
+from toolkit.measure import Reduction, Steps, each
 from toolkit.parameters import sweep
 from toolkit.readings import Stated, literal, narrower, wider
 from verifiers.claim_types.bound import bound
@@ -149,5 +149,5 @@ def without_condition_number(c):
         "make it diverge, even with β ≤ 1/ℓ_g,1: the step size has to shrink with τ."
     ),
 )
-def convergence(view: View) -> Reduction:
+def convergence(view: Steps) -> Reduction:
     return left(view)

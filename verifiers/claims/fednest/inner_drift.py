@@ -19,7 +19,7 @@ from sympy import Rational, exp, log, symbols
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Case
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.readings import Erratum
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _drift as drift
@@ -73,5 +73,5 @@ def along(at):
     ],
     explain="The drift grows with (τβ)²: in τ the printed exponent 1 is false, in β 2 is right.",
 )
-def exponents(view: View) -> Reduction:
+def exponents(view: Steps) -> Reduction:
     return drift.mean_inner(view)

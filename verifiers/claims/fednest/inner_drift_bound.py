@@ -15,7 +15,7 @@ from toolkit.algorithms.fedinn import FedInn
 from toolkit.algorithms.fednest import FedNest
 from toolkit.cases import grid
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest import _drift as drift
@@ -88,5 +88,5 @@ def corrected(c: Letters) -> Expression:
         "The drift of τ local steps is up to (τβ)² times the squared gradient, not τβ² times it."
     ),
 )
-def drift_holds(view: View) -> Reduction:
+def drift_holds(view: Steps) -> Reduction:
     return drift.inner(view)

@@ -11,7 +11,7 @@ from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Assumption, grid
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, each, sq
+from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest import _drift as drift
@@ -64,6 +64,6 @@ def corrected(c: Letters) -> Expression:
     ],
     explain="The drift from the first start is at most τ²β² times the squared gradient there.",
 )
-def drift_holds(view: View) -> Reduction:
+def drift_holds(view: Steps) -> Reduction:
     moved = sq(view.client("y") - view.state.y_start)
     return each("round", "local_step", "client", moved)

@@ -9,7 +9,7 @@ from sympy import Rational, log, symbols
 
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Case
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
@@ -44,5 +44,5 @@ def instance(inverse):
     ],
     explain="As printed, for a fixed number of local steps.",
 )
-def exponent(view: View) -> Reduction:
+def exponent(view: Steps) -> Reduction:
     return drift.mean_inner(view)

@@ -15,7 +15,7 @@ from sympy import Rational, log, symbols
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fedout import FedOut
 from toolkit.cases import Case
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.readings import Erratum
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _drift as drift
@@ -72,5 +72,5 @@ def along(at):
     ],
     explain="The drift grows with (τα)²: in τ the printed exponent 1 is false.",
 )
-def exponents(view: View) -> Reduction:
+def exponents(view: Steps) -> Reduction:
     return drift.mean_outer(view)

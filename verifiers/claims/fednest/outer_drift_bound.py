@@ -13,7 +13,7 @@ from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from synthetic.problems.quadratic_minimax import QuadraticMinimax
 from toolkit.algorithms.fedout import FedOut
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest import _drift as drift
@@ -79,5 +79,5 @@ def growing(c, share=2):
     ],
     explain="The drift is up to τ²α² times the squared hypergradient, error in y included.",
 )
-def drift_holds(view: View) -> Reduction:
+def drift_holds(view: Steps) -> Reduction:
     return drift.outer(view)

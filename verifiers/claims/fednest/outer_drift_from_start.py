@@ -12,7 +12,7 @@ from sympy import exp
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fedout import FedOut
 from toolkit.cases import Assumption, grid
-from toolkit.measure import Reduction, View, each, sq
+from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest import _drift as drift
@@ -58,6 +58,6 @@ def size(c, *, growth=2):
     ],
     explain="The drift from the first start is at most τ²α² times the squared gradient there.",
 )
-def drift_holds(view: View) -> Reduction:
+def drift_holds(view: Steps) -> Reduction:
     moved = sq(view.client("x") - view.state.x_start)
     return each("round", "local_step", "client", moved)

@@ -22,7 +22,7 @@ different noisy clients whose ∇_y f is not 0 at the solution; asymptotic evide
 
 import sympy
 
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States
 from toolkit.readings import Undecided, literal, narrower
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.fednest import _rates as parts
@@ -88,5 +88,5 @@ def at(horizon):
         "measured."
     ),
 )
-def stationarity(view: View) -> Reduction:
+def stationarity(view: States) -> Reduction:
     return parts.stationarity(view)

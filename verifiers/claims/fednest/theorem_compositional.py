@@ -13,7 +13,7 @@ every other composition.
 from sympy import Rational, log
 
 from synthetic.problems.compositional_bilevel import CompositionalBilevel
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
@@ -54,5 +54,5 @@ def at(horizon):
         "others, whose ∇g_i is not Lipschitz in (x, y)."
     ),
 )
-def compositional(view: View) -> Reduction:
+def compositional(view: States) -> Reduction:
     return parts.stationarity(view)

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from sympy import Rational, log
 
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.readings import literal, narrower
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _rates as parts
@@ -64,5 +64,5 @@ def at(horizon):
         "with smaller steps on x, as the slide leaves one free to choose, it is measured as stated."
     ),
 )
-def lower_level(view: View) -> Reduction:
+def lower_level(view: Steps) -> Reduction:
     return parts.lower_error(view)

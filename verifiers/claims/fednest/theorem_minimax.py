@@ -10,7 +10,7 @@ no series: ∇_y f vanishes at y*(x), so FedOut needs none, and no number of ter
 from sympy import Rational, log
 
 from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
@@ -45,5 +45,5 @@ def at(horizon):
     ],
     explain="Exact second moments; no series is needed, so nothing has to grow with K.",
 )
-def minimax(view: View) -> Reduction:
+def minimax(view: States) -> Reduction:
     return parts.stationarity(view)

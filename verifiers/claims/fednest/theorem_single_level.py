@@ -10,7 +10,7 @@ the clients differ in curvature and in their minimisers.
 from sympy import Rational, log
 
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
@@ -48,5 +48,5 @@ def at(horizon):
     ],
     explain="Exact second moments of FedSVRG on clients with different curvature and noise.",
 )
-def single_level(view: View) -> Reduction:
+def single_level(view: States) -> Reduction:
     return parts.stationarity(view)

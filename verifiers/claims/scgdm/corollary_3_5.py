@@ -20,7 +20,7 @@ from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import Assumption, Case
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, average, sq
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.readings import Erratum, Stated
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
@@ -123,5 +123,5 @@ def most(c: Letters) -> Expression:
         "corrected Theorem 3.4 it holds, at every T = p⁴ that was run up to 104,976."
     ),
 )
-def scheduled_holds(view: View) -> Reduction:
+def scheduled_holds(view: States) -> Reduction:
     return average("step", sq(view.gradient(view.mean("x"))))

@@ -20,7 +20,7 @@ curved: left 0.0331, right 9.4·10⁻⁷ (L_f = 10⁻³).
 
 from sympy import Rational
 
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.readings import Erratum, Stated, intended, narrower
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import _steps
@@ -117,5 +117,5 @@ def proven(c):
         " past. (11) also prints L_f where its own proof has L_F; this may be the conversion's."
     ),
 )
-def momentum_error(view: View) -> Reduction:
+def momentum_error(view: Steps) -> Reduction:
     return _steps.momentum(view)

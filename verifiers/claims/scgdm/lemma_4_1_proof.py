@@ -14,7 +14,7 @@ x_{t−1} is not at x̄_t. And the fourth equality of (25) drops a product that 
 
 from sympy import Rational
 
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.readings import Erratum, Stated, literal, narrower, wider
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import _steps
@@ -69,5 +69,5 @@ from verifiers.claims.scgdm.lemma_4_1 import mended, proven
         "sample for g and f the mean of z_t is not what the proof takes it for."
     ),
 )
-def momentum_error_in_the_proof(view: View) -> Reduction:
+def momentum_error_in_the_proof(view: Steps) -> Reduction:
     return _steps.momentum(view)

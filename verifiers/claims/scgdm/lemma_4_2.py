@@ -11,7 +11,7 @@ is not −βηm_t, so it fails; no noise is needed (``bias-amplification``, p = 
 
 from sympy import Rational
 
-from toolkit.measure import Reduction, View
+from toolkit.measure import Reduction, Steps
 from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import _steps
@@ -80,5 +80,5 @@ mended = Terms(
         "that βη‖m_t‖ does not measure."
     ),
 )
-def estimate_error(view: View) -> Reduction:
+def estimate_error(view: Steps) -> Reduction:
     return _steps.estimate(view)

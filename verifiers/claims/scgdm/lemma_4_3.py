@@ -22,7 +22,7 @@ from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import grid
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, average, sq
+from toolkit.measure import Reduction, Steps, average, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
@@ -116,5 +116,5 @@ def most(c: Letters) -> Expression:
         "differ. What holds needs no condition on p, and is attained."
     ),
 )
-def consensus(view: View) -> Reduction:
+def consensus(view: Steps) -> Reduction:
     return average("step", sq(view.client("x") - view.mean("x")).sum(0))

@@ -19,7 +19,7 @@ from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View, each, sq
+from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
@@ -117,7 +117,7 @@ mended = Terms(
         "function. With one g the lemma is supported; otherwise their spread has to be paid for."
     ),
 )
-def estimate_consensus(view: View) -> Reduction:
+def estimate_consensus(view: Steps) -> Reduction:
     x, u = view.client("x"), view.client("u")
     apart = spread(view.inner_values(view.mean("x").expand_as(x)))
     within = view.local_step < view.local_steps - 1  # t' runs to t − 1, within the round of t

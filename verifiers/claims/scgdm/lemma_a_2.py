@@ -20,7 +20,7 @@ from sympy import Rational
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View, given_past, sq
+from toolkit.measure import Reduction, Steps, given_past, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, intended, literal, narrower
 from verifiers.claim_types.bound import bound
@@ -148,7 +148,7 @@ mended = Terms(
         "had one f and one g. For such clients it holds with smaller constants."
     ),
 )
-def gradient_consensus(view: View) -> Reduction:
+def gradient_consensus(view: Steps) -> Reduction:
     if view.t == 0:
         return None
     return given_past(

@@ -21,7 +21,7 @@ from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import Assumption, grid
-from toolkit.measure import Reduction, View, each, sq
+from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal
 from verifiers.claim_types.bound import bound
@@ -193,7 +193,7 @@ decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
         "the inner estimate."
     ),
 )
-def potential_decrease(view: View) -> Reduction:
+def potential_decrease(view: Steps) -> Reduction:
     # step t + 1 makes m_{t+2} and u_{t+2} from x_{t+1}; the step before it started from x_t
     if view.t == 0:
         return None

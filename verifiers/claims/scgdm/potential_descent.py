@@ -18,7 +18,7 @@ from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View, each, sq
+from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
@@ -131,7 +131,7 @@ printed, mended = right_side("each_momentum"), right_side("mean_momentum")
         "moves x̄, but the square of every client's is subtracted."
     ),
 )
-def descent(view: View) -> Reduction:
+def descent(view: Steps) -> Reduction:
     at, m = view.before.x, view.client("m")
     mean = at.mean(0)
     return each(

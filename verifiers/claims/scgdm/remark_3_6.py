@@ -21,7 +21,7 @@ from sympy import Rational, Symbol, log, sqrt, symbols
 
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, average, sq
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.readings import Erratum, literal, narrower
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.scgdm import assumptions as given
@@ -94,5 +94,5 @@ def steps(right: Any) -> list[Step]:
         "theorem, from which the paper takes it, is false."
     ),
 )
-def constant_factors(view: View) -> Reduction:
+def constant_factors(view: States) -> Reduction:
     return average("step", sq(view.gradient(view.mean("x"))))

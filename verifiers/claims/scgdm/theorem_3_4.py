@@ -38,7 +38,7 @@ from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import Case
 from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, average, sq
+from toolkit.measure import Reduction, States, average, sq
 from toolkit.readings import Erratum, Stated, intended, literal, narrower
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
@@ -256,5 +256,5 @@ def most(c: Letters) -> Expression:
         "m; the noise of g; the noise of g, second order; the noise of g in m."
     ),
 )
-def convergence(view: View) -> Reduction:
+def convergence(view: States) -> Reduction:
     return average("step", sq(view.gradient(view.mean("x"))))
