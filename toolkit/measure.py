@@ -18,6 +18,9 @@ replicate alone: it must not mix them.
 A right side may name means of further quantities (``c.measured("error")``); the left side measures
 them too: ``each("transition", value, error=…)``. ``given_past`` takes such a comparison in
 conditional expectation given all that was drawn before the step, by enumerating the step's noise.
+
+What a measure may see is its parameter's type: ``view: States`` sees the states alone, which kernels
+may give many at once; ``view: Steps``, or no annotation, sees what happens within a round too.
 """
 
 from __future__ import annotations
