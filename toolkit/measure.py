@@ -19,8 +19,8 @@ A right side may name means of further quantities (``c.measured("error")``); the
 them too: ``each("transition", value, error=…)``. ``given_past`` takes such a comparison in
 conditional expectation given all that was drawn before the step, by enumerating the step's noise.
 
-What a measure may see is its parameter's type: ``view: States`` sees the states alone, which kernels
-may give many at once; ``view: Steps``, or no annotation, sees what happens within a round too.
+What a measure may see is its parameter's type. ``view: States`` sees the states alone, of which a
+kernel may give many at once. ``view: Steps``, or no annotation, sees the inside of a round too.
 """
 
 from __future__ import annotations
