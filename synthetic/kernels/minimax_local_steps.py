@@ -4,6 +4,9 @@ A plain step is a product with the block matrix [[λI, −A_iᵀ], [A_i, I]], tw
 A_i x and A_iᵀy need, and five passes over all clients' iterates in memory. The fused round takes
 all τ steps of a client before the next one's, does the two products alone, and updates as it
 writes (``_minimax_round``).
+
+The numbers are the plain steps' to the tolerance below: each product is summed in an order of its
+own (``_minimax_steps``), the average over clients in fixed groups, whatever the threads.
 """
 
 from __future__ import annotations
@@ -13,10 +16,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from synthetic.kernels._minimax_cost import descent_ascent
 from toolkit.engines.batched import combined
-from toolkit.kernels import _rounds
-from toolkit.kernels._device import kept, minimax_fits
-from toolkit.kernels._minimax_cost import descent_ascent
+from toolkit.kernels import device, rounds
 from toolkit.kernels.registry import Cost, fused
 
 DRAWS = 2**14
@@ -47,18 +49,15 @@ def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """Equal to ``steps`` repetitions of ``FedAvg.step`` from the start of a round."""
-    from toolkit.kernels._minimax_round import GROUPS, local_steps
-    from toolkit.kernels._nested_minimax import data_of
+    from synthetic.kernels._minimax_round import GROUPS, local_steps
+    from synthetic.kernels._nested_minimax import data_of
 
     first, w = ctx.t, state.w
     clients, rows, replicates = w.shape
-    of = data_of(oracles, w[:, : rows // 2], w[:, rows // 2 :])
+    of = data_of(oracles)
     law = oracles.plain_law(algorithm.batch)
-    eta, noise = algorithm.step_size, 0.0
-    if law is not None:
-        noise = kept(oracles, "minimax noise", lambda: _noise(oracles, w))
-    kind = of.offsets.dtype
-    numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * noise], kind)
+    eta, kind = algorithm.step_size, of.offsets.dtype
+    numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * of.noise], kind)
     shares = _shares(ctx, oracles, algorithm, first, kind)
     at = (w[:1] if w.stride(0) == 0 else w).contiguous().numpy()
     taken, stretch = 0, steps if law is None else max(1, DRAWS // (2 * replicates))
@@ -91,18 +90,17 @@ def _shares(ctx: Any, oracles: Any, algorithm: Any, since: int, kind: np.dtype) 
     return share[:, 0].expand(shape).contiguous().numpy()
 
 
-def _noise(oracles: Any, w: torch.Tensor) -> float:
-    """Return what a sign moves the field by: the field at 0 on ξ = 1, exact in its first entry."""
-    at = torch.zeros_like(w[..., :1])
-    made: float = oracles.plain_grad(at, torch.ones_like(at[:, :2]))[0, 0, 0].item()
-    return made
+def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
+    """Say whether the launch serves these sizes: a product's rows in chunks."""
+    small = problem.dim <= device.MOST and algorithm.batch <= device.MOST_SIGNS
+    return device.has_triton() and small
 
 
 def _in_triton(*of: Any) -> Any:
     """The local steps in one launch, x and y on the chip, their noise drawn there."""
-    from toolkit.kernels._triton_minimax import advance
+    from synthetic.kernels._triton_minimax import advance
 
     return advance(*of)
 
 
-_rounds.add(advance, _in_triton, fits=minimax_fits)
+rounds.add(advance, _in_triton, fits=_fits)

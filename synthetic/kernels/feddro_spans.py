@@ -1,4 +1,9 @@
-r"""FedDRO over any number of rounds, fused."""
+r"""FedDRO over any number of rounds, fused.
+
+One loop over steps and clients, with the replicates innermost (``_composed``). A step is two passes
+over the clients, since the embedding is averaged between them: g_k at x and at the x before it,
+then the moves. Draws are made for some steps ahead, into a tile that stays in a cache.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from toolkit.kernels import _composed as composed
-from toolkit.kernels._composed_cost import STEP_BY_STEP, Counted
-from toolkit.kernels._device import composed_fits
-from toolkit.kernels._replicates import over_replicates
+from synthetic.kernels import _composed as composed
+from synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels.registry import Cost, fused
+from toolkit.kernels.replicates import over_replicates
 from toolkit.stream_values import of_step, tile_for
 from toolkit.streams import Stream
 
@@ -110,12 +114,12 @@ def _steps(
                 composed.shake(moved, c[composed.SMALL], seed)
 
 
-@advance.variant("triton", device="cuda", fits=composed_fits)
+@advance.variant("triton", device="cuda", fits=composed.fits_one_program)
 def in_triton(
     ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
     among: Collection[str] | None = None,
 ) -> tuple[Any, float, Any]:  # fmt: skip
     """All steps in one launch: a program holds every client of some replicates."""
-    from toolkit.kernels._triton_feddro import advance
+    from synthetic.kernels._triton_feddro import advance
 
     return advance(ctx, oracles, algorithm, state, steps, record, jitter)

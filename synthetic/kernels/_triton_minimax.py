@@ -4,20 +4,23 @@ One program a (client, tile of replicates): x and y stay in registers for all τ
 in shared memory, their products with x and y are the tensor cores' in double precision. Sizes are
 padded to powers of two, at least 16. Up to 64 both copies of A_i fit beside each other; with 128
 they would take 278 KB, more than a Hopper's 227 KB a program: see ``_triton_minimax_wide``.
+
+The numbers are the plain steps' to the kernel's tolerance: a product is summed in the order of the
+tensor cores, in the run's own precision ("ieee": no TF32, whose 10 bits would break it).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from toolkit.kernels import _device as device
-from toolkit.kernels import _triton_minimax_wide as wide
-from toolkit.kernels import _triton_philox as philox
+from synthetic.kernels import _triton_minimax_wide as wide
+from toolkit.kernels import device
+from toolkit.kernels import triton_philox as philox
 
 NARROW = {torch.float64: 64, torch.float32: 32}
 """The most rows of x whose products stay on the chip; single precision has no tensor cores that
@@ -26,43 +29,18 @@ REPLICATES = 16
 """Of a tile: with more, sm_90 spills at 64 rows, and fewer programs share the work."""
 
 
-class Data(NamedTuple):
-    """A_i [clients, d, d], b_i [clients, d], λ, and what one sign moves the field by."""
-
-    matrices: Tensor
-    offsets: Tensor
-    regulariser: float
-    noise: float
-
-
-def data_of(oracles: Any, like: Tensor) -> Data:
-    """Return what a problem is made of, asked of its oracles: at unit vectors and at 0, exactly."""
-    clients, dim = oracles.clients, oracles.upper_dim
-    unit = torch.eye(dim, dtype=like.dtype, device=like.device).expand(clients, dim, dim)
-    none, one = torch.zeros_like(unit), torch.ones_like(unit)
-    noise = 0.0
-    if oracles.plain_law(1) is not None:
-        at = like.new_zeros((clients, 2 * dim, 1))
-        noise = oracles.plain_grad(at, like.new_ones((clients, 2, 1)))[0, 0, 0].item()
-    return Data(
-        oracles.lower_cross(none, none, unit, None).mT.contiguous(),
-        -oracles.lower_grad(none, none, None)[..., 0].contiguous(),
-        oracles.upper_grad_x(one, none, None)[0, 0, 0].item(), noise,
-    )  # fmt: skip
-
-
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, Tensor]:
     """Return the state after a round's steps of FedAvg, and 0: nobody asks for norms."""
     first, w, law = ctx.t, state.w, oracles.plain_law(algorithm.batch)
     cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
-    of: Data = device.kept(oracles, "minimax", lambda: data_of(oracles, w))
-    numbers = (algorithm.step_size, of.regulariser, of.noise)
+    numbers = (algorithm.step_size, oracles.regulariser, oracles.noise)
     signs, batch = device.signs_of(law)
     clients, dim, replicates = len(w), w.shape[1] // 2, w.shape[2]
     mask = ctx.mask  # who is in no replicate's cohort of a tile takes no step
     members = w if mask is None else mask.contiguous()
     shared = (
-        members, of.matrices, of.offsets, device.constants(numbers, w.dtype, ctx.device),
+        members, oracles.matrices.contiguous(), oracles.offsets.contiguous(),
+        device.constants(numbers, w.dtype, ctx.device),
         device.key_of(ctx, law, "xi"), device.cumulative(batch, ctx.device), ctx.local.start,
         ctx._block, *device.start_of(ctx), steps,
     )  # fmt: skip

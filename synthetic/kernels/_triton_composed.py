@@ -2,8 +2,15 @@
 
 Tensors are [clients, rows, replicates], each axis padded to a power of two: rows beyond a vector's
 own are 0 and stay 0, and clients beyond the last are left out of averages. ``c`` and ``own`` point
-to the numbers of ``toolkit.kernels._composed``, whose places are spelled out here again because a
+to the numbers of ``synthetic.kernels._composed``, whose places are spelled out here again because a
 jitted function reads globals only as constants of its own language.
+
+**Blocked** by replicates: a program holds every client of a few replicates in registers for all
+steps (``device.tile_of``), so that an average over clients stays within a program, and no step
+reads or writes memory but for the record. As few replicates as fill a warp make the most programs.
+
+**Numbers** are the plain steps' to the kernel's tolerance: sums over rows and clients are trees and
+not runs, and the sines are the device library's. Draws are those of the plain steps to the bit.
 """
 
 from __future__ import annotations
@@ -16,8 +23,8 @@ import triton
 import triton.language as tl
 
 from toolkit.draws import Law
-from toolkit.kernels import _device as device
-from toolkit.kernels import _triton_philox as philox
+from toolkit.kernels import device
+from toolkit.kernels import triton_philox as philox
 
 PLAIN_NUMBERS = (
     "first_client", "block", "first", "steps", "period", "clients", "dim", "inner_dim",
@@ -41,13 +48,13 @@ def launch(
         laws: the draws' names and laws, in the kernel's order.
         flags: the kernel's own constants.
     """
-    from toolkit.kernels._composed import numbers
+    from synthetic.kernels._composed import numbers
 
     of, dtype = oracles.parts, state[0].dtype
     fields = [x.contiguous() for x in state]
     clients, _, replicates = fields[0].shape
     tile = device.tile_of(clients, max(of.dim, of.inner_dim), replicates, batch)
-    assert tile is not None, "more than one program holds: see composed_fits"
+    assert tile is not None, "more than one program holds: see fits_one_program"
 
     def put() -> list[torch.Tensor]:
         kind = np.dtype(str(dtype).removeprefix("torch."))

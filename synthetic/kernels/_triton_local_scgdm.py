@@ -1,4 +1,7 @@
-"""Local-SCGDM over any number of rounds in one launch (Triton): a program a tile of replicates."""
+"""Local-SCGDM over any number of rounds in one launch (Triton): a program a tile of replicates.
+
+``_triton_composed`` says how the tile is chosen, and how near its numbers are to the plain steps'.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import Any
 import triton
 import triton.language as tl
 
-from toolkit.kernels import _device as device
-from toolkit.kernels import _triton_composed as composed
+from synthetic.kernels import _triton_composed as composed
+from toolkit.kernels import device
 
 
 def advance(

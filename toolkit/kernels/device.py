@@ -1,4 +1,4 @@
-"""What the variants for a GPU ask of the host: small tensors kept on the device, and the sizes."""
+"""What the variants for a GPU ask of the host: small tensors kept on the device, sizes of tiles."""
 
 from __future__ import annotations
 
@@ -91,18 +91,6 @@ def signs_of(law: Law | None) -> tuple[int, int]:
 def cumulative(batch: int, device: str) -> Tensor:
     """Return the distribution function of a mean of signs, float64 (short of its last 1)."""
     return constants(tuple(sign_mean(batch)[2].tolist()), torch.float64, device)
-
-
-def composed_fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
-    """Say whether one program holds all clients of some replicates of a bounded composition."""
-    rows, batch = max(problem.dim, getattr(problem, "inner_dim", 1)), getattr(algorithm, "batch", 1)
-    held = tile_of(ctx.clients, rows, ctx.replicates, batch)
-    return has_triton() and held is not None and batch <= MOST_SIGNS
-
-
-def minimax_fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
-    """Say whether the kernels on minimax problems serve these sizes: a product's rows in chunks."""
-    return has_triton() and problem.dim <= MOST and algorithm.batch <= MOST_SIGNS
 
 
 class Tile(NamedTuple):

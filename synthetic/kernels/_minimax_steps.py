@@ -6,7 +6,7 @@ A client's step takes z = (x, y) to
 
 Here are all steps of a client, [old and new, rows of z, replicates], in three ways:
 
-* by tiles: both products in registers (``_matrix_tile``), lanes along the replicates;
+* by tiles: both products in registers (``matrix_tile``), lanes along the replicates;
 * of one replicate: one pass over A_i for both products, lanes along its columns;
 * where A_i is diagonal: no product at all, 4·d operations and not 4·d².
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from toolkit.kernels._matrix_tile import BYTES, ROWS, VECTORS, tile
+from toolkit.kernels.matrix_tile import BYTES, ROWS, VECTORS, tile
 
 KEEP_X, KEEP_Y, STEP, NOISE = range(4)
 """Places of 1 − ηλ, 1 − η, η and ησ in the array of numbers."""

@@ -2,6 +2,13 @@ r"""A round of FedAvg-S on the quadratic minimax families, fused.
 
 Both variables move, so a local step is a product with A_i and one with its transpose, 4·d² flops;
 where every A_i is diagonal, 4·d.
+
+**Blocked**: one (client, replicate) at a time takes all its steps, in one pass over A_i each: a row
+gives its entry of A_i x and at once its part of A_iᵀy, while it is in a register. Where every A_i
+is diagonal no entry moves another client's, so ``WIDE`` of them step together.
+
+**Numbers** are the plain steps' to a tolerance: both products are summed from left to right, the
+mean over the cohort in the order of its members.
 """
 
 from __future__ import annotations
@@ -11,9 +18,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from toolkit.kernels import _rounds
-from toolkit.kernels._minimax_cost import descent_ascent
-from toolkit.kernels._nested_minimax import (
+from synthetic.kernels._minimax_cost import descent_ascent
+from synthetic.kernels._nested_minimax import (
     WIDE,
     accepts,
     data_of,
@@ -22,6 +28,7 @@ from toolkit.kernels._nested_minimax import (
     rows,
     shared,
 )
+from toolkit.kernels import rounds
 from toolkit.kernels.registry import fused
 
 
@@ -36,7 +43,7 @@ from toolkit.kernels.registry import fused
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """Equal to ``steps`` repetitions of ``FedAvgS.step`` from the start of a round."""
     first = ctx.t
-    of = data_of(oracles, state.x, state.y)
+    of = data_of(oracles)
     x, y = shared(state.x), shared(state.y)
     chosen = members(ctx, algorithm, first)
     moves = np.array(
@@ -55,7 +62,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     return type(state)(everywhere(x, oracles), everywhere(y, oracles)), 0.0
 
 
-_rounds.add(advance)
+rounds.add(advance)
 
 
 @numba.njit(cache=True)

@@ -1,54 +1,42 @@
-r"""FedInn and FedOut on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², fused.
+r"""A round of FedNest, FedNest_SGD or LFedNest on the quadratic minimax families, fused.
 
 With ``terms=0`` and without noise, a call of FedInn holds x and one of FedOut holds y, so A_i x and
 A_iᵀy are the same in all their local steps: each is computed once a call, and a local step costs
 O(d) instead of two passes over A_i. Only the clients of a call's cohort are computed: the others'
 local steps end in the average that all receive.
 
-What the problem is made of is asked of its oracles (A_i and b_i are values at unit vectors and at
-0, exact in floating point), once a run.
+The three algorithms are one round with other flags: whether FedInn corrects its gradients by the
+cohort's mean (``reduces_inner``), and whether FedOut does (not where ``local_hypergradient``).
+
+**Blocked** in two places. A_i is read a row at a time for each (client, replicate) of the cohort,
+once a call. The local steps then move every entry by itself, so ``WIDE`` of them, of whatever
+client, stay in registers for all steps of a call.
+
+**Numbers** are the plain steps' to a tolerance, not to the bit: A_i x is summed from left to right,
+as torch's products need not be, and joins the gradient as one term.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import numba
 import numpy as np
-import torch
-from torch import Tensor
 
-from toolkit.kernels.registry import Cost
-
-WIDE = 32
-"""Entries that take their local steps together: as many as registers hold."""
-
-
-class Data(NamedTuple):
-    """A_i [clients, d_2, d_1], b_i [clients, d_2] and λ, in a run's precision."""
-
-    matrices: np.ndarray
-    offsets: np.ndarray
-    regulariser: float
-    diagonal: bool
+from synthetic.kernels._nested_minimax import (
+    WIDE,
+    accepts,
+    data_of,
+    everywhere,
+    members,
+    rows,
+    shared,
+)
+from toolkit.kernels import rounds
+from toolkit.kernels.registry import Cost, fused
 
 
-_HELD: WeakKeyDictionary[Any, Data] = WeakKeyDictionary()
-
-
-def accepts(algorithm: Any, problem: Any) -> bool:
-    """Say whether a member is served: without noise, and without the indirect part."""
-    return problem.gradient_noise == 0 and getattr(algorithm, "terms", 0) == 0
-
-
-def rows(oracles: Any) -> dict[str, int]:
-    """Return the rows of every field of a state: x and y have as many."""
-    held = ("x", "y", "x_start", "y_start", "x_direction", "y_direction")
-    return dict.fromkeys(held, oracles.upper_dim)
-
-
-def cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
+def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
     """A local step is six operations an entry; A_i meets what a call holds once a call."""
     entries, pairs = problem.dim, problem.clients * replicates
     steps = algorithm.inner_calls * algorithm.inner_steps + algorithm.outer_steps
@@ -59,54 +47,31 @@ def cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
     )
 
 
-def data_of(oracles: Any, x: Tensor, y: Tensor) -> Data:
-    """Return what a problem is made of, given any x and y of the run."""
-    if oracles not in _HELD:
-        clients, rows = oracles.clients, y.shape[1]
-        unit = torch.eye(rows, dtype=y.dtype).expand(clients, rows, rows)
-        none = torch.zeros_like(unit)
-        at = torch.zeros(clients, x.shape[1], rows, dtype=x.dtype)
-        matrices = oracles.lower_cross(at, none, unit, None).mT.contiguous().numpy()
-        offsets = -oracles.lower_grad(at, none, None)[..., 0]
-        regulariser = oracles.upper_grad_x(at + 1, none, None)[0, 0, 0]
-        square = matrices.shape[1] == matrices.shape[2]
-        beside = matrices * (1 - np.eye(*matrices.shape[1:])) if square else matrices
-        _HELD[oracles] = Data(
-            matrices, offsets.contiguous().numpy(), regulariser.item(),
-            square and not beside.any(),
-        )  # fmt: skip
-    return _HELD[oracles]
-
-
-def members(ctx: Any, algorithm: Any, since: int) -> np.ndarray:
-    """Return the clients of the cohort drawn at step ``since``, [size, replicates]."""
-    size = algorithm.cohort_size(ctx.clients)
-    ctx.cohort(size, since=since)
-    if ctx.mask is None:
-        every = np.broadcast_to(np.arange(ctx.clients)[:, None], (ctx.clients, ctx.replicates))
-        return np.ascontiguousarray(every)
-    chosen = ctx.mask[:, 0].numpy().astype(bool)
-    found = np.nonzero(chosen.T)[1].reshape(ctx.replicates, size)
-    return np.ascontiguousarray(found.T)
-
-
-def one_round(ctx: Any, oracles: Any, algorithm: Any, state: Any) -> tuple[Any, float]:
-    """T calls of FedInn and one of FedOut, from the start of a round, where all clients agree."""
+@fused(
+    name="nested-fednest",
+    algorithm=("fednest", "fednest-sgd", "lfednest"),
+    problem=("quadratic-minimax", "random-minimax"),
+    rows=rows,
+    accepts=accepts,
+    cost=_cost,
+)
+def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+    """Equal to ``steps`` repetitions of ``step`` from the start of a round, where clients agree."""
     first, tau = ctx.t, algorithm.inner_steps
-    of = data_of(oracles, state.x, state.y)
+    of = data_of(oracles)
     x, y = (shared(v) for v in (state.x, state.y))
     y_start, q = y, shared(state.y_direction)
     for call in range(algorithm.inner_calls):
         y_start = y
         chosen = members(ctx, algorithm, first + call * tau)
-        fixed = hoisted(of.matrices, x, of.offsets, chosen)
+        fixed = _hoisted(of.matrices, x, of.offsets, chosen)
         beta, reduced = algorithm.inner_step_size, algorithm.reduces_inner
         y, mean = _local_steps(y, fixed, 1.0, beta, tau, reduced)
         q = mean if reduced else q
     since = first + algorithm.inner_calls * tau
     chosen = members(ctx, algorithm, since)
     none = np.zeros((len(of.matrices), x.shape[0]), x.dtype)
-    fixed = -hoisted(of.matrices.transpose(0, 2, 1), y, none, chosen)
+    fixed = -_hoisted(of.matrices.transpose(0, 2, 1), y, none, chosen)
     reduced, start = not algorithm.local_hypergradient, x
     alpha, lam = algorithm.outer_step_size, of.regulariser
     x, h = _local_steps(x, fixed, lam, alpha, algorithm.outer_steps, reduced)
@@ -120,18 +85,11 @@ def one_round(ctx: Any, oracles: Any, algorithm: Any, state: Any) -> tuple[Any, 
     return state._replace(**{name: everywhere(v, oracles) for name, v in ends.items()}), 0.0
 
 
-def shared(x: Tensor) -> np.ndarray:
-    """Return what all clients hold alike, [dim, replicates]."""
-    return np.ascontiguousarray(x[0].numpy())
-
-
-def everywhere(x: np.ndarray, oracles: Any) -> Tensor:
-    """Return [dim, replicates] as every client holds it."""
-    return torch.from_numpy(x).expand(oracles.clients, *x.shape)
+rounds.add(advance)
 
 
 @numba.njit(cache=True)
-def hoisted(
+def _hoisted(
     matrices: np.ndarray, x: np.ndarray, offsets: np.ndarray, chosen: np.ndarray
 ) -> np.ndarray:
     """Return A_i x − b_i of the chosen clients, [size, replicates, rows]."""

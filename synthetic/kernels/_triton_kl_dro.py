@@ -2,7 +2,11 @@ r"""ComFedL's local steps on KL-DRO with the logistic loss, in one launch (Trito
 
 One program a (client, replicate): it draws its sample numbers, gathers a tile of rows at a time and
 accumulates f_B and ∇f_B in one pass over them; w stays in registers for all τ steps. What a step
-moves is the gathered rows, from the second-level cache where the clients' samples fit there.
+moves is the gathered rows, from the second-level cache where the clients' samples fit there. A row
+lies over four threads, so that its score is summed within a warp and a load is 64 bytes wide.
+
+The numbers are the plain steps' to the kernel's tolerance: the sums are trees, the logarithm is
+log(1 + e^{−|s|}) and not log1p. Draws are the plain steps' to the bit.
 """
 
 from __future__ import annotations
@@ -14,8 +18,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from toolkit.kernels import _device as device
-from toolkit.kernels import _triton_philox as philox
+from toolkit.kernels import device
+from toolkit.kernels import triton_philox as philox
 
 TILE = 2048
 """Reals of the rows that a program of two warps holds at a time."""

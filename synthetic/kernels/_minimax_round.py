@@ -10,8 +10,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from toolkit.kernels._matrix_tile import WIDTH_BYTES, aligned
-from toolkit.kernels._minimax_steps import STEP, steps_by_tiles, steps_diagonal, steps_of_one
+from synthetic.kernels._minimax_steps import STEP, steps_by_tiles, steps_diagonal, steps_of_one
+from toolkit.kernels.matrix_tile import WIDTH_BYTES, aligned
 from toolkit.stream_values import draw
 from toolkit.streams import Stream
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from toolkit.kernels import _triton_philox as philox
+from toolkit.kernels import triton_philox as philox
 
 ROWS, REPLICATES = 64, 32
 """Of a tile: two programs of it, in double precision, fill the registers of a multiprocessor."""

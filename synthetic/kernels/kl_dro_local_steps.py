@@ -1,9 +1,15 @@
 r"""ComFedL's local steps on KL-DRO with the logistic loss, fused.
 
-One loop a (client, replicate). A step draws its sample numbers, takes the scores of their rows, all
-losses at once, and combines the rows, by now in the first-level cache, into ∇f_B; the step
-u = exp(f_B/γ)/γ · ∇f_B is taken in place. Neither draws nor anything of size [clients, batch, dim,
-replicates] is written, which is what the plain step spends its time on.
+**Blocked**: one loop a (client, replicate), with w in the first-level cache for all steps. A step
+draws its sample numbers, takes the scores of their rows, all losses at once, and combines the rows,
+by now in the first-level cache, into ∇f_B; the step u = exp(f_B/γ)/γ · ∇f_B is taken in place.
+Neither draws nor anything of size [clients, batch, dim, replicates] is written, which is what the
+plain step spends its time on. Rows are taken four at a time, which share the loads of w and of
+∇f_B; draws are made for ``TAKEN`` replicates together.
+
+**Numbers** are the plain steps' to the tolerance below: sums may be reordered here ("reassoc"), or
+they would not vectorise, and the logistic loss is ``_logistic``'s. Each loop is one thread's, so
+they do not depend on the threads.
 
 Cost of a step: 4·batch·dim flops and an exponential a sample, for each client and replicate; it
 reads batch·dim gathered reals. The limit is taken as if they came from memory; a client's samples
@@ -18,9 +24,9 @@ import numba
 import numpy as np
 import torch
 
-from toolkit.kernels import _rounds
-from toolkit.kernels._device import has_triton
-from toolkit.kernels._logistic import losses
+from synthetic.kernels._logistic import losses
+from toolkit.kernels import rounds
+from toolkit.kernels.device import has_triton
 from toolkit.kernels.registry import Cost, fused
 from toolkit.stream_values import draw
 from toolkit.streams import Stream
@@ -84,12 +90,12 @@ def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
 
 def _in_triton(*of: Any) -> Any:
     """The local steps in one launch, their samples drawn where they are gathered."""
-    from toolkit.kernels._triton_kl_dro import advance
+    from synthetic.kernels._triton_kl_dro import advance
 
     return advance(*of)
 
 
-_rounds.add(advance, _in_triton, fits=_fits, bounded=True)
+rounds.add(advance, _in_triton, fits=_fits, bounded=True)
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")

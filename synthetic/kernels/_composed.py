@@ -1,7 +1,18 @@
 """The oracles of ``synthetic.bounded_oracles`` for fused loops: one client, all replicates.
 
 Tensors are [rows, replicates], replicates innermost, so that every loop over them vectorises. All
-numbers come in arrays of the run's own precision: a run in single precision computes in it.
+numbers come in arrays of the run's own precision: a run in single precision computes in it, and a
+literal such as 0.0, a double for numba, would not.
+
+**Blocked** by client: what one reads and writes in a step, a few rows of 64 replicates, stays in
+the first-level cache from g_k to the move of x, where the plain step passes over all clients'
+tensors in memory once an operation.
+
+**Numbers** are the plain steps' to a tolerance (``STEP_BY_STEP``), not to the bit: the formulas are
+those of ``synthetic.bounded_oracles`` term by term, but norms and means over clients are summed in
+the order of rows and of clients, and sines are off by two units in the last place at most. No loop
+may be reordered (numba's default), so the bits do not depend on how the replicates are dealt to
+threads (but where an angle beyond 2¹⁹ sends the row that it is in to libm).
 """
 
 from __future__ import annotations
@@ -13,7 +24,8 @@ import numba
 import numpy as np
 import torch
 
-from toolkit.kernels._sines import sines
+from toolkit.kernels import device
+from toolkit.kernels.sines import sines
 
 # places in the array of numbers
 (LINE, SINE, RATE, VALUE, BENT, SLOPE, CURVE, KNEE, OUTER, O_SLOPE, O_CURVE, O_KNEE, CENTRE,
@@ -42,6 +54,13 @@ def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
 def rows(oracles: Any, *, inside: str, outside: tuple[str, ...]) -> dict[str, int]:
     """Return the rows of an estimate of g_k, inner_dim, and of fields like x, dim."""
     return {inside: oracles.parts.inner_dim} | dict.fromkeys(outside, oracles.parts.dim)
+
+
+def fits_one_program(algorithm: Any, problem: Any, ctx: Any) -> bool:
+    """Say whether one program on a GPU holds all clients of some replicates."""
+    rows, batch = max(problem.dim, getattr(problem, "inner_dim", 1)), getattr(algorithm, "batch", 1)
+    tile = device.tile_of(ctx.clients, rows, ctx.replicates, batch)
+    return device.has_triton() and tile is not None and batch <= device.MOST_SIGNS
 
 
 def path_of(

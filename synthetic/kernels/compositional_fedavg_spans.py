@@ -1,4 +1,9 @@
-r"""FedAvg for compositions (Cases I, II and the modification) over any number of rounds, fused."""
+r"""FedAvg for compositions (Cases I, II and the modification) over any number of rounds, fused.
+
+One loop over steps and clients, with the replicates innermost (``_composed``). It draws nothing, so
+the embedding's evaluation of g_k and ∇g_k at the new x is kept for the next step, which the plain
+step takes there once more: half of the sines, the same numbers.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from toolkit.kernels import _composed as composed
-from toolkit.kernels._composed_cost import STEP_BY_STEP, Counted
-from toolkit.kernels._replicates import over_replicates
+from synthetic.kernels import _composed as composed
+from synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels.registry import Cost, fused
+from toolkit.kernels.replicates import over_replicates
 
 SHARING = ("case-1", "case-2", "every-step")
 
