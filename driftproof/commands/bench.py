@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import click
 
-from toolkit.commands import _shared as shared
+from driftproof.commands import _shared as shared
 from toolkit.errors import DriftproofError
 
 
@@ -43,14 +42,17 @@ def command(
         measure(head, device, peers, out, quiet=ctx.obj["quiet"])
     except KeyboardInterrupt:
         return interrupted(head, as_json=as_json)
-    exported = importlib.import_module("gpu_bench.exported").exported(head)
+    from gpu_bench.exported import exported
+    from toolkit.report.benchmark import write_benchmark
+
+    document = exported(head)
     try:
         if as_json:
-            shared.print_json(exported)
+            shared.print_json(document)
         else:
             summary(head)
     finally:  # a reader who takes the first lines alone (| head) has the page too
-        shared.toolkit("report.benchmark").write_benchmark(out, head, exported)
+        write_benchmark(out, head, document)
     if not as_json:
         click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
     return 1 if any(str(row.get("note", "")).startswith("WRONG") for row in head["rows"]) else 0
@@ -60,11 +62,16 @@ def measure(head: dict[str, Any], device: str, peers: bool, out: Path, *, quiet:
     """Measure what was asked for into ``head``; what is at fault with it is told before."""
     if device.split(":")[0] not in ("cpu", "cuda"):
         raise DriftproofError(f"--device {device}", "cpu or cuda", "driftproof bench --device cpu")
-    running, targets = (importlib.import_module(f"gpu_bench.{m}") for m in ("run", "targets"))
-    cases = importlib.import_module("gpu_bench.workload").chosen(head["named"])
-    plan = running.Plan(cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32)
+    from gpu_bench import run as running
+    from gpu_bench import targets
+    from gpu_bench.workload import chosen
+    from toolkit.report.benchmark import prepare
+
+    plan = running.Plan(
+        cases=chosen(head["named"]), device=device, peers=peers, seed=time.time_ns() % 2**32
+    )
     running.check_device(device)
-    shared.toolkit("report.benchmark").prepare(out)
+    prepare(out)
     whole = not head["named"]
     more = sum(target.whole for target in targets.TARGETS) if whole else 0
     with shared.progress("bench", quiet=quiet) as (started, ended):
@@ -80,7 +87,9 @@ def interrupted(head: dict[str, Any], *, as_json: bool) -> int:
         return 130
     head["interrupted"] = True
     if as_json:
-        shared.print_json(importlib.import_module("gpu_bench.exported").exported(head))
+        from gpu_bench.exported import exported
+
+        shared.print_json(exported(head))
     else:
         summary(head)
     told = f"{len(head['rows'])} rows were finished and are shown; no page was written"
@@ -90,7 +99,8 @@ def interrupted(head: dict[str, Any], *, as_json: bool) -> int:
 
 def summary(head: dict[str, Any]) -> None:
     """Print the rows, then the target table."""
-    shown = shared.toolkit("report.benchmark_table")
+    from toolkit.report import benchmark_table as shown
+
     shared.table(shown.COLUMNS, [shown.cells(row) for row in head["rows"]])
     for line in shown.ceiling_lines(head):
         click.echo(line)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from toolkit.commands._shared import as_json, print_json, table
-from toolkit.commands.show import ROLES, print_roles
+from driftproof.commands._shared import as_json, print_json, table
+from driftproof.commands.show import ROLES, print_roles
 from toolkit.discover import KINDS, Leaf, kind_named, leaves
 
 
@@ -45,6 +45,7 @@ def command(kind: str | None, as_json: bool) -> None:
 
 
 def _source(leaf: Leaf) -> str:
-    """Return where a leaf is from: a paper, the algorithm that a kernel runs, a case's kernel."""
-    held = leaf.metadata
-    return str(held.get("source") or held.get("algorithm") or held.get("kernel") or "")
+    """Return where a leaf is from: a paper, the algorithms that a kernel runs, a case's kernel."""
+    told = leaf.metadata
+    source = told.get("source") or told.get("algorithm") or told.get("kernel") or ""
+    return source if isinstance(source, str) else ", ".join(source)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import shutil
@@ -78,16 +77,6 @@ def folder(chosen: Path | None, name: str = "") -> Path:
     return Path(f"report-{name}" if name else "report")
 
 
-def verifiers(module: str) -> Any:
-    """Import a module that judges, by name: toolkit imports none of its siblings."""
-    return importlib.import_module(f"verifiers.{module}" if module else "verifiers")
-
-
-def toolkit(module: str) -> Any:
-    """Import a module of this package when a command needs it."""
-    return importlib.import_module(f"toolkit.{module}")
-
-
 def print_json(value: Any) -> None:
     """Print JSON, and nothing else, on standard output."""
     click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
@@ -105,7 +94,7 @@ def table(
     Args:
         spare: columns that may be left out where there is no room.
     """
-    from toolkit.commands._table import lay_out
+    from driftproof.commands._table import lay_out
 
     _, cells, widths, left_out = lay_out(columns, list(rows), terminal_width(), spare)
     click.echo()
@@ -141,7 +130,7 @@ def terminal_width() -> int:
 
 def tell(text: str) -> None:
     """Print a sentence, its lines ended at spaces where it goes to a terminal."""
-    from toolkit.commands._table import wrapped
+    from driftproof.commands._table import wrapped
 
     if not sys.stdout.isatty():
         click.echo(text)

@@ -1,4 +1,4 @@
-"""The command ``driftproof``: thin; each command is a file of ``toolkit/commands``."""
+"""The command ``driftproof``: thin; each command is a file of ``driftproof/commands``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from toolkit import __version__, shadowing
+from toolkit import __version__
 from toolkit.errors import DriftproofError, after_system_error, unknown_name
 from toolkit.supervised import supervised
 from toolkit.workers import may_fork
@@ -46,7 +46,7 @@ class Commands(click.Group):
         if name not in self.list_commands(ctx):
             return None
         file = name if (COMMANDS / f"{name}.py").exists() else f"{name}_"
-        command: click.Command = importlib.import_module(f"toolkit.commands.{file}").command
+        command: click.Command = importlib.import_module(f"driftproof.commands.{file}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -73,10 +73,6 @@ def main() -> None:
     ``--debug`` and ``--quiet`` may stand before or after the command.
     """
     words = sys.argv[1:]
-    told = shadowing.hidden()
-    if told is not None:
-        _tell(DriftproofError(*told))
-        sys.exit(DriftproofError.exit_code)
     if "torch" not in sys.modules:  # else somebody's process, which may have computed something
         may_fork()
     if threading.current_thread() is threading.main_thread():
@@ -145,7 +141,3 @@ def _refuse_what_no_name_has(words: Sequence[str]) -> None:
             "names and paths without it",
             "leave it out",
         )
-
-
-if __name__ == "__main__":
-    main()

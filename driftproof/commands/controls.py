@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from toolkit.commands import _shared as shared
+from driftproof.commands import _shared as shared
 
 
 @click.command()
@@ -17,14 +17,15 @@ def command(
     ctx: click.Context, select: tuple[str, ...], seed: int, workers: int, as_json: bool
 ) -> int:
     """Judge false siblings and broken algorithms: each must be refused, and no true claim."""
-    controls = shared.verifiers("controls")
+    from verifiers.controls import check
+
     with shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended):
-        checks = controls.check(select, seed=seed, workers=workers, started=started, ended=ended)
+        checks = check(select, seed=seed, workers=workers, started=started, ended=ended)
     if as_json:
-        shared.print_json([vars(check) for check in checks])
+        shared.print_json([vars(checked) for checked in checks])
     else:
         shared.table(
             ["claim", "control", "verdict", "as it must be"],
             [(c.claim, c.control, c.verdict, "yes" if c.good else "NO") for c in checks],
         )
-    return 0 if all(check.good for check in checks) else 1
+    return 0 if all(checked.good for checked in checks) else 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from toolkit.commands._shared import as_json, print_json, table, tell, toolkit, verifiers
+from driftproof.commands._shared import as_json, print_json, table, tell
 from toolkit.discover import KINDS, Leaf, leaves
 from toolkit.errors import unknown_name
 
@@ -35,7 +35,9 @@ def command(name: str, as_json: bool) -> None:
     if name not in known and print_role(name, as_json):
         return
     if name not in known:
-        words = {word for word, _, _ in toolkit("glossary").meanings()} | {"roles"}
+        from toolkit.glossary import meanings
+
+        words = {word for word, _, _ in meanings()} | {"roles"}
         raise unknown_name("name", name, {leaf.name for leaf in known.values()} | words)
     leaf = known[name]
     shown = {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
@@ -58,7 +60,8 @@ def command(name: str, as_json: bool) -> None:
 
 def print_roles(as_json: bool) -> None:
     """Print every role with its meaning, its letters and who has it, then everybody's letters."""
-    glossary = toolkit("glossary")
+    from toolkit import glossary
+
     found = glossary.roles()
     if as_json:
         print_json([vars(role) for role in found])
@@ -81,7 +84,9 @@ def print_roles(as_json: bool) -> None:
 
 def print_role(name: str, as_json: bool) -> bool:
     """Print one role, or what a letter stands for in each paper; say whether there is one."""
-    found = [role for role in toolkit("glossary").roles() if name in (role.name, *role.letters)]
+    from toolkit.glossary import roles
+
+    found = [role for role in roles() if name in (role.name, *role.letters)]
     if not found:
         return False
     if as_json:
@@ -129,7 +134,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
         }
     if leaf.kind == "kernel":
         return common | {
-            "serves": f"{made.algorithm} on {', '.join(made.problem)}",
+            "serves": f"{', '.join(made.algorithm)} on {', '.join(made.problem)}",
             "variants": {name: way.device for name, way in made.variants.items()},
             "tolerance": f"{made.tolerance:g} units in the last place",
         }
@@ -139,14 +144,16 @@ def _details(leaf: Leaf) -> dict[str, Any]:
 
 
 def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
-    verify, record = verifiers("verify"), verifiers("record")
+    from verifiers import record
+    from verifiers.verify import described
+
     held = record.read().get(leaf.name, {})
     counted = [
         (form, verdict, sum(v == verdict for v in cases.values()))
         for form, cases in held.items()
         for verdict in dict.fromkeys(cases.values())
     ]
-    about = verify.described(leaf)
+    about = described(leaf)
     return {
         "assumptions": about["assumes"],
         "right_sides": about["forms"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolkit.commands import _shared as shared
+from driftproof.commands import _shared as shared
 from toolkit.errors import DriftproofError
 from toolkit.readings import ReadingKind
 from toolkit.verdict import Verdict
@@ -47,7 +47,9 @@ def command(
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
-    judging, records = shared.verifiers("verify"), shared.verifiers("record")
+    from verifiers import record as records
+    from verifiers import verify as judging
+
     chosen = judging.select(select)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(dict.fromkeys(own)))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
-from toolkit.commands import _shared as shared
+from driftproof.commands import _shared as shared
 
 
 @click.command()
 @shared.as_json
 def command(as_json: bool) -> None:
     """List the statements that do not hold as printed, by severity, with what holds instead."""
-    found = shared.verifiers("errata").errata()
+    from verifiers.errata import errata
+
+    found = errata()
     if as_json:
         shared.print_json(found)
         return

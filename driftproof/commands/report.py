@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from toolkit.commands import _shared as shared
+from driftproof.commands import _shared as shared
 
 
 @click.command()
@@ -22,7 +22,9 @@ def command(folder: Path, other: Path | None, as_json: bool) -> None:
     """
     head, rows = _latest(folder)
     if other is None:
-        shared.verifiers("rebuild").rebuild(folder, head, rows)
+        from verifiers.rebuild import rebuild
+
+        rebuild(folder, head, rows)
         click.echo(f"page: {folder / 'index.html'}")
         return
     _compare(folder, other, head, rows, as_json)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from toolkit.commands import _shared as shared
+from driftproof.commands import _shared as shared
 from toolkit.discover import find
 from toolkit.errors import DriftproofError
 
@@ -50,6 +50,9 @@ def command(
     Exit status 0 if it ran, whatever became of the sentences; 2 bad input, or a client
     failed on the wire; 3 a data set is missing. Finished runs stay in the ledger: --resume goes on.
     """
+    from toolkit.datasets import images
+    from verifiers.experiment import Plan, conduct
+
     if "TORCHELASTIC_RUN_ID" in os.environ:
         raise DriftproofError(
             "driftproof run, started by torchrun: every process would run the whole experiment",
@@ -60,15 +63,14 @@ def command(
         workers = 1  # a run's clients keep the cores busy, and the first that fails ends all
     leaf = find("experiment", experiment)
     out = shared.folder(out, leaf.name)
-    runner = shared.verifiers("experiment")
     if data is not None:
         data = data.resolve()
-        shared.toolkit("datasets").images(data)  # a bad folder is told before anything is run
-    plan = runner.Plan(
+        images(data)  # a bad folder is told before anything is run
+    plan = Plan(
         profile=profile, seed=seed, data=data, engine=engine, workers=workers, resume=resume
     )
     with shared.progress("run", quiet=ctx.obj["quiet"]) as (started, ended):
-        head = runner.conduct(leaf.load(), plan, out, started=started, ended=ended)
+        head = conduct(leaf.load(), plan, out, started=started, ended=ended)
     if as_json:
         shared.print_json({key: value for key, value in head.items() if key != "panels"})
     else:
