@@ -70,7 +70,7 @@ def launch(
             *fields, *made, *path, *device.kept(oracles, ("numbers", dtype), put),
             device.constants((*rates, shaking), dtype, ctx.device),
             *(device.key_of(ctx, law, name) for name, law in laws),
-            device.cumulative(batch, ctx.device), ctx.local.start, ctx._block, ctx.t, steps, period,
+            device.cumulative(batch, ctx.device), ctx.local.start, ctx.block, ctx.t, steps, period,
             clients, of.dim, of.inner_dim, replicates, jitter, K=tile.clients, N=tile.rows,
             R=tile.replicates, BENDS=of.share != 0, OPPOSES=of.opposition_slope != 0,
             RECORD=["", "all", "mean"].index(record), SHAKES=jitter != 0, num_warps=tile.warps,

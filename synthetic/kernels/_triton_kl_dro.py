@@ -46,7 +46,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
         _local_steps[clients, replicates](
             w, made, largest, model.rows, model.row_labels, model.starts,
             device.kept(oracles, "counts", counts), device.constants(numbers, w.dtype, ctx.device),
-            device.key_of(ctx, law, "xi"), ctx.local.start, ctx._block, clock, since, steps, batch,
+            device.key_of(ctx, law, "xi"), ctx.local.start, ctx.block, clock, since, steps, batch,
             dim, replicates, *w.stride(), TILE=tile, PARTS=width // part, PART=part,
             num_warps=2 if tile * width >= 1024 else 1,
         )  # fmt: skip

@@ -42,7 +42,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
         members, oracles.matrices.contiguous(), oracles.offsets.contiguous(),
         device.constants(numbers, w.dtype, ctx.device),
         device.key_of(ctx, law, "xi"), device.cumulative(batch, ctx.device), ctx.local.start,
-        ctx._block, *device.start_of(ctx), steps,
+        ctx.block, *device.start_of(ctx), steps,
     )  # fmt: skip
     batch, double = batch if signs else 0, w.dtype == torch.float64
     with device.current(ctx.device):
