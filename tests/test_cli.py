@@ -34,7 +34,8 @@ def test_list_names_every_leaf_and_imports_none(tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ("import toolkit",),
+        ("import driftproof",),
+        ("from driftproof import DriftproofError, Problem, Algorithm, intended",),
         (
             "from toolkit.discover import leaves",
             "[leaf for kind in ('claim', 'algorithm') for leaf in leaves(kind).values()]",
@@ -56,7 +57,7 @@ def test_importing_and_listing_cost_nothing_heavy(words):
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_show_tells_of_every_leaf(kind, capsys):
     """In this process: a new one for each leaf would import torch each time."""
-    from toolkit.cli import cli
+    from driftproof.cli import cli
 
     for name, leaf in leaves(kind).items():
         cli.main(["show", name], prog_name="driftproof", standalone_mode=False)
@@ -253,7 +254,7 @@ def test_version_and_help():
 
     assert __version__ in driftproof("--version").stdout
     shown = driftproof("--help").stdout
-    for path in (Path(__file__).parents[1] / "toolkit" / "commands").glob("[a-z]*.py"):
+    for path in (Path(__file__).parents[1] / "driftproof" / "commands").glob("[a-z]*.py"):
         assert path.stem.removesuffix("_") in shown
 
 
@@ -318,7 +319,7 @@ def test_a_claims_file_may_import_what_lies_beside_it_and_resume_sees_it_change(
 
 
 def test_a_defect_is_told_with_a_status_of_its_own(monkeypatch, capsys):
-    from toolkit import cli
+    from driftproof import cli
 
     def broken(*words, **options):
         raise ZeroDivisionError("division by zero")

@@ -101,7 +101,8 @@ def test_a_role_that_a_problem_lacks_is_no_mistake(tmp_path, monkeypatch):
         ("    right=right", "    readings={'a': literal(lambda self, c: 1)}", 11, "lambda c: …"),
         ("    right=right",
          "    right=right,\n"
-         "    false_siblings=[('a', Stated(lambda c: 1, left=lambda self, view: 1))]", 12, "lambda view: …"),
+         "    false_siblings=[('a', Stated(lambda c: 1, left=lambda self, view: 1))]", 12,
+         "lambda view: …"),
     ],
 )  # fmt: skip
 def test_self_is_recognised(told, old, new, line, wanted):

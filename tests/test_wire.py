@@ -281,10 +281,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
-import toolkit.commands.run as command
+import driftproof.commands.run as command
 from tests.wire_clients import Failing
 from synthetic.problems import QuadraticMinimax
-from toolkit.cli import main
+from driftproof.cli import main
 from toolkit.wire import run_on_wire
 from verifiers.experiment import Conclusion, Experiment
 
