@@ -18,7 +18,7 @@ def verify(*claims: Claim[Any] | str, profile: str = "quick", seed: int = 0) -> 
     Runs in this process, on one thread, and writes no page; the command does both.
 
     Args:
-        claims: claims, as their decorators made them, or names, globs and files as the command takes them.
+        claims: what the decorators made, or names, globs and files as the command takes them.
         profile: "smoke", "quick" or "full".
         seed: of every draw.
 
