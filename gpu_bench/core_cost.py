@@ -100,7 +100,7 @@ MEMORY = """
 import resource
 from gpu_bench.core_cost import _whole
 from gpu_bench.workload import chosen
-from toolkit import States, average
+from toolkit.measure import States, average
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 case, = chosen([{case!r}])

@@ -10,12 +10,22 @@ import pytest
 
 from synthetic.problems import BoundedComposition
 from tests.views import of_states
-from toolkit import average, each, given_past, sq
 from toolkit.algorithms import ComFedL, LocalSCGDM
 from toolkit.engines.balls import run_in_balls
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
-from toolkit.measure import Asked, Measure, Moment, Reduction, States, Steps
+from toolkit.measure import (
+    Asked,
+    Measure,
+    Moment,
+    Reduction,
+    States,
+    Steps,
+    average,
+    each,
+    given_past,
+    sq,
+)
 
 if TYPE_CHECKING:
     from elsewhere import Unknown
@@ -62,7 +72,7 @@ def test_an_annotation_that_cannot_be_read_is_told():
 
     with pytest.raises(DriftproofError, match="annotated with Unknown") as told:
         measured(left)
-    assert "from toolkit import States, Steps" in told.value.remedy
+    assert "from driftproof import States, Steps" in told.value.remedy
 
 
 INSIDE = {

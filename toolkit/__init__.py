@@ -23,8 +23,6 @@ _WHERE = {
     "DriftproofError": "toolkit.errors",
     "Erratum": "toolkit.readings",
     "Stated": "toolkit.readings",
-    "States": "toolkit.measure",
-    "Steps": "toolkit.measure",
     "Undecided": "toolkit.readings",
     "average": "toolkit.measure",
     "each": "toolkit.measure",

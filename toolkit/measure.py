@@ -439,6 +439,6 @@ def _annotation(left: Callable[[Any], Any]) -> Any:
         raise DriftproofError(
             f"a measure that is annotated with {error.name}, which its file does not import",
             "States or Steps, imported when the file runs",
-            "write from toolkit import States, Steps outside of if TYPE_CHECKING",
+            "write from driftproof import States, Steps, outside of if TYPE_CHECKING",
         ) from error
     return next((parameter.annotation for parameter in parameters.values()), None)

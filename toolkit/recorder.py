@@ -74,7 +74,7 @@ class Recorder:
             raise DriftproofError(
                 f"left(view) returned {type(reduction).__name__}",
                 "each(…) or average(…) of a value for each replicate",
-                'return average("round", sq(view.gradient(view.round_start("w")))), say',
+                'return average("round", sq(view.gradient(view.mean("w")))), say',
             )
         wanted: tuple[int, ...] = (ctx.replicates,)
         wanted = (ctx.clients, *wanted) if reduction.by_client else wanted
