@@ -64,6 +64,7 @@ class Leaf:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
     lines: int = 0
+    decorator: str = ""
 
     def load(self) -> Any:
         """Import the leaf's file and return the object that its decorator made."""
@@ -177,6 +178,7 @@ def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None)
                 metadata=metadata,
                 summary=doc.split("\n\n")[0].replace("\n", " ").strip(),
                 lines=len(path.read_text(encoding="utf-8").splitlines()),
+                decorator=call.func.id,
             )
 
 
