@@ -45,6 +45,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("claim", "claims", "verifiers.claims", "claim"),
         Kind("problem", "problems", "synthetic.problems", "problem"),
         Kind("algorithm", "algorithms", "toolkit.algorithms", "algorithm"),
+        Kind("dataset", "datasets", "toolkit.datasets", "dataset"),
         Kind("experiment", "experiments", "verifiers.experiments", "experiment"),
         Kind("kernel", "kernels", "toolkit.kernels", "fused"),
         Kind("case", "cases", "gpu_bench.cases", "case"),

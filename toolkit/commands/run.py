@@ -63,7 +63,7 @@ def command(
     runner = shared.verifiers("experiment")
     if data is not None:
         data = data.resolve()
-        shared.toolkit("datasets").images(data)  # a bad folder is told before anything is run
+        shared.toolkit("dataset").read(data)  # a bad folder is told before anything is run
     plan = runner.Plan(
         profile=profile, seed=seed, data=data, engine=engine, workers=workers, resume=resume
     )

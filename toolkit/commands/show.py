@@ -133,6 +133,8 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "variants": {name: way.device for name, way in made.variants.items()},
             "tolerance": f"{made.tolerance:g} units in the last place",
         }
+    if leaf.kind == "dataset":
+        return common | {"files": list(made.files), "optional_files": list(made.optional)}
     if leaf.kind == "case":
         return common | {"times": made.kernel, "sizes": made.points, "sweeps": dict(made.sweeps)}
     return common

@@ -1,23 +1,22 @@
-"""Experiments: one figure or table of a paper, run again, with its sentences judged."""
+"""An experiment: a function that asks for units and concludes; and how it is run and written."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from toolkit.environment import environment
-from toolkit.errors import DriftproofError
+from toolkit.errors import unknown_name
 from toolkit.ledger import Ledger
 from toolkit.report.experiment import write_experiment
+from verifiers.experiment.panel import Panel
+from verifiers.experiment.sentence import Sentence
 from verifiers.scheduler import Result, Unit, Units, run_jobs
 
 PROFILES = ("smoke", "quick", "paper")
-LEVEL = 0.05
+ENGINES = ("batched", "wire")
 
 
 @dataclass(frozen=True)
@@ -40,27 +39,13 @@ class Plan:
     workers: int = 1
     resume: bool = False
 
-
-@dataclass(frozen=True)
-class Sentence:
-    """One sentence of the paper and what became of it: reproduced, not reproduced, undecided."""
-
-    text: str
-    setting: str
-    verdict: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One plot: curves over x by method, each with mean, low and high."""
-
-    name: str
-    title: str
-    x_label: str
-    y_label: str
-    curves: Sequence[Mapping[str, Any]]
-    log: str = ""
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("profile", self.profile, PROFILES),
+            ("engine", self.engine, ENGINES),
+        ):
+            if value not in known:
+                raise unknown_name(what, value, known)
 
 
 @dataclass(frozen=True)
@@ -151,62 +136,3 @@ def _counted(job: Steps, started: Callable[[int], None]) -> Steps:
         total += len(wanted)
         started(total)
         results = yield wanted
-
-
-def judged_by_seeds(
-    text: str, setting: str, better: np.ndarray, worse: np.ndarray, *, comparisons: int
-) -> Sentence:
-    """Judge "the first is better than the second" by a paired test over seeds.
-
-    One-sided Wilcoxon signed-rank tests at level 0.05/comparisons: reproduced if the first is
-    larger, not reproduced if the second is, else undecided.
-
-    Args:
-        text: the sentence.
-        setting: what is compared with what.
-        better, worse: one number a seed each, in the same order; larger is better.
-        comparisons: how many sentences share the level.
-    """
-    from scipy.stats import wilcoxon
-
-    difference = np.asarray(better) - np.asarray(worse)
-    shown = f"mean difference {difference.mean():+.4f} over {len(difference)} seeds"
-    if not np.any(difference):
-        return Sentence(text, setting, "undecided", "no difference on any seed")
-    level = LEVEL / comparisons
-    if 2.0 ** -len(difference) > level:
-        least = (
-            f"{len(difference)} seeds cannot decide: their least p is {2.0 ** -len(difference):.2g}"
-        )
-        return Sentence(text, setting, "undecided", f"{shown}; {least} > {level:.2g}")
-    up = float(wilcoxon(difference, alternative="greater").pvalue)
-    down = float(wilcoxon(difference, alternative="less").pvalue)
-    if up <= level:
-        return Sentence(text, setting, "reproduced", f"{shown}, p = {up:.2g}")
-    if down <= level:
-        return Sentence(text, setting, "not reproduced", f"{shown}, p = {down:.2g} against it")
-    return Sentence(text, setting, "undecided", f"{shown}, p = {min(up, down):.2g} > {level:.2g}")
-
-
-def curve(label: str, x: Sequence[float], values: np.ndarray) -> dict[str, Any]:
-    """Return a curve's mean over seeds with the range of the seeds, values [seeds, points]."""
-    return {
-        "label": label,
-        "x": list(x),
-        "mean": values.mean(0).tolist(),
-        "low": values.min(0).tolist(),
-        "high": values.max(0).tolist(),
-    }
-
-
-def check_plan(plan: Plan) -> None:
-    """Raise if a plan names what there is not."""
-    if plan.profile not in PROFILES:
-        raise DriftproofError(
-            f"profile {plan.profile!r}", f"one of {', '.join(PROFILES)}", "choose one of them"
-        )
-
-
-def packed(value: Mapping[str, Any]) -> bytes:
-    """Return a unit's result as bytes."""
-    return json.dumps(value).encode()

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from verifiers.experiment import Plan
-from verifiers.experiments.fednest._tuning_runs import OneRun, Size
+from verifiers.experiments.fednest.tuning.run import Size, TuningRun
 
-RIDGE = 1e-3
 TUNED_ON = (998, 999)
 """The splits on which step sizes are chosen; no sentence is judged on them."""
 
@@ -79,39 +78,38 @@ def size_of(plan: Plan) -> Size:
     return SIZES[plan.profile, plan.data is not None]
 
 
-def everything(plan: Plan) -> dict[tuple[str, bool], OneRun]:
+def everything(plan: Plan) -> dict[tuple[str, bool], TuningRun]:
     """Return every run by (label, whether the clients' data are i.i.d.), step sizes still open."""
     size = size_of(plan)
     # references hold all images, so that only the split differs with ``alike``
-    base = OneRun("fednest", size, 0, False, plan.seed, plan.data, plan.engine, RIDGE)
-    made = {
+    base = TuningRun(size=size, seed=plan.seed, data=plan.data, engine=plan.engine)
+    runs = {
         (MACHINE, True): base.but(method="machine", alike=True),
         (MACHINE_FIXED, True): base.but(method="machine-fixed", alike=True),
         (PRIOR, True): base.but(method="machine-fixed", alike=True, prior=True),
     }
     for alike in (True, False):
         for label, method in TUNED.items():
-            made[label, alike] = base.but(method=method, alike=alike)
-        made[FIXED, alike] = base.but(method="fixed", alike=alike)
-        made[PUBLIC, alike] = base.but(method="public", alike=alike, **CODED)
-    made[PUBLIC_LIGHT, True] = base.but(method="public-light", alike=True, **CODED)
+            runs[label, alike] = base.but(method=method, alike=alike)
+        runs[FIXED, alike] = base.but(method="fixed", alike=alike)
+        runs[PUBLIC, alike] = base.but(method="public", alike=alike, **CODED)
+    runs[PUBLIC_LIGHT, True] = base.but(method="public-light", alike=True, **CODED)
     middle = sorted(size.alphas)[(len(size.alphas) - 1) // 2]
-    light = base.but(method="lfednest", alike=True, size=replace(size, alphas=(middle,)))
-    made[LIGHT_MIDDLE, True] = light
-    made[PUBLIC_SGD, False] = base.but(method="public-sgd", **CODED)
-    made |= {(label, False): base.but(**changes) for label, changes in ONE_AT_A_TIME.items()}
+    only = replace(size, alphas=(middle,))
+    runs[LIGHT_MIDDLE, True] = base.but(method="lfednest", alike=True, size=only)
+    runs[PUBLIC_SGD, False] = base.but(method="public-sgd", **CODED)
+    runs |= {(label, False): base.but(**changes) for label, changes in ONE_AT_A_TIME.items()}
     others = {
         "all": replace(size, sampled=size.clients),
         "long": replace(size, inner_calls=1, inner_steps=size.inner_calls * size.inner_steps),
     }
     for how, kind in HARDER.items():
         for label in ("FedNest", "FedNest_SGD"):
-            chosen = base.but(method=TUNED[label], size=others[kind])
-            made[harder(label, how), False] = chosen
-    return made
+            runs[harder(label, how), False] = base.but(method=TUNED[label], size=others[kind])
+    return runs
 
 
-def grid(run: OneRun) -> list[OneRun]:
+def grid(run: TuningRun) -> list[TuningRun]:
     """Return the runs among which a method's step sizes are chosen: K rounds on each TUNED_ON."""
     size, alphas = run.size, (1.0,) if run.fixed else run.size.alphas
     if run.method.startswith("public"):  # its p is that much longer than the slides'
@@ -124,7 +122,7 @@ def grid(run: OneRun) -> list[OneRun]:
     ]
 
 
-def best(runs: Sequence[OneRun], results: Sequence[dict[str, Any]]) -> OneRun:
+def best(runs: Sequence[TuningRun], results: Sequence[dict[str, Any]]) -> TuningRun:
     """Return the run with the least validation loss: of the last quarter of K, mean over splits."""
     losses: dict[tuple[float, float], float] = {}
     for run, result in zip(runs, results, strict=True):
@@ -135,19 +133,18 @@ def best(runs: Sequence[OneRun], results: Sequence[dict[str, Any]]) -> OneRun:
     return runs[0].but(beta=beta, alpha=alpha)
 
 
-def over_seeds(run: OneRun, engine: str) -> list[OneRun]:
+def over_seeds(run: TuningRun, engine: str) -> list[TuningRun]:
     """Return the run on every split, long enough for K and for FedNest's communication at K.
 
     One machine does not communicate; it has no wire.
     """
     size, budget = run.size, run.size.rounds * cost(run.but(method="fednest", summed=False))
     rounds = size.rounds if run.alone else max(size.rounds, ceil(budget / cost(run)))
-    run = run.but(rounds=rounds, engine="batched" if run.alone else engine)
-    return [run.but(partition=k) for k in range(size.seeds)]
+    return run.but(rounds=rounds, engine="batched" if run.alone else engine).over(size.seeds)
 
 
-def cost(run: OneRun) -> float:
-    """Return the expected rounds of communication of one k (002's table, N' in place of N)."""
+def cost(run: TuningRun) -> float:
+    """Return the expected rounds of communication of one k: the slides' table with N' for N."""
     size = run.size
     light = run.method in ("lfednest", "public-light")
     lower = size.inner_calls * (1 if light or run.method.endswith("sgd") else 2)

@@ -1,4 +1,4 @@
-r"""The images of fednest/tuning: which are kept, who has them, and minibatches of them.
+r"""Images dealt to clients, fewer and fewer of each class, and minibatches of them.
 
 Of class c, n_c = ⌈n_0 ratio^{−c/(C−1)}⌉ images are kept, as ucr-optml/FedNest does with n_0 = 6,000
 and ratio 100; other images, equally many of every class, are the test images. The clients have
@@ -9,24 +9,16 @@ i.i.d.). A share of each client's, chosen at random, is for validation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.datasets import Images, images
+from toolkit.dataset import Data
 from toolkit.errors import DriftproofError
 
 Parts = dict[str, np.ndarray]
-
-
-@cache
-def loaded(folder: Path | None) -> Images:
-    """Return MNIST or the digits, read once a process."""
-    return images(folder)
 
 
 def falling(classes: int, largest: int, ratio: float) -> np.ndarray:
@@ -40,7 +32,7 @@ def falling(classes: int, largest: int, ratio: float) -> np.ndarray:
 
 
 def dealt(
-    held: Images,
+    data: Data,
     counts: np.ndarray,
     *,
     per_class: int,
@@ -52,18 +44,20 @@ def dealt(
     """Return image numbers: "train" and "validation" [clients, images], "test" [images].
 
     Args:
+        data: of which the training images are dealt.
         counts: n_c.
         per_class: test images of each class.
         alike: whether clients draw from one distribution, or have two sorted shards each.
         validation: the share of a client's images.
     """
     random = np.random.Generator(np.random.Philox(key=seed))
-    order = random.permutation(len(held.labels))
-    by_class = [order[held.labels[order] == c] for c in range(held.classes)]
+    labels = data.train.labels
+    order = random.permutation(len(labels))
+    by_class = [order[labels[order] == c] for c in range(data.classes)]
     for c, (numbers, count) in enumerate(zip(by_class, counts, strict=True)):
         if len(numbers) < per_class + count:
             raise DriftproofError(
-                f"{held.name} has {len(numbers)} images of class {c}",
+                f"{data.title} has {len(numbers)} images of class {c}",
                 f"{per_class} for the test and {count}",
                 "use the whole data set, or a smaller profile",
             )
@@ -75,7 +69,7 @@ def dealt(
     size = len(kept) // shards
     kept = random.permutation(kept)[: size * shards]
     if not alike:
-        kept = kept[np.argsort(held.labels[kept], kind="stable")]
+        kept = kept[np.argsort(labels[kept], kind="stable")]
     own = kept.reshape(shards, size)[random.permutation(shards)].reshape(clients, -1)
     own = random.permuted(own, axis=1)
     cut = round(validation * own.shape[1])

@@ -1,8 +1,8 @@
-r"""The oracles of fednest/tuning in closed form: softmax regression under a parametric loss.
+r"""The oracles of label imbalance in closed form: softmax regression under a parametric loss.
 
 A client's model is y = W [features, classes], flat, with the constant 1 among the features; its
-logits are y(u) = Wᵀu. With x = (Δ, l) and s = δ(Δ)∘y(u) + l, δ(Δ) = Δ (002) or the sigmoid of Δ
-(ucr-optml/FedNest), a training image (u, t) loses
+logits are y(u) = Wᵀu. With x = (Δ, l) and s = δ(Δ)∘y(u) + l, δ(Δ) = Δ (FedNest's slides) or the
+sigmoid of Δ (ucr-optml/FedNest), a training image (u, t) loses
 
     log(1 + Σ_{s≠t} e^{l_s − l_t} e^{δ_s y_s(u) − δ_t y_t(u)}) = log Σ_c e^{s_c} − s_t,
 
@@ -23,11 +23,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.image_problems.dealt import Drawn, Level
 from toolkit.draws import Indices, Law
-from verifiers.experiments.fednest._tuning_images import Drawn, Level
 
 
-class TuningOracles:
+class LabelImbalanceOracles:
     """The oracles of some clients; tensors are [clients, …, replicates].
 
     Args:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from verifiers.experiments.fednest._minimax_report import (
+from verifiers.experiments.fednest.minimax.report import (
     Runs,
     distances,
     expectations,
@@ -14,10 +14,10 @@ from verifiers.experiments.fednest._minimax_report import (
     norms,
     where,
 )
-from verifiers.experiments.fednest._minimax_runs import SINGLE, WITHOUT, OneRun
+from verifiers.experiments.fednest.minimax.run import SINGLE, WITHOUT, MinimaxRun
 
 
-def findings(runs: Runs, first: OneRun) -> list[str]:
+def findings(runs: Runs, first: MinimaxRun) -> list[str]:
     """Return what the runs show beside the sentences."""
     return [_identity(runs), *_left_out(runs), *_floors(runs), *_single(runs), _written(first)]
 
@@ -97,7 +97,7 @@ def _single(runs: Runs) -> list[str]:
     return made
 
 
-def _written(first: OneRun) -> str:
+def _written(first: MinimaxRun) -> str:
     """What the notebook calls x* and y*, on the first seed's data."""
     problem = first.but(setting=replace(first.setting, form="printed")).problem
     a, b, lam = problem.matrices, problem.offsets, problem.regulariser

@@ -1,10 +1,10 @@
-"""The problem of comfedl/imbalanced: softmax regression on one large and nine small clients."""
+"""Softmax regression on one large and some small clients, as in ComFedL's experiments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from synthetic.linear_model import LinearModel
 from synthetic.losses import LOSSES
 from synthetic.optimum import frank_wolfe_gap, minimise_on_ball
 from synthetic.smooth_optimum import minimise_smooth_on_ball
-from toolkit.datasets import Images, images
+from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.problem import Solution
 
@@ -27,13 +27,13 @@ On MNIST's 4·10⁷ it gives up after a minute and a half."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imbalanced(DROProblem):
+class ImbalancedImages(DROProblem):
     """Softmax regression; client 0 has ``large`` training images, the others ``small`` each.
 
     Args:
-        clients: 10.
+        clients: n.
         dim: pixels + 1 (set from the data; the model has dim × classes parameters).
-        data: folder of MNIST's IDX files, or None for scikit-learn's digits.
+        data: folder of a data set, or None for scikit-learn's digits.
         large, small: training images of client 0 and of each other client.
         validation: validation images of each client.
         form: "exp" (6), "log" (5) or "average".
@@ -65,32 +65,33 @@ class Imbalanced(DROProblem):
         self,
     ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
         """Training features and labels, validation features and labels, of each client."""
-        held = _loaded(self.data)
+        data = read(self.data)
+        images, labels = data.train.features, data.train.labels
         sizes = [self.large] + [self.small] * (self.clients - 1)
         needed = sum(sizes) + self.clients * self.validation
-        if needed > len(held.labels):
+        if needed > len(labels):
             raise DriftproofError(
-                f"{held.name} has {len(held.labels)} images",
+                f"{data.title} has {len(labels)} images",
                 f"{needed} of them for {self.clients} clients",
                 "use the whole data set, or a smaller profile",
             )
         random = np.random.Generator(np.random.Philox(key=self.partition))
-        order = random.permutation(len(held.labels))
-        features = np.hstack([held.pixels, np.ones((len(held.labels), 1))])
+        order = random.permutation(len(labels))
+        features = np.hstack([images, np.ones((len(labels), 1))])
         ends = np.cumsum(sizes + [self.validation] * self.clients)[:-1]
         shares = np.split(order[:needed], ends)
         train, validation = shares[: self.clients], shares[self.clients :]
         return (
             [features[part] for part in train],
-            [held.labels[part] for part in train],
+            [labels[part] for part in train],
             [features[part] for part in validation],
-            [held.labels[part] for part in validation],
+            [labels[part] for part in validation],
         )
 
     @property
     def classes(self) -> int:
         """How many classes the model tells apart."""
-        return _loaded(self.data).classes
+        return read(self.data).classes
 
     def start(self) -> np.ndarray:
         """Return 0."""
@@ -114,12 +115,12 @@ class Imbalanced(DROProblem):
         columns = torch.from_numpy(models).reshape(self.classes, -1, count)
         columns = columns.permute(1, 0, 2).reshape(-1, self.classes * count)
         features, labels = self.parts[2:] if validation else self.parts[:2]
-        made = []
+        shares = []
         for part, label in zip(features, labels, strict=True):
             scores = (torch.from_numpy(part) @ columns).reshape(len(part), self.classes, count)
             right = scores.argmax(1) == torch.from_numpy(label)[:, None]
-            made.append(right.double().mean(0).numpy())
-        return np.stack(made)
+            shares.append(right.double().mean(0).numpy())
+        return np.stack(shares)
 
     def robust_weights_at(self, w: np.ndarray) -> np.ndarray:
         """Return the r that maximises (4) at the model w, [clients]."""
@@ -151,8 +152,3 @@ class Imbalanced(DROProblem):
         value, gradient = self.value_and_gradient(point)
         gap = frank_wolfe_gap(point, gradient, self.ball)
         return Solution(value - gap, value, point, certificate | {"frank_wolfe_gap": gap})
-
-
-@cache
-def _loaded(folder: Path | None) -> Images:
-    return images(folder)

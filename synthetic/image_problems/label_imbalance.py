@@ -1,13 +1,12 @@
-r"""The problem of fednest/tuning: a label-imbalanced data set over clients, two levels.
+r"""A label-imbalanced data set over clients, its loss tuned above: FedNest's experiment.
 
-**Levels** (formulas in ``_tuning_oracles``): x = (Δ, l), y = W,
+**Levels** (formulas in ``label_imbalance_oracles``): x = (Δ, l), y = W,
 
     f_i(y) = mean over client i's validation images of w_t ℓ(y(u), t),  w_c = (1/C) Σ_b n_b / n_c,
     g_i(x, y) = mean over client i's training images of ℓ(δ(Δ)∘y(u) + l, t) + (ν/2)‖y‖²,
 
-so that f gives every class the same weight. ν > 0 is not in 002; without it g is not strongly
-convex in y, as 002's theory asks (slide "Theory"), and has no minimiser on data that can be
-separated.
+so that f gives every class the same weight. ν > 0 is not in FedNest's slides; without it g is not
+strongly convex in y, as their theory asks, and has no minimiser on data that can be separated.
 
 **ℓ_{g,1}.** ∇²_yy g ≼ (max_c δ_c² λ/2 + ν)I, λ the largest eigenvalue of a client's mean of uuᵀ,
 since ‖diag(p) − ppᵀ‖ ≤ 1/2. Under Δ it grows with Δ², so no constant serves every x, as the theory
@@ -26,26 +25,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.image_problems.dealt import dealt, falling
+from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
+from synthetic.image_problems.lower_level import conjugate_gradients, mean_product, minimised
 from toolkit.bilevel import BilevelProblem
+from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.oracles import ClientVectors, SharedVector, on_every_client
 from toolkit.problem import Solution
-from verifiers.experiments.fednest._tuning_exact import conjugate_gradients, mean_product, minimised
-from verifiers.experiments.fednest._tuning_images import dealt, falling, loaded
-from verifiers.experiments.fednest._tuning_oracles import TuningOracles
 
 SOLVED = 1e-7
 """Largest ‖∇g‖ of a lower-level solution; it is then within SOLVED/ν of y*."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tuning(BilevelProblem):
+class LabelImbalance(BilevelProblem):
     """Softmax regression on imbalanced images, its loss's parameters tuned above.
 
     Args:
         clients: m; 1 is one machine that has all images (of the same split).
         dim: not used.
-        data: folder of MNIST's IDX files, or None for scikit-learn's digits.
+        data: folder of a data set, or None for scikit-learn's digits.
         shards: over how many clients the images are split; those are put together for clients = 1.
         alike: whether clients' images are i.i.d., or two shards of the sorted ones each.
         largest, ratio: n_0, and n_0 over the smallest class's number.
@@ -97,7 +97,7 @@ class Tuning(BilevelProblem):
     @property
     def classes(self) -> int:
         """C."""
-        return loaded(self.data).classes
+        return read(self.data).classes
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -112,15 +112,16 @@ class Tuning(BilevelProblem):
     @cached_property
     def split(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Features and labels: train and validation [clients, images, …], test [images, …]."""
-        held = loaded(self.data)
+        data = read(self.data)
+        images, labels = data.train.features, data.train.labels
         parts = dealt(
-            held, self.counts, per_class=self.per_class, clients=self.shards, alike=self.alike,
+            data, self.counts, per_class=self.per_class, clients=self.shards, alike=self.alike,
             validation=self.validation, seed=self.partition,
         )  # fmt: skip
         for name in ("train", "validation"):
             parts[name] = parts[name].reshape(self.clients, -1)
         return {
-            name: (np.insert(held.pixels[part], held.pixels.shape[1], 1.0, -1), held.labels[part])
+            name: (np.insert(images[part], images.shape[1], 1.0, -1), labels[part])
             for name, part in parts.items()
         }
 
@@ -133,12 +134,12 @@ class Tuning(BilevelProblem):
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> TuningOracles:
+    ) -> LabelImbalanceOracles:
         """Return the oracles of some clients."""
         chosen = list(clients or range(self.clients))
         train, validation = self.split["train"], self.split["validation"]
         longest = float((train[0] ** 2).sum(-1).max())
-        return TuningOracles(
+        return LabelImbalanceOracles(
             train, validation, self.class_weights, clients=chosen, ridge=self.ridge,
             squash=self.squash, normalised=self.normalised, exact=self.exact,
             smoothness=longest / 2 + self.ridge, dtype=dtype, device=device,
@@ -151,8 +152,7 @@ class Tuning(BilevelProblem):
         """
         features, labels = self.split["test"]
         weights = models.T.reshape(models.shape[1], -1, self.classes)
-        found = (features @ weights).argmax(-1)  # [models, images]
-        right = found == labels
+        right = (features @ weights).argmax(-1) == labels  # [models, images]
         recalls = [right[:, labels == c].mean(1) for c in range(self.classes)]
         return np.asarray(np.mean(recalls, 0))
 
@@ -171,7 +171,7 @@ class Tuning(BilevelProblem):
         start = self.start()[self.upper_dim :]
         columns = [on_every_client(x[:, k : k + 1], self.clients) for k in range(x.shape[1])]
         oracles = self._oracles(x)
-        assert isinstance(oracles, TuningOracles)
+        assert isinstance(oracles, LabelImbalanceOracles)
         return torch.stack([minimised(oracles, column, start, SOLVED) for column in columns], 1)
 
     def solve_hessian(self, x: ClientVectors, y: ClientVectors, v: Tensor) -> Tensor:
@@ -186,7 +186,7 @@ class Tuning(BilevelProblem):
     def solution(self) -> Solution:
         """None: F is not convex in (Δ, l)."""
         raise DriftproofError(
-            "fednest/tuning has no certified optimum",
+            "label imbalance has no certified optimum",
             "an objective that is convex in (Δ, l)",
             "compare runs with each other, or with exact hypergradient steps",
         )

@@ -1,4 +1,4 @@
-r"""Hyperparameter tuning for label imbalance (002).
+r"""Hyperparameter tuning for label imbalance.
 
 Printed: label-imbalanced data; the upper level minimises a class-balanced validation loss over
 x = (Δ, l), the lower one the parametric training loss log(1 + Σ_{s≠t} e^{l_s − l_t} e^{Δ_s y_s(u) −
@@ -9,8 +9,8 @@ sampled, T = 3, five epochs of batches of 10, N = 3, steps 0.01 and 0.02, and a 
 hidden units and dropout.
 
 Here: softmax regression (a linear model, not the paper's network) on scikit-learn's digits, or on
-MNIST with --data; the images and the clients are as in ``_tuning_images``, the ridge of
-``_tuning_problem`` makes the lower level strongly convex, and sizes are in ``_tuning_sizes``. Every
+MNIST with --data; the images and the clients are as in ``dealt``, the ridge of
+``label_imbalance`` makes the lower level strongly convex, and sizes are in ``plans``. Every
 method chooses its (β, α) from one grid by the validation loss on a split of its own, and is then
 judged on others. The algorithm is the slides', with (Δ, l) and N' sampled; the choices of the
 public code are run beside it, one at a time and together.
@@ -22,38 +22,33 @@ from typing import Any
 
 import numpy as np
 
-from verifiers.experiment import Conclusion, Panel, Plan, Steps, experiment
-from verifiers.experiments.fednest import _tuning_sizes as sizes
-from verifiers.experiments.fednest._tuning_judged import Runs, finals, judged
-from verifiers.experiments.fednest._tuning_panels import panel
-from verifiers.experiments.fednest._tuning_runs import OneRun, loaded
-from verifiers.experiments.fednest._tuning_series import Series
+from toolkit.dataset import read
+from verifiers.experiment import Conclusion, Panel, Plan, Steps, experiment, results_of
+from verifiers.experiments.fednest.tuning import plans
+from verifiers.experiments.fednest.tuning.judged import Results, Runs, finals, judged, panel
+from verifiers.experiments.fednest.tuning.run import RIDGE, TuningRun
+from verifiers.experiments.fednest.tuning.series import Series
 
 
 @experiment(
     name="fednest/tuning",
-    source="002, slides on hyperparameter tuning for label imbalance",
+    source="FedNest, slides on hyperparameter tuning for label imbalance",
     statement="i.i.d.: FedNest behaves similarly to LFedNest; not i.i.d.: FedNest (with SVRG) is "
     "significantly better than FedNest_SGD; tuned is better than not tuned",
 )
 def tuning(plan: Plan) -> Steps:
     """Choose step sizes, run every method on every split, and judge the sentences."""
-    open_runs = sizes.everything(plan)
-    grids = {key: sizes.grid(run) for key, run in open_runs.items()}
-    tried = loaded((yield [run for runs in grids.values() for run in runs]))
-    chosen: dict[tuple[str, bool], OneRun] = {}
-    for key, runs in grids.items():
-        chosen[key] = sizes.best(runs, tried[: len(runs)])
-        tried = tried[len(runs) :]
-    whole = {key: sizes.over_seeds(run, plan.engine) for key, run in chosen.items()}
-    made = loaded((yield [run for runs in whole.values() for run in runs]))
-    results: dict[tuple[str, bool], list[dict[str, Any]]] = {}
-    for key, runs in whole.items():
-        results[key], made = made[: len(runs)], made[len(runs) :]
-    first = {alike: whole["FedNest", alike][0] for alike in (True, False)}
-    series = dict(zip(first, loaded((yield [Series(run) for run in first.values()])), strict=True))
-    size = sizes.size_of(plan)
-    ends = {key: finals(held, size.rounds) for key, held in results.items()}
+    grids = {key: plans.grid(run) for key, run in plans.everything(plan).items()}
+    tried = yield from results_of(grids)
+    chosen = {key: plans.best(runs, tried[key]) for key, runs in grids.items()}
+    whole = {key: plans.over_seeds(run, plan.engine) for key, run in chosen.items()}
+    results = yield from results_of(whole)
+    compared = yield from results_of(
+        {alike: [Series(whole["FedNest", alike][0])] for alike in (True, False)}
+    )
+    series = {alike: of_first_split for alike, (of_first_split,) in compared.items()}
+    size = plans.size_of(plan)
+    ends = {key: finals(of_key, size.rounds) for key, of_key in results.items()}
     return Conclusion(
         setting=_setting(plan, chosen),
         sentences=judged(results),
@@ -79,22 +74,21 @@ def _named(key: tuple[str, bool]) -> str:
     return key[0] if key[0].startswith("non-federated") else f"{key[0]}, {_where(key[1])}"
 
 
-def _setting(plan: Plan, chosen: dict[tuple[str, bool], OneRun]) -> list[str]:
-    size = sizes.size_of(plan)
+def _setting(plan: Plan, chosen: dict[tuple[str, bool], TuningRun]) -> list[str]:
+    size = plans.size_of(plan)
     problem = chosen["FedNest", False].problem
-    data = "scikit-learn digits" if plan.data is None else "MNIST"
     steps = "; ".join(f"{_named(key)} ({run.beta:g}, {run.alpha:g})" for key, run in chosen.items())
     images = problem.split["train"][1].shape[1] + problem.split["validation"][1].shape[1]
     return [
-        f"data: {data}, {problem.counts[0]:,} images of class 0 down to {problem.counts[-1]} of "
-        f"class 9 (ratio {size.ratio:g}), over {size.clients} clients of {images} images, half of "
+        f"data: {read(plan.data).title}, {problem.counts[0]:,} images of class 0 down to "
+        f"{problem.counts[-1]} of class 9 (ratio {size.ratio:g}), over {size.clients} clients of {images} images, half of "
         f"them for validation; test: {size.per_class} other images of every class",
         "model: softmax regression; the paper's network differs (the public code: a perceptron "
         "with 200 hidden units and dropout)",
         "not i.i.d.: a client has two shards of the images sorted by class",
         f"T = {size.inner_calls}, τ = {size.inner_steps} below and 1 above, N = {size.terms}, "
         f"minibatches of {size.batch}, {size.sampled} of {size.clients} clients a call, "
-        f"ridge ν = {sizes.RIDGE:g}, K = {size.rounds}, {size.seeds} seeds (split and minibatches)",
+        f"ridge ν = {RIDGE:g}, K = {size.rounds}, {size.seeds} seeds (split and minibatches)",
         f"(β, α) chosen for every method alike from β in {list(size.betas)} and α in "
         f"{list(size.alphas)} (over {size.public_scale:g} with the public code's series) by the "
         "class-balanced validation loss of the last quarter of K, mean over two splits that no "
@@ -107,28 +101,28 @@ def _setting(plan: Plan, chosen: dict[tuple[str, bool], OneRun]) -> list[str]:
 
 
 def _panels(results: Runs, ends: dict[tuple[str, bool], np.ndarray]) -> list[Panel]:
-    levels = {label: ends[label, True] for label in (sizes.MACHINE, sizes.MACHINE_FIXED)}
+    levels = {label: ends[label, True] for label in (plans.MACHINE, plans.MACHINE_FIXED)}
     made = []
-    main = (*sizes.TUNED, sizes.FIXED)
+    main = (*plans.TUNED, plans.FIXED)
     for alike, name in ((True, "iid"), (False, "non-iid")):
         for axis in ("communication", "rounds"):
-            more = () if alike else (sizes.ALL_SHARED,)
+            more = () if alike else (plans.ALL_SHARED,)
             shown = {label: results[label, alike] for label in (*main, *more)}
             made.append(panel(f"{name}-{axis}", _title(f"{_where(alike)}, slides' algorithm"), axis,
                               shown, levels))  # fmt: skip
     title = _title("not i.i.d., choices of the public code")
-    shown = {label: results[label, False] for label in ("FedNest", *sizes.LOSSES, sizes.PUBLIC)}
+    shown = {label: results[label, False] for label in ("FedNest", *plans.LOSSES, plans.PUBLIC)}
     made.append(panel("choices", title, "rounds", shown, levels))
     for other, alike, name in (
-        (sizes.PUBLIC_LIGHT, True, "iid"), (sizes.PUBLIC_SGD, False, "non-iid")
+        (plans.PUBLIC_LIGHT, True, "iid"), (plans.PUBLIC_SGD, False, "non-iid")
     ):  # fmt: skip
-        shown = {label: results[label, alike] for label in (sizes.PUBLIC, other)}
+        shown = {label: results[label, alike] for label in (plans.PUBLIC, other)}
         title = _title(f"{_where(alike)}, public code's choices")
         made.append(panel(f"public-{name}", title, "communication", shown, levels))
-    shown = {label: results[label, False] for label in ("FedNest", *sizes.SERIES)}
+    shown = {label: results[label, False] for label in ("FedNest", *plans.SERIES)}
     made.append(panel("series", _title("not i.i.d., the series"), "rounds", shown, levels))
-    for how, kind in sizes.HARDER.items():
-        shown = {label: results[sizes.harder(label, how), False] for label in main[:2]}
+    for how, kind in plans.HARDER.items():
+        shown = {label: results[plans.harder(label, how), False] for label in main[:2]}
         title = _title(f"not i.i.d., {how}")
         made.append(panel(f"non-iid-{kind}", title, "communication", shown, levels))
     return made
@@ -137,7 +131,7 @@ def _panels(results: Runs, ends: dict[tuple[str, bool], np.ndarray]) -> list[Pan
 def _findings(
     results: Runs,
     ends: dict[tuple[str, bool], np.ndarray],
-    chosen: dict[tuple[str, bool], OneRun],
+    chosen: dict[tuple[str, bool], TuningRun],
     series: dict[bool, dict[str, Any]],
 ) -> list[str]:
     terms = chosen["FedNest", True].size.terms
@@ -170,7 +164,7 @@ def _findings(
     largest = [_largest_delta(results["FedNest", alike]) for alike in (True, False)]
     if all(largest):  # the wire engine does not tell x
         made.append(
-            "With Δ unbounded as in 002, ∇_y g is Lipschitz with a constant that grows with "
+            "With Δ unbounded as in the slides, ∇_y g is Lipschitz with a constant that grows with "
             "max Δ², so ℓ_{g,1} of the theory does not exist; under the public code's sigmoid it "
             f"does in y. At the end of FedNest's runs max |Δ| is {largest[0]:.3g} (i.i.d.) and "
             f"{largest[1]:.3g} (not i.i.d.)."
@@ -178,11 +172,11 @@ def _findings(
     return made
 
 
-def _at_edge(run: OneRun) -> bool:
-    tried = {other.alpha for other in sizes.grid(run)}
+def _at_edge(run: TuningRun) -> bool:
+    tried = {other.alpha for other in plans.grid(run)}
     return len(tried) > 1 and run.alpha in (min(tried), max(tried))
 
 
-def _largest_delta(held: list[dict[str, Any]]) -> float:
+def _largest_delta(held: Results) -> float:
     """Return max |Δ| over seeds (0: not told)."""
     return max((abs(v) for r in held for v in r["x"][: len(r["x"]) // 2]), default=0.0)

@@ -1,9 +1,7 @@
-"""The units of fednest/minimax: one method in one setting, on one seed's data and cohorts."""
+"""The runs of fednest/minimax: one method in one setting, on one seed's data and cohorts."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +12,8 @@ from toolkit.algorithm import Algorithm
 from toolkit.algorithms.fedavg_s import FedAvgS
 from toolkit.algorithms.fednest import FedNest
 from toolkit.algorithms.lfednest import LFedNest
-from toolkit.federation import run, sampled_context
-from toolkit.wire import run_on_wire
-from verifiers.experiment import packed
-from verifiers.experiments.fednest._minimax_predicted import predicted
-from verifiers.scheduler import Result
+from verifiers.experiment import Run
+from verifiers.experiments.fednest.minimax.predicted import predicted
 
 RATE = 0.01
 """lr and hlr of the public notebook."""
@@ -74,36 +69,21 @@ class Size:
     outer_steps: int = 500
 
 
-@dataclass(frozen=True)
-class OneRun:
-    """A unit: one method in one setting.
+@dataclass(frozen=True, kw_only=True)
+class MinimaxRun(Run):
+    """One method in one setting.
 
     ``WITHOUT`` is FedNest as the public notebook writes it, without b_i in y's step. Its step on x
     knows no b_i either, so that it is FedNest on the problem whose b_i are 0; what it comes to is
     measured from the saddle point of the problem that has them.
     """
 
-    method: str
+    fields = ("x", "y")
+
+    method: str = "FedNest"
     setting: Setting
-    participation: float
+    participation: float = 1.0
     size: Size
-    seed: int
-    partition: int
-    engine: str
-
-    @property
-    def name(self) -> str:
-        """Everything that the result depends on."""
-        return "fednest/minimax " + repr(self)
-
-    @property
-    def path(self) -> None:
-        """No user's file."""
-        return
-
-    def but(self, **changes: Any) -> OneRun:
-        """Return the run with some attributes changed."""
-        return replace(self, **changes)
 
     @property
     def problem(self) -> RandomMinimax:
@@ -112,7 +92,7 @@ class OneRun:
         return RandomMinimax(
             clients=self.size.clients, dim=self.size.dim, spread=of.spread, coupling=of.coupling,
             matrices_drawn=of.matrices_drawn, centring=of.centring, regulariser=of.regulariser,
-            form=of.form, partition=self.seed * 1000 + self.partition,
+            form=of.form, partition=self.data_seed,
         )  # fmt: skip
 
     @property
@@ -135,47 +115,26 @@ class OneRun:
         )
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What keys the cohorts: the same for all methods, which are compared on them."""
+    def keys(self) -> tuple[str, ...]:
+        """The same for all methods, which are compared on the same cohorts."""
         return str(self.seed), "fednest/minimax", str(self.partition)
 
-    def work(self) -> bytes:
-        """Run, and measure the server's iterates at each round's start and at the end."""
+    def measured(self) -> dict[str, Any]:
+        """Return squared distances and norms of the iterates, beside what is predicted."""
         problem = self.problem
-        runs = replace(problem, spread=0.0) if self.method == WITHOUT else problem
-        x, y = self._iterates(runs)
-        made: dict[str, Any] = {
+        moved = replace(problem, spread=0.0) if self.method == WITHOUT else problem
+        x, y = self.followed(moved).fields.values()
+        expected = predicted(moved, self.algorithm, self.rounds)
+        return {
             "x": _squares(x - problem.saddle[0]), "y": _squares(y - problem.saddle[1]),
             "norm of x": _squares(x), "norm of y": _squares(y),
             "saddle": [float(v @ v) for v in problem.saddle],
             "end": [*x[-1].tolist(), *y[-1].tolist()],
+            "predicted x": expected.x.tolist(), "predicted y": expected.y.tolist(),
+            "floor x": expected.floor_x, "floor y": expected.floor_y, "rate": expected.rate,
         }  # fmt: skip
-        expected = predicted(runs, self.algorithm, self.size.rounds)
-        made |= {"predicted x": expected.x.tolist(), "predicted y": expected.y.tolist()}
-        made |= {"floor x": expected.floor_x, "floor y": expected.floor_y, "rate": expected.rate}
-        return packed(made)
-
-    def _iterates(self, problem: RandomMinimax) -> tuple[np.ndarray, np.ndarray]:
-        """Return x_k and y_k, [rounds + 1, dim] each."""
-        algorithm, rounds = self.algorithm, self.size.rounds
-        if self.engine == "wire":
-            made = run_on_wire(problem, algorithm, self.names, rounds=rounds, fields=("x", "y"))
-            return made.followed["x"][..., 0], made.followed["y"][..., 0]
-        kept: list[tuple[np.ndarray, np.ndarray]] = []
-        run(
-            problem, algorithm, sampled_context(problem, self.names, replicates=1), rounds=rounds,
-            watch=lambda s, state: kept.append(
-                (state.x[0, :, 0].numpy().copy(), state.y[0, :, 0].numpy().copy())
-            ),
-        )  # fmt: skip
-        return np.array([x for x, _ in kept]), np.array([y for _, y in kept])
 
 
 def _squares(values: np.ndarray) -> list[float]:
-    made: list[float] = (values**2).sum(1).tolist()
-    return made
-
-
-def loaded(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return units' results as data."""
-    return [json.loads(blob) for blob, _ in results]
+    squares: list[float] = (values**2).sum(1).tolist()
+    return squares

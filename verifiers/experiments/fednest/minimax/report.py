@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verifiers.experiment import Panel, Sentence, curve, judged_by_seeds
-from verifiers.experiments.fednest._minimax_runs import SINGLE, WITHOUT, Setting
+from verifiers.experiments.fednest.minimax.run import SINGLE, WITHOUT, Setting
 
 Runs = Mapping[tuple[Setting, float, str], list[dict[str, Any]]]
 """Setting, participation and method → its result for each seed."""

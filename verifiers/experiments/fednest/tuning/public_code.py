@@ -1,10 +1,10 @@
 r"""FedNest as its authors' code has it (ucr-optml/FedNest, core/ClientManage.py, core/Client.py).
 
 **All images.** The gradient that FedSVRG shares and everything at the upper level are means over
-all of a client's images; 002 writes them with a sample, as the toolkit's FedNest draws them.
+all of a client's images; the slides write them with a sample, as the toolkit's FedNest draws them.
 
 **The series** of the upper level (``fed_out``, ``hvp_method`` "global_batch"; one cohort S for
-everything) differs from 002's in what it takes for p:
+everything) differs from the slides' in what it takes for p:
 
 * p_0 = (1/|S|) Σ ∇_y f_i, not multiplied by a step;
 * every client has a counter c_{i,0} = p_0, c_{i,n} = c_{i,n−1} − η∇²_yy g_i c_{i,n−1} of its own
@@ -46,7 +46,7 @@ class AllShared:
 
 @dataclass(frozen=True, kw_only=True)
 class AllSharedFedNest(FedNest):
-    """002's FedNest, but for the lower level's shared gradient, which is of all images."""
+    """The slides' FedNest, but for the lower level's shared gradient, which is of all images."""
 
     def step(self, ctx: Context, oracles: Bilevel, state: Any) -> Any:
         """One local step."""
@@ -57,7 +57,7 @@ class AllSharedFedNest(FedNest):
 class PublicFedNest(Nested):
     """FedNest, FedNest_SGD or LFedNest as in the public code.
 
-    Rounds of communication a k: as in 002's table, 2T + N + 3, T + N + 3 and T + 1.
+    Rounds of communication a k: as in the slides' table, 2T + N + 3, T + N + 3 and T + 1.
 
     Args:
         series_step: η of the series; the public code takes the step size of the upper level.

@@ -3,7 +3,7 @@ r"""How near the series come to the hypergradient, at the start x⁰ and y*(x⁰
 The exact ∇F is had by conjugate gradients. Compared with it are, without noise and with all
 clients, −∇²_xy g p for
 
-* p = (1/ℓ) Σ_{n<N} (I − H/ℓ)^n ∇_y f, the mean of what 002 samples (H the mean ∇²_yy g), and
+* p = (1/ℓ) Σ_{n<N} (I − H/ℓ)^n ∇_y f, the mean of what the slides sample (H the mean ∇²_yy g), and
 * p = ∇_y f + Σ_{n≤N} (1/n)(1/m) Σ_i (I − ηH_i)^n ∇_y f, the public code's.
 
 Lengths are a matter of the step size α; directions are not.
@@ -18,30 +18,20 @@ import torch
 from torch import Tensor
 
 from toolkit.oracles import ClientVectors, on_every_client
-from verifiers.experiment import packed
-from verifiers.experiments.fednest._tuning_public import PublicFedNest
-from verifiers.experiments.fednest._tuning_runs import OneRun
+from verifiers.experiment import Computed
+from verifiers.experiments.fednest.tuning.public_code import PublicFedNest
+from verifiers.experiments.fednest.tuning.run import TuningRun
 
 TERMS = (1, 3, 10, 30, 100, 300)
 
 
 @dataclass(frozen=True)
-class Series:
-    """A unit: the comparison on one split."""
+class Series(Computed):
+    """The comparison on one split."""
 
-    of: OneRun
+    of: TuningRun
 
-    @property
-    def name(self) -> str:
-        """Everything that the result depends on."""
-        return f"fednest/tuning series {self.of!r}"
-
-    @property
-    def path(self) -> None:
-        """No user's file."""
-        return
-
-    def work(self) -> bytes:
+    def measured(self) -> dict[str, Any]:
         """Return the cosine and the ratio of lengths for each N, and for the public code's p."""
         problem = self.of.problem
         oracles = problem.oracles(torch.float64)
@@ -64,11 +54,11 @@ class Series:
         gradient = mean(oracles.upper_grad_y(x, y, None))
         step = 1 / oracles.lower_smoothness
         power, total = gradient, torch.zeros_like(gradient)
-        made: dict[str, Any] = {}
+        series: dict[str, Any] = {}
         for n in range(1, max(TERMS) + 1):
             total = total + step * power
             if n in TERMS:
-                made[str(n)] = compared(total)
+                series[str(n)] = compared(total)
             power = mean(power - step * oracles.lower_hessian(x, y, power, None))
         terms, eta = self.of.size.terms, PublicFedNest().series_step
         counter: Tensor = gradient
@@ -76,6 +66,6 @@ class Series:
         for n in range(1, terms + 1):
             counter = counter - eta * oracles.lower_hessian(x, y, counter, None)
             total = total + mean(counter) / n
-        made["public"] = compared(total)
-        made["length of ∇F"] = float(exact.norm())
-        return packed(made)
+        series["public"] = compared(total)
+        series["length of ∇F"] = float(exact.norm())
+        return series

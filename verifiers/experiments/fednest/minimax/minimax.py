@@ -1,4 +1,4 @@
-r"""The minimax experiment of the FedNest slides (002): FedNest, LFedNest, FedAvg-S.
+r"""The minimax experiment of the FedNest slides: FedNest, LFedNest, FedAvg-S.
 
 Printed: min_x (1/m) max_y Σ f_i, f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², on non-i.i.d.
 synthetic data; nothing else. The public code (ucr-optml/FedNest, minmax_synthetic.ipynb) has 1,000
@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from verifiers.experiment import Conclusion, Plan, Steps, check_plan, experiment
-from verifiers.experiments.fednest._minimax_findings import findings
-from verifiers.experiments.fednest._minimax_report import (
+from verifiers.experiment import Conclusion, Plan, Steps, experiment, results_of
+from verifiers.experiments.fednest.minimax.findings import findings
+from verifiers.experiments.fednest.minimax.report import (
     Runs,
     distances,
     last_quarter,
@@ -29,15 +29,14 @@ from verifiers.experiments.fednest._minimax_report import (
     sentences,
     where,
 )
-from verifiers.experiments.fednest._minimax_runs import (
+from verifiers.experiments.fednest.minimax.run import (
     METHODS,
     RATE,
     SINGLE,
     WITHOUT,
-    OneRun,
+    MinimaxRun,
     Setting,
     Size,
-    loaded,
 )
 
 SIZES = {
@@ -58,36 +57,32 @@ VARIED_SIZES = {"quick": (100, 100), "paper": (1000, 200)}
 
 @experiment(
     name="fednest/minimax",
-    source="002, slide Minimax Experiment",
+    source="FedNest, slide Minimax Experiment",
     statement="LFedNest performs slightly better than FedAvg-S; FedNest converges linearly "
     "despite heterogeneity",
 )
 def minimax(plan: Plan) -> Steps:
     """Run all methods with all clients and with some, in the slides' setting and the code's."""
-    check_plan(plan)
     size = SIZES[plan.profile]
-    base = OneRun("FedNest", MAIN[0], 1.0, size, plan.seed, 0, plan.engine)
     sizes = dict.fromkeys(MAIN, size)
     if plan.profile == "smoke":
         sizes = dict.fromkeys(MAIN[::2], size)
     else:
         clients, rounds = VARIED_SIZES[plan.profile]
         sizes |= dict.fromkeys(VARIED, replace(size, clients=clients, rounds=rounds))
-    chosen = [
-        base.but(method=method, setting=setting, participation=share, size=own)
+    base = MinimaxRun(
+        setting=MAIN[0], size=size, rounds=size.rounds, seed=plan.seed, engine=plan.engine
+    )
+    chosen = {
+        (setting, share, method): base.but(
+            method=method, setting=setting, participation=share, size=own, rounds=own.rounds
+        )
         for setting, own in sizes.items()
         for share in (1.0, size.sampled)
         for method in METHODS
         if method not in (WITHOUT, SINGLE) or (setting in MAIN and share < 1)
-    ]
-    units = [run.but(partition=k) for run in chosen for k in range(size.seeds)]
-    results = loaded((yield units))
-    runs: Runs = {
-        (run.setting, run.participation, run.method): results[
-            k * size.seeds : (k + 1) * size.seeds
-        ]
-        for k, run in enumerate(chosen)
-    }  # fmt: skip
+    }
+    runs = yield from results_of({key: run.over(size.seeds) for key, run in chosen.items()})
     return Conclusion(
         setting=_setting(size, plan),
         sentences=sentences(runs),
@@ -98,7 +93,7 @@ def minimax(plan: Plan) -> Steps:
 
 
 def _setting(size: Size, plan: Plan) -> list[str]:
-    made = [
+    told = [
         f"{size.clients:,} clients, d = {size.dim}, {size.rounds} rounds, {size.seeds} seeds (data "
         f"and cohorts), {100 * size.sampled:g} % of the clients where some are sampled",
         f"T = {size.calls} calls of FedInn of {size.inner_steps} steps, FedOut of "
@@ -109,18 +104,18 @@ def _setting(size: Size, plan: Plan) -> list[str]:
     ]
     if plan.profile == "quick":
         clients, rounds = VARIED_SIZES["quick"]
-        made.append(f"λ, t_i, A_i and Σ b_i = 0 with {clients} clients and {rounds} rounds")
-    return made
+        told.append(f"λ, t_i, A_i and Σ b_i = 0 with {clients} clients and {rounds} rounds")
+    return told
 
 
 def _numbers(runs: Runs) -> dict[str, object]:
     """The means over seeds that the page's tables are made of."""
-    made: dict[str, object] = {}
+    means: dict[str, object] = {}
     for (setting, share, method), results in runs.items():
         mean = sum(last_quarter(distances(r)) for r in results) / len(results)
         floor = sum(r["floor x"] + r["floor y"] for r in results) / len(results)
         rate = sum(r["rate"] for r in results) / len(results)
-        made[f"{where(setting, share)}; {method}"] = {
+        means[f"{where(setting, share)}; {method}"] = {
             "distance": mean, "floor": floor, "rate": rate
         }  # fmt: skip
-    return made
+    return means

@@ -1,4 +1,4 @@
-r"""Exact lower-level solutions and products with inverse Hessians, for fednest/tuning.
+r"""Exact lower-level solutions and products with inverse Hessians, without matrices.
 
 Both are certified by what is left over, since g is ν-strongly convex: ‖y − y*‖ ≤ ‖∇g(y)‖/ν and
 ‖p − H^{-1}v‖ ≤ ‖Hp − v‖/ν.
@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
 from toolkit.errors import DriftproofError
 from toolkit.oracles import Bilevel, ClientVectors, on_every_client
-from verifiers.experiments.fednest._tuning_oracles import TuningOracles
 
 NEWTON_STEPS = 20
 PRODUCTS = 5000
@@ -29,7 +29,7 @@ def mean_product(oracles: Bilevel, x: ClientVectors, y: ClientVectors, v: Tensor
 
 
 def minimised(
-    oracles: TuningOracles, x: ClientVectors, start: np.ndarray, tolerance: float
+    oracles: LabelImbalanceOracles, x: ClientVectors, start: np.ndarray, tolerance: float
 ) -> Tensor:
     """Return y with ‖∇_y g(x, y)‖ ≤ tolerance, g the mean; x has one replicate.
 
