@@ -4,9 +4,9 @@ The preprint's figure 3 and the journal version's figure 2.
 
 Printed: MNIST, logistic regression, ten workers of which one has 5,000 images and nine have 20;
 lr 0.01, τ = 5; ComFedL with γ = 0.5 (preprint) or 0.2 (journal version), DRFL with 0.08 for the
-weights, q-FedAvg with q = 0.2. Here: softmax regression on raw pixels and a constant, from w = 0; minibatches of 20
-drawn with replacement (the text gives no size); validation images split evenly over clients (the
-text does not say how); on scikit-learn's digits the large client has 1,000.
+weights, q-FedAvg with q = 0.2. Here: softmax regression on raw pixels and a constant, from w = 0;
+minibatches of 20 drawn with replacement (the text gives no size); validation images split evenly
+over clients (the text does not say how); on scikit-learn's digits the large client has 1,000.
 
 ComFedL's printed step is η exp(f_B/γ)/γ·∇f_B. At w = 0, f = log 10, so the first step is
 η·10^{1/γ}/γ times a gradient: 5,000 gradients at γ = 0.2 and 2 at γ = 0.5, for η = 0.01. Where that

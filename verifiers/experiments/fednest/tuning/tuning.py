@@ -81,8 +81,9 @@ def _setting(plan: Plan, chosen: dict[tuple[str, bool], TuningRun]) -> list[str]
     images = problem.split["train"][1].shape[1] + problem.split["validation"][1].shape[1]
     return [
         f"data: {read(plan.data).title}, {problem.counts[0]:,} images of class 0 down to "
-        f"{problem.counts[-1]} of class 9 (ratio {size.ratio:g}), over {size.clients} clients of {images} images, half of "
-        f"them for validation; test: {size.per_class} other images of every class",
+        f"{problem.counts[-1]} of class 9 (ratio {size.ratio:g}), over {size.clients} clients of "
+        f"{images} images, half of them for validation; test: {size.per_class} other images of "
+        "every class",
         "model: softmax regression; the paper's network differs (the public code: a perceptron "
         "with 200 hidden units and dropout)",
         "not i.i.d.: a client has two shards of the images sorted by class",
