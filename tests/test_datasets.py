@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,19 @@ from toolkit.errors import DriftproofError, MissingError
 from toolkit.file_reader import CHUNK, opened
 from toolkit.idx import MOST, as_idx, read_idx
 
+ROOT = Path(__file__).parents[1]
+
+
+def documented():
+    """Return the data set that docs/datasets.md writes out."""
+    text = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+    names = {}
+    exec(text.split("```python\n")[1].split("```")[0], names)
+    return names["CIFAR10"]
+
+
 EVERY = [pytest.param(leaf.load(), id=leaf.name) for leaf in leaves("dataset").values()]
+EVERY.append(pytest.param(documented(), id="docs"))
 IN_FILES = [each for each in EVERY if each.values[0].files]
 MNIST = find("dataset", "mnist").load()
 
@@ -55,7 +68,7 @@ def test_a_file_that_is_missing_cut_or_longer_is_told(dataset, tmp_path):
         dataset.sample(tmp_path)
         path = tmp_path / name
         whole = path.read_bytes()
-        for data in (b"", whole[:1], whole[: len(whole) // 2], whole[:-1], whole + b"\0"):
+        for data in (b"", whole[:1], whole[: len(whole) // 2 + 1], whole[:-1], whole + b"\0"):
             path.write_bytes(data)
             with pytest.raises(DriftproofError, match="offset") as caught:
                 dataset.load(tmp_path)
@@ -139,6 +152,15 @@ def test_a_gzip_stream_is_read_no_further_than_asked(tmp_path):
             file.end()
     assert tracemalloc.get_traced_memory()[1] < 4 * CHUNK
     tracemalloc.stop()
+
+
+def test_records_are_whole_and_not_too_many(tmp_path):
+    path = tmp_path / "records"
+    path.write_bytes(bytes(12))
+    with opened(path) as file:
+        assert len(file.records(4, 3)) == 12
+    with opened(path) as file, pytest.raises(DriftproofError, match="at most 2 records"):
+        file.records(4, 2)
 
 
 def test_mnist_has_a_label_of_ten_for_every_image(tmp_path):

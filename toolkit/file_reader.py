@@ -43,6 +43,23 @@ class FileReader:
             self.offset += len(part)
         return taken
 
+    def records(self, size: int, most: int) -> bytearray:
+        """Return the rest of the file: some records of ``size`` bytes each, ``most`` at most.
+
+        Raises:
+            DriftproofError: there are none or too many, or the last one is cut; with the offset.
+        """
+        rest = bytearray()
+        while part := self._read(CHUNK):
+            rest += part
+            self.offset += len(part)
+            if len(rest) > size * most:
+                raise self.wrong("more bytes", f"at most {most:,} records of {size} bytes")
+        if not rest or len(rest) % size:
+            got = f"the end of the file, {len(rest) % size} bytes into a record"
+            raise self.wrong(got, f"whole records of {size} bytes, one or more")
+        return rest
+
     def end(self) -> None:
         """Raise if the file goes on."""
         if self._read(1):

@@ -14,7 +14,7 @@ ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
-    "variants",
+    "variants", "files", "optional_files",
     "tolerance", "times", "sizes", "sweeps", "file",
 )  # fmt: skip
 

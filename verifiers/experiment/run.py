@@ -6,16 +6,20 @@ finds a finished unit by them.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm
+from toolkit.discover import import_path, is_own
 from toolkit.federation import run, sampled_context
 from toolkit.problem import Problem
 from toolkit.wire import WireFailure, run_on_wire
@@ -34,9 +38,14 @@ class Computed(ABC):
         return f"{type(self).__module__}.{self!r}"
 
     @property
-    def path(self) -> None:
-        """No user's file."""
-        return
+    def path(self) -> Path | None:
+        """The user's file that its class is in, if it is in one."""
+        module = type(self).__module__
+        return Path(sys.modules[module].__file__ or "") if is_own(module) else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel by the file's path, from which a worker imports the class."""
+        return _restored, (self.path, type(self).__module__, type(self).__name__, vars(self))
 
     @abstractmethod
     def measured(self) -> dict[str, Any]:
@@ -45,6 +54,13 @@ class Computed(ABC):
     def work(self) -> bytes:
         """Compute, and pack it for the ledger."""
         return packed(self.measured())
+
+
+def _restored(path: Path | None, module: str, name: str, values: dict[str, Any]) -> Computed:
+    owner = import_module(module) if path is None else import_path(path)
+    unit: Computed = object.__new__(getattr(owner, name))
+    unit.__dict__.update(values)
+    return unit
 
 
 @dataclass(frozen=True)
@@ -74,7 +90,6 @@ class Run(Computed):
     A subclass names the ``problem``, the ``algorithm`` and what is ``measured``.
 
     Attributes:
-        method: which one.
         rounds: how many.
         seed: of the whole experiment.
         partition: of the data and the draws: 0, 1, … over which sentences are judged.
@@ -84,7 +99,6 @@ class Run(Computed):
     fields: ClassVar[tuple[str, ...]] = ("w",)
     """Of the state, to be followed."""
 
-    method: str
     rounds: int
     seed: int = 0
     partition: int = 0
