@@ -149,9 +149,9 @@ def dataset(*, name: str, source: str, statement: str) -> Callable[[type[DataSet
     """
 
     def decorate(of: type[DataSet]) -> DataSet:
-        made = of()
-        made.name, made.source, made.statement = name, source, statement
-        return made
+        leaf = of()
+        leaf.name, leaf.source, leaf.statement = name, source, statement
+        return leaf
 
     return decorate
 

@@ -176,11 +176,11 @@ class LabelImbalance(BilevelProblem):
 
     def solve_hessian(self, x: ClientVectors, y: ClientVectors, v: Tensor) -> Tensor:
         """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients: no matrix of dim² numbers."""
-        made = torch.empty_like(v)
+        solved = torch.empty_like(v)
         for row, k in np.ndindex(len(v), v.shape[2]):
             product = partial(mean_product, self._oracles(x), x[..., k : k + 1], y[..., k : k + 1])
-            made[row, :, k] = conjugate_gradients(product, v[row, :, k], SOLVED)
-        return made
+            solved[row, :, k] = conjugate_gradients(product, v[row, :, k], SOLVED)
+        return solved
 
     @property
     def solution(self) -> Solution:

@@ -76,10 +76,10 @@ class LabelImbalanceOracles:
 
     def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
         """Return f_i(x, y), [clients, replicates]."""
-        held = self._validation.at(None)
-        scores = held.features @ self._model(y)
-        losses = torch.logsumexp(scores, -1) - (scores * held.hot).sum(-1)
-        return (losses * self._shares(held)).sum(-1)
+        images = self._validation.at(None)
+        scores = images.features @ self._model(y)
+        losses = torch.logsumexp(scores, -1) - (scores * images.hot).sum(-1)
+        return (losses * self._shares(images)).sum(-1)
 
     def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return 0: the validation loss is of the model alone."""
@@ -87,14 +87,14 @@ class LabelImbalanceOracles:
 
     def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return ∇_y f_i(x, y; ξ)."""
-        held = self._validation.at(xi)
-        error = torch.softmax(held.features @ self._model(y), -1) - held.hot
-        return _flat(held.features.mT @ (error * self._shares(held)[..., None]))
+        images = self._validation.at(xi)
+        error = torch.softmax(images.features @ self._model(y), -1) - images.hot
+        return _flat(images.features.mT @ (error * self._shares(images)[..., None]))
 
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇_y g_i(x, y; ζ)."""
-        held, scale, _, _, error = self._errors(x, y, zeta)
-        pulled = held.features.mT @ (scale * error) / error.shape[2]
+        images, scale, _, _, error = self._errors(x, y, zeta)
+        pulled = images.features.mT @ (scale * error) / error.shape[2]
         return _flat(pulled) + self._ridge * y
 
     def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
@@ -104,34 +104,34 @@ class LabelImbalanceOracles:
 
     def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_yy g_i(x, y; ζ) v."""
-        held, scale, _, _, error = self._errors(x, y, zeta)
-        bent = _softmax_derivative(error + held.hot, scale * (held.features @ self._model(v)))
-        return _flat(held.features.mT @ (scale * bent) / error.shape[2]) + self._ridge * v
+        images, scale, _, _, error = self._errors(x, y, zeta)
+        bent = _softmax_derivative(error + images.hot, scale * (images.features @ self._model(v)))
+        return _flat(images.features.mT @ (scale * bent) / error.shape[2]) + self._ridge * v
 
     def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_xy g_i(x, y; ζ) v."""
-        held, scale, slope, logits, error = self._errors(x, y, zeta)
-        along = held.features @ self._model(v)
-        bent = _softmax_derivative(error + held.hot, scale * along)
+        images, scale, slope, logits, error = self._errors(x, y, zeta)
+        along = images.features @ self._model(v)
+        bent = _softmax_derivative(error + images.hot, scale * along)
         return _pair(slope * (logits * bent + error * along), bent)
 
     def lower_value(self, x: Tensor, y: Tensor) -> Tensor:
         """Return g_i(x, y), [clients, replicates]."""
-        held = self._train.at(None)
+        images = self._train.at(None)
         scale, _, shift = self._parameters(x)
-        scores = scale * (held.features @ self._model(y)) + shift
-        losses = torch.logsumexp(scores, -1) - (scores * held.hot).sum(-1)
+        scores = scale * (images.features @ self._model(y)) + shift
+        losses = torch.logsumexp(scores, -1) - (scores * images.hot).sum(-1)
         return losses.mean(-1) + self._ridge / 2 * (y * y).sum(1)
 
     def _errors(
         self, x: Tensor, y: Tensor, zeta: Tensor | None
     ) -> tuple[Drawn, Tensor, Tensor, Tensor, Tensor]:
         """Return the images, δ, δ', y(u) and e, [clients, replicates, batch, …] each."""
-        held = self._train.at(zeta)
+        images = self._train.at(zeta)
         scale, slope, shift = self._parameters(x)
-        logits = held.features @ self._model(y)
-        error = torch.softmax(scale * logits + shift, -1) - held.hot
-        return held, scale, slope, logits, error
+        logits = images.features @ self._model(y)
+        error = torch.softmax(scale * logits + shift, -1) - images.hot
+        return images, scale, slope, logits, error
 
     def _parameters(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return δ, δ' and l, [clients, replicates, 1, classes] each."""
@@ -147,9 +147,9 @@ class LabelImbalanceOracles:
         clients, dim, replicates = y.shape
         return y.transpose(1, 2).reshape(clients, replicates, dim // self.classes, self.classes)
 
-    def _shares(self, held: Drawn) -> Tensor:
+    def _shares(self, images: Drawn) -> Tensor:
         """Return how much each image counts in a mean, [clients, replicates, batch]."""
-        weights = self._validation.weights[held.number]
+        weights = self._validation.weights[images.number]
         return weights / (weights.sum(-1, keepdim=True) if self._normalised else weights.shape[-1])
 
 

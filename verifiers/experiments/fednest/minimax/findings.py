@@ -37,7 +37,7 @@ def _identity(runs: Runs) -> str:
 
 
 def _left_out(runs: Runs) -> list[str]:
-    made = []
+    told = []
     for (setting, share, method), results in runs.items():
         if method != WITHOUT:
             continue
@@ -45,7 +45,7 @@ def _left_out(runs: Runs) -> list[str]:
         there = np.mean([r["saddle"] for r in results], 0)
         whole = runs[setting, share, "FedNest"]
         floor = np.mean([last_quarter(norms(r)) for r in whole])
-        made.append(
+        told.append(
             f"{where(setting, share)}: with b left out of y's step FedNest goes to 0 (‖x‖² = "
             f"{x:.2g}, ‖y‖² = {y:.2g} at the end) and not to the saddle point (‖x*‖² = "
             f"{there[0]:.2g}, ‖y*‖² = {there[1]:.2g}); with it ‖x‖² + ‖y‖² stays at {floor:.2g}."
@@ -57,15 +57,15 @@ def _left_out(runs: Runs) -> list[str]:
     ]
     if len(ends) > 1:
         apart = float(np.abs(np.subtract(ends[0], ends[1])).max())
-        made.append(
+        told.append(
             "With b left out, s is not in the iteration: the curves for s = 1 and s = 10 differ by "
             f"{apart:.2g}."
         )
-    return made
+    return told
 
 
 def _floors(runs: Runs) -> list[str]:
-    made = []
+    told = []
     for (setting, share, method), results in runs.items():
         if method not in ("FedNest", "FedAvg-S") or (share == 1 and method == "FedNest"):
             continue
@@ -73,15 +73,15 @@ def _floors(runs: Runs) -> list[str]:
             np.mean([last_quarter(of(r)) for r in results]) for of in (distances, expectations)
         )
         floor = np.mean([r["floor x"] + r["floor y"] for r in results])
-        made.append(
+        told.append(
             f"{where(setting, share)}: {method} has a squared distance of {measured:.3g} over the "
             f"last quarter, {expected:.3g} predicted; its limit is {floor:.3g}."
         )
-    return made
+    return told
 
 
 def _single(runs: Runs) -> list[str]:
-    made = []
+    told = []
     for (setting, share, method), results in runs.items():
         if method != SINGLE:
             continue
@@ -89,12 +89,12 @@ def _single(runs: Runs) -> list[str]:
             np.mean([r["floor x"] + r["floor y"] for r in rs])
             for rs in (runs[setting, share, "LFedNest"], results, runs[setting, share, "FedAvg-S"])
         ]
-        made.append(
+        told.append(
             f"{where(setting, share)}: LFedNest's lower floor is that of new cohorts at every "
             f"FedInn: {floors[0]:.3g}; with one cohort and as many steps {floors[1]:.3g}, "
             f"FedAvg-S {floors[2]:.3g}."
         )
-    return made
+    return told
 
 
 def _written(first: MinimaxRun) -> str:

@@ -54,18 +54,18 @@ def predicted(problem: RandomMinimax, algorithm: Algorithm, rounds: int) -> Pred
     """Return what ``rounds`` rounds from the problem's start come to on average."""
     d, size = problem.dim, algorithm.cohort_size(problem.clients)
     n = 2 * d + 1
-    held, mean = torch.eye(n * n, dtype=torch.float64), np.eye(n)
+    moment, mean = torch.eye(n * n, dtype=torch.float64), np.eye(n)
     for maps, calls in calls_of(problem, algorithm):
         # by torch, which keeps to a worker's one thread
-        held = torch.linalg.matrix_power(torch.from_numpy(_second(maps, size)), calls) @ held
+        moment = torch.linalg.matrix_power(torch.from_numpy(_second(maps, size)), calls) @ moment
         mean = np.linalg.matrix_power(maps.mean(0), calls) @ mean
-    moment = held.numpy()
+    by_round = moment.numpy()
     start = np.append(problem.start() - np.concatenate(problem.saddle), 1.0)
     at, curve = np.outer(start, start).ravel(), []
     for _ in range(rounds + 1):
         curve.append(np.diag(at.reshape(n, n)))
-        at = moment @ at
-    rest, last = torch.eye(n * n - 1, dtype=torch.float64) - held[:-1, :-1], held[:-1, -1]
+        at = by_round @ at
+    rest, last = torch.eye(n * n - 1, dtype=torch.float64) - moment[:-1, :-1], moment[:-1, -1]
     limit = np.diag(np.append(torch.linalg.solve(rest, last).numpy(), 1.0).reshape(n, n))
     squares = np.array(curve)
     return Predicted(
@@ -87,17 +87,17 @@ def calls_of(problem: RandomMinimax, algorithm: Algorithm) -> list[tuple[np.ndar
 
     def in_y(keep: float, by: float) -> np.ndarray:
         """Y ↦ keep·y + by·(b_i − A_i x)."""
-        made = same.copy()
-        made[:, y, y] *= keep
-        made[:, y, x], made[:, y, one] = -by * a, by * b
-        return _about(made, problem)
+        maps = same.copy()
+        maps[:, y, y] *= keep
+        maps[:, y, x], maps[:, y, one] = -by * a, by * b
+        return _about(maps, problem)
 
     def in_x(keep: float, by: float) -> np.ndarray:
         """X ↦ keep·x + by·A_iᵀy."""
-        made = same.copy()
-        made[:, x, x] *= keep
-        made[:, x, y] = by * a.mT
-        return _about(made, problem)
+        maps = same.copy()
+        maps[:, x, x] *= keep
+        maps[:, x, y] = by * a.mT
+        return _about(maps, problem)
 
     if isinstance(algorithm, Nested):
         inner = (1 - algorithm.inner_step_size) ** algorithm.inner_steps
@@ -133,8 +133,8 @@ def _about(maps: np.ndarray, problem: RandomMinimax) -> np.ndarray:
     there, back = np.eye(maps.shape[1]), np.eye(maps.shape[1])
     saddle = np.concatenate(problem.saddle)
     there[:-1, -1], back[:-1, -1] = -saddle, saddle
-    made: np.ndarray = there @ maps @ back
-    return made
+    shifted: np.ndarray = there @ maps @ back
+    return shifted
 
 
 def _second(maps: np.ndarray, size: int) -> np.ndarray:
@@ -146,5 +146,5 @@ def _second(maps: np.ndarray, size: int) -> np.ndarray:
     own = torch.from_numpy(spread)
     products = (own.mT @ own).numpy().reshape(n, n, n, n)
     covariance = gamma / m * products.transpose(0, 2, 1, 3)
-    made: np.ndarray = np.kron(mean, mean) + covariance.reshape(n * n, n * n)
-    return made
+    moments: np.ndarray = np.kron(mean, mean) + covariance.reshape(n * n, n * n)
+    return moments

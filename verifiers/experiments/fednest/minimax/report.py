@@ -35,8 +35,8 @@ def expectations(result: Mapping[str, Any]) -> np.ndarray:
 
 
 def _sum(result: Mapping[str, Any], *names: str) -> np.ndarray:
-    made: np.ndarray = np.sum([result[name] for name in names], 0)
-    return made
+    total: np.ndarray = np.sum([result[name] for name in names], 0)
+    return total
 
 
 def last_quarter(values: np.ndarray) -> float:
@@ -64,7 +64,7 @@ def where(setting: Setting, participation: float) -> str:
 def sentences(runs: Runs) -> list[Sentence]:
     """Judge both sentences in every setting, and the second of the notebook's own variant."""
     places = list(dict.fromkeys((setting, share) for setting, share, _ in runs))
-    made = []
+    judgements = []
     for setting, share in places:
         ours, theirs = runs[setting, share, "LFedNest"], runs[setting, share, "FedAvg-S"]
         near, far = (
@@ -74,18 +74,18 @@ def sentences(runs: Runs) -> list[Sentence]:
             BETTER, where(setting, share), -np.log10(near), -np.log10(far), comparisons=8
         )
         told = f"squared distance {near.mean():.3g} against {far.mean():.3g} over the last quarter"
-        made.append(replace(judged, why=f"{told}; in powers of ten: {judged.why}"))
+        judgements.append(replace(judged, why=f"{told}; in powers of ten: {judged.why}"))
     for setting, share in places:
         results = runs[setting, share, "FedNest"]
         slopes = np.array([steepness(distances(r), r["rate"]) for r in results])
-        made.append(_linear(where(setting, share), slopes, results))
+        judgements.append(_linear(where(setting, share), slopes, results))
     for setting, share, method in runs:
         if method == WITHOUT:
             results = runs[setting, share, method]
             slopes = np.array([steepness(norms(r), r["rate"]) for r in results])
             place = f"b left out of y's step and distance from 0; {where(setting, share)}"
-            made.append(_linear(place, slopes, results))
-    return made
+            judgements.append(_linear(place, slopes, results))
+    return judgements
 
 
 def _linear(place: str, slopes: np.ndarray, results: Sequence[Mapping[str, Any]]) -> Sentence:
@@ -101,15 +101,17 @@ def _linear(place: str, slopes: np.ndarray, results: Sequence[Mapping[str, Any]]
 
 def panels(runs: Runs) -> list[Panel]:
     """Return a plot of the distances in every setting, and of the notebook's norms."""
-    made = []
+    plots = []
     for setting, share in dict.fromkeys((s, p) for s, p, _ in runs):
-        held = {m: r for (s, p, m), r in runs.items() if (s, p) == (setting, share)}
-        rounds = range(len(next(iter(held.values()))[0]["x"]))
-        curves = [curve(m, rounds, np.array([distances(r) for r in rs])) for m, rs in held.items()]
+        of_place = {m: r for (s, p, m), r in runs.items() if (s, p) == (setting, share)}
+        rounds = range(len(next(iter(of_place.values()))[0]["x"]))
+        curves = [
+            curve(m, rounds, np.array([distances(r) for r in rs])) for m, rs in of_place.items()
+        ]
         for method in ("FedNest", "FedAvg-S"):
-            mean = np.mean([expectations(r) for r in held[method]], 0)[None]
+            mean = np.mean([expectations(r) for r in of_place[method]], 0)[None]
             curves.append(curve(f"{method}, predicted mean", rounds, mean))
-        made.append(
+        plots.append(
             Panel(
                 _short(setting, share), where(setting, share), "round",
                 "squared distance from the saddle point", curves, log="y",
@@ -124,14 +126,14 @@ def panels(runs: Runs) -> list[Panel]:
                 for (s, p, method), rs in runs.items()
                 if (s, p) == (setting, share) and method != SINGLE
             ]  # fmt: skip
-            made.append(
+            plots.append(
                 Panel(
                     f"norm-{name}-{_short(setting, share)}",
                     f"as the public code plots: {where(setting, share)}", "round",
                     f"‖{name}‖²", curves, log="y",
                 )
             )  # fmt: skip
-    return made
+    return plots
 
 
 def _short(setting: Setting, share: float) -> str:

@@ -57,7 +57,7 @@ def tuning(plan: Plan) -> Steps:
         numbers={
             "accuracy at K": {_named(key): values.tolist() for key, values in ends.items()},
             "step sizes": {_named(key): [run.beta, run.alpha] for key, run in chosen.items()},
-            "series": {_where(alike): held for alike, held in series.items()},
+            "series": {_where(alike): of_key for alike, of_key in series.items()},
         },
     )
 
@@ -103,30 +103,30 @@ def _setting(plan: Plan, chosen: dict[tuple[str, bool], TuningRun]) -> list[str]
 
 def _panels(results: Runs, ends: dict[tuple[str, bool], np.ndarray]) -> list[Panel]:
     levels = {label: ends[label, True] for label in (plans.MACHINE, plans.MACHINE_FIXED)}
-    made = []
+    panels = []
     main = (*plans.TUNED, plans.FIXED)
     for alike, name in ((True, "iid"), (False, "non-iid")):
         for axis in ("communication", "rounds"):
             more = () if alike else (plans.ALL_SHARED,)
             shown = {label: results[label, alike] for label in (*main, *more)}
-            made.append(panel(f"{name}-{axis}", _title(f"{_where(alike)}, slides' algorithm"), axis,
-                              shown, levels))  # fmt: skip
+            title = _title(f"{_where(alike)}, slides' algorithm")
+            panels.append(panel(f"{name}-{axis}", title, axis, shown, levels))
     title = _title("not i.i.d., choices of the public code")
     shown = {label: results[label, False] for label in ("FedNest", *plans.LOSSES, plans.PUBLIC)}
-    made.append(panel("choices", title, "rounds", shown, levels))
+    panels.append(panel("choices", title, "rounds", shown, levels))
     for other, alike, name in (
         (plans.PUBLIC_LIGHT, True, "iid"), (plans.PUBLIC_SGD, False, "non-iid")
     ):  # fmt: skip
         shown = {label: results[label, alike] for label in (plans.PUBLIC, other)}
         title = _title(f"{_where(alike)}, public code's choices")
-        made.append(panel(f"public-{name}", title, "communication", shown, levels))
+        panels.append(panel(f"public-{name}", title, "communication", shown, levels))
     shown = {label: results[label, False] for label in ("FedNest", *plans.SERIES)}
-    made.append(panel("series", _title("not i.i.d., the series"), "rounds", shown, levels))
+    panels.append(panel("series", _title("not i.i.d., the series"), "rounds", shown, levels))
     for how, kind in plans.HARDER.items():
         shown = {label: results[plans.harder(label, how), False] for label in main[:2]}
         title = _title(f"not i.i.d., {how}")
-        made.append(panel(f"non-iid-{kind}", title, "communication", shown, levels))
-    return made
+        panels.append(panel(f"non-iid-{kind}", title, "communication", shown, levels))
+    return panels
 
 
 def _findings(
@@ -136,7 +136,7 @@ def _findings(
     series: dict[bool, dict[str, Any]],
 ) -> list[str]:
     terms = chosen["FedNest", True].size.terms
-    made = [
+    findings = [
         "Accuracy at K, mean over seeds: "
         + "; ".join(f"{_named(key)} {values.mean():.3f}" for key, values in ends.items())
         + "."
@@ -146,16 +146,16 @@ def _findings(
         if not run.fixed and _at_edge(run)
     ]  # fmt: skip
     if edges:
-        made.append("α at an end of the grid: " + "; ".join(edges) + ".")
+        findings.append("α at an end of the grid: " + "; ".join(edges) + ".")
     lost = {key: sum(not r["ended"] for r in held) for key, held in results.items()}
     if any(lost.values()):
         told = "; ".join(f"{_named(key)} on {count} seeds" for key, count in lost.items() if count)
-        made.append(f"Overflowed: {told}.")
+        findings.append(f"Overflowed: {told}.")
     for alike, held in series.items():
         cosines = ", ".join(
             f"{held[key]['cosine']:.3f} (N = {key})" for key in held if key.isdigit()
         )
-        made.append(
+        findings.append(
             f"{_where(alike)}, first split, at x⁰ and y*(x⁰): the cosine of the series' mean with "
             f"the exact hypergradient is {cosines}; of the public code's with N = {terms} it "
             f"is {held['public']['cosine']:.3f}. Lengths relative to the exact one: "
@@ -164,13 +164,13 @@ def _findings(
         )
     largest = [_largest_delta(results["FedNest", alike]) for alike in (True, False)]
     if all(largest):  # the wire engine does not tell x
-        made.append(
+        findings.append(
             "With Δ unbounded as in the slides, ∇_y g is Lipschitz with a constant that grows with "
             "max Δ², so ℓ_{g,1} of the theory does not exist; under the public code's sigmoid it "
             f"does in y. At the end of FedNest's runs max |Δ| is {largest[0]:.3g} (i.i.d.) and "
             f"{largest[1]:.3g} (not i.i.d.)."
         )
-    return made
+    return findings
 
 
 def _at_edge(run: TuningRun) -> bool:
@@ -178,6 +178,6 @@ def _at_edge(run: TuningRun) -> bool:
     return len(tried) > 1 and run.alpha in (min(tried), max(tried))
 
 
-def _largest_delta(held: Results) -> float:
+def _largest_delta(results: Results) -> float:
     """Return max |Δ| over seeds (0: not told)."""
-    return max((abs(v) for r in held for v in r["x"][: len(r["x"]) // 2]), default=0.0)
+    return max((abs(v) for r in results for v in r["x"][: len(r["x"]) // 2]), default=0.0)
