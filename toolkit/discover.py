@@ -47,7 +47,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("algorithm", "algorithms", "toolkit.algorithms", ("algorithm",)),
         Kind("dataset", "datasets", "toolkit.datasets", ("dataset",)),
         Kind("experiment", "experiments", "verifiers.experiments", ("experiment",)),
-        Kind("kernel", "kernels", "toolkit.kernels", ("fused",)),
+        Kind("kernel", "kernels", "synthetic.kernels", ("fused",)),
         Kind("case", "cases", "gpu_bench.cases", ("case",)),
     )
 }
@@ -136,6 +136,11 @@ def find(kind: str, name: str) -> Leaf:
     if name not in known:
         raise unknown_name(kind, name, known)
     return known[name]
+
+
+def symbols(kind: str) -> list[str]:
+    """Return the names of the classes or functions of every leaf of one kind."""
+    return sorted(leaf.symbol for leaf in leaves(kind).values())
 
 
 def find_symbol(kind: str, symbol: str) -> Any:
