@@ -1,6 +1,6 @@
 """driftproof: is a theorem of federated optimisation true as printed, and how tight is it?
 
-What a user's file imports is here: ``from driftproof import claim, each, grid``, the problem
+What a user's file imports is here: ``from driftproof import bound, each, grid``, the problem
 families in ``driftproof.problems`` and the algorithms in ``driftproof.algorithms``. A name is
 imported when it is first used, so that importing driftproof costs next to nothing.
 
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from driftproof import algorithms, problems
     from toolkit.algorithm import Algorithm, algorithm
-    from toolkit.claims import Assumption, Case, claim, grid
+    from toolkit.cases import Assumption, Case, grid
+    from toolkit.constants import Expression, Letters
     from toolkit.draws import SignMean
     from toolkit.errors import DriftproofError
-    from toolkit.measure import average, each, given_past, sq
+    from toolkit.measure import Reduction, View, average, each, given_past, sq
     from toolkit.parameters import sweep
     from toolkit.problem import Problem, Solution, problem
     from toolkit.readings import (
@@ -33,34 +34,68 @@ if TYPE_CHECKING:
         wider,
     )
     from verifiers.asserting import assert_claim, verify
+    from verifiers.claim_types.bound import bound
+    from verifiers.claim_types.comparison import comparison
+    from verifiers.claim_types.proof import proof
+    from verifiers.claim_types.rate import Floor, Schedule, rate
+    from verifiers.compared import Comparison, components
+    from verifiers.derived import Derived
+    from verifiers.symbolic import (
+        Step,
+        argued,
+        computed,
+        differs,
+        finite_limit,
+        nonnegative,
+        vanishes,
+    )
 
 __all__ = [
     "Algorithm",
     "Assumption",
     "ByProof",
     "Case",
+    "Comparison",
+    "Derived",
     "DriftproofError",
     "Erratum",
+    "Expression",
+    "Floor",
+    "Letters",
     "Problem",
+    "Reduction",
+    "Schedule",
     "SignMean",
     "Solution",
     "Stated",
+    "Step",
     "Undecided",
+    "View",
     "algorithm",
     "algorithms",
+    "argued",
     "assert_claim",
     "average",
-    "claim",
+    "bound",
+    "comparison",
+    "components",
+    "computed",
+    "differs",
     "each",
+    "finite_limit",
     "given_past",
     "grid",
     "intended",
     "literal",
     "narrower",
+    "nonnegative",
     "problem",
     "problems",
+    "proof",
+    "rate",
     "sq",
     "sweep",
+    "vanishes",
     "verify",
     "wider",
 ]
@@ -68,16 +103,26 @@ __all__ = [
 _DEFINED_IN = {
     "driftproof": ("algorithms", "problems"),
     "toolkit.algorithm": ("Algorithm", "algorithm"),
-    "toolkit.claims": ("Assumption", "Case", "claim", "grid"),
+    "toolkit.cases": ("Assumption", "Case", "grid"),
+    "toolkit.constants": ("Expression", "Letters"),
     "toolkit.draws": ("SignMean",),
     "toolkit.errors": ("DriftproofError",),
-    "toolkit.measure": ("average", "each", "given_past", "sq"),
+    "toolkit.measure": ("Reduction", "View", "average", "each", "given_past", "sq"),
     "toolkit.parameters": ("sweep",),
     "toolkit.problem": ("Problem", "Solution", "problem"),
     "toolkit.readings": (
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
     ),
     "verifiers.asserting": ("assert_claim", "verify"),
+    "verifiers.claim_types.bound": ("bound",),
+    "verifiers.claim_types.comparison": ("comparison",),
+    "verifiers.claim_types.proof": ("proof",),
+    "verifiers.claim_types.rate": ("Floor", "Schedule", "rate"),
+    "verifiers.compared": ("Comparison", "components"),
+    "verifiers.derived": ("Derived",),
+    "verifiers.symbolic": (
+        "Step", "argued", "computed", "differs", "finite_limit", "nonnegative", "vanishes",
+    ),
 }  # fmt: skip
 _MODULE = {name: module for module, names in _DEFINED_IN.items() for name in names}
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from toolkit.claims import Claim
+from typing import Any
+
 from toolkit.report.page import number
 from toolkit.verdict import Row
+from verifiers.claim_types.claim import Claim
 from verifiers.jobs import Source
 from verifiers.record import unsound
 from verifiers.verify import Settings, judge, select
 
 
-def verify(*claims: Claim | str, profile: str = "quick", seed: int = 0) -> list[Row]:
+def verify(*claims: Claim[Any] | str, profile: str = "quick", seed: int = 0) -> list[Row]:
     """Judge claims and return a row for each form of a statement on each case.
 
     Runs in this process, on one thread, and writes no page; the command does both.
 
     Args:
-        claims: what ``@claim`` made, or names, globs and files as the command takes them.
+        claims: what the decorators made, or names, globs and files as the command takes them.
         profile: "smoke", "quick" or "full".
         seed: of every draw.
 
@@ -29,7 +31,7 @@ def verify(*claims: Claim | str, profile: str = "quick", seed: int = 0) -> list[
     return judge(sources, Settings(profile=profile, seed=seed))
 
 
-def assert_claim(claim: Claim, *, profile: str = "quick", seed: int = 0) -> None:
+def assert_claim(claim: Claim[Any], *, profile: str = "quick", seed: int = 0) -> None:
     """Raise AssertionError, with the verdicts as a table, unless the claim holds on every case.
 
     The print (in the best of its literal and intended readings) and the corrected form have to be
@@ -37,7 +39,7 @@ def assert_claim(claim: Claim, *, profile: str = "quick", seed: int = 0) -> None
     process, on one thread.
 
     Args:
-        claim: what ``@claim`` made.
+        claim: claims, as their decorators made them.
         profile: "smoke", "quick" or "full".
         seed: of every draw.
     """
