@@ -46,8 +46,8 @@ def command(kind: str, name: str, origin: str | None) -> None:
 def shortest(kind: str) -> Leaf:
     """Return the shortest leaf of a kind: the example to copy.
 
-    Of claims, the shortest bound with a measured left and a right side of its own; of algorithms,
-    one that is written out, not a variation of others.
+    Of claims, the shortest bound with cases, a measured side and a right side of its own; of
+    algorithms, one that is written out, not a variation of others.
     """
     usual = [leaf for leaf in leaves(kind).values() if _whole(leaf, kind)]
     return min(usual, key=lambda leaf: (leaf.lines, leaf.name))
@@ -58,8 +58,9 @@ def _whole(leaf: Leaf, kind: str) -> bool:
     if kind != "claim":
         alone = "from toolkit.algorithms." not in text
         return kind == "problem" or (alone and "def init(" in text and "def step(" in text)
-    bound = leaf.metadata.get("kind") == "bound"
-    return bound and "def left(view)" in text and "def right(c)" in text
+    return all(
+        part in text for part in ("\n@bound(", "(view: View)", "(c: Letters)", "cases=grid(")
+    )
 
 
 def renamed(leaf: Leaf, name: str) -> str:
