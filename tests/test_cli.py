@@ -154,9 +154,9 @@ def test_mistakes_are_told_without_a_traceback(words, said, tmp_path):
 
 
 CLAIM = """
-@claim(name='a/b', kind='bound', source='', statement='')
-class A:
-    right = 1
+@bound(name='a/b', source='', statement='', right=1)
+def a(view):
+    return None
 """
 FILES = {
     "no_python.py": ("this is (not python\n", "no_python.py:1"),
@@ -169,13 +169,13 @@ FILES = {
     ),
     "negative.py": (
         "from synthetic.problems import BoundedComposition\n"
-        "from driftproof import claim\n"
+        "from driftproof import bound\n"
         "PROBLEM = BoundedComposition(outer_slope=-2.0)\n" + CLAIM,
         "outer_slope = -2.0",
     ),
     "dynamic_name.py": (
-        "from driftproof import claim\nN = 'a'\n"
-        "@claim(name=N, kind='bound', source='', statement='')\nclass A:\n    right = 1\n",
+        "from driftproof import bound\nN = 'a'\n"
+        "@bound(name=N, source='', statement='', right=1)\ndef a(view):\n    return None\n",
         "has no literal name",
     ),
 }

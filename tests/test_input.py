@@ -21,24 +21,23 @@ SMOKE = ("--profile", "smoke", "--workers", "1")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux")
 MINE = """
 import os, signal, time
-from driftproof import claim, each, grid, sq
+from driftproof import bound, each, grid, sq
 from driftproof.algorithms import ComFedL
 from driftproof.problems import BoundedComposition
 
 {first}
 
-@claim(name="mine/drift", kind="bound", source="", statement="")
-class Drift:
-    cases = grid(
-        BoundedComposition(distance=20.0), ComFedL(local_steps=[1, 2, 3, 4]), rounds=2
-    )
+def right(c):
+    return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
 
-    def left(view):
-        {left}
-        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
-    def right(c):
-        return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
+@bound(
+    name="mine/drift", source="", statement="", right=right,
+    cases=grid(BoundedComposition(distance=20.0), ComFedL(local_steps=[1, 2, 3, 4]), rounds=2),
+)
+def drift(view):
+    {left}
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 """
 
 

@@ -17,7 +17,6 @@ from synthetic.problems import (
     QuadraticMinimax,
     RandomMinimax,
 )
-from toolkit import average, each, given_past, sq
 from toolkit.algorithms import (
     ComFedL,
     CompositionalFedAvg,
@@ -32,6 +31,7 @@ from toolkit.algorithms import (
 from toolkit.discover import leaves
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
+from toolkit.measure import average, each, given_past, sq
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6,

@@ -61,8 +61,8 @@ def test_no_two_leaves_of_whatever_kind_share_a_name():
 
 
 def test_a_name_is_given_once(tmp_path):
-    text = "from toolkit import claim\n" + "\n".join(
-        f"@claim(name='a/b', kind='bound', source='', statement='')\nclass C{k}:\n    right = 1"
+    text = "from driftproof import bound\n" + "\n".join(
+        f"@bound(name='a/b', source='', statement='', right=1)\ndef c{k}(view):\n    return None"
         for k in range(2)
     )
     (tmp_path / "twice.py").write_text(text)

@@ -20,6 +20,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolkit.measure import average, each
+
 triton = pytest.importorskip("triton", reason="needs triton: pip install 'driftproof[cuda]'")
 import triton.language as tl  # noqa: E402
 
@@ -33,7 +35,7 @@ from synthetic.problems import (  # noqa: E402
     RandomMinimax,
 )
 from tests.triton_cases import COMPOSED, DEVICE, NOISY, Run  # noqa: E402
-from toolkit import average, each, sq  # noqa: E402
+from toolkit import sq  # noqa: E402
 from toolkit.algorithms import ComFedL, FedAvg, FedDRO, LocalSCGDM  # noqa: E402
 from toolkit.draws import Indices, SignMean, Words  # noqa: E402
 from toolkit.engines import graphed  # noqa: E402

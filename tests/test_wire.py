@@ -20,7 +20,6 @@ from synthetic.problems import KLDRO, BoundedComposition, QuadraticBilevel, Quad
 from tests.commands import DRIFTPROOF
 from tests.leaves import pairs
 from tests.wire_clients import Failing, Twice, Unequal
-from toolkit import Case
 from toolkit.algorithms import (
     DRFL,
     GCIVR,
@@ -33,6 +32,7 @@ from toolkit.algorithms import (
     LocalSCGD,
     QFedAvg,
 )
+from toolkit.cases import Case
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 from toolkit.wire import WireFailure, run_on_wire
