@@ -214,7 +214,7 @@ def test_an_error_inside_a_users_measure_is_told_at_its_line(tmp_path):
     for workers in ("1", "2"):
         made = driftproof("verify", "drift.py", "--workers", workers, cwd=tmp_path)
         assert made.returncode == 2
-        assert f"drift.py:{line}: in left: TypeError" in made.stderr
+        assert f"drift.py:{line}: in client_drift: TypeError" in made.stderr
         assert path.read_text().splitlines()[line - 1].strip() in made.stderr
         assert "leaked" not in made.stderr
         assert "Traceback" not in made.stderr
