@@ -24,9 +24,9 @@ from toolkit.federation import run, sampled_context
 from toolkit.measure import average
 from toolkit.readings import Undecided
 from toolkit.statistics import interval
+from verifiers.claims.fednest import _drift, communication, fedavg_fixed_point, inner_drift
 from verifiers.claims.fednest import _minimax as exact
 from verifiers.claims.fednest import _rates as rates
-from verifiers.claims.fednest import _drift, communication, fedavg_fixed_point, inner_drift
 from verifiers.claims.fednest._alset import MeanProblem
 from verifiers.claims.fednest._drawn import lengths
 from verifiers.claims.fednest.minimax_linear import squared_error

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 from toolkit.bilevel import BilevelProblem
+from toolkit.oracles import Bilevel
 
 
 def start(problem: BilevelProblem) -> tuple[Tensor, Tensor]:
@@ -24,7 +25,7 @@ def derivatives(
     problem: BilevelProblem, x: Tensor, y: Tensor
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return ∇_y f_i, ∇²_yy g_i and ∇²_xy g_i at (x, y) as arrays, clients first."""
-    oracles = problem.oracles(torch.float64)
+    oracles: Bilevel = problem.oracles(torch.float64)
     every, others = (v.expand(problem.clients, *v.shape) for v in (x, y))
     units = torch.eye(len(y), dtype=x.dtype)
     hessians, crosses = (

@@ -38,6 +38,7 @@ SAMPLES_OF_F = Assumption(
     relation=lambda c: c.ell_fx <= c.ell_f1,
 )  # fmt: skip
 
+TAU, BETA, TAU_X, ALPHA = symbols("tau beta tau_x alpha", positive=True)
 T = symbols("T", positive=True)
 """The horizon of the rates: τ on the line τβ = 1, or 1/β for a fixed τ."""
 LIMIT = 2 * exp(-1) - Rational(1, 2) - exp(-2) / 2
@@ -108,6 +109,5 @@ class LocalSteps:
         ]
 
 
-TAU, BETA, TAU_X, ALPHA = symbols("tau beta tau_x alpha", positive=True)
 INNER = LocalSteps(TAU, BETA, "β")
 OUTER = LocalSteps(TAU_X, ALPHA, "α")

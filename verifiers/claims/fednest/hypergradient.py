@@ -24,6 +24,7 @@ from synthetic.problems.quadratic_minimax import QuadraticMinimax
 from toolkit.bilevel import BilevelProblem
 from toolkit.cases import Case, grid
 from toolkit.constants import Expression
+from toolkit.oracles import Bilevel
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.comparison import comparison
@@ -34,6 +35,12 @@ from verifiers.symbolic import Step, vanishes
 
 STEP = 1e-2
 """Of the differences, of step h and 2h; their error is of order h⁴."""
+
+
+DIFFERENT = QuadraticBilevel(
+    clients=sweep(1, 2, 3), dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
+    target_heterogeneity=0.5, regulariser=0.2, regulariser_heterogeneity=0.1, tilt=0.3,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,12 +54,6 @@ class Formula:
 
     scale: Callable[[Expression], Expression]
     local: Literal["", "cross", "both"] = ""
-
-
-DIFFERENT = QuadraticBilevel(
-    clients=sweep(1, 2, 3), dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
-    target_heterogeneity=0.5, regulariser=0.2, regulariser_heterogeneity=0.1, tilt=0.3,
-)  # fmt: skip
 
 
 def steps(formula: Formula) -> list[Step]:
@@ -72,12 +73,12 @@ def steps(formula: Formula) -> list[Step]:
 
 def difference(problem: BilevelProblem, x: Tensor, step: Tensor) -> Tensor:
     """Return the central differences of f_i(x, y*(x)) along a step, over its length, [clients]."""
+    oracles: Bilevel = problem.oracles(torch.float64)
 
     def values(at: Tensor) -> Tensor:
         every = at.expand(problem.clients, *at.shape)
         y = problem.lower_solution(at).expand(problem.clients, -1, -1)
-        value: Tensor = problem.oracles(torch.float64).upper_value(every, y)
-        return value[:, 0]
+        return oracles.upper_value(every, y)[:, 0]
 
     slope: Tensor = (values(x + step) - values(x - step)) / (2 * step.norm())
     return slope
@@ -91,9 +92,8 @@ def by_formula(problem: BilevelProblem, x: Tensor, formula: Formula) -> np.ndarr
     crosses = crosses if formula.local else np.tile(crosses.mean(0), (clients, 1, 1))
     indirect = (crosses @ np.linalg.solve(hessians, of_y[..., None]))[..., 0]
     every, others = (v.expand(clients, *v.shape) for v in (x, y))
-    direct: np.ndarray = (
-        problem.oracles(torch.float64).upper_grad_x(every, others, None)[..., 0].numpy()
-    )
+    oracles: Bilevel = problem.oracles(torch.float64)
+    direct: np.ndarray = oracles.upper_grad_x(every, others, None)[..., 0].numpy()
     return direct - float(formula.scale(sympy.Integer(clients))) * indirect
 
 

@@ -49,8 +49,13 @@ SERIES = Assumption(
     "N > 0", r"p_i \text{ of each client's own Hessian and gradient}",
     applies=lambda case: case.algorithm.terms > 0,
 )  # fmt: skip
-
-
+SCALARS = QuadraticMinimax(
+    clients=4, dim=1, heterogeneity=sweep(0.3, 1.0), regulariser=sweep(0.1, 1.0)
+)
+FIGURES = QuadraticMinimax(
+    clients=sweep(4, 6), dim=1, smallest=0.05, largest=0.05, heterogeneity=sweep(0.02, 0.05)
+)
+"""A small copy of the figure's A_i."""
 LightCase: TypeAlias = Case[QuadraticMinimax, LFedNest]
 
 
@@ -63,15 +68,6 @@ class Share:
     def where(self, *assumed: Assumption) -> Stated[Self]:
         """Return this share as stated under some assumptions."""
         return Stated(self, assumes=assumed)
-
-
-SCALARS = QuadraticMinimax(
-    clients=4, dim=1, heterogeneity=sweep(0.3, 1.0), regulariser=sweep(0.1, 1.0)
-)
-FIGURES = QuadraticMinimax(
-    clients=sweep(4, 6), dim=1, smallest=0.05, largest=0.05, heterogeneity=sweep(0.02, 0.05)
-)
-"""A small copy of the figure's A_i."""
 
 
 def one_call(steps: int, *, participation: float) -> list[LightCase]:

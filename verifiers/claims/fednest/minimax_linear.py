@@ -61,8 +61,6 @@ Limit: TypeAlias = Callable[[QuadraticMinimax, Nested], float]
 """The stated limit of E‖z − z*‖²."""
 SAMPLED_SCALARS = QuadraticMinimax(clients=sweep(2, 4), dim=1, heterogeneity=0.5)
 PAIR = QuadraticMinimax(clients=2, heterogeneity=0.5)
-
-
 TWO_CALLS = FedNest(
     terms=0, inner_calls=2, inner_steps=5, inner_step_size=0.2, outer_steps=3, outer_step_size=0.05
 )
