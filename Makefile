@@ -1,7 +1,7 @@
 # make verify   sets up .venv and verifies every claim into report/
 # make test     sets up .venv and runs the tests on two cores
 # make check    formatting, lint, types and the direction of imports
-# make bench    the benchmarks (pytest --benchmark)
+# make bench    times every case into report-bench/, then the table of targets
 #
 # PYTHON=python3.12 chooses an interpreter (3.11 or newer). PIP_ARGS is handed to pip: on a machine
 # without a GPU, an extra index with torch's CPU build saves gigabytes.
@@ -26,7 +26,8 @@ check: $(READY)
 	$(BIN)/lint-imports
 
 bench: $(READY)
-	$(BIN)/pytest --benchmark
+	$(BIN)/driftproof bench --out report-bench
+	$(BIN)/python -m tests.benchmarks.targets report-bench/benchmark.json
 
 # The stamp is newer than what it was made from, so a second call installs nothing.
 $(READY): pyproject.toml constraints.txt
@@ -37,4 +38,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf .venv report
+	rm -rf .venv report report-bench
