@@ -13,7 +13,8 @@ from synthetic.problems import BoundedComposition
 from tests.leaves import claims
 from toolkit import Assumption, average, claim, each, grid, sq
 from toolkit.algorithms import ComFedL
-from toolkit.claims import KINDS, Case
+from toolkit.cases import Case
+from verifiers.claim_types.claim import KINDS
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.orders import PLACE
