@@ -18,12 +18,14 @@ BUILD = ROOT / "build" / "judges"
 DATA, SECONDS = BUILD / "coverage.sqlite", BUILD / "seconds.json"
 
 MODULES = (
-    "toolkit/orders.py", "toolkit/statements.py", "toolkit/statistics.py", "toolkit/verdict.py",
-    "verifiers/assumed.py", "verifiers/bands.py", "verifiers/conditioned.py",
+    "toolkit/statements.py", "toolkit/statistics.py", "toolkit/verdict.py",
+    "verifiers/assumed.py", "verifiers/bands.py",
+    "verifiers/claim_types/order_in_statement.py", "verifiers/compared.py",
+    "verifiers/conditioned.py",
     "verifiers/declared.py", "verifiers/derived.py", "verifiers/domains.py",
     "verifiers/empirical.py", "verifiers/enclosed.py", "verifiers/evidence.py",
     "verifiers/followed.py", "verifiers/ground_truth.py", "verifiers/growth.py",
-    "verifiers/inexact.py", "verifiers/orders.py", "verifiers/rate.py",
+    "verifiers/inexact.py", "verifiers/orders.py", "verifiers/proofs.py", "verifiers/rate.py",
     "verifiers/second_moments.py", "verifiers/slope.py", "verifiers/symbolic.py",
 )  # fmt: skip
 TESTS = (

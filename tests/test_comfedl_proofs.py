@@ -13,7 +13,7 @@ import pytest
 
 from toolkit.constants import Letters
 from toolkit.errors import DriftproofError
-from verifiers.claims.comfedl.full_participation import full_participation, bound
+from verifiers.claims.comfedl.full_participation import bound, full_participation
 from verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest
 from verifiers.terms import Terms
 

@@ -13,12 +13,12 @@ from synthetic.problems import BoundedComposition
 from tests.test_claims import make
 from tests.test_evidence import CASE, CLAIM, sampled
 from toolkit.algorithms import ComFedL
-from toolkit.claims import Case
+from toolkit.cases import Assumption, Case
 from toolkit.errors import DriftproofError
-from toolkit.orders import PLACE, with_order
 from toolkit.statistics import replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers import declared, empirical, ground_truth
+from verifiers.claim_types.order_in_statement import PLACE, with_order
 from verifiers.domains import points
 from verifiers.empirical import Sides
 from verifiers.enclosed import Comparison as Enclosed
@@ -142,7 +142,6 @@ def test_a_map_without_places_is_none():
 
 
 def test_a_relation_that_is_no_comparison_is_refused():
-    from toolkit.claims import Assumption
 
     odd = Assumption("odd", "1", relation=lambda c: c.eta + 1)
     claim = make(range=lambda c: 1.0, assumes=[odd])

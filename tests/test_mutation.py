@@ -68,6 +68,7 @@ def test_the_tests_of_a_line_come_the_quickest_first(checkout):
 def test_a_change_is_noticed_by_a_failure_and_by_a_test_that_hangs(checkout, tmp_path, monkeypatch):
     copy = tmp_path / "copy"
     copy.mkdir()
+    (copy / "module.py").write_text(TEXT)
     monkeypatch.setattr(mutation, "WAIT", 20.0)
     (copy / "test_it.py").write_text(
         "import time, module\n"
