@@ -163,3 +163,9 @@ def test_a_search_leaves_out_what_it_cannot_score_or_what_has_too_many_outcomes(
     ))  # fmt: skip
     assert declared.exceeded(CASE) == {}
     assert searched == ["inner_gradient_bound"]
+
+
+def test_a_right_side_far_below_the_range_asks_for_a_sharper_range():
+    told = empirical.what_to_change(np.full(64, 1e-9), 2e-9, 2e-9)
+    assert "times smaller than range(c): sharpen the range" in told
+    assert "farther from it" in empirical.what_to_change(np.full(64, 0.5), 0.5 + 1e-9, 0.5 + 1e-9)
