@@ -19,6 +19,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driftproof.cli import cli
 from gpu_bench.__main__ import main as bare
 from gpu_bench.checkout import commit
 from gpu_bench.correctness import checked, distance
@@ -26,15 +27,14 @@ from gpu_bench.prepared import STEPS, Prepared
 from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.run import DTYPES, Plan, check_device, conduct, limited, measured, swept
 from gpu_bench.timer import TURNS, Timing, timed, timed_in_turn
-from gpu_bench.workload import chosen, size_text
+from gpu_bench.workload import chosen
 from tests.benchmarks import targets
 from tests.commands import DRIFTPROOF
-from toolkit.cli import cli
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.kernels.registry import Cost, Variant
 from toolkit.report.benchmark import OTHERS
-from toolkit.report.benchmark_table import COLUMNS, cells
+from toolkit.report.benchmark_table import COLUMNS, cells, size_text
 
 CEILINGS = Ceilings(
     "cpu", copy=1e10, launch=1e-6, product={"float64": 1e11, "float32": 2e11}, words={"any": 1e9}
@@ -288,7 +288,7 @@ def test_the_page_is_written_even_if_nobody_reads_the_table(tmp_path, quick, mon
     def closed(*a, **k):
         raise BrokenPipeError
 
-    monkeypatch.setattr("toolkit.commands._shared.table", closed)
+    monkeypatch.setattr("driftproof.commands._shared.table", closed)
     with pytest.raises(BrokenPipeError):
         quick("w2", "--out", str(tmp_path))
     assert (tmp_path / "index.html").exists()
@@ -337,7 +337,7 @@ def test_progress_names_only_what_is_measured(tmp_path, quick, monkeypatch):
     def kept(what, *, quiet):
         yield seen.append, seen.append
 
-    monkeypatch.setattr("toolkit.commands._shared.progress", kept)
+    monkeypatch.setattr("driftproof.commands._shared.progress", kept)
     quick("w2", "--out", str(tmp_path))
     total, *names = seen
     assert total == len(names)
@@ -423,13 +423,13 @@ def test_bad_input_is_told(words, status, told, tmp_path):
 
 def test_every_kernel_is_timed_by_a_case(monkeypatch):
     assert set(leaves("kernel")) == {case.kernel for case in CASES}
-    assert [case.name for case in chosen(["nested-lfednest"])] == ["lfednest-minimax"]
-    rest = {name: leaf for name, leaf in leaves("case").items() if name != "lfednest-minimax"}
+    assert [case.name for case in chosen(["nested-fedavg-s"])] == ["fedavg-s-minimax"]
+    rest = {name: leaf for name, leaf in leaves("case").items() if name != "fedavg-s-minimax"}
     monkeypatch.setattr(
         "gpu_bench.workload.leaves", lambda kind: rest if kind == "case" else leaves(kind)
     )
-    with pytest.raises(DriftproofError, match="no case times the kernel 'nested-lfednest'"):
-        chosen(["nested-lfednest"])
+    with pytest.raises(DriftproofError, match="no case times the kernel 'nested-fedavg-s'"):
+        chosen(["nested-fedavg-s"])
 
 
 @pytest.mark.parametrize("changed", [str.lower, str.upper, str.title])

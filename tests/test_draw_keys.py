@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.users import UsersQuadratic, smooth_claim
-from toolkit import average, each, sq
 from toolkit.algorithms import FedAvg
 from toolkit.cases import Case
+from toolkit.measure import average, each, sq
 from verifiers.empirical import measure_block
 
 PROBLEM, METHOD = UsersQuadratic(noise=0.5), FedAvg(local_steps=2, step_size=0.1)

@@ -12,9 +12,8 @@ import torch
 
 from synthetic.problems import BiasAmplification, BoundedComposition, QuadraticMinimax
 from tests.test_claims import make
-from toolkit import Assumption, Stated, average, each, given_past, grid, literal, sq
 from toolkit.algorithms import ComFedL, FedSVRG, LocalSCGDM
-from toolkit.cases import Case
+from toolkit.cases import Assumption, Case, grid
 from toolkit.constants import Letters, split
 from toolkit.discover import leaves
 from toolkit.engines import branched
@@ -22,6 +21,8 @@ from toolkit.engines.branched import BranchedContext
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.measure import average, each, given_past, sq
+from toolkit.readings import Stated, literal
 from toolkit.verdict import Verdict, overall
 from verifiers import empirical
 from verifiers.empirical import Sides, coefficients, measure_block, measure_exactly
