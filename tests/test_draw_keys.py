@@ -38,7 +38,7 @@ OTHERS = {
 
 def test_the_same_names_give_the_same_draws():
     np.testing.assert_array_equal(drawn(), drawn())
-    with_other_rights = dataclasses.replace(CLAIM, forms=smooth_claim(PROBLEM, factor=9.0).forms)
+    with_other_rights = dataclasses.replace(CLAIM, right=smooth_claim(PROBLEM, factor=9.0).right)
     np.testing.assert_array_equal(drawn(), drawn(with_other_rights))
 
 

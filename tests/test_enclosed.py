@@ -337,7 +337,7 @@ def counterexamples():
     for name in sorted(wanted):
         made = select([name])[0].load()
         for form in made.forms:
-            key = f"{form.form}: {form.reading}" if form.reading else form.form
+            key = form.key
             refuted = {k for k, v in held[name].get(key, {}).items() if v == "REFUTED"}
             for case in made.cases:
                 short = (case.rounds or 0) * case.algorithm.local_steps <= 500

@@ -110,7 +110,7 @@ def test_the_floors_of_the_remarks_hold_on_the_runs_that_they_name(steps):
     made = run_exactly(
         huber, ComFedL(local_steps=2, step_size=eta), rounds=steps // 2, left=left, limit=4
     )
-    floors = leaves("claim")["comfedl/remark-1"].load().rate.floors
+    floors = leaves("claim")["comfedl/remark-1"].load().floors
     horizon = sympy.Symbol("T", positive=True)
     stated = [floor.value({"eta": eta, "b": 1}).subs(horizon, steps) for floor in floors]
     assert stated[0] == pytest.approx(1 / (steps * eta))

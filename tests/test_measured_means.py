@@ -435,11 +435,10 @@ def test_forms_share_a_measurement_if_they_share_a_left_side():
         },
         false_siblings=[("s", lambda c: exactly(c) - 1)],
     )  # fmt: skip
-    forms = dataclasses.replace(claim, forms=tuple(f for f in claim.forms if f.right is not None))
-    assert _by_left(forms, range(4)) == {0: [0, 3], 1: [1, 2]}
-    assert _by_left(forms, [2]) == {1: [2]}
-    assert _by_left(forms, [1, 3]) == {1: [1], 0: [3]}
-    rows = {r.reading: r for r in judge([forms], Settings(siblings=True))}
+    assert _by_left(claim, range(4)) == {0: [0, 3], 1: [1, 2]}
+    assert _by_left(claim, [2]) == {1: [2]}
+    assert _by_left(claim, [1, 3]) == {1: [1], 0: [3]}
+    rows = {r.reading: r for r in judge([claim], Settings(siblings=True))}
     assert rows["own"].verdict is SUPPORTED
     assert rows["small"].verdict is REFUTED
     assert rows["small"].lhs["mean"] == pytest.approx(2500.0)
@@ -466,7 +465,6 @@ def test_assumptions_of_one_form_do_not_touch_anothers():
         },
         corrected=Stated(exactly), correction="x" * 50,
     )  # fmt: skip
-    claim = dataclasses.replace(claim, forms=tuple(f for f in claim.forms if f.right is not None))
     rows = {(r.form, r.reading): r for r in judge([claim], Settings())}
     assert rows["printed", "free"].verdict is SUPPORTED
     assert rows["corrected", ""].verdict is SUPPORTED

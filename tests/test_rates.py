@@ -245,7 +245,7 @@ def slope_of(name, *, exact=None, cases=None):
     held = leaves("claim")[name].load()
     cases = held.cases[:2] if cases is None else cases
     blocks = [measure_block(held, case, 0, 0) for case in cases]
-    known = {at: rate.known(held.rate, at) for at in rate.known_horizons(held.rate, cases)}
+    known = {at: rate.known(held, at) for at in rate.known_horizons(held, cases)}
     known = {at: exact(at, *ends) if exact else ends for at, ends in known.items()}
     return judge_slope(held, rate.measured_form(held), cases, blocks, known)
 
@@ -281,9 +281,9 @@ def test_the_slope_of_a_sibling_is_not_supported(name, sibling):
     """By the same rule as the claim itself; a floor refutes it besides."""
     held = leaves("claim")[name].load()
     (form,) = (f for f in held.forms if f.reading == sibling)
-    cases = held.cases if held.rate.exact is None else held.cases[:1]
+    cases = held.cases if held.exact is None else held.cases[:1]
     blocks = [measure_block(held, case, 0, 0) for case in cases]
-    known = {at: rate.known(held.rate, at) for at in rate.known_horizons(held.rate, cases)}
+    known = {at: rate.known(held, at) for at in rate.known_horizons(held, cases)}
     assert judge_slope(held, form, cases, blocks, known).verdict is Verdict.INCONCLUSIVE
     own = rate.measured_form(held)
     assert judge_slope(held, own, cases, blocks, known).verdict is Verdict.SUPPORTED
@@ -316,9 +316,7 @@ def test_an_open_rate_says_which_replicates_and_horizons_would_do():
 
 def test_a_rate_may_ask_for_more_replicates():
     held = leaves("claim")["comfedl/remark-1"].load()
-    held = dataclasses.replace(
-        held, rate=dataclasses.replace(held.rate, replicates=130), cases=held.cases[:3]
-    )
+    held = dataclasses.replace(held, replicates=130, cases=held.cases[:3])
     rows = judge([held], Settings())
     (row,) = [row for row in rows if row.case["key"] == "slope"]
     assert row.replicates == 192  # whole blocks of 64

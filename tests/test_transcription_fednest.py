@@ -97,9 +97,7 @@ def test_an_order_is_the_one_printed(name, form):
     claim = leaves("claim")[f"fednest/{name}"].load()
     for held in claim.forms:
         if held.form == form and not isinstance(held.right, Undecided):
-            assert leading(held.right.in_horizon, claim.rate.horizon) == Order(
-                float(ORDERS[name, form])
-            )
+            assert leading(held.right.in_horizon, claim.horizon) == Order(float(ORDERS[name, form]))
 
 
 @pytest.mark.parametrize(

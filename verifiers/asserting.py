@@ -48,7 +48,7 @@ def assert_claim(claim: Claim[Any], *, profile: str = "quick", seed: int = 0) ->
         return
     lines = [f"{claim.name} does not hold as stated:"]
     for group in bad:
-        named = f"{group.form}: {group.reading}" if group.reading else group.form
+        named = group.rows[0].form_key
         lines.append(f"  {named}: {group.verdict}")
         for row in group.rows:
             sides = f"left {number((row.lhs or {}).get('mean'))}, right {number(row.rhs)}"
