@@ -39,7 +39,7 @@ def check_numbers(problem: Problem) -> None:
             raise DriftproofError(
                 f"{name} = {value!r} of {problem.leaf_name}",
                 "a whole number, 1 or more",
-                f"set {name}; self.whole({name!r}) in validate refuses others",
+                f"set {name}; {name}: PositiveInt refuses others",
             )
     radius = problem.radius
     if radius is not None and not (_finite(radius) and radius > 0):

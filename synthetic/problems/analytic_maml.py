@@ -43,6 +43,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
@@ -50,6 +51,7 @@ import torch
 from synthetic.analytic_maml_oracles import AnalyticMAMLOracles
 from synthetic.pairs import pair_signs
 from toolkit.composition import CompositionProblem
+from toolkit.parameters import NonNegative, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 GRID = 1 << 17
@@ -77,17 +79,17 @@ class AnalyticMAML(CompositionProblem):
         distance: every coordinate of the start.
     """
 
-    clients: int = 2
-    dim: int = 1
-    tasks: int = 1
-    adaptation: float = 0.3
-    amplitude: float = 1.0
-    frequency: float = 1.0
-    heterogeneity: float = 0.0
-    task_heterogeneity: float = 0.0
-    noise: float = 0.0
-    signs: str = "aligned"
-    distance: float = 1.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    tasks: PositiveInt = 1
+    adaptation: Positive = 0.3
+    amplitude: Positive = 1.0
+    frequency: Positive = 1.0
+    heterogeneity: NonNegative = 0.0
+    task_heterogeneity: NonNegative = 0.0
+    noise: NonNegative = 0.0
+    signs: Literal["aligned", "alternating"] = "aligned"
+    distance: NonNegative = 1.0
 
     notation = {
         "K": "clients", "n": "tasks", "d": "dim", "lambda_": "adaptation", "L_1": "task_smoothness",
@@ -95,13 +97,6 @@ class AnalyticMAML(CompositionProblem):
         "sigma_1": "task_gradient_noise", "sigma_2": "task_hessian_noise",
         "sigma_2F": "task_hessian_frobenius_noise",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what is no member."""
-        self.whole("clients", "dim", "tasks")
-        self.positive("adaptation", "amplitude", "frequency")
-        self.non_negative("heterogeneity", "task_heterogeneity", "noise", "distance")
-        self.one_of("signs", ("aligned", "alternating"))
 
     @classmethod
     def examples(cls) -> list[AnalyticMAML]:

@@ -37,6 +37,7 @@ import torch
 from synthetic.bounded_oracles import BoundedOracles, parts_of
 from synthetic.pairs import pair_signs
 from toolkit.composition import CompositionProblem
+from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -62,37 +63,27 @@ class AveragedComposition(CompositionProblem):
         distance: the start is distance·e.
     """
 
-    clients: int = 2
-    dim: int = 1
-    inner_dim: int = 1
-    inner_slope: float = 1.0
-    inner_curvature: float = 0.0
-    inner_heterogeneity: float = 0.0
-    inner_offset: float = 0.0
-    outer_slope: float = 1.0
-    outer_curvature: float = 1.0
-    plain_slope: float = 0.0
-    plain_curvature: float = 1.0
-    plain_tilt: float = 0.0
-    inner_value_noise: float = 0.0
-    inner_gradient_noise: float = 0.0
-    plain_noise: float = 0.0
-    distance: float = 2.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    inner_dim: PositiveInt = 1
+    inner_slope: Positive = 1.0
+    inner_curvature: NonNegative = 0.0
+    inner_heterogeneity: BelowOne = 0.0
+    inner_offset: NonNegative = 0.0
+    outer_slope: Positive = 1.0
+    outer_curvature: Positive = 1.0
+    plain_slope: NonNegative = 0.0
+    plain_curvature: Positive = 1.0
+    plain_tilt: NonNegative = 0.0
+    inner_value_noise: NonNegative = 0.0
+    inner_gradient_noise: NonNegative = 0.0
+    plain_noise: NonNegative = 0.0
+    distance: NonNegative = 2.0
 
     @property
     def inside(self) -> bool:
         """The inner values are averaged before f."""
         return True
-
-    def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients", "dim", "inner_dim")
-        self.positive("inner_slope", "outer_slope", "outer_curvature", "plain_curvature")
-        self.non_negative(
-            "inner_curvature", "inner_offset", "plain_slope", "plain_tilt", "inner_value_noise",
-            "inner_gradient_noise", "plain_noise", "distance",
-        )  # fmt: skip
-        self.require("inner_heterogeneity", "in [0, 1)", 0 <= self.inner_heterogeneity < 1)
 
     @classmethod
     def examples(cls) -> list[AveragedComposition]:

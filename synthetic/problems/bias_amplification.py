@@ -20,12 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
 
 from synthetic.bounded_oracles import BoundedOracles, parts_of
 from toolkit.composition import CompositionProblem
+from toolkit.parameters import NonNegativeInt, One, Real
 from toolkit.problem import Solution, problem
 
 SLOPES = {"slopes": (2.0, -1.0), "offsets": (1.0, 1.0, 1.0)}
@@ -54,20 +56,16 @@ class BiasAmplification(CompositionProblem):
         at: the start.
     """
 
-    clients: int = 0
-    dim: int = 1
-    heterogeneity: str = "slopes"
-    objective_of: str = "averaged"
-    at: float = 0.25
+    clients: NonNegativeInt = 0
+    dim: One = 1
+    heterogeneity: Literal["slopes", "offsets"] = "slopes"
+    objective_of: Literal["averaged", "client-wise"] = "averaged"
+    at: Real = 0.25
 
     def validate(self) -> None:
-        """Refuse another heterogeneity, objective or number of clients."""
-        self.one_of("heterogeneity", tuple(SLOPES))
-        self.one_of("objective_of", ("averaged", "client-wise"))
-        self.require("dim", "1", self.dim == 1)
+        """Refuse another number of clients."""
         wanted = len(SLOPES[self.heterogeneity])
         self.require("clients", f"{wanted} (or 0 for it)", self.clients in (0, wanted))
-        self.require("at", "a finite number", bool(np.isfinite(self.at)))
         object.__setattr__(self, "clients", wanted)
 
     @classmethod

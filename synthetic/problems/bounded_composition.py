@@ -44,6 +44,7 @@ import torch
 from synthetic.bounded_oracles import BoundedOracles, Parts, parts_of
 from synthetic.pairs import pair_signs
 from toolkit.composition import CompositionProblem
+from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -69,34 +70,26 @@ class BoundedComposition(CompositionProblem):
         distance: the start is distance·e.
     """
 
-    clients: int = 2
-    dim: int = 1
-    inner_dim: int = 1
-    inner_slope: float = 1.0
-    inner_curvature: float = 0.0
-    outer_slope: float = 1.0
-    outer_curvature: float = 1.0
-    heterogeneity: float = 0.0
-    inner_heterogeneity: float = 0.0
-    opposition_slope: float = 0.0
-    opposition_curvature: float = 1.0
-    opposition_centre: float = 0.0
-    inner_value_noise: float = 0.0
-    inner_gradient_noise: float = 0.0
-    outer_gradient_noise: float = 0.0
-    distance: float = 2.0
-    inner_offset: float = 0.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    inner_dim: PositiveInt = 1
+    inner_slope: Positive = 1.0
+    inner_curvature: NonNegative = 0.0
+    outer_slope: Positive = 1.0
+    outer_curvature: Positive = 1.0
+    heterogeneity: NonNegative = 0.0
+    inner_heterogeneity: BelowOne = 0.0
+    opposition_slope: NonNegative = 0.0
+    opposition_curvature: Positive = 1.0
+    opposition_centre: NonNegative = 0.0
+    inner_value_noise: NonNegative = 0.0
+    inner_gradient_noise: NonNegative = 0.0
+    outer_gradient_noise: NonNegative = 0.0
+    distance: NonNegative = 2.0
+    inner_offset: NonNegative = 0.0
 
     def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients", "dim", "inner_dim")
-        self.positive("inner_slope", "outer_slope", "outer_curvature", "opposition_curvature")
-        self.non_negative(
-            "inner_curvature", "heterogeneity", "opposition_slope", "opposition_centre",
-            "inner_value_noise", "inner_gradient_noise", "outer_gradient_noise", "distance",
-            "inner_offset",
-        )  # fmt: skip
-        self.require("inner_heterogeneity", "in [0, 1)", 0 <= self.inner_heterogeneity < 1)
+        """Refuse an opposition that does not cancel."""
         cancels = self.opposition_slope == 0 or self.inner_offset == 0
         self.require("inner_offset", "0 beside an opposition, which else does not cancel", cancels)
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
@@ -39,6 +40,7 @@ from synthetic.dro_oracles import DROOracles, DROProblem, robust_weights, saddle
 from synthetic.linear_model import LinearModel
 from synthetic.losses import LOSSES
 from synthetic.optimum import frank_wolfe_gap, minimise_on_ball
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -63,27 +65,21 @@ class KLDRO(DROProblem):
         data_seed: of the data.
     """
 
-    clients: int = 4
-    dim: int = 3
-    samples: int = 20
-    loss: str = "logistic"
-    form: str = "exp"
-    temperature: float = 1.0
-    feature_bound: float = 1.0
-    ball: float = 5.0
-    heterogeneity: float = 0.5
-    data_seed: int = 0
+    clients: PositiveInt = 4
+    dim: PositiveInt = 3
+    samples: PositiveInt = 20
+    loss: Literal["logistic", "sigmoid"] = "logistic"
+    form: Literal["exp", "log", "average"] = "exp"
+    temperature: Positive = 1.0
+    feature_bound: Positive = 1.0
+    ball: Positive = 5.0
+    heterogeneity: NonNegative = 0.5
+    data_seed: NonNegativeInt = 0
 
     notation = {"gamma": "temperature", "n": "clients", "R": "feature_bound", "B": "ball"}
 
     def validate(self) -> None:
-        """Refuse what has no constants."""
-        self.whole("clients", "dim", "samples")
-        self.positive("temperature", "feature_bound", "ball")
-        self.non_negative("heterogeneity")
-        self.whole("data_seed", least=0)
-        self.one_of("loss", ("logistic", "sigmoid"))
-        self.one_of("form", ("exp", "log", "average"))
+        """Refuse what overflows."""
         top = LOSSES[self.loss].range(self.feature_bound * self.ball)[1]
         self.require(
             "temperature", "above loss/700, or exp overflows", top / self.temperature < 700

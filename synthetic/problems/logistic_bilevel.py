@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -49,6 +49,7 @@ from synthetic.pairs import pair_signs
 from synthetic.reflections import reflections
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt, UnitInterval
 from toolkit.problem import Solution, problem
 
 THIRD = 1 / (6 * 3**0.5)
@@ -80,32 +81,23 @@ class LogisticBilevel(BilevelProblem):
         data_seed: the key of the data.
     """
 
-    clients: int = 4
-    dim: int = 3
-    lower_dim: int = 3
-    samples: int = 10
-    validation: int = 10
-    feature_bound: float = 1.0
-    heterogeneity: float = 0.5
-    flips: float = 0.25
-    ridge: float = 0.5
-    cross: float = 1.0
-    cross_heterogeneity: float = 0.0
-    regulariser: float = 0.0
-    noise: str = "samples"
-    distance: float = 1.0
-    data_seed: int = 0
+    clients: PositiveInt = 4
+    dim: PositiveInt = 3
+    lower_dim: PositiveInt = 3
+    samples: PositiveInt = 10
+    validation: PositiveInt = 10
+    feature_bound: Positive = 1.0
+    heterogeneity: NonNegative = 0.5
+    flips: UnitInterval = 0.25
+    ridge: Positive = 0.5
+    cross: Positive = 1.0
+    cross_heterogeneity: NonNegative = 0.0
+    regulariser: NonNegative = 0.0
+    noise: Literal["samples", "none"] = "samples"
+    distance: NonNegative = 1.0
+    data_seed: NonNegativeInt = 0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
-
-    def validate(self) -> None:
-        """Refuse what has no constants."""
-        self.whole("clients", "dim", "lower_dim", "samples", "validation")
-        self.whole("data_seed", least=0)
-        self.positive("feature_bound", "ridge", "cross")
-        self.non_negative("heterogeneity", "cross_heterogeneity", "regulariser", "distance")
-        self.require("flips", "in [0, 1]", 0 <= self.flips <= 1)
-        self.one_of("noise", ("samples", "none"))
 
     @classmethod
     def examples(cls) -> list[LogisticBilevel]:

@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
@@ -43,6 +44,7 @@ from synthetic.maml_oracles import MAMLOracles
 from synthetic.pairs import pair_signs
 from synthetic.smooth_optimum import minimise_smooth
 from toolkit.composition import CompositionProblem
+from toolkit.parameters import NonNegative, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -67,27 +69,23 @@ class MAML(CompositionProblem):
         ball: B.
     """
 
-    clients: int = 2
-    dim: int = 2
-    form: str = "average"
-    adaptation: float = 0.3
-    temperature: float = 2.0
-    smallest: float = 0.5
-    largest: float = 1.0
-    heterogeneity: float = 0.5
-    offset: float = 0.0
-    gradient_noise: float = 0.0
-    ball: float = 3.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 2
+    form: Literal["average", "exp"] = "average"
+    adaptation: Positive = 0.3
+    temperature: Positive = 2.0
+    smallest: Positive = 0.5
+    largest: Positive = 1.0
+    heterogeneity: NonNegative = 0.5
+    offset: NonNegative = 0.0
+    gradient_noise: NonNegative = 0.0
+    ball: Positive = 3.0
 
     notation = {"gamma": "temperature", "n": "clients", "alpha": "adaptation"}
     outer_everywhere = False
 
     def validate(self) -> None:
         """Refuse what has no constants or no minimiser."""
-        self.whole("clients", "dim")
-        self.positive("adaptation", "temperature", "smallest", "largest", "ball")
-        self.non_negative("heterogeneity", "offset", "gradient_noise")
-        self.one_of("form", ("average", "exp"))
         self.require("smallest", f"at most largest = {self.largest}", self.smallest <= self.largest)
         singular = np.any(np.isclose(self.adaptation * self.spectrum, 1.0))
         self.require("adaptation", "not 1/λ for a curvature λ", not singular)

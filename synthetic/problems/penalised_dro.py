@@ -33,13 +33,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
 
-from synthetic.penalised_optimum import DIVERGENCES, inner_maximum, minimise_robust
+from synthetic.penalised_optimum import inner_maximum, minimise_robust
 from synthetic.penalised_oracles import PenalisedOracles
 from toolkit.composition import CompositionProblem
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -63,15 +65,15 @@ class PenalisedDRO(CompositionProblem):
         data_seed: of the data.
     """
 
-    clients: int = 2
-    dim: int = 2
-    samples: int = 3
-    divergence: str = "kl"
-    penalty: float = 1.0
-    feature_bound: float = 1.0
-    ball: float = 2.0
-    heterogeneity: float = 0.5
-    data_seed: int = 0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 2
+    samples: PositiveInt = 3
+    divergence: Literal["kl", "chi-square"] = "kl"
+    penalty: Positive = 1.0
+    feature_bound: Positive = 1.0
+    ball: Positive = 2.0
+    heterogeneity: NonNegative = 0.5
+    data_seed: NonNegativeInt = 0
 
     notation = {
         "lambda_": "penalty", "K": "clients", "R": "feature_bound", "B": "ball",
@@ -80,12 +82,7 @@ class PenalisedDRO(CompositionProblem):
     outer_everywhere = False
 
     def validate(self) -> None:
-        """Refuse what has no constants."""
-        self.whole("clients", "dim", "samples")
-        self.whole("data_seed", least=0)
-        self.positive("penalty", "feature_bound", "ball")
-        self.non_negative("heterogeneity")
-        self.one_of("divergence", DIVERGENCES)
+        """Refuse what overflows."""
         top = self.loss_range[1] / self.penalty
         self.require("penalty", "above loss/300, or exp overflows", top < 300)
 

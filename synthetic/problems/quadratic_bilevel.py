@@ -36,6 +36,7 @@ from synthetic.quadratic_bilevel_optimum import flat_and_inside, minimiser
 from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles, arrays_of
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
+from toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from toolkit.problem import Solution, problem
 
 
@@ -63,44 +64,35 @@ class QuadraticBilevel(BilevelProblem):
         distance, lower_start: x_0 = distance·e_1; y_0 = y*(x_0) + lower_start·u.
     """
 
-    clients: int = 2
-    dim: int = 2
-    lower_dim: int = 2
-    smallest: float = 0.5
-    largest: float = 1.0
-    hessian_heterogeneity: float = 0.0
-    cross: float = 1.0
-    cross_heterogeneity: float = 0.0
-    offset: float = 0.5
-    offset_heterogeneity: float = 0.0
-    upper_slope: float = 0.0
-    upper_curvature: float = 1.0
-    target: float = 1.0
-    target_heterogeneity: float = 0.0
-    regulariser: float = 0.0
-    regulariser_heterogeneity: float = 0.0
-    tilt: float = 0.0
-    slope: float = 0.0
-    upper_noise: float = 0.0
-    lower_value_noise: float = 0.0
-    lower_curvature_noise: float = 0.0
-    cross_noise: float = 0.0
-    distance: float = 1.0
-    lower_start: float = 1.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 2
+    lower_dim: PositiveInt = 2
+    smallest: Positive = 0.5
+    largest: Positive = 1.0
+    hessian_heterogeneity: NonNegative = 0.0
+    cross: NonNegative = 1.0
+    cross_heterogeneity: NonNegative = 0.0
+    offset: NonNegative = 0.5
+    offset_heterogeneity: NonNegative = 0.0
+    upper_slope: NonNegative = 0.0
+    upper_curvature: Positive = 1.0
+    target: NonNegative = 1.0
+    target_heterogeneity: NonNegative = 0.0
+    regulariser: NonNegative = 0.0
+    regulariser_heterogeneity: NonNegative = 0.0
+    tilt: NonNegative = 0.0
+    slope: NonNegative = 0.0
+    upper_noise: NonNegative = 0.0
+    lower_value_noise: NonNegative = 0.0
+    lower_curvature_noise: NonNegative = 0.0
+    cross_noise: NonNegative = 0.0
+    distance: NonNegative = 1.0
+    lower_start: Real = 1.0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
 
     def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign, and unknown optima."""
-        self.whole("clients", "dim", "lower_dim")
-        self.positive("smallest", "largest", "upper_curvature")
-        self.non_negative(
-            "hessian_heterogeneity", "cross", "cross_heterogeneity", "offset",
-            "offset_heterogeneity", "upper_slope", "target", "target_heterogeneity", "regulariser",
-            "regulariser_heterogeneity", "tilt", "slope", "upper_noise", "lower_value_noise",
-            "lower_curvature_noise", "cross_noise", "distance",
-        )  # fmt: skip
-        self.real("lower_start")
+        """Refuse indefinite Hessians and unknown optima."""
         self.require("smallest", "at most largest", self.smallest <= self.largest)
         least = float(self.spectrum.min())
         wanted = f"below {least:g}, the mean Hessian's least eigenvalue"

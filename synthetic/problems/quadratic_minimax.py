@@ -36,6 +36,7 @@ from synthetic.reflections import reflections
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
+from toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from toolkit.problem import Solution, problem
 
 
@@ -58,23 +59,19 @@ class QuadraticMinimax(BilevelProblem):
         distance: ‖x_0‖ (and y_0 = 0).
     """
 
-    clients: int = 2
-    dim: int = 2
-    smallest: float = 0.5
-    largest: float = 1.0
-    regulariser: float = 0.1
-    heterogeneity: float = 0.0
-    gradient_noise: float = 0.0
-    distance: float = 1.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 2
+    smallest: NonNegative = 0.5
+    largest: Positive = 1.0
+    regulariser: Real = 0.1
+    heterogeneity: NonNegative = 0.0
+    gradient_noise: NonNegative = 0.0
+    distance: NonNegative = 1.0
 
     notation = {"lambda_": "regulariser", "n": "clients"}
 
     def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients", "dim")
-        self.positive("largest")
-        self.real("regulariser")
-        self.non_negative("smallest", "heterogeneity", "gradient_noise", "distance")
+        """Refuse a reduced objective that is not strongly convex."""
         self.require("smallest", "at most largest", self.smallest <= self.largest)
         modulus = float(self.spectrum.min()) ** 2 + self.regulariser
         self.require("regulariser", "above −smallest² (in one dimension −largest²)", modulus > 0)

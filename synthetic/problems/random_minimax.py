@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -32,6 +32,7 @@ from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
@@ -59,30 +60,20 @@ class RandomMinimax(BilevelProblem):
         partition: the seed of the data.
     """
 
-    clients: int = 4
-    dim: int = 2
-    spread: float = 1.0
-    coupling: float = 0.1
-    matrices_drawn: str = "multiples"
-    centring: str = "entries"
-    regulariser: float = 0.1
-    form: str = "printed"
-    entry: float = 10.0
-    partition: int = 0
+    clients: PositiveInt = 4
+    dim: PositiveInt = 2
+    spread: NonNegative = 1.0
+    coupling: NonNegative = 0.1
+    matrices_drawn: Literal["multiples", "general"] = "multiples"
+    centring: Literal["entries", "clients", "none"] = "entries"
+    regulariser: Positive = 0.1
+    form: Literal["printed", "halved"] = "printed"
+    entry: NonNegative = 10.0
+    partition: NonNegativeInt = 0
 
     notation = {"lambda_": "regulariser", "m": "clients"}
     gradient_noise = 0.0
     """The oracles are exact."""
-
-    def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients", "dim")
-        self.whole("partition", least=0)
-        self.positive("regulariser")
-        self.non_negative("spread", "coupling", "entry")
-        self.one_of("matrices_drawn", ("multiples", "general"))
-        self.one_of("centring", ("entries", "clients", "none"))
-        self.one_of("form", ("printed", "halved"))
 
     @classmethod
     def examples(cls) -> list[RandomMinimax]:

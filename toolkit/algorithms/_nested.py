@@ -7,7 +7,7 @@ outer call of ``outer_steps`` local steps; each local step is one tick of the en
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from torch import Tensor
 from toolkit.algorithm import Algorithm, Collective, Context
 from toolkit.draws import Indices
 from toolkit.oracles import Bilevel
+from toolkit.parameters import NonNegativeInt, Positive, PositiveInt, Share
 
 NOTATION = {
     "K": "rounds", "m": "clients", "S": "cohort_size", "T": "inner_calls", "N": "terms",
@@ -63,15 +64,15 @@ class Nested(Algorithm):
             the series.
     """
 
-    inner_calls: int = 1
-    inner_steps: int = 1
-    outer_steps: int = 1
-    inner_step_size: float = 0.1
-    outer_step_size: float = 0.1
-    terms: int = 5
-    series: str = "sampled"
-    batch: int = 1
-    participation: float = 1.0
+    inner_calls: PositiveInt = 1
+    inner_steps: PositiveInt = 1
+    outer_steps: PositiveInt = 1
+    inner_step_size: Positive = 0.1
+    outer_step_size: Positive = 0.1
+    terms: NonNegativeInt = 5
+    series: Literal["sampled", "summed"] = "sampled"
+    batch: PositiveInt = 1
+    participation: Share = 1.0
 
     needs = "bilevel"
     iterate = "x"
@@ -85,14 +86,6 @@ class Nested(Algorithm):
     def local_steps(self) -> int:  # type: ignore[override]  # a sum here, not a field
         """The ticks of one round."""
         return self.inner_calls * self.inner_steps + self.outer_steps
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("inner_calls", "inner_steps", "outer_steps", "batch")
-        self.whole("terms", least=0)
-        self.positive("inner_step_size", "outer_step_size")
-        self.one_of("series", ("sampled", "summed"))
-        self.share("participation")
 
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> Any:
         """Every client starts at the same (x⁰, y⁰)."""

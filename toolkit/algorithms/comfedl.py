@@ -2,13 +2,14 @@ r"""ComFedL: local plug-in steps on a composition, averaged every round."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Composition
+from toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -42,13 +43,13 @@ class ComFedL(Algorithm):
             draws a minibatch for each.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    outer_batch: int = 1
-    participation: float = 1.0
-    branch: str = "general"
-    samples: str = "shared"
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    outer_batch: PositiveInt = 1
+    participation: Share = 1.0
+    branch: Literal["general", "special"] = "general"
+    samples: Literal["shared", "independent"] = "shared"
 
     needs = "composition"
     notation = {
@@ -59,14 +60,6 @@ class ComFedL(Algorithm):
         "sigma_1": "inner_gradient_noise", "sigma_2": "inner_value_noise",
         "sigma_3": "outer_gradient_noise", "F_gap": "initial_gap",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch", "outer_batch")
-        self.positive("step_size")
-        self.share("participation")
-        self.one_of("branch", ("general", "special"))
-        self.one_of("samples", ("shared", "independent"))
 
     @classmethod
     def examples(cls) -> list[ComFedL]:

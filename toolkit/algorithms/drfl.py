@@ -10,6 +10,7 @@ from torch import Tensor
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.draws import Indices, Subset, Uniforms
 from toolkit.oracles import Losses
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.simplex import project_on_simplex
 
 
@@ -49,24 +50,17 @@ class DRFL(Algorithm):
         cohort: m, clients drawn each round (0: as many as there are).
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    weight_step: float = 0.08
-    cohort: int = 0
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    weight_step: NonNegative = 0.08
+    cohort: NonNegativeInt = 0
 
     needs = "losses"
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
         "gamma": "weight_step", "S": "rounds", "T": "steps",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.whole("cohort", least=0)
-        self.positive("step_size")
-        self.non_negative("weight_step")
 
     @classmethod
     def examples(cls) -> list[DRFL]:

@@ -2,13 +2,14 @@ r"""FedAvg: local stochastic gradient steps, averaged every round."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Plain
+from toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -35,11 +36,11 @@ class FedAvg(Algorithm):
             in FedAvg's paper; the problem's oracles say how many).
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    participation: float = 1.0
-    weighting: str = "uniform"
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    participation: Share = 1.0
+    weighting: Literal["uniform", "samples"] = "uniform"
 
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
@@ -47,13 +48,6 @@ class FedAvg(Algorithm):
         "mu": "strong_convexity", "G": "plain_gradient_bound", "sigma": "plain_gradient_noise",
         "ell": "field_smoothness",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("step_size")
-        self.share("participation")
-        self.one_of("weighting", ("uniform", "samples"))
 
     @classmethod
     def examples(cls) -> list[FedAvg]:

@@ -2,13 +2,14 @@ r"""FedAvg-S: local steps of descent in x and ascent in y, averaged every round.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.algorithms._nested import levels
 from toolkit.oracles import Bilevel
+from toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -36,12 +37,12 @@ class FedAvgS(Algorithm):
         participation: the share of clients sampled (uniformly) each round.
     """
 
-    local_steps: int = 1
-    inner_step_size: float = 0.1
-    outer_step_size: float = 0.1
-    order: str = "simultaneous"
-    batch: int = 1
-    participation: float = 1.0
+    local_steps: PositiveInt = 1
+    inner_step_size: Positive = 0.1
+    outer_step_size: Positive = 0.1
+    order: Literal["simultaneous", "alternating"] = "simultaneous"
+    batch: PositiveInt = 1
+    participation: Share = 1.0
 
     needs = "minimax"
     iterate = "x"
@@ -50,13 +51,6 @@ class FedAvgS(Algorithm):
         "m": "clients", "S": "cohort_size", "K": "rounds", "L": "objective_smoothness",
         "F_gap": "initial_gap",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("inner_step_size", "outer_step_size")
-        self.one_of("order", ("simultaneous", "alternating"))
-        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -2,12 +2,13 @@ r"""FedDRO: low-dimensional embeddings shared every step, models every I steps."
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Composition
+from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -45,13 +46,13 @@ class FedDRO(Algorithm):
         embedding_error: the error of a given ȳ⁰.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    momentum: float = 0.5
-    batch: int = 1
-    first_step: str = "given"
-    embedding: str = "sampled"
-    embedding_error: float = 0.0
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    momentum: Share = 0.5
+    batch: PositiveInt = 1
+    first_step: Literal["given", "computed"] = "given"
+    embedding: Literal["sampled", "given"] = "sampled"
+    embedding_error: NonNegative = 0.0
 
     needs = "composition"
     iterate = "x"
@@ -68,12 +69,6 @@ class FedDRO(Algorithm):
 
     def validate(self) -> None:
         """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("step_size")
-        self.require("momentum", "in (0, 1]", 0 < self.momentum <= 1)
-        self.one_of("first_step", ("given", "computed"))
-        self.one_of("embedding", ("sampled", "given"))
-        self.non_negative("embedding_error")
         given = self.embedding == "given" or self.embedding_error == 0
         self.require("embedding_error", '0 unless embedding="given"', given)
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from toolkit.algorithm import Context, algorithm
 from toolkit.algorithms._nested import Nested, fed_ihgp
 from toolkit.oracles import Bilevel
+from toolkit.parameters import PositiveInt
 
 
 class State(NamedTuple):
@@ -33,6 +34,8 @@ class FedIHGP(Nested):
     Of the fields ``terms``, ``series``, ``batch`` and ``participation`` count.
     """
 
+    terms: PositiveInt = 5
+
     iterate = "p"
 
     @property
@@ -44,11 +47,6 @@ class FedIHGP(Nested):
     def examples(cls) -> list[FedIHGP]:
         """Return members with each series and with some clients sampled."""
         return [cls(terms=3), cls(terms=2, series="summed", participation=0.5, batch=2)]
-
-    def validate(self) -> None:
-        """Refuse an estimate of no terms."""
-        super().validate()
-        self.whole("terms")
 
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
         """Every client is at (x⁰, y⁰), and p = 0."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolkit.algorithm import Context, algorithm
 from toolkit.algorithms._nested import Nested, State, fed_inn
 from toolkit.oracles import Bilevel
+from toolkit.parameters import Flag
 
 
 @algorithm(
@@ -24,7 +25,7 @@ class FedInn(Nested):
         variance_reduced: False leaves q out: FedAvg on y, "SGD on y" in 002's table.
     """
 
-    variance_reduced: bool = True
+    variance_reduced: Flag = True
 
     iterate = "y"
 
@@ -37,11 +38,6 @@ class FedInn(Nested):
     def local_steps(self) -> int:  # type: ignore[override]
         """τ."""
         return self.inner_steps
-
-    def validate(self) -> None:
-        """Refuse what is neither FedSVRG nor FedAvg."""
-        super().validate()
-        self.flag("variance_reduced")
 
     @classmethod
     def examples(cls) -> list[FedInn]:

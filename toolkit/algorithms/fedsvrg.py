@@ -9,6 +9,7 @@ from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Plain
+from toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -36,10 +37,10 @@ class FedSVRG(Algorithm):
         participation: |S|/m, the share of clients sampled (uniformly) for each k.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    participation: float = 1.0
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    participation: Share = 1.0
 
     iterate = "x"
     notation = {
@@ -47,12 +48,6 @@ class FedSVRG(Algorithm):
         "S": "cohort_size", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap",
         "mu": "strong_convexity", "ell": "field_smoothness", "sigma": "plain_gradient_noise",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("step_size")
-        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[FedSVRG]:

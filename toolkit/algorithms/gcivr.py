@@ -2,13 +2,14 @@ r"""GCIVR: nested recursive estimates of g, its Jacobian and ∇h, shared every 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Composition
+from toolkit.parameters import Constraint, NonNegativeInt, Positive, PositiveInt
 
 
 class State(NamedTuple):
@@ -54,12 +55,12 @@ class GCIVR(Algorithm):
             clients, as (2) of 004 has it; where it is not, "jacobian" lets the clients part.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    epoch_steps: int = 10
-    batch: int = 1
-    outer_batch: int = 0
-    sends: str = "direction"
+    local_steps: Annotated[int, Constraint(1, 1, integer=True, why="clients share every step")] = 1
+    step_size: Positive = 0.1
+    epoch_steps: PositiveInt = 10
+    batch: PositiveInt = 1
+    outer_batch: NonNegativeInt = 0
+    sends: Literal["direction", "jacobian"] = "direction"
 
     needs = "composition"
     iterate = "x"
@@ -68,14 +69,6 @@ class GCIVR(Algorithm):
         "B_g": "inner_gradient_bound", "B_f": "outer_gradient_bound", "L_g": "inner_smoothness",
         "L_f": "outer_smoothness", "L_Phi": "objective_smoothness", "Phi_gap": "initial_gap",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.require("local_steps", "1: the clients share every step", self.local_steps == 1)
-        self.whole("epoch_steps", "batch")
-        self.whole("outer_batch", least=0)
-        self.positive("step_size")
-        self.one_of("sends", ("direction", "jacobian"))
 
     @classmethod
     def examples(cls) -> list[GCIVR]:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Composition
+from toolkit.parameters import Positive, PositiveInt
 
 
 class State(NamedTuple):
@@ -38,10 +39,10 @@ class LocalBSGD(Algorithm):
         outer_batch: outer samples ζ a step.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    outer_batch: int = 1
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    outer_batch: PositiveInt = 1
 
     needs = "composition"
     iterate = "x"
@@ -52,11 +53,6 @@ class LocalBSGD(Algorithm):
         "L_F": "objective_smoothness", "sigma_g": "inner_gradient_noise",
         "delta_g": "inner_value_noise", "sigma_f": "outer_gradient_noise", "F_gap": "initial_gap",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch", "outer_batch")
-        self.positive("step_size")
 
     @classmethod
     def examples(cls) -> list[LocalBSGD]:

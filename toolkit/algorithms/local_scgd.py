@@ -2,12 +2,13 @@ r"""Local-SCGD: a moving average of the inner value, averaged with the models ev
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Composition
+from toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -43,12 +44,12 @@ class LocalSCGD(Algorithm):
             own Algorithm 1.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    inner_momentum: float = 0.5
-    batch: int = 1
-    outer_batch: int = 1
-    evaluate_at: str = "before"
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    inner_momentum: Share = 0.5
+    batch: PositiveInt = 1
+    outer_batch: PositiveInt = 1
+    evaluate_at: Literal["before", "after"] = "before"
 
     needs = "composition"
     iterate = "x"
@@ -59,13 +60,6 @@ class LocalSCGD(Algorithm):
         "L_F": "objective_smoothness", "sigma_g": "inner_gradient_noise",
         "delta_g": "inner_value_noise", "sigma_f": "outer_gradient_noise", "F_gap": "initial_gap",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch", "outer_batch")
-        self.positive("step_size")
-        self.require("inner_momentum", "in (0, 1]", 0 < self.inner_momentum <= 1)
-        self.one_of("evaluate_at", ("before", "after"))
 
     @classmethod
     def examples(cls) -> list[LocalSCGD]:

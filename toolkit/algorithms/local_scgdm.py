@@ -2,13 +2,14 @@ r"""Local-SCGDM: momentum on a compositional gradient, everything averaged every
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.errors import DriftproofError
 from toolkit.oracles import Composition, OneSample
+from toolkit.parameters import Positive, PositiveInt
 
 AVERAGED = ("u", "m", "x")
 
@@ -44,13 +45,13 @@ class LocalSCGDM(Algorithm):
         averaged: which of "u", "m" and "x" are averaged, as one word; the print averages all.
     """
 
-    local_steps: int = 2
-    step_size: float = 0.1
-    momentum: float = 1.0
-    inner_momentum: float = 1.0
-    step_factor: float = 1.0
-    samples: str = "two"
-    averaged: str = "umx"
+    local_steps: PositiveInt = 2
+    step_size: Positive = 0.1
+    momentum: Positive = 1.0
+    inner_momentum: Positive = 1.0
+    step_factor: Positive = 1.0
+    samples: Literal["one", "two"] = "two"
+    averaged: Literal["", "u", "m", "um", "x", "ux", "mx", "umx"] = "umx"
 
     needs = "composition"
     iterate = "x"
@@ -64,14 +65,9 @@ class LocalSCGDM(Algorithm):
     }  # fmt: skip
 
     def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps")
-        self.positive("step_size", "momentum", "inner_momentum", "step_factor")
+        """Refuse weights of more than 1."""
         self.require("momentum", "with αη < 1", self.momentum * self.step_size < 1)
         self.require("inner_momentum", "with γη < 1", self.inner_momentum * self.step_size < 1)
-        self.one_of("samples", ("one", "two"))
-        words = ["".join(n for k, n in enumerate(AVERAGED) if bits >> k & 1) for bits in range(8)]
-        self.one_of("averaged", words)
 
     @classmethod
     def examples(cls) -> list[LocalSCGDM]:

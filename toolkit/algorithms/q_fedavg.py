@@ -9,6 +9,7 @@ from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Losses
+from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -39,24 +40,17 @@ class QFedAvg(Algorithm):
         participation: share of clients sampled (uniformly) each round.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    fairness: float = 0.2
-    participation: float = 1.0
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    fairness: NonNegative = 0.2
+    participation: Share = 1.0
 
     needs = "losses"
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
         "q": "fairness", "S": "rounds", "T": "steps",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("step_size")
-        self.non_negative("fairness")
-        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[QFedAvg]:

@@ -2,11 +2,12 @@ r"""SGDA: stochastic gradient descent-ascent on one machine."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
 from toolkit.algorithm import Context, algorithm
 from toolkit.algorithms.fedavg_s import FedAvgS, State
 from toolkit.oracles import Bilevel
+from toolkit.parameters import Constraint
 
 
 @algorithm(
@@ -22,11 +23,8 @@ class SGDA(FedAvgS):
     would cost a federation to follow this machine; ``local_steps`` and ``participation`` are 1.
     """
 
-    def validate(self) -> None:
-        """Refuse local steps and sampled clients: there is one machine."""
-        super().validate()
-        self.require("local_steps", "1: there is one machine", self.local_steps == 1)
-        self.require("participation", "1: there is one machine", self.participation == 1)
+    local_steps: Annotated[int, Constraint(1, 1, integer=True, why="there is one machine")] = 1
+    participation: Annotated[float, Constraint(1, 1, why="there is one machine")] = 1.0
 
     @classmethod
     def examples(cls) -> list[Self]:

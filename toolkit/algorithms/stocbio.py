@@ -2,13 +2,14 @@ r"""stocBiO: stochastic bilevel optimisation on one machine."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.algorithms._nested import levels
 from toolkit.oracles import Bilevel
+from toolkit.parameters import Constraint, NonNegative, NonNegativeInt, Positive, PositiveInt
 
 
 class State(NamedTuple):
@@ -40,13 +41,13 @@ class StocBiO(Algorithm):
         batch: samples of each draw.
     """
 
-    local_steps: int = 1
-    inner_calls: int = 1
-    inner_step_size: float = 0.1
-    outer_step_size: float = 0.1
-    terms: int = 5
-    series_step: float = 0.0
-    batch: int = 1
+    local_steps: Annotated[int, Constraint(1, 1, integer=True, why="there is one machine")] = 1
+    inner_calls: PositiveInt = 1
+    inner_step_size: Positive = 0.1
+    outer_step_size: Positive = 0.1
+    terms: NonNegativeInt = 5
+    series_step: NonNegative = 0.0
+    batch: PositiveInt = 1
 
     needs = "bilevel"
     iterate = "x"
@@ -56,14 +57,6 @@ class StocBiO(Algorithm):
         "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness",
         "L": "objective_smoothness", "F_gap": "initial_gap",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.require("local_steps", "1: there is one machine", self.local_steps == 1)
-        self.whole("inner_calls", "batch")
-        self.whole("terms", least=0)
-        self.positive("inner_step_size", "outer_step_size")
-        self.non_negative("series_step")
 
     @classmethod
     def examples(cls) -> list[StocBiO]:

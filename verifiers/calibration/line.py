@@ -18,6 +18,7 @@ from toolkit.algorithms import FedAvg
 from toolkit.claims import Case, Claim, claim
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors
+from toolkit.parameters import NonNegative, Positive, Real
 from toolkit.problem import Problem, Solution, problem
 from toolkit.verdict import Verdict
 from verifiers.verify import Settings, judge
@@ -35,17 +36,11 @@ class Line(Problem):
 
     clients: int = 1
     dim: int = 1
-    curvature: float = 1.0
-    at: float = 1.0
-    noise: float = 0.0
+    curvature: Positive = 1.0
+    at: Real = 1.0
+    noise: NonNegative = 0.0
 
     notation = {"x_0": "at", "sigma": "plain_gradient_noise"}
-
-    def validate(self) -> None:
-        """Refuse a curvature that is not positive; a start may have any sign."""
-        self.positive("curvature")
-        self.real("at")
-        self.non_negative("noise")
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
