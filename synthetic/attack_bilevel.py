@@ -94,10 +94,10 @@ class BilevelScores:
 
     def _hessian(self, z: Tensor, draw: Tensor | None) -> Tensor:
         """Return ∇²_yy g_i(z; ζ), [clients, lower_dim, lower_dim, candidates]."""
-        return self._columns(z, lambda x, y, v: self.oracles.lower_hessian(x, y, v, draw))
+        return self._columns(z, lambda x, y, v: self.oracles.lower_hessian_product(x, y, v, draw))
 
     def _cross(self, z: Tensor, draw: Tensor | None) -> Tensor:
-        made = self._columns(z, lambda x, y, v: self.oracles.lower_cross(x, y, v, draw))
+        made = self._columns(z, lambda x, y, v: self.oracles.lower_cross_product(x, y, v, draw))
         return made.flatten(1, 2)
 
     def _columns(self, z: Tensor, of: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:

@@ -52,10 +52,10 @@ class CompositionalBilevelOracles:
         value, pullback = self._parts.inner(x, None)
         return -pullback(y - value)
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return v: the Hessian of ½‖y‖²."""
         return v.clone()
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return −∇r_i(x; ζ)ᵀv."""
         return -self._parts.inner(x, zeta)[1](v)

@@ -20,7 +20,7 @@ class DROProblem(CompositionProblem):
 
     @property
     def offers(self) -> str:
-        """The average has plain losses, the robust forms are compositions."""
+        """The average has losses, the robust forms are compositions."""
         return "losses" if self.form == "average" else "composition"
 
     @property
@@ -83,27 +83,30 @@ class DROOracles:
         made = self.temperature * torch.log(y) if self.form == "log" else torch.zeros_like(y)
         return made[:, 0]
 
-    def plain_law(self, batch: int) -> Law | None:
+    def field_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch of the loss in form "average"."""
         return self.model.law(batch) if self.form == "average" else None
 
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return ∇f^i_B in form "average", else 0."""
         if self.form != "average":
             return torch.zeros_like(x)
         value, pullback = self.model(x, xi)
         return pullback(torch.ones_like(value))
 
-    def plain_value(self, x: ClientVectors) -> Tensor:
+    def mean_loss(self, x: ClientVectors) -> Tensor:
         """Return f^i in form "average", else 0."""
-        return self.plain_loss(x, None)
+        return self.batch_loss(x, None)
 
-    def plain_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
+    def batch_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
         """Return f^i_B in form "average", else 0."""
         if self.form != "average":
             return x.new_zeros((x.shape[0], x.shape[2]))
         value: Tensor = self.model(x, xi)[0]
         return value[:, 0]
+
+    plain_law, plain_grad, plain_value = field_law, field_grad, mean_loss
+    """As a composition h is the average of the losses, or 0."""
 
 
 def saddle_value(losses: Tensor, r: Tensor, temperature: float) -> Tensor:

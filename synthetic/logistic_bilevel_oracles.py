@@ -66,14 +66,14 @@ class LogisticBilevelOracles:
         """Return ∇_x g_i = −C_iᵀy, exactly."""
         return -torch.bmm(self._cross.mT, y)
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return mean σ(b·y)σ(−b·y)(b·v) b + νv."""
         minibatch = _Minibatch(self._train, zeta)
         at = minibatch.along(y)
         bend = torch.sigmoid(at) * torch.sigmoid(-at)
         return minibatch.mean(bend * minibatch.along(v)) + self._of.ridge * v
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return −C_iᵀv, which no sample changes."""
         return -torch.bmm(self._cross.mT, v)
 

@@ -111,7 +111,7 @@ class QuadraticBilevelOracles:
         """Return ∇_x g_i = −C_iᵀy, exactly."""
         return -torch.bmm(self._cross.mT, y)
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return H_i v and the noise."""
         made = torch.bmm(self._hessian, v)
         if zeta is not None and self._of.lower_curvature_noise:
@@ -119,7 +119,7 @@ class QuadraticBilevelOracles:
             made = torch.addcmul(made, bent * self._share(v), self._bent_along)
         return made
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return −C_iᵀv and the noise."""
         made = -torch.bmm(self._cross.mT, v)
         if zeta is not None and self._of.cross_noise:

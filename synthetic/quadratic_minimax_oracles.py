@@ -32,13 +32,13 @@ class QuadraticMinimaxOracles:
         self.client_weights = torch.full_like(self._b[:, :1], 1.0 / of.clients)
         self._a, self._noise = a, of.gradient_noise / 2**0.5
         self.upper_dim, self.lower_smoothness = of.dim, float(of.constants["lower_smoothness"])
-        self.upper_law = self.lower_law = self.plain_law
+        self.upper_law = self.lower_law = self.field_law
 
-    def plain_law(self, batch: int) -> Law | None:
+    def field_law(self, batch: int) -> Law | None:
         """Two signs, one for x and one for y."""
         return SignMean(batch, (2,)) if self._of.gradient_noise else None
 
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
         of = self._of
         field = torch.bmm(self._matrix, x)
@@ -74,10 +74,10 @@ class QuadraticMinimaxOracles:
         """Return A_iᵀy − λx, exactly."""
         return -self.upper_grad_x(x, y, None)
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return v: the Hessian of ½‖y‖²."""
         return v.clone()
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return A_iᵀv."""
         return torch.bmm(self._a.mT, v)

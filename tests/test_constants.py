@@ -150,7 +150,7 @@ def _with_constants(cls, constants):
 
 
 @pytest.mark.parametrize("problem", problems())
-@pytest.mark.parametrize("law", ["inner_law", "outer_law", "plain_law"])
+@pytest.mark.parametrize("law", ["field_law", "inner_law", "outer_law", "plain_law"])
 def test_a_minibatch_divides_the_variance_by_its_size(problem, law):
     oracles = problem.oracles(torch.float64)
     if not hasattr(oracles, law) or getattr(problem, "form", "") == "log":

@@ -59,7 +59,7 @@ class Problem(Parameters, ABC):
     @property
     def offers(self) -> str:
         """Which oracles it has; ``toolkit.oracles.OFFERS`` lists the words."""
-        return "plain"
+        return "field"
 
     @property
     def radius(self) -> float | None:

@@ -164,10 +164,10 @@ def check_client_gradients(problem: Problem) -> None:
     try:
         found = [problem.client_gradients(x).mean(0)]
     except DriftproofError:  # it has none
-        if problem.offers not in ("plain", "losses") or len(problem.start()) != problem.dim:
+        if problem.offers not in ("field", "losses") or len(problem.start()) != problem.dim:
             return
-        method, oracles = "plain_grad of the oracles", problem.oracles(torch.float64)
-        each = oracles.plain_grad(x.expand(problem.clients, *x.shape), None)
+        method, oracles = "field_grad of the oracles", problem.oracles(torch.float64)
+        each = oracles.field_grad(x.expand(problem.clients, *x.shape), None)
         found = [each.mean(0), (oracles.client_weights * each).sum(0)]
     scale = 1e-8 * (1 + float(wanted.abs().max()))
     if not any(

@@ -132,7 +132,7 @@ class AveragedComposition(CompositionProblem):
             "inner_value_noise": float(np.hypot(self.inner_value_noise, a)),
             "outer_gradient_noise": 0.0,
             "inner_gradient_heterogeneity": spread,
-            "field_smoothness": plain,
+            "plain_smoothness": plain,
             "plain_gradient_bound": self.plain_slope + tilt + self.plain_noise,
             "plain_gradient_noise": self.plain_noise,
             "plain_gradient_heterogeneity": tilt,

@@ -100,7 +100,7 @@ class BiasAmplification(CompositionProblem):
         steep = float(np.abs(a).max())
         quiet = (
             "inner_smoothness", "inner_mean_smoothness", "inner_gradient_noise",
-            "inner_value_noise", "outer_gradient_noise", "field_smoothness",
+            "inner_value_noise", "outer_gradient_noise", "plain_smoothness",
             "plain_gradient_noise", "plain_gradient_heterogeneity", "plain_gradient_bound",
         )  # fmt: skip
         return dict.fromkeys(quiet, 0.0) | {

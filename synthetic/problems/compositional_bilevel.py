@@ -129,7 +129,7 @@ class CompositionalBilevel(BilevelProblem):
             "lower_hessian_noise": 0.0,
             "lower_cross_noise": held["inner_gradient_noise"],
             "upper_gradient_bound": float(np.hypot(plain, self.outer_slope)),
-            "upper_smoothness": max(held["field_smoothness"], self.outer_curvature),
+            "upper_smoothness": max(held["plain_smoothness"], self.outer_curvature),
             "upper_gradient_noise": self.plain_noise,
             "objective_smoothness": held["objective_smoothness"],
         }

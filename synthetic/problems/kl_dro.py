@@ -130,8 +130,8 @@ class KLDRO(DROProblem):
         bend, top = self.feature_bound**2 * loss.curvature(largest), math.exp(high / gamma)
         if self.form == "average":
             return {
-                "plain_gradient_bound": slope,
-                "plain_gradient_noise": slope,
+                "field_gradient_bound": slope,
+                "field_gradient_noise": slope,
                 "objective_smoothness": bend,
             }
         if self.form == "log":

@@ -172,7 +172,7 @@ class PenalisedDRO(CompositionProblem):
             "plain_gradient_bound": plain[0],
             "plain_gradient_noise": noisy * plain[0],
             "plain_gradient_heterogeneity": apart * plain[0],
-            "field_smoothness": plain[1],
+            "plain_smoothness": plain[1],
             "objective_smoothness": factor * bend + slope**2 / penalty,
             "loss_depth": self.depth,
         }

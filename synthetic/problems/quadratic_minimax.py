@@ -141,7 +141,7 @@ class QuadraticMinimax(BilevelProblem):
             "strong_convexity": float(self.spectrum.min()) ** 2 + lam,
             "strong_concavity": 1.0,
             "field_smoothness": float(np.sqrt((lam**2 + 1 + 2 * s**2 + spread) / 2)),
-            "plain_gradient_noise": self.gradient_noise,
+            "field_gradient_noise": self.gradient_noise,
             "lower_strong_convexity": 1.0,
             "lower_smoothness": own,
             "upper_smoothness": own,

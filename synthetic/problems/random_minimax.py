@@ -139,7 +139,7 @@ class RandomMinimax(BilevelProblem):
             "strong_convexity": float(mean[-1]) ** 2 + lam,
             "strong_concavity": 1.0,
             "field_smoothness": float(block),
-            "plain_gradient_noise": 0.0,
+            "field_gradient_noise": 0.0,
             "lower_strong_convexity": 1.0,
             "lower_smoothness": own,
             "upper_smoothness": own,

@@ -141,7 +141,7 @@ def fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -
         if of.terms:
             p = fed_ihgp(of, ctx, oracles, start, state.y)
             chi = ctx.draw(oracles.lower_law(of.batch), "chi")
-            h = h - oracles.lower_cross(start, state.y, p, chi)
+            h = h - oracles.lower_cross_product(start, state.y, p, chi)
         (shared,) = cohort.average(h)
     xi = ctx.draw(law, "xi")
     moved = oracles.upper_grad_x(state.x, state.y, xi)
@@ -161,7 +161,7 @@ def local_fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: 
     if of.terms:
         p = fed_ihgp(of, ctx, oracles, state.x, state.y, alone=True)
         chi = ctx.draw(oracles.lower_law(of.batch), "chi")
-        h = h - oracles.lower_cross(state.x, state.y, p, chi)
+        h = h - oracles.lower_cross_product(state.x, state.y, p, chi)
     x = state.x - of.outer_step_size * h
     ctx.mark("h", h)
     ctx.mark("x", x)
@@ -190,7 +190,7 @@ def fed_ihgp(
         p = total = step * p
         for n in range(1, of.terms + 1):
             zeta = ctx.draw(law, f"zeta-series-{n}")
-            p = cohorts.average(n, p - step * oracles.lower_hessian(x, y, p, zeta))
+            p = cohorts.average(n, p - step * oracles.lower_hessian_product(x, y, p, zeta))
             total = total + p
         return total
     # drawn from the far end: the first outcome that an engine meets is the longest series
@@ -199,7 +199,7 @@ def fed_ihgp(
     p = of.terms * step * p
     for n in range(1, int(last.max()) + 1):
         zeta = ctx.draw(law, f"zeta-series-{n}")
-        product = p - step * oracles.lower_hessian(x, y, p, zeta)
+        product = p - step * oracles.lower_hessian_product(x, y, p, zeta)
         p = torch.where(n <= last, cohorts.average(n, product), p)
     return p
 

@@ -82,8 +82,8 @@ class DRFL(Algorithm):
     def step(self, ctx: Context, oracles: Losses, state: State) -> State:
         """One local step; the last of a round is followed by the server's two updates."""
         first = ctx.t - ctx.t % self.local_steps
-        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
-        w = torch.sub(state.w, oracles.plain_grad(state.w, xi), alpha=self.step_size)
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        w = torch.sub(state.w, oracles.field_grad(state.w, xi), alpha=self.step_size)
         ctx.mark("w", w)
         at = ctx.server_draw(Indices((self.local_steps,), 1), "snapshot", since=first)
         snapshot = torch.where(at[None] == ctx.t - first, w, state.snapshot)
@@ -108,7 +108,7 @@ class DRFL(Algorithm):
         """Return Π(λ + τγv): v has the reported losses of m clients, times n/m."""
         size = self.cohort_size(ctx.clients)
         reports = ctx.server_draw(Subset(ctx.clients, size), "reporting", since=first)
-        loss = oracles.plain_loss(at, ctx.draw(oracles.plain_law(self.batch), "xi-loss"))
+        loss = oracles.batch_loss(at, ctx.draw(oracles.field_law(self.batch), "xi-loss"))
         unit = ctx.own(torch.eye(ctx.clients, dtype=at.dtype, device=at.device)[..., None])
         (mean,) = ctx.average(unit * loss[:, None] * reports)
         v = ctx.clients * (ctx.clients / size) * mean[0]

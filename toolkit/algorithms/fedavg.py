@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.oracles import Plain
+from toolkit.oracles import GradientField
 from toolkit.parameters import Positive, PositiveInt, Share
 
 
@@ -45,7 +45,7 @@ class FedAvg(Algorithm):
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
         "S": "rounds", "T": "steps", "L": "objective_smoothness", "F_gap": "initial_gap",
-        "mu": "strong_convexity", "G": "plain_gradient_bound", "sigma": "plain_gradient_noise",
+        "mu": "strong_convexity", "G": "field_gradient_bound", "sigma": "field_gradient_noise",
         "ell": "field_smoothness",
     }  # fmt: skip
 
@@ -58,15 +58,15 @@ class FedAvg(Algorithm):
             cls(local_steps=2, step_size=0.05, participation=0.5),
         ]
 
-    def init(self, ctx: Context, oracles: Plain, start: Tensor) -> State:
+    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))
 
-    def step(self, ctx: Context, oracles: Plain, state: State) -> State:
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the average."""
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
-        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
-        u = oracles.plain_grad(state.w, xi)
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        u = oracles.field_grad(state.w, xi)
         w = torch.sub(state.w, u, alpha=self.step_size)  # one pass over memory, not two
         ctx.mark("u", u)
         ctx.mark("w", w)

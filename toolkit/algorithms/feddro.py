@@ -62,7 +62,7 @@ class FedDRO(Algorithm):
         "L_g": "inner_mean_smoothness", "L_f": "outer_smoothness",
         "L_Phi": "objective_smoothness", "Phi_gap": "initial_gap", "e_0": "embedding_error",
         "sigma_h": "plain_gradient_noise", "Delta_h": "plain_gradient_heterogeneity",
-        "Delta_g": "inner_gradient_heterogeneity", "L_h": "field_smoothness",
+        "Delta_g": "inner_gradient_heterogeneity", "L_h": "plain_smoothness",
         "sigma_g1": "inner_gradient_noise", "sigma_g0": "inner_value_noise",
         "B_h": "plain_gradient_bound",
     }  # fmt: skip

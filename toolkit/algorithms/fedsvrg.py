@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.oracles import Plain
+from toolkit.oracles import GradientField
 from toolkit.parameters import Positive, PositiveInt, Share
 
 
@@ -46,7 +46,7 @@ class FedSVRG(Algorithm):
     notation = {
         "tau": "local_steps", "alpha": "step_size", "b": "batch", "m": "clients",
         "S": "cohort_size", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap",
-        "mu": "strong_convexity", "ell": "field_smoothness", "sigma": "plain_gradient_noise",
+        "mu": "strong_convexity", "ell": "field_smoothness", "sigma": "field_gradient_noise",
     }  # fmt: skip
 
     @classmethod
@@ -57,22 +57,22 @@ class FedSVRG(Algorithm):
             cls(local_steps=2, step_size=0.05, participation=0.5, batch=2),
         ]
 
-    def init(self, ctx: Context, oracles: Plain, start: Tensor) -> State:
+    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Every client starts at the same point."""
         x = ctx.everywhere(start)
         return State(x, x, torch.zeros_like(x))
 
-    def step(self, ctx: Context, oracles: Plain, state: State) -> State:
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the first of a round shares the gradient, the last the model."""
         nu = ctx.t % self.local_steps
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - nu)
-        law = oracles.plain_law(self.batch)
+        law = oracles.field_law(self.batch)
         start, shared = state.x_start, state.direction
         if nu == 0:
             start = state.x
-            (shared,) = cohort.average(oracles.plain_grad(start, ctx.draw(law, "xi-shared")))
+            (shared,) = cohort.average(oracles.field_grad(start, ctx.draw(law, "xi-shared")))
         xi = ctx.draw(law, "xi")
-        h = -oracles.plain_grad(state.x, xi) + oracles.plain_grad(start, xi) - shared
+        h = -oracles.field_grad(state.x, xi) + oracles.field_grad(start, xi) - shared
         x = state.x + self.step_size * h
         ctx.mark("h", h)
         ctx.mark("x", x)

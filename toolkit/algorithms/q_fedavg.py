@@ -68,12 +68,12 @@ class QFedAvg(Algorithm):
     def step(self, ctx: Context, oracles: Losses, state: State) -> State:
         """One local step; the last of a round is followed by the weighted one."""
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
-        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
-        w = torch.sub(state.w, oracles.plain_grad(state.w, xi), alpha=self.step_size)
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        w = torch.sub(state.w, oracles.field_grad(state.w, xi), alpha=self.step_size)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps:
             return State(w, state.anchor)
-        loss = oracles.plain_value(state.anchor)[:, None]
+        loss = oracles.mean_loss(state.anchor)[:, None]
         moved = (state.anchor - w) / self.step_size
         share = loss**self.fairness
         spread = (moved * moved).sum(1, keepdim=True)

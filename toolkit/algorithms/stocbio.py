@@ -80,7 +80,7 @@ class StocBiO(Algorithm):
         p = total = step * p
         for n in range(1, self.terms + 1):
             zeta = ctx.draw(lower, f"zeta-series-{n}")
-            (p,) = ctx.average(p - step * oracles.lower_hessian(x, y, p, zeta))
+            (p,) = ctx.average(p - step * oracles.lower_hessian_product(x, y, p, zeta))
             total = total + p
-        (of_y,) = ctx.average(oracles.lower_cross(x, y, total, ctx.draw(lower, "chi")))
+        (of_y,) = ctx.average(oracles.lower_cross_product(x, y, total, ctx.draw(lower, "chi")))
         return State(x - self.outer_step_size * (of_x - of_y), y)

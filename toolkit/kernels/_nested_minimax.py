@@ -66,7 +66,7 @@ def data_of(oracles: Any, x: Tensor, y: Tensor) -> Data:
         unit = torch.eye(rows, dtype=y.dtype).expand(clients, rows, rows)
         none = torch.zeros_like(unit)
         at = torch.zeros(clients, x.shape[1], rows, dtype=x.dtype)
-        matrices = oracles.lower_cross(at, none, unit, None).mT.contiguous().numpy()
+        matrices = oracles.lower_cross_product(at, none, unit, None).mT.contiguous().numpy()
         offsets = -oracles.lower_grad(at, none, None)[..., 0]
         regulariser = oracles.upper_grad_x(at + 1, none, None)[0, 0, 0]
         square = matrices.shape[1] == matrices.shape[2]

@@ -41,11 +41,11 @@ def data_of(oracles: Any, like: Tensor) -> Data:
     unit = torch.eye(dim, dtype=like.dtype, device=like.device).expand(clients, dim, dim)
     none, one = torch.zeros_like(unit), torch.ones_like(unit)
     noise = 0.0
-    if oracles.plain_law(1) is not None:
+    if oracles.field_law(1) is not None:
         at = like.new_zeros((clients, 2 * dim, 1))
-        noise = oracles.plain_grad(at, like.new_ones((clients, 2, 1)))[0, 0, 0].item()
+        noise = oracles.field_grad(at, like.new_ones((clients, 2, 1)))[0, 0, 0].item()
     return Data(
-        oracles.lower_cross(none, none, unit, None).mT.contiguous(),
+        oracles.lower_cross_product(none, none, unit, None).mT.contiguous(),
         -oracles.lower_grad(none, none, None)[..., 0].contiguous(),
         oracles.upper_grad_x(one, none, None)[0, 0, 0].item(), noise,
     )  # fmt: skip
@@ -53,7 +53,7 @@ def data_of(oracles: Any, like: Tensor) -> Data:
 
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, Tensor]:
     """Return the state after a round's steps of FedAvg, and 0: nobody asks for norms."""
-    first, w, law = ctx.t, state.w, oracles.plain_law(algorithm.batch)
+    first, w, law = ctx.t, state.w, oracles.field_law(algorithm.batch)
     cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
     of: Data = device.kept(oracles, "minimax", lambda: data_of(oracles, w))
     numbers = (algorithm.step_size, of.regulariser, of.noise)

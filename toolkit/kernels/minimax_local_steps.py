@@ -29,7 +29,7 @@ def _accepts(algorithm: Any, problem: Any) -> bool:
 
 def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
     """Count every client's words: those beyond the cohort draw too."""
-    law = problem.oracles(torch.float64, "cpu", range(1)).plain_law(algorithm.batch)
+    law = problem.oracles(torch.float64, "cpu", range(1)).field_law(algorithm.batch)
     words = 0 if law is None else law.words * problem.clients * algorithm.local_steps
     return descent_ascent(algorithm, problem, replicates, size, words)
 
@@ -53,7 +53,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     first, w = ctx.t, state.w
     clients, rows, replicates = w.shape
     of = data_of(oracles, w[:, : rows // 2], w[:, rows // 2 :])
-    law = oracles.plain_law(algorithm.batch)
+    law = oracles.field_law(algorithm.batch)
     eta, noise = algorithm.step_size, 0.0
     if law is not None:
         noise = kept(oracles, "minimax noise", lambda: _noise(oracles, w))
@@ -94,7 +94,7 @@ def _shares(ctx: Any, oracles: Any, algorithm: Any, since: int, kind: np.dtype) 
 def _noise(oracles: Any, w: torch.Tensor) -> float:
     """Return what a sign moves the field by: the field at 0 on ξ = 1, exact in its first entry."""
     at = torch.zeros_like(w[..., :1])
-    made: float = oracles.plain_grad(at, torch.ones_like(at[:, :2]))[0, 0, 0].item()
+    made: float = oracles.field_grad(at, torch.ones_like(at[:, :2]))[0, 0, 0].item()
     return made
 
 

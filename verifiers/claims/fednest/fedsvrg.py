@@ -24,12 +24,12 @@ def transcribed(problem, given, rounds, change):
     """Run the slide; ``change`` is what a false sibling does. Returns every client's x."""
     draws, m = sampled_context(problem, (NAME,), replicates=1), problem.clients
     client = [problem.oracles(torch.float64, clients=range(i, i + 1)) for i in range(m)]
-    law, size = client[0].plain_law(given.batch), given.cohort_size(problem.clients)
+    law, size = client[0].field_law(given.batch), given.cohort_size(problem.clients)
 
     def gradient(i, x, xi):
         at = torch.from_numpy(x)[None, :, None]
         own = None if xi is None else xi[i : i + 1]
-        return client[i].plain_grad(at, own)[0, :, 0].numpy()
+        return client[i].field_grad(at, own)[0, :, 0].numpy()
 
     x = problem.start()
     for k in range(rounds):

@@ -21,7 +21,7 @@ from verifiers.ground_truth import Comparison
 
 REAL = 8
 PROBLEM = QuadraticBilevel(clients=2, dim=3, lower_dim=5, hessian_heterogeneity=0.3)
-PRODUCTS = ("lower_hessian", "lower_cross")
+PRODUCTS = ("lower_hessian_product", "lower_cross_product")
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ class Vectors:
             stated += case.rounds * shared
         sent, made = counted(case), asked(case)
         reals = sent.bytes_up / REAL / problem.clients
-        hessian = float(made["lower_hessian"])
+        hessian = float(made["lower_hessian_product"])
         products = float(sum(right.products(n, problem.lower_dim) for n in drawn))
-        cross = float(made["lower_cross"])
+        cross = float(made["lower_cross_product"])
         return [
             Comparison("reals that one client sends", reals, reals, float(stated)),
             Comparison("products with ∇²_yy g_i", hessian, hessian, products),

@@ -102,13 +102,13 @@ class TuningOracles:
         _, _, slope, logits, error = self._errors(x, y, None)
         return _pair(slope * logits * error, error)
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_yy g_i(x, y; ζ) v."""
         held, scale, _, _, error = self._errors(x, y, zeta)
         bent = _softmax_derivative(error + held.hot, scale * (held.features @ self._model(v)))
         return _flat(held.features.mT @ (scale * bent) / error.shape[2]) + self._ridge * v
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_xy g_i(x, y; ζ) v."""
         held, scale, slope, logits, error = self._errors(x, y, zeta)
         along = held.features @ self._model(v)
