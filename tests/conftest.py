@@ -15,10 +15,10 @@ from jaxtyping import install_import_hook
 # spend their time in, which would take three times as long (their shapes are those of the others).
 install_import_hook(
     [
-        "synthetic.dro_oracles",
-        "synthetic.huber",
-        "synthetic.linear_model",
-        "synthetic.losses",
+        "synthetic.oracles.dro",
+        "synthetic.pieces.huber",
+        "synthetic.pieces.linear_model",
+        "synthetic.pieces.losses",
         "toolkit.composition",
         "toolkit.statistics",
     ],

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, root
 from torch.autograd.functional import jacobian
 
-from synthetic import logistic_bilevel_optimum as logistic
-from synthetic.attack import attack
-from synthetic.outcomes import outcomes
+from synthetic.attacks import attack
+from synthetic.attacks.outcomes import outcomes
+from synthetic.certificates import logistic
 from synthetic.problems import (
     CompositionalBilevel,
     LogisticBilevel,

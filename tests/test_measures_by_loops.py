@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.outcomes import outcomes
+from synthetic.attacks.outcomes import outcomes
 from synthetic.problems import BoundedComposition, QuadraticBilevel
 from tests.users import UsersQuadratic
 from toolkit import average, each, given_past, sq

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.optimum import solve
+from synthetic.certificates.cone import solve
 from toolkit.claims import Case, Claim, Form
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict

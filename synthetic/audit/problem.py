@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attack import maximise
+from synthetic.attacks import maximise
 from synthetic.audit.asked import REPLICATES
 from synthetic.audit.oracles import audit_oracles
 from toolkit.constants import MODULI, SIGNED

@@ -6,7 +6,7 @@ embeddings of the first r coordinates, e the first unit vector and clients in pa
 
 * g_k(x) = P ψ_k(Qᵀx) ± o e, ψ_k(u) = (1 ± ρ)s[(1 − c)u + (c/k) sin(ku)] by coordinates, with c = ½
   and k = 2·inner_curvature/((1 + ρ)s) (c = 0 if the curvature is 0);
-* f(y) = H(y), the radial Huber function (``synthetic.huber``) of outer slope and curvature;
+* f(y) = H(y), the radial Huber function (``synthetic.pieces.huber``) of outer slope and curvature;
 * h_k(x) = H_h(x) ± κ e·x, H_h of plain slope and curvature (slope 0: h_k is the tilt alone).
 
 **Noise**, signs ±1: g_k(x; ζ) = g_k(x) + v ζ_1 e + a ζ_2 sin(e·x) e and
@@ -34,8 +34,8 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from synthetic.bounded_oracles import BoundedOracles, parts_of
-from synthetic.pairs import pair_signs
+from synthetic.oracles.composed import BoundedOracles, parts_of
+from synthetic.pieces.pairs import pair_signs
 from toolkit.composition import CompositionProblem
 from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
 from toolkit.problem import Solution, problem

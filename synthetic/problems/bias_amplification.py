@@ -25,7 +25,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from synthetic.bounded_oracles import BoundedOracles, parts_of
+from synthetic.oracles.composed import BoundedOracles, parts_of
 from toolkit.composition import CompositionProblem
 from toolkit.parameters import NonNegativeInt, One, Real
 from toolkit.problem import Solution, problem

@@ -6,11 +6,12 @@ is lost by not turning them),
 
 * inner f^i(w) = P ψ_i(Qᵀw), ψ_i(u) = s_i[(1 − c)u + (c/k) sin(ku)] by coordinates, c = ½,
   k = 2·inner_curvature/inner_slope (c = 0 if the curvature is 0): ψ' ∈ [0, s_i], |ψ''| ≤ s_i c k;
-* outer g^i(y) = H(y − b_i) ± O(y − a e), H and O radial Huber functions (``synthetic.huber``) and e
-  the first unit vector. Clients come in pairs with equal s, opposite targets ±b and opposite signs
-  of O; an odd client out has b = 0 and no O. Hence O cancels from F: clients may curve much more
-  than their average. An ``inner_offset`` o adds ±o e to the inner map of a pair: in F it moves the
-  targets to ±(b − o), so that with o = b all F^i are one function, though no f^i and g^i agree.
+* outer g^i(y) = H(y − b_i) ± O(y − a e), H and O radial Huber functions
+  (``synthetic.pieces.huber``) and e the first unit vector. Clients come in pairs with equal s,
+  opposite targets ±b and opposite signs of O; an odd client out has b = 0 and no O. Hence O
+  cancels from F: clients may curve much more than their average. An ``inner_offset`` o adds ±o e
+  to the inner map of a pair: in F it moves the targets to ±(b − o), so that with o = b all F^i
+  are one function, though no f^i and g^i agree.
 
 **Noise**, signs ±1: f^i(w; ξ) = f^i(w) + v ξ_1 e + a ξ_2 sin(e·w) e and
 g^i(y; ζ) = g^i(y) + σ_3 ζ e·y.
@@ -41,8 +42,8 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from synthetic.bounded_oracles import BoundedOracles, Parts, parts_of
-from synthetic.pairs import pair_signs
+from synthetic.oracles.composed import BoundedOracles, Parts, parts_of
+from synthetic.pieces.pairs import pair_signs
 from toolkit.composition import CompositionProblem
 from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
 from toolkit.problem import Solution, problem

@@ -36,12 +36,30 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.dro_oracles import DROOracles, DROProblem, robust_weights, saddle_value
-from synthetic.linear_model import LinearModel
-from synthetic.losses import LOSSES
-from synthetic.optimum import frank_wolfe_gap, minimise_on_ball
+from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from synthetic.oracles.dro import DROOracles, robust_weights, saddle_value
+from synthetic.pieces.linear_model import LinearModel
+from synthetic.pieces.losses import LOSSES
+from toolkit.composition import CompositionProblem
 from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.problem import Solution, problem
+
+
+class DROProblem(CompositionProblem):
+    """A problem in the form (6) "exp", (5) "log", or the plain "average" of the losses."""
+
+    outer_everywhere = False
+    form: str
+
+    @property
+    def offers(self) -> str:
+        """The average has losses, the robust forms are compositions."""
+        return "losses" if self.form == "average" else "composition"
+
+    @property
+    def inside(self) -> bool:
+        """Form (5) averages inside the logarithm."""
+        return self.form == "log"
 
 
 @problem(

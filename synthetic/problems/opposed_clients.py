@@ -27,8 +27,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.huber import huber_gradient, huber_value
-from synthetic.pairs import pair_signs
+from synthetic.pieces.huber import huber_gradient, huber_value
+from synthetic.pieces.pairs import pair_signs
 from toolkit.composition import CompositionProblem, NoPlainPart
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback

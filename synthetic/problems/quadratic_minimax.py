@@ -30,9 +30,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.pairs import pair_signs
-from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
-from synthetic.reflections import reflections
+from synthetic.oracles.quadratic_minimax import QuadraticMinimaxOracles
+from synthetic.pieces.pairs import pair_signs
+from synthetic.pieces.reflections import reflections
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
@@ -177,7 +177,12 @@ class QuadraticMinimax(BilevelProblem):
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
     ) -> QuadraticMinimaxOracles:
         """Return the oracles of some clients."""
-        return QuadraticMinimaxOracles(self, dtype, device, clients or range(self.clients))
+        return QuadraticMinimaxOracles(
+            self.matrices, self.offsets, regulariser=self.regulariser,
+            gradient_noise=self.gradient_noise,
+            lower_smoothness=float(self.constants["lower_smoothness"]),
+            dtype=dtype, device=device, clients=clients or range(self.clients),
+        )  # fmt: skip
 
     def objective(self, x: Tensor) -> Tensor:
         """Return Φ(x), [replicates]; of z = (x, y), only x counts."""

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
+from synthetic.oracles.quadratic_minimax import QuadraticMinimaxOracles
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import SharedVector
@@ -181,8 +181,12 @@ class RandomMinimax(BilevelProblem):
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
     ) -> QuadraticMinimaxOracles:
         """Return the oracles of some clients: the other quadratic family's, on these data."""
-        of = cast("Any", self)  # it asks for what both families have
-        return QuadraticMinimaxOracles(of, dtype, device, clients or range(self.clients))
+        return QuadraticMinimaxOracles(
+            self.matrices, self.offsets, regulariser=self.regulariser,
+            gradient_noise=self.gradient_noise,
+            lower_smoothness=float(self.constants["lower_smoothness"]),
+            dtype=dtype, device=device, clients=clients or range(self.clients),
+        )  # fmt: skip
 
     def objective(self, x: Tensor) -> Tensor:
         """Return Φ(x), [replicates]; of z = (x, y), only x counts."""

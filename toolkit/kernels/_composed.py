@@ -1,4 +1,4 @@
-"""The oracles of ``synthetic.bounded_oracles`` for fused loops: one client, all replicates.
+"""The oracles of ``synthetic.oracles.composed`` for fused loops: one client, all replicates.
 
 Tensors are [rows, replicates], replicates innermost, so that every loop over them vectorises. All
 numbers come in arrays of the run's own precision: a run in single precision computes in it.

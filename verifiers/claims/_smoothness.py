@@ -2,7 +2,7 @@
 
 import sympy
 
-from synthetic.attack import attack
+from synthetic.attacks import attack
 from verifiers.ground_truth import Comparison
 
 

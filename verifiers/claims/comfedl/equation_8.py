@@ -16,7 +16,7 @@ linear function on the simplex {p ≥ 0, Σ p_i = 1}.
 import numpy as np
 import torch
 
-from synthetic.optimum import solve
+from synthetic.certificates.cone import solve
 from synthetic.problems import MAML
 from toolkit import claim, grid, intended, literal
 from toolkit.readings import Erratum

@@ -18,8 +18,8 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.losses import LOSSES
-from synthetic.optimum import frank_wolfe_gap, minimise_on_ball
+from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from synthetic.pieces.losses import LOSSES
 from synthetic.problems import KLDRO
 from toolkit import claim, grid
 from verifiers.ground_truth import Comparison, maximum_over_simplex

@@ -5,28 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from synthetic.linear_model import LinearModel
-from toolkit.composition import CompositionProblem
+from synthetic.pieces.linear_model import LinearModel
 from toolkit.draws import Law
 from toolkit.errors import DriftproofError
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
-
-
-class DROProblem(CompositionProblem):
-    """A problem in the form (6) "exp", (5) "log", or the plain "average" of the losses."""
-
-    outer_everywhere = False
-    form: str
-
-    @property
-    def offers(self) -> str:
-        """The average has losses, the robust forms are compositions."""
-        return "losses" if self.form == "average" else "composition"
-
-    @property
-    def inside(self) -> bool:
-        """Form (5) averages inside the logarithm."""
-        return self.form == "log"
 
 
 class DROOracles:

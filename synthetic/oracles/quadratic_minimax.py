@@ -1,60 +1,74 @@
-"""The oracles of ``synthetic.problems.quadratic_minimax``, whose docstring has the formulas."""
+"""Oracles of −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖² as a minimax and as a bilevel problem.
+
+The formulas stand in ``synthetic.problems.quadratic_minimax``.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 import torch
 from torch import Tensor
 
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors
 
-if TYPE_CHECKING:
-    from synthetic.problems.quadratic_minimax import QuadraticMinimax
-
 
 class QuadraticMinimaxOracles:
-    """The field of each client, [clients, 2·dim, replicates]."""
+    """The field of each client, [clients, 2·dim, replicates].
+
+    Args:
+        matrices, offsets: A_i [clients, dim, dim] and b_i [clients, dim] of the whole federation.
+        regulariser: λ.
+        gradient_noise: σ.
+        lower_smoothness: ℓ_{g,1}.
+        clients: those held here.
+    """
 
     def __init__(
-        self, of: QuadraticMinimax, dtype: torch.dtype, device: str, clients: range
+        self,
+        matrices: np.ndarray,
+        offsets: np.ndarray,
+        *,
+        regulariser: float,
+        gradient_noise: float,
+        lower_smoothness: float,
+        dtype: torch.dtype,
+        device: str,
+        clients: range,
     ) -> None:
         chosen = list(clients)
-        self._of = of
-        self.clients = len(chosen)
-        a = torch.from_numpy(of.matrices[chosen]).to(device, dtype)
-        self._b = torch.from_numpy(of.offsets[chosen]).to(device, dtype)[..., None]
-        unit = torch.eye(of.dim, dtype=dtype, device=device).expand_as(a)
+        self.clients, self.upper_dim = len(chosen), matrices.shape[-1]
+        a = torch.from_numpy(matrices[chosen]).to(device, dtype)
+        self._b = torch.from_numpy(offsets[chosen]).to(device, dtype)[..., None]
+        unit = torch.eye(self.upper_dim, dtype=dtype, device=device).expand_as(a)
         # one product with the block matrix takes fewer passes over memory than two with A and Aᵀ
-        above, below = torch.cat([of.regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
+        above, below = torch.cat([regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
         self._matrix = torch.cat([above, below], 1)
-        self.client_weights = torch.full_like(self._b[:, :1], 1.0 / of.clients)
-        self._a, self._noise = a, of.gradient_noise / 2**0.5
-        self.upper_dim, self.lower_smoothness = of.dim, float(of.constants["lower_smoothness"])
+        self.client_weights = torch.full_like(self._b[:, :1], 1.0 / len(matrices))
+        self._a, self._noise = a, gradient_noise / 2**0.5
+        self._regulariser, self.lower_smoothness = regulariser, lower_smoothness
         self.upper_law = self.lower_law = self.field_law
 
     def field_law(self, batch: int) -> Law | None:
         """Two signs, one for x and one for y."""
-        return SignMean(batch, (2,)) if self._of.gradient_noise else None
+        return SignMean(batch, (2,)) if self._noise else None
 
     def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
-        of = self._of
         field = torch.bmm(self._matrix, x)
-        field[:, of.dim :] -= self._b
+        field[:, self.upper_dim :] -= self._b
         if xi is not None:
-            field[:, :: of.dim] += self._noise * xi
+            field[:, :: self.upper_dim] += self._noise * xi
         return field
 
     def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
         """Return f_i(x, y), [clients, replicates]."""
         saddle = (y * (self._b - torch.bmm(self._a, x))).sum(1)
-        return saddle - 0.5 * (y * y).sum(1) + self._of.regulariser / 2 * (x * x).sum(1)
+        return saddle - 0.5 * (y * y).sum(1) + self._regulariser / 2 * (x * x).sum(1)
 
     def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return λx − A_iᵀy and the noise."""
-        grad = torch.baddbmm(x, self._a.mT, y, beta=self._of.regulariser, alpha=-1)
+        grad = torch.baddbmm(x, self._a.mT, y, beta=self._regulariser, alpha=-1)
         if xi is not None:
             grad[:, 0] += self._noise * xi[:, 0]
         return grad

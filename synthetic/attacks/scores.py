@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attack_bilevel import BilevelScores
-from synthetic.outcomes import count_outcomes, outcomes, quotient
+from synthetic.attacks.bilevel import BilevelScores
+from synthetic.attacks.outcomes import count_outcomes, outcomes, quotient
 from toolkit.draws import Law
 from toolkit.problem import Problem
 

@@ -1,4 +1,4 @@
-"""What a bilevel problem's constants bound, as functions of points (see ``attack_scores``)."""
+"""What a bilevel problem's constants bound, as functions of points (see ``scores``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from synthetic.outcomes import outcomes, quotient
+from synthetic.attacks.outcomes import outcomes, quotient
 from toolkit.draws import Law
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.optimum import solve
-from synthetic.smooth_optimum import minimise_smooth
+from synthetic.certificates.cone import solve
+from synthetic.certificates.smooth import minimise_smooth
 from toolkit.errors import DriftproofError
 from toolkit.problem import Solution
 
