@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from toolkit.orders import PLACE
 
 from synthetic.problems import BoundedComposition
 from tests.leaves import claims
 from toolkit import Assumption, average, claim, each, grid, sq
 from toolkit.algorithms import ComFedL
-from toolkit.claims import KINDS, Case
+from toolkit.cases import Case
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
-from toolkit.orders import PLACE
 from toolkit.readings import ByProof
 from toolkit.report.page import grouped
 from toolkit.verdict import Verdict, overall
 from verifiers import assert_claim, record
+from verifiers.claim_types.claim import KINDS
 from verifiers.controls import checked
 from verifiers.empirical import measure_block
 from verifiers.verify import Settings, judge

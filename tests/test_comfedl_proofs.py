@@ -13,7 +13,7 @@ import pytest
 
 from toolkit.constants import Letters
 from toolkit.errors import DriftproofError
-from verifiers.claims.comfedl.full_participation import FullParticipation, bound
+from verifiers.claims.comfedl.full_participation import bound, full_participation
 from verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest
 from verifiers.terms import Terms
 
@@ -88,16 +88,16 @@ def test_the_schedules_of_the_optimal_rate_have_the_exponents_that_are_stated():
 
 
 def test_a_small_step_and_all_clients_are_checked_for_each_case():
-    from toolkit.claims import Case
+    from toolkit.cases import Case
     from verifiers.empirical import unmet
 
-    form = FullParticipation.forms[0]
-    (case, *_) = FullParticipation.cases
-    assert unmet(FullParticipation, case, form) is None
+    form = full_participation.forms[0]
+    (case, *_) = full_participation.cases
+    assert unmet(full_participation, case, form) is None
     for change, said in (({"step_size": 1.5}, "step size"), ({"participation": 0.5}, "clients")):
         problem = type(case.problem)(clients=4)
         algorithm = type(case.algorithm)(**change)
-        assert said in unmet(FullParticipation, Case(problem, algorithm, 1), form)
+        assert said in unmet(full_participation, Case(problem, algorithm, 1), form)
 
 
 def test_terms_are_dropped_and_shrunk_one_by_one():

@@ -15,7 +15,7 @@ from tests.leaves import pairs, problems
 from tests.users import UsersQuadratic, convex_claim, smooth_claim
 from toolkit.algorithm import Algorithm, algorithm
 from toolkit.algorithms import FedAvg
-from toolkit.claims import Assumption, Case
+from toolkit.cases import Assumption, Case
 from toolkit.draws import Uniforms
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger

@@ -10,7 +10,7 @@ import pytest
 from tests.users import UsersQuadratic, smooth_claim
 from toolkit import average, each, sq
 from toolkit.algorithms import FedAvg
-from toolkit.claims import Case
+from toolkit.cases import Case
 from verifiers.empirical import measure_block
 
 PROBLEM, METHOD = UsersQuadratic(noise=0.5), FedAvg(local_steps=2, step_size=0.1)

@@ -14,7 +14,7 @@ from synthetic.problems import BoundedComposition, QuadraticBilevel
 from toolkit import claim, each, grid, sq
 from toolkit.algorithms import ComFedL, FedNest
 from toolkit.balls import RefusedError
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.verdict import Evidence, Verdict
 from verifiers import enclosed, record
 from verifiers.enclosed import Comparison, enclose, left_open

@@ -11,7 +11,7 @@ from tests.leaves import problems
 from tests.test_claims import make
 from toolkit import average, each, sq
 from toolkit.algorithms import ComFedL
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.federation import run_exactly
 from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth

@@ -7,7 +7,7 @@ import sympy
 
 from tests.test_claims import make
 from toolkit.algorithms import FedAvg
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.measure import given_past, sq
 from toolkit.verdict import Verdict
 from verifiers.calibration.bounds import LONG, _next_square, _rare_pasts

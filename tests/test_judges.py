@@ -10,7 +10,7 @@ import sympy
 from synthetic.problems import BoundedComposition, StuckEstimator
 from toolkit import average, sq
 from toolkit.algorithms import ComFedL
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.discover import leaves
 from toolkit.federation import run_exactly
 from toolkit.verdict import Verdict

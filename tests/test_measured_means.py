@@ -14,7 +14,7 @@ from synthetic.problems import BiasAmplification, BoundedComposition, QuadraticM
 from tests.test_claims import make
 from toolkit import Assumption, Stated, average, each, given_past, grid, literal, sq
 from toolkit.algorithms import ComFedL, FedSVRG, LocalSCGDM
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.constants import Letters, split
 from toolkit.discover import leaves
 from toolkit.engines import branched

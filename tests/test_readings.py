@@ -13,7 +13,7 @@ from tests.leaves import claims
 from tests.test_claims import drift
 from toolkit import Undecided, claim, intended, literal, narrower, wider
 from toolkit.algorithms import ComFedL
-from toolkit.claims import grid
+from toolkit.cases import grid
 from toolkit.errors import DriftproofError
 from toolkit.readings import SEVERITIES, Erratum, ReadingKind
 from toolkit.statements import (

@@ -8,7 +8,7 @@ import pytest
 from tests.test_evidence import exact, sampled
 from tests.users import UsersQuadratic, smooth_claim
 from toolkit.algorithms import FedAvg
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.draws import BLOCK
 from toolkit.verdict import Verdict
 from verifiers import empirical

@@ -74,7 +74,7 @@ def test_what_letters_are_off_by_and_the_size_before_cancelling():
 def test_margins_are_measured_on_the_first_block_of_a_row_that_would_be_refuted():
     from tests.test_claims import make
     from toolkit.algorithms import FedAvg
-    from toolkit.claims import Case
+    from toolkit.cases import Case
     from verifiers.empirical import UNMEASURED, measure_block
     from verifiers.empirical import judge as judge_one
     from verifiers.verify import Settings, judge

@@ -12,7 +12,7 @@ from synthetic.problems import BoundedComposition
 from tests.test_claims import drift
 from toolkit import Case, Erratum, average, claim, intended, literal, sq
 from toolkit.algorithms import ComFedL
-from toolkit.claims import Assumption, grid
+from toolkit.cases import Assumption, grid
 from toolkit.discover import leaves
 from toolkit.statements import at_odds, statement
 from toolkit.verdict import Evidence, Verdict, overall

@@ -47,7 +47,7 @@ def test_an_assumption_is_evaluated_with_numbers(relation):
     def row(start):
         from tests.test_claims import make
         from toolkit.algorithms import FedAvg
-        from toolkit.claims import Case
+        from toolkit.cases import Case
         from verifiers.verify import Settings, judge
 
         made = make(

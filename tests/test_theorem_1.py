@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import sympy
 
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.constants import Letters, substituted
 from verifiers.claims.comfedl._theorem_bounds import plus, product, sharpened
-from verifiers.claims.comfedl.theorem_1 import Convergence, opposed
+from verifiers.claims.comfedl.theorem_1 import convergence, opposed
 from verifiers.empirical import measure_exactly, right_side, roles_of
 
 ETA, TAU, SLOPE, OPPOSED, KAPPA = Q(1, 2), 2, Q(1, 2), Q(1), Q(3)
@@ -58,9 +58,9 @@ def test_the_printed_bound_fails_exactly(curvature, rounds):
     assert left == Q(1, 4)  # the iterates do not move at all
     assert left > right
     (case,) = opposed(float(curvature), rounds)
-    measured = measure_exactly(Convergence, case)
+    measured = measure_exactly(convergence, case)
     assert float(measured.values[0] @ measured.weights) == pytest.approx(float(left), abs=1e-14)
-    low, high = right_side(Convergence, case, product)
+    low, high = right_side(convergence, case, product)
     assert low == high == pytest.approx(float(right), rel=1e-12)
 
 
@@ -87,7 +87,7 @@ def test_letters_and_numbers_of_the_right_sides_agree():
     """sympy at 30 digits against plain floats."""
     (case,) = opposed(0.04, 26)
     roles = roles_of(case)
-    v = {letter: roles[role] for letter, role in Convergence.notation(case).items()}
+    v = {letter: roles[role] for letter, role in convergence.notation(case).items()}
     h = np.sqrt(v["G_g"] ** 2 * v["L_f"] ** 2 + v["G_f"] ** 4 * v["L_g"] ** 2)
     sigma = max(v["sigma_1"], v["sigma_2"], v["sigma_3"])
     g = v["G_f"] * v["G_g"]
@@ -98,17 +98,17 @@ def test_letters_and_numbers_of_the_right_sides_agree():
     drift = np.sqrt(5) * h * v["tau"] * g * v["eta"]
     smooth = v["L"] * v["eta"] * g**2
     expected = first + g * (drift + noise) + smooth * (v["tau"] + 0.5)
-    assert right_side(Convergence, case, plus)[0] == pytest.approx(expected, rel=1e-13)
+    assert right_side(convergence, case, plus)[0] == pytest.approx(expected, rel=1e-13)
     whole = v["G_g"] * v["L_f"] + v["G_f"] ** 2 * v["L_g"]
     moved = whole * (v["tau"] - 1) / 2 * g * v["eta"]
     bias = v["L_g"] * v["G_f"] * v["sigma_2"] / np.sqrt(v["b"])
     sharp = first + g * (moved + bias) + smooth * v["tau"] / 2
-    assert right_side(Convergence, case, sharpened)[0] == pytest.approx(sharp, rel=1e-13)
+    assert right_side(convergence, case, sharpened)[0] == pytest.approx(sharp, rel=1e-13)
 
 
 def test_the_sharpened_form_is_never_above_the_one_with_the_plus():
     """Its drift has (G_gL_f + G_f²L_g)(τ − 1)/2, at most √2 H(τ − 1)/2, against √5 Hτ."""
-    letters = Letters(Convergence.notation(Convergence.cases[0]))
+    letters = Letters(convergence.notation(convergence.cases[0]))
     x, y, tau = sympy.symbols("x y tau", positive=True)
     assert sympy.factor(2 * (x**2 + y**2) - (x + y) ** 2) == (x - y) ** 2
     rest = substituted(plus(letters) - sharpened(letters), {})
@@ -129,7 +129,7 @@ def test_the_sharpened_form_is_never_above_the_one_with_the_plus():
 def test_the_corrected_form_holds_where_the_printed_one_fails(local_steps):
     (case,) = opposed(0.01, 500)
     algorithm = type(case.algorithm)(**case.algorithm.values() | {"local_steps": local_steps})
-    measured = measure_exactly(Convergence, Case(case.problem, algorithm, 500))
+    measured = measure_exactly(convergence, Case(case.problem, algorithm, 500))
     left = float(measured.values[0] @ measured.weights)
     moved = Case(case.problem, algorithm, 500)
-    assert left <= right_side(Convergence, moved, sharpened)[0]
+    assert left <= right_side(convergence, moved, sharpened)[0]

@@ -13,7 +13,7 @@ from synthetic.certificates.cone import frank_wolfe_gap
 from synthetic.pieces.losses import LOSSES
 from synthetic.problems import KLDRO, BoundedComposition
 from toolkit.algorithms import ComFedL, FedAvg
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.constants import Letters, evaluate
 from toolkit.discover import leaves
 from toolkit.federation import run, run_exactly, sampled_context

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from synthetic.problems import AveragedComposition, BiasAmplification
 from toolkit.algorithms import CompositionalFedAvg, FedDRO
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.constants import Letters, evaluate
 from toolkit.discover import leaves
 from toolkit.readings import ByProof, Undecided

@@ -17,7 +17,7 @@ from synthetic.problems import QuadraticBilevel, QuadraticMinimax
 from toolkit import Undecided, average
 from toolkit.algorithms import FedAvgS, FedIHGP, FedInn, FedNest, FedNestSGD, LFedNest
 from toolkit.bilevel import BilevelProblem
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.constants import Letters, evaluate
 from toolkit.discover import leaves
 from toolkit.engines.enumerated import NoiselessContext

@@ -9,7 +9,7 @@ import pytest
 
 from synthetic.problems import BiasAmplification, BoundedComposition
 from toolkit.algorithms import LocalSCGDM
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.constants import MEASURED, Letters, evaluate
 from toolkit.discover import leaves
 from verifiers.claims.scgdm import assumptions as given

@@ -17,18 +17,17 @@ if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _WHERE = {
-    "Assumption": "toolkit.claims",
-    "Case": "toolkit.claims",
+    "Assumption": "toolkit.cases",
+    "Case": "toolkit.cases",
     "ByProof": "toolkit.readings",
     "DriftproofError": "toolkit.errors",
     "Erratum": "toolkit.readings",
     "Stated": "toolkit.readings",
     "Undecided": "toolkit.readings",
     "average": "toolkit.measure",
-    "claim": "toolkit.claims",
     "each": "toolkit.measure",
     "given_past": "toolkit.measure",
-    "grid": "toolkit.claims",
+    "grid": "toolkit.cases",
     "intended": "toolkit.readings",
     "literal": "toolkit.readings",
     "narrower": "toolkit.readings",

@@ -12,9 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from toolkit.errors import DriftproofError, unknown_name
+
+Expression: TypeAlias = Any
+"""A sympy expression; sympy has no types that mypy could read."""
 
 ROLES: Mapping[str, str] = {
     "inner_gradient_bound": "sup over x and samples of the inner Jacobian's spectral norm",

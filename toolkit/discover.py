@@ -1,6 +1,6 @@
 """Finds leaves (claims, problems, algorithms, …): the folder is the registry.
 
-A leaf is a class or function under a decorator call such as ``@claim(name="…", …)``. Its metadata
+A leaf is a class or function under a decorator call such as ``@bound(name="…", …)``. Its metadata
 are literals in that call, so they are read from the syntax tree and nothing is imported (no torch)
 until a leaf is used. A package outside driftproof contributes leaves by an entry point of the group
 ``driftproof`` whose value is the package's name; a single file is named on the command line.
@@ -31,23 +31,23 @@ from toolkit.workers import may_not_fork
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of leaf: where its folder is and which decorator marks it."""
+    """One kind of leaf: where its folder is and which decorators mark it."""
 
     name: str
     plural: str
     package: str
-    decorator: str
+    decorators: tuple[str, ...]
 
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("claim", "claims", "verifiers.claims", "claim"),
-        Kind("problem", "problems", "synthetic.problems", "problem"),
-        Kind("algorithm", "algorithms", "toolkit.algorithms", "algorithm"),
-        Kind("experiment", "experiments", "verifiers.experiments", "experiment"),
-        Kind("kernel", "kernels", "toolkit.kernels", "fused"),
-        Kind("case", "cases", "gpu_bench.cases", "case"),
+        Kind("claim", "claims", "verifiers.claims", ("bound", "rate", "comparison", "proof")),
+        Kind("problem", "problems", "synthetic.problems", ("problem",)),
+        Kind("algorithm", "algorithms", "toolkit.algorithms", ("algorithm",)),
+        Kind("experiment", "experiments", "verifiers.experiments", ("experiment",)),
+        Kind("kernel", "kernels", "toolkit.kernels", ("fused",)),
+        Kind("case", "cases", "gpu_bench.cases", ("case",)),
     )
 }
 
@@ -138,7 +138,12 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None) -> Iterator[Leaf]:
     """Yield the leaves of one file, reading only its syntax tree."""
     tree = parse(path)
-    decorators = {k.decorator: k.name for k in KINDS.values() if kind in (None, k.name)}
+    decorators = {
+        decorator: k.name
+        for k in KINDS.values()
+        if kind in (None, k.name)
+        for decorator in k.decorators
+    }
     for node in tree.body:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef):
             continue

@@ -18,15 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar, overload
 
+from toolkit.cases import Assumption
 from toolkit.errors import DriftproofError, unknown_name
 
-if TYPE_CHECKING:
-    from toolkit.claims import Assumption
-
-Right = Any
-"""A right side: usually a function from letters to sympy; a rate's is a Schedule."""
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+"""What a claim has as its right side: a function of the letters, a schedule, a matrix …"""
 
 
 class ReadingKind(StrEnum):
@@ -44,14 +43,14 @@ class ReadingKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Stated:
+class Stated(Generic[R_co]):
     """A right side that comes with a measured side, a range or assumptions of its own.
 
     It may stand wherever a claim has a right side: as ``right``, in ``readings``, ``corrected`` or
-    ``false_siblings``.
+    ``false_siblings``. ``literal`` and its like make one for a reading.
 
     Attributes:
-        right: from letters to a sympy expression.
+        right: the right side.
         left, range: instead of the claim's.
         assumes: in addition to the claim's.
         reading_kind: how a reading stands to the print (set by ``literal`` and its like).
@@ -61,10 +60,10 @@ class Stated:
             it). A statement holds if each of its parts holds in some admissible reading.
     """
 
-    right: Right
-    left: Callable[[Any], Any] | None = None
-    range: Right | None = None
-    assumes: tuple[Assumption, ...] = ()
+    right: R_co
+    left: Callable[..., Any] | None = None
+    range: Callable[..., Any] | None = None
+    assumes: Sequence[Assumption] = ()
     reading_kind: ReadingKind | None = None
     quote: str = ""
     part: str = ""
@@ -92,7 +91,11 @@ class ByProof:
     steps: Callable[[], Sequence[Any]]
 
 
-def literal(right: Right, *, quote: str = "", part: str = "") -> Stated:
+@overload
+def literal(right: Stated[R], *, quote: str = ..., part: str = ...) -> Stated[R]: ...
+@overload
+def literal(right: R, *, quote: str = ..., part: str = ...) -> Stated[R]: ...
+def literal(right: Any, *, quote: str = "", part: str = "") -> Stated[Any]:
     """Return the reading of the characters as printed.
 
     Where the characters can be read in two ways, both are literal, and each needs a ``quote``: the
@@ -101,8 +104,16 @@ def literal(right: Right, *, quote: str = "", part: str = "") -> Stated:
     return _reading(ReadingKind.LITERAL, right, quote, part)
 
 
-def intended(right: Right, *, quote: str, part: str = "") -> Stated:
-    """Return a reading that the paper shows was meant; ``quote`` says by which words and where."""
+@overload
+def intended(right: Stated[R], *, quote: str, part: str = ...) -> Stated[R]: ...
+@overload
+def intended(right: R, *, quote: str, part: str = ...) -> Stated[R]: ...
+def intended(right: Any, *, quote: str, part: str = "") -> Stated[Any]:
+    """Return a reading that the paper shows was meant; ``quote`` says by which words and where.
+
+    Raises:
+        DriftproofError: the quote is empty.
+    """
     if not quote.strip():
         raise DriftproofError(
             "intended(…) with an empty quote",
@@ -112,18 +123,26 @@ def intended(right: Right, *, quote: str, part: str = "") -> Stated:
     return _reading(ReadingKind.INTENDED, right, quote, part)
 
 
-def narrower(right: Right, *, why: str, part: str = "") -> Stated:
+@overload
+def narrower(right: Stated[R], *, why: str, part: str = ...) -> Stated[R]: ...
+@overload
+def narrower(right: R, *, why: str, part: str = ...) -> Stated[R]: ...
+def narrower(right: Any, *, why: str, part: str = "") -> Stated[Any]:
     """Return a reading that says less than the print: a study, which does not refute the print."""
     return _reading(ReadingKind.NARROWER, right, why, part)
 
 
-def wider(right: Right, *, why: str, part: str = "") -> Stated:
+@overload
+def wider(right: Stated[R], *, why: str, part: str = ...) -> Stated[R]: ...
+@overload
+def wider(right: R, *, why: str, part: str = ...) -> Stated[R]: ...
+def wider(right: Any, *, why: str, part: str = "") -> Stated[Any]:
     """Return a reading that says more than the print: a study, which does not refute the print."""
     return _reading(ReadingKind.WIDER, right, why, part)
 
 
-def _reading(kind: ReadingKind, right: Right, quote: str, part: str) -> Stated:
-    stated = right if isinstance(right, Stated) else Stated(right)
+def _reading(kind: ReadingKind, right: Any, quote: str, part: str) -> Stated[Any]:
+    stated: Stated[Any] = right if isinstance(right, Stated) else Stated(right)
     return replace(stated, reading_kind=kind, quote=quote, part=part)
 
 

@@ -69,7 +69,7 @@ def started_whole() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
     before = {n: signal.signal(n, lambda number, frame: came.append(number)) for n in numbers}
     try:
         yield

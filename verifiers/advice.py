@@ -15,14 +15,19 @@ from verifiers.growth import possible
 from verifiers.orders import Order
 
 if TYPE_CHECKING:
-    from verifiers.rate import Rate
+    from verifiers.claim_types.rate import RateClaim
 
 LONGER = tuple(2**k for k in (0, 2, 4, 6, 8, 10, 12))
 MORE = (1, 4, 16, 64, 256)
 
 
 def what_would_do(
-    x: np.ndarray, widths: np.ndarray, replicates: int, claimed: Order, rate: Rate, known: bool
+    x: np.ndarray,
+    widths: np.ndarray,
+    replicates: int,
+    claimed: Order,
+    claim: RateClaim,
+    known: bool,
 ) -> str:
     """Return a sentence that names the horizon and the replicates.
 
@@ -38,7 +43,7 @@ def what_would_do(
         grid = np.concatenate([x, doubled])
         half, mean = width / np.sqrt(many), claimed(grid)
         left = possible(grid, mean * (1 - half), mean * (1 + half), claimed)
-        if left.exponents and left.exponents[1] <= claimed.exponent + rate.resolution:
+        if left.exponents and left.exponents[1] <= claimed.exponent + claim.resolution:
             if far == many == 1:
                 return "left sides of exactly this order would do on this very grid"
             told = [f"horizons to {x[-1] * far:.3g}"] if far > 1 else []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from toolkit.claims import Claim
+from typing import Any
+
+from verifiers.claim_types.claim import Claim
 from verifiers.jobs import Source
 from verifiers.record import unsound
 from verifiers.verify import Settings, judge
 
 
-def assert_claim(claim: Claim, *, profile: str = "quick", seed: int = 0) -> None:
+def assert_claim(claim: Claim[Any], *, profile: str = "quick", seed: int = 0) -> None:
     """Raise AssertionError, with the verdicts as a table, unless the claim holds on every case.
 
     The print (in the best of its literal and intended readings) and the corrected form have to be

@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from toolkit.claims import Assumption, Case, Claim, Form
+from toolkit.cases import Assumption, Case
 from toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
 from toolkit.errors import DriftproofError
+from verifiers.claim_types.claim import Claim, Form
 from verifiers.roles import check_roles
 
 
 def unmet(
-    claim: Claim, case: Case, form: Form | None, roles: Mapping[str, float]
+    claim: Claim[Any], case: Case, form: Form | None, roles: Mapping[str, float]
 ) -> str | None:  # fmt: skip
     """Return the first assumption that a case does not meet, quoted with its numbers.
 

@@ -16,9 +16,11 @@ from synthetic.attacks import Attack, attacked
 from synthetic.attacks.scores import Scores
 from synthetic.audit import audit_algorithm, audit_problem
 from synthetic.audit.problem import shown
-from toolkit.claims import Case, Claim, Form
+from toolkit.cases import Case
 from toolkit.constants import MODULI, ROLES, Letters, Notation
 from toolkit.verdict import Row, Verdict
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim, Form
 from verifiers.rows import described, row_of
 
 TOLERANCE = 1e-6
@@ -89,13 +91,13 @@ def told(found: Attack) -> str:
     )
 
 
-def used_roles(claim: Claim, case: Case, form: Form) -> set[str]:
+def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:
     """Return the roles that a form's verdict on a case rests on."""
     notation = claim.notation(case)
     assumed = (*claim.assumes, *form.assumes)
     made = {role for assumption in assumed for role in assumption.roles}
-    free = claim.rate is not None or claim.compare is not None
-    if free or any(assumption.applies is not None for assumption in assumed):
+    free = any(assumption.applies is not None for assumption in assumed)
+    if free or not isinstance(claim, BoundClaim):
         return made | set(case.problem.constants)  # what those look at is theirs to choose
     for formula in (form.right, form.range or claim.range):
         if formula is not None:
@@ -162,7 +164,7 @@ class _StandIn(float):
     __lt__ = __le__ = __gt__ = __ge__ = _compared
 
 
-def refusal(claim: Claim, case: Case, form: Form, found: Mapping[str, str]) -> str | None:
+def refusal(claim: Claim[Any], case: Case, form: Form, found: Mapping[str, str]) -> str | None:
     """Return why a form cannot be judged on a case, if a constant that it uses is exceeded."""
     used = used_roles(claim, case, form)
     reasons = [sentence for role, sentence in found.items() if role in used]
@@ -170,7 +172,7 @@ def refusal(claim: Claim, case: Case, form: Form, found: Mapping[str, str]) -> s
 
 
 def believing(
-    claim: Claim,
+    claim: Claim[Any],
     cases: Sequence[Case],
     forms: Sequence[Form],
     units: Sequence[Any],

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolkit.claims import Claim
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.verdict import Row, Verdict, overall
 from verifiers import record
+from verifiers.claim_types.claim import Claim
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Derived:
         reading: of a printed form that is read in more than one way.
     """
 
-    claim: str | Claim
+    claim: str | Claim[Any]
     form: str = "corrected"
     reading: str = ""
 
@@ -46,7 +46,7 @@ class Derived:
         return f"{self.form}: {self.reading}" if self.reading else self.form
 
     @property
-    def stated(self) -> Claim:
+    def stated(self) -> Claim[Any]:
         """The claim."""
         known = leaves("claim")
         if not isinstance(self.claim, str):
@@ -59,7 +59,7 @@ class Derived:
             return self.claim
         if self.claim not in known:
             raise unknown_name("claim", self.claim, known)
-        made: Claim = known[self.claim].load()
+        made: Claim[Any] = known[self.claim].load()
         return made
 
     @property

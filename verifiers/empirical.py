@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from toolkit.claims import Case, Claim, Form
+from toolkit.cases import Case
 from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, split
 from toolkit.draws import BLOCK, TooManyAtoms
 from toolkit.errors import DriftproofError
@@ -23,11 +23,16 @@ from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers import assumed
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim, Form
+from verifiers.claim_types.rate import RateClaim
 from verifiers.evidence import Measured, copies_of, instance, rounding, shadows
 from verifiers.inexact import magnitude, uncertainty
 from verifiers.roles import check_roles
 from verifiers.rows import described, row_of
 
+RunClaim = BoundClaim | RateClaim
+"""A claim whose left side is measured of a run."""
 ALPHA = 1e-5
 ATOMS = 4096
 SHADOWS = 4
@@ -50,11 +55,9 @@ SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
 
-def measure_exactly(claim: Claim, case: Case, device: str = "cpu", form: int = 0) -> Measured:
+def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int = 0) -> Measured:
     """Run every atom of a case's noise, and again in single precision with random rounding."""
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
-    assert algorithm is not None
-    assert rounds is not None
     assert left is not None
 
     def once(dtype: torch.dtype, **more: int) -> Outcome:
@@ -72,7 +75,7 @@ def measure_exactly(claim: Claim, case: Case, device: str = "cpu", form: int = 0
 
 
 def measure_block(
-    claim: Claim,
+    claim: RunClaim,
     case: Case,
     seed: int,
     block: int,
@@ -88,8 +91,7 @@ def measure_block(
             (of pasts that is always done).
     """
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
-    assert algorithm is not None
-    assert rounds is not None
+    assert left is not None
 
     def once(dtype: torch.dtype, jitter: int | None) -> Outcome:
         names = (str(seed), claim.name, case.key)
@@ -136,15 +138,13 @@ def roles_of(
     made: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
     if case.algorithm is not None:
         made["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
-        horizon = case.rounds if rounds is None else rounds
-        if horizon is not None:
-            made["rounds"] = horizon
-            made["steps"] = horizon * case.algorithm.local_steps
+        made["rounds"] = case.rounds if rounds is None else rounds
+        made["steps"] = made["rounds"] * case.algorithm.local_steps
     made["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
     return made
 
 
-def range_of(claim: Claim, case: Case, form: Form | None = None) -> tuple[float, float] | None:
+def range_of(claim: BoundClaim, case: Case, form: Form | None = None) -> tuple[float, float] | None:
     """Return what one replicate's left side can be: (0, range(c)), or both ends if it gives two."""
     given = (form.range if form is not None else None) or claim.range
     if given is None:
@@ -156,7 +156,7 @@ def range_of(claim: Claim, case: Case, form: Form | None = None) -> tuple[float,
     return 0.0, right_side(claim, case, given)[1]
 
 
-def lacking_constants(claim: Claim, case: Case, right: Any) -> list[str]:
+def lacking_constants(claim: Claim[Any], case: Case, right: Any) -> list[str]:
     """Return the roles that a right side uses and the case has no number for."""
     import sympy
 
@@ -167,7 +167,7 @@ def lacking_constants(claim: Claim, case: Case, right: Any) -> list[str]:
     return sorted(roles - set(roles_of(case)))
 
 
-def right_side(claim: Claim, case: Case, right: Any) -> tuple[float, float]:
+def right_side(claim: Claim[Any], case: Case, right: Any) -> tuple[float, float]:
     """Return an enclosure of a right side without the measured means that may stand in it.
 
     It is wide only where inf F is known by an enclosure.
@@ -192,14 +192,14 @@ def _split_once(right: Any, key: Key) -> tuple[Any, dict[str, Any]]:
     return split(right(Letters(Notation.of(key))))
 
 
-def coefficients(claim: Claim, case: Case, right: Any) -> dict[str, float]:
+def coefficients(claim: Claim[Any], case: Case, right: Any) -> dict[str, float]:
     """Return what each measured mean in a right side is multiplied by."""
     notation = claim.notation(case)
     _, factors = split_right(right, notation)
     return {name: evaluate(x, notation, roles_of(case)) for name, x in factors.items()}
 
 
-def unmet(claim: Claim, case: Case, form: Form | None = None) -> str | None:
+def unmet(claim: Claim[Any], case: Case, form: Form | None = None) -> str | None:
     """Return the first assumption that a case does not meet, quoted with its numbers."""
     return assumed.unmet(claim, case, form, roles_of(case))
 
@@ -300,7 +300,7 @@ class Sides:
         return not (self.range is not None and self.range[0] < 0) and not np.any(values < 0)
 
 
-def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
+def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     """Return the row of one form on one case from what was measured."""
     broken = unmet(claim, case, form)
     if broken is not None:
@@ -331,7 +331,7 @@ def judge(claim: Claim, case: Case, form: Form, measured: Measured) -> Row:
     return _sampled(claim, case, form, sides)
 
 
-def _inexact(claim: Claim, case: Case, right: Any) -> tuple[Inexact, dict[str, Inexact]]:
+def _inexact(claim: Claim[Any], case: Case, right: Any) -> tuple[Inexact, dict[str, Inexact]]:
     """Return what rounding the letters does to a right side and to each of its coefficients."""
     notation, roles = claim.notation(case), roles_of(case)
     own, factors = split_right(right, notation)
@@ -342,7 +342,7 @@ def _inexact(claim: Claim, case: Case, right: Any) -> tuple[Inexact, dict[str, I
     return of(own), {name: of(x) for name, x in factors.items()}
 
 
-def _every_past(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
+def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     """Judge conditional expectations, given sampled pasts.
 
     What is printed in total expectation is a mean over pasts: each past is a replicate, and the
@@ -396,7 +396,7 @@ def _for_every_past(row: Row, pasts: int) -> Row:
     return replace(row, evidence=Evidence.SEQUENTIAL, alpha=ALPHA, reason=reason)
 
 
-def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
+def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     held = sides.measured
     lefts, parts = held.values @ held.weights, held.parts @ held.weights
     rights = sides.measured_part(parts)  # what stands on the right beside low … high
@@ -450,7 +450,7 @@ def _exact(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
     return _row(claim, case, form, Verdict.SUPPORTED, Evidence.EXACT, reason, **facts)
 
 
-def _sampled(claim: Claim, case: Case, form: Form, sides: Sides) -> Row:
+def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     values = sides.measured.values - sides.measured_part(sides.measured.parts)
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
     facts |= {"alpha": ALPHA, "vacuous": sides.vacuous, "rhs": sides.high}
@@ -564,7 +564,7 @@ def _gone(sides: Sides) -> str:
 
 
 def _row(
-    claim: Claim,
+    claim: BoundClaim,
     case: Case,
     form: Form,
     verdict: Verdict,

@@ -18,13 +18,15 @@ from flint import arb
 from toolkit.balls.expressions import Sized, expression_in_balls
 from toolkit.balls.operations import hull
 from toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
-from toolkit.claims import Case, Claim, Form
+from toolkit.cases import Case
 from toolkit.draws import TooManyAtoms
 from toolkit.engines.balls import run_in_balls
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.federation import run
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers import empirical
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Form
 from verifiers.evidence import Measured
 from verifiers.rows import described, row_of
 
@@ -91,7 +93,7 @@ def _fraction(exact: arb) -> Fraction:
 
 
 def enclose(
-    claim: Claim, case: Case, form: Form, *, bits: int = BITS, operations: float = MOST
+    claim: BoundClaim, case: Case, form: Form, *, bits: int = BITS, operations: float = MOST
 ) -> list[Comparison]:
     """Return enclosures of left and right, one Comparison for each that the statement makes.
 
@@ -113,7 +115,7 @@ def enclose(
     (True, 'SUPPORTED')
     """
     left, algorithm, rounds = form.left or claim.left, case.algorithm, case.rounds
-    if left is None or algorithm is None or rounds is None:
+    if left is None or algorithm is None:
         raise RefusedError("a claim without a run of an algorithm")
     axes = _moments(case, left)
     with precision(bits, operations):
@@ -146,7 +148,7 @@ def _moments(case: Case, left: Any) -> tuple[str, ...]:
         raise RefusedError("one step of the noise has too many outcomes") from error
 
 
-def _right(claim: Claim, case: Case, form: Form) -> tuple[Sized, dict[str, Sized]]:
+def _right(claim: BoundClaim, case: Case, form: Form) -> tuple[Sized, dict[str, Sized]]:
     """Return a right side's constant part and the factors of its measured means."""
     notation = claim.notation(case)
     expression, factors = empirical.split_right(form.right, notation)
@@ -193,7 +195,7 @@ def left_open(row: Row, measured: Measured) -> bool:
     return mean + margin >= row.rhs and margin > DOUBT * scale
 
 
-def judge(claim: Claim, case: Case, form: Form, *, operations: float = OPERATIONS) -> Row:
+def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPERATIONS) -> Row:
     """Return the row of a case that was run in balls, at growing precision.
 
     Args:
@@ -238,7 +240,7 @@ def _facts(worst: Comparison) -> dict[str, Any]:
 
 
 def _row(
-    claim: Claim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
+    claim: BoundClaim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
 ) -> Row:  # fmt: skip
     return row_of(claim, form, described(case), verdict, Evidence.ENCLOSED, reason, **facts)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolkit.claims import Claim
 from toolkit.discover import leaves
 from toolkit.readings import ReadingKind
 from toolkit.statements import ReadingVerdict, Statement, statement, worst_first
 from toolkit.verdict import Verdict
 from verifiers import record
+from verifiers.claim_types.claim import Claim
 
 
 def statements() -> list[Statement]:
@@ -19,7 +19,7 @@ def statements() -> list[Statement]:
     return [one for one in made if one is not None]
 
 
-def _statement(claim: Claim, forms: dict[str, dict[str, str]]) -> Statement | None:
+def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement | None:
     readings = []
     for form in claim.forms:
         verdicts = [Verdict(verdict) for verdict in forms.get(form.key, {}).values()]
@@ -37,7 +37,7 @@ def errata() -> list[dict[str, Any]]:
     """Return the statements that have an erratum, worst first, with what holds instead."""
     found = []
     for one in worst_first(statements()):
-        claim: Claim = leaves("claim")[one.claim].load()
+        claim: Claim[Any] = leaves("claim")[one.claim].load()
         corrected = record.read().get(one.claim, {}).get("corrected", {})
         found.append(
             one.public()

@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolkit.claims import Case, Claim, Form
+from toolkit.cases import Case
 from toolkit.constants import Letters, substituted
+from verifiers.claim_types.claim import Form
+from verifiers.claim_types.rate import RateClaim, Schedule
 from verifiers.empirical import roles_of
 from verifiers.orders import plain
-from verifiers.rate import Rate, Schedule, measured_exponents, steps
+from verifiers.rate import measured_exponents, steps
 
 SPREAD = 1.25
 """How far a letter's ratio to its schedule may vary over the cases: counts are rounded up."""
 
 
-def off_schedule(claim: Claim, form: Form, cases: Sequence[Case]) -> str:
+def off_schedule(claim: RateClaim, form: Form, cases: Sequence[Case]) -> str:
     """Say which letter of the cases is not the schedule's, up to a constant factor ("": none)."""
     import sympy
 
-    rate: Rate = claim.rate
-    size, solved = rate.size or steps, measured_exponents(claim)
+    size, solved = claim.size or steps, measured_exponents(claim)
     for letter, stated in form.right.letters.items():
         notation = claim.notation(cases[0])
         value = sympy.sympify(stated).subs(solved) if not isinstance(stated, str) else None
-        if letter not in notation or value is None or value.free_symbols - {rate.horizon}:
+        if letter not in notation or value is None or value.free_symbols - {claim.horizon}:
             continue
         pairs = [
-            (roles_of(case)[notation[letter]], float(value.subs(rate.horizon, size(case))))
+            (roles_of(case)[notation[letter]], float(value.subs(claim.horizon, size(case))))
             for case in cases
         ]
         ratios = [held / wanted for held, wanted in pairs if wanted]
@@ -41,28 +42,27 @@ def off_schedule(claim: Claim, form: Form, cases: Sequence[Case]) -> str:
     return ""
 
 
-def broken_assumption(claim: Claim, schedule: Schedule, notation: Any) -> str:
+def broken_assumption(claim: RateClaim, schedule: Schedule, notation: Any) -> str:
     """Say which assumption of the bound the schedule breaks for all large T ("": none)."""
     import sympy
 
-    rate: Rate = claim.rate
-    assert rate.derived is not None
+    assert claim.derived is not None
     solved = measured_exponents(claim)
     put = {name: sympy.sympify(value).subs(solved) for name, value in schedule.letters.items()}
-    for assumption in rate.derived.stated.assumes:
+    for assumption in claim.derived.stated.assumes:
         if assumption.relation is None:
             continue
         try:
             relation = assumption.relation(Letters(notation))
             sides = relation.lhs - relation.rhs
             sign = {"<": 1, "<=": 1, ">": -1, ">=": -1}[relation.rel_op]
-            over = substituted(sign * sides, {"T": rate.horizon} | put)
-            limit = sympy.limit(over, rate.horizon, sympy.oo)
+            over = substituted(sign * sides, {"T": claim.horizon} | put)
+            limit = sympy.limit(over, claim.horizon, sympy.oo)
         except (AttributeError, KeyError, TypeError, ValueError, NotImplementedError):
             continue  # not one comparison, or no limit that algebra finds: the cases have to do
         if limit == sympy.oo:
             return (
-                f"{rate.derived} assumes {relation.lhs} {relation.rel_op} {relation.rhs}, which "
+                f"{claim.derived} assumes {relation.lhs} {relation.rel_op} {relation.rhs}, which "
                 f"this schedule breaks for all large T"
             )
     return ""

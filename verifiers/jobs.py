@@ -15,19 +15,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from toolkit.claims import Case, Claim, Form
+from toolkit.cases import Case
 from toolkit.discover import Leaf
 from toolkit.draws import BLOCK
 from toolkit.located import located
 from toolkit.readings import ByProof, Undecided
 from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
-from verifiers import declared, empirical, enclosed, ground_truth, plotted, rate, slope, symbolic
+from verifiers import declared, empirical, enclosed, ground_truth, plotted, proofs, rate, slope
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim, Form
+from verifiers.claim_types.comparison import ComparisonClaim
+from verifiers.claim_types.rate import RateClaim
 from verifiers.evidence import Measured, joined
 from verifiers.rows import row_of
 from verifiers.scheduler import Result
 
-Source = Claim | Leaf
+Source = Claim[Any] | Leaf
 Job = Generator[list["Item"], list[Result], list[Row]]
 
 BUDGETS = {"smoke": 4, "quick": 16, "full": 256}
@@ -81,29 +85,29 @@ class Item:
 
     def work(self) -> bytes:
         """Do the unit."""
-        claim: Claim = self.claim.load() if isinstance(self.claim, Leaf) else self.claim
+        claim: Claim[Any] = self.claim.load() if isinstance(self.claim, Leaf) else self.claim
         with blaming(self.claim):
             return self._result(claim)
 
-    def _result(self, claim: Claim) -> bytes:
+    def _result(self, claim: Claim[Any]) -> bytes:
         form = claim.forms[self.form]
         if self.task == "proof":
-            return pack_rows([symbolic.judge(claim, form, _steps_of(claim, form))])
-        if self.task == "known":
-            return json.dumps(rate.known(claim.rate, self.number)).encode()
-        if self.task == "schedule":
+            return pack_rows([proofs.judge(claim, form, _steps_of(claim, form))])
+        if self.task == "attack":
+            return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
+        if isinstance(claim, RateClaim) and self.task == "known":
+            return json.dumps(rate.known(claim, self.number)).encode()
+        if isinstance(claim, RateClaim) and self.task == "schedule":
             notation = claim.notation(claim.cases_for(self.tier)[0])
             return pack_rows([rate.judge_schedule(claim, form, form.right, notation)])
         case = claim.cases_for(self.tier)[self.number]
-        if self.task == "attack":
-            return json.dumps(declared.look(case)).encode()
-        if self.task == "compare":
-            assert claim.compare is not None
+        if isinstance(claim, ComparisonClaim):
             applies = empirical.unmet(claim, case, form) is None
-            compared = claim.compare(case, form.right) if applies else []
+            compared = claim.compared(case, form.right) if applies else []
             return pack_rows([ground_truth.judge(claim, case, form, compared)])
-        if self.task == "enclosed":
+        if isinstance(claim, BoundClaim) and self.task == "enclosed":
             return pack_rows([enclosed.judge(claim, case, form)])
+        assert isinstance(claim, BoundClaim | RateClaim)
         if self.task == "exact":
             return empirical.measure_exactly(claim, case, self.device, self.form).pack()
         return empirical.measure_block(
@@ -140,7 +144,7 @@ def _is_users(source: Source) -> TypeGuard[Leaf]:
 
 
 def jobs_for(
-    source: Source, claim: Claim, *, profile: str, seed: int, device: str, siblings: bool
+    source: Source, claim: Claim[Any], *, profile: str, seed: int, device: str, siblings: bool
 ) -> list[Job]:
     """Return the jobs that judge a claim's forms (with or instead of its false siblings)."""
     wanted = [
@@ -161,15 +165,15 @@ def jobs_for(
     cases = claim.cases_for(profile)
     if claim.prove is not None:
         made += [_rows_of(replace(base, task="proof", form=k)) for k in wanted]
-    if claim.rate is not None:
+    if isinstance(claim, RateClaim):
         made.append(_rate_where_believed(claim, base, profile, wanted))
-    elif claim.compare is not None:
+    elif isinstance(claim, ComparisonClaim):
         for number, case in enumerate(cases):
             at = replace(base, task="compare", number=number, case=case.key)
             for k in wanted:
                 job = partial(_compared, replace(at, form=k))
                 made.append(_where_believed(claim, [at], [claim.forms[k]], job))
-    else:
+    elif isinstance(claim, BoundClaim):
         for lead, numbers in _by_left(claim, wanted).items():
             forms = [claim.forms[k] for k in numbers]
             for number, case in enumerate(cases):
@@ -179,16 +183,15 @@ def jobs_for(
     return [_guarded(job, source) for job in made]
 
 
-def _steps_of(claim: Claim, form: Form) -> Sequence[Any]:
+def _steps_of(claim: Claim[Any], form: Form) -> Sequence[Any]:
     """Return the steps that decide a form by algebra: its own, or the claim's."""
     if isinstance(form.right, ByProof):
         return form.right.steps()
     assert claim.prove is not None
-    steps: Sequence[Any] = claim.prove(form.right)
-    return steps
+    return claim.prove(form.right)
 
 
-def _undecided(claim: Claim, form: Form) -> Job:
+def _undecided(claim: Claim[Any], form: Form) -> Job:
     """Say what is known of a reading that nothing decides."""
     yield []
     case = {"key": "open", "label": "for all choices"}
@@ -196,7 +199,10 @@ def _undecided(claim: Claim, form: Form) -> Job:
 
 
 def _where_believed(
-    claim: Claim, at: Sequence[Item], forms: Sequence[Form], judge: Callable[[Sequence[Form]], Job]
+    claim: Claim[Any],
+    at: Sequence[Item],
+    forms: Sequence[Form],
+    judge: Callable[[Sequence[Form]], Job],
 ) -> Job:
     """Judge forms on cases; those that are a user's own are checked and attacked before."""
     units = [(item, claim.cases_for(item.tier)[item.number]) for item in at]
@@ -216,7 +222,7 @@ def _compared(item: Item, forms: Sequence[Form]) -> Job:
     return (yield from _rows_of(item))
 
 
-def _rate_where_believed(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
+def _rate_where_believed(claim: RateClaim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate; of several horizons of one problem, the first is looked at."""
     horizons = enumerate(_horizons(claim, profile))
     first = {declared.key_of(case): number for number, case in reversed(list(horizons))}
@@ -230,13 +236,11 @@ def _rate_where_believed(claim: Claim, base: Item, profile: str, wanted: Sequenc
     return (yield from _where_believed(claim, at, [claim.forms[k] for k in wanted], judge))
 
 
-def _by_left(claim: Claim, wanted: Sequence[int]) -> dict[int, list[int]]:
+def _by_left(claim: BoundClaim, wanted: Sequence[int]) -> dict[int, list[int]]:
     """Return the forms that share a measured side, under the number that names its measurement."""
     made: dict[int, list[int]] = {}
     for k in wanted:
         own = claim.forms[k].left
-        if own is None and claim.left is None:
-            continue
         same = (j for j, form in enumerate(claim.forms) if form.left is own)
         made.setdefault(next(same) if own is not None else 0, []).append(k)
     return made
@@ -248,7 +252,7 @@ def _rows_of(item: Item) -> Job:
     return [replace(row, seconds=seconds) for row in unpack_rows(blob)]
 
 
-def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: int) -> Job:
+def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budget: int) -> Job:
     """Judge a bound: exactly if its noise can be enumerated, else in growing numbers of blocks."""
     if all(empirical.unmet(claim, case, form) is not None for form in forms):
         nothing = Measured("exact")
@@ -293,7 +297,7 @@ def _bound(claim: Claim, case: Case, forms: Sequence[Form], at: Item, budget: in
     return _finished(claim, case, rows, measured, seconds)
 
 
-def _more_would_do(claim: Claim, forms: Sequence[Form], measured: Measured) -> bool:
+def _more_would_do(claim: BoundClaim, forms: Sequence[Form], measured: Measured) -> bool:
     """Say whether further replicates can decide anything: without a range, further pasts do not."""
     if not measured.how.startswith(empirical.GIVEN_PAST) or claim.conditional:
         return True
@@ -306,7 +310,7 @@ def _unshadowed(measured: Measured) -> bool:
 
 
 def _finished(
-    claim: Claim, case: Case, rows: list[Row], measured: Measured, seconds: float
+    claim: BoundClaim, case: Case, rows: list[Row], measured: Measured, seconds: float
 ) -> list[Row]:
     """Add what the plots need, and the time."""
     drawn = [plotted.curves(claim, case, row, measured) for row in rows]
@@ -316,13 +320,13 @@ def _finished(
     ]
 
 
-def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
+def _rate(claim: RateClaim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
     schedules = [replace(base, task="schedule", form=k) for k in wanted]
     form, cases = rate.measured_form(claim), _horizons(claim, profile)
     known = [
         replace(base, task="known", number=at, case=f"T = {at}")
-        for at in rate.known_horizons(claim.rate, cases)
+        for at in rate.known_horizons(claim, cases)
     ]
     runs = [*known, *_runs(claim, base, profile)]
     # at smoke's size runs are asked for only where algebra says nothing: they take longer than it
@@ -332,7 +336,7 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
         row for row in judged
         # without a bound and a floor the measured slope alone decides
         if row.verdict is not Verdict.INCONCLUSIVE
-        or claim.rate.derived
+        or claim.derived
         or (row.form, row.reading) != (form.form, form.reading)
     ]  # fmt: skip
     if profile == "smoke" and any(row.form != "sibling" for row in rows):
@@ -346,14 +350,14 @@ def _rate(claim: Claim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     return [*rows, replace(made, seconds=sum(seconds for _, seconds in results))]
 
 
-def _horizons(claim: Claim, profile: str) -> Sequence[Case]:
+def _horizons(claim: RateClaim, profile: str) -> Sequence[Case]:
     """Return the cases of a rate's grid; smoke has the first five."""
     return claim.cases_for("quick")[:5] if profile == "smoke" else claim.cases_for(profile)
 
 
-def _runs(claim: Claim, base: Item, profile: str) -> list[Item]:
+def _runs(claim: RateClaim, base: Item, profile: str) -> list[Item]:
     tier = "quick" if profile == "smoke" else profile
-    blocks = -(-claim.rate.replicates // BLOCK)
+    blocks = -(-claim.replicates // BLOCK)
     return [
         replace(base, task="block", tier=tier, number=number, case=case.key, block=block,
                 effort=_steps(case))
@@ -364,7 +368,7 @@ def _runs(claim: Claim, base: Item, profile: str) -> list[Item]:
 
 def _steps(case: Case) -> float:
     """Return how many local steps of all clients a case's run has."""
-    if case.algorithm is None or case.rounds is None:
+    if case.algorithm is None:
         return 0.0
     return float(case.rounds * case.algorithm.local_steps)
 

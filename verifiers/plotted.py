@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.claims import Case, Claim
+from toolkit.cases import Case
 from toolkit.verdict import Row
+from verifiers.claim_types.bound import BoundClaim
 from verifiers.empirical import coefficients, right_side, roles_of, split_right
 from verifiers.evidence import Measured
 
 
-def curves(claim: Claim, case: Case, row: Row, measured: Measured) -> dict[str, Any]:
+def curves(claim: BoundClaim, case: Case, row: Row, measured: Measured) -> dict[str, Any]:
     """Return both sides' curves: of measures by client, of the one that comes nearest to failing.
 
     The trace has the points of all clients at one moment beside each other.
@@ -63,7 +64,7 @@ def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bound_curve(
-    claim: Claim, case: Case, row: Row, curve: dict[str, Any], measured: Measured
+    claim: BoundClaim, case: Case, row: Row, curve: dict[str, Any], measured: Measured
 ) -> dict[str, Any]:
     """Return the right side at every x of a curve: at its horizon if an average, else constant."""
     form = next(f for f in claim.forms if (f.form, f.reading) == (row.form, row.reading))

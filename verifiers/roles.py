@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from toolkit.claims import Claim
 from toolkit.constants import ROLES, RUN_ROLES
 from toolkit.errors import unknown_name
+from verifiers.claim_types.claim import Claim
 
 
-def check_roles(claim: Claim, lacking: Iterable[str]) -> None:
+def check_roles(claim: Claim[Any], lacking: Iterable[str]) -> None:
     """Raise if a role that a case lacks is one that no problem or algorithm can have.
 
     Args:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolkit.claims import Case, Claim, Form
+from toolkit.cases import Case
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.claim_types.claim import Claim, Form
 
 
 def row_of(
-    claim: Claim,
+    claim: Claim[Any],
     form: Form,
     case: Mapping[str, Any],
     verdict: Verdict,

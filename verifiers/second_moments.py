@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.draws import Law, SignMean, Words, elements
 from toolkit.engines.batched import BatchedContext
 from toolkit.errors import DriftproofError
@@ -122,8 +122,7 @@ class SecondMoments:
 
     @property
     def _local_steps(self) -> int:
-        assert self.case.algorithm is not None
-        return self.case.algorithm.local_steps
+        return int(self.case.algorithm.local_steps)
 
     def _summed(self, rounds: int) -> np.ndarray:
         """Return Σ_{k<rounds} vec P_k, by doubling."""
@@ -261,7 +260,6 @@ def _from(
     """Return a context, a state whose fields are the points (None: the start), and oracles."""
     algorithm, problem = case.algorithm, case.problem
     assert algorithm is not None
-    assert case.rounds is not None
     ctx = Probing(problem.clients, width, given)
     ctx.local_steps, ctx.horizon = algorithm.local_steps, case.rounds
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)

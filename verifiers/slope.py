@@ -14,17 +14,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from toolkit.claims import Case, Claim, Form
+from toolkit.cases import Case
 from toolkit.statistics import exceeds
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.advice import what_would_do
 from verifiers.bands import ROUNDING, bands
+from verifiers.claim_types.claim import Form
+from verifiers.claim_types.rate import RateClaim
 from verifiers.empirical import ALPHA, right_side
 from verifiers.evidence import Measured
 from verifiers.followed import off_schedule
 from verifiers.growth import FEWEST, SPAN, Possible, possible
 from verifiers.orders import Order, leading
-from verifiers.rate import Rate, measured_order, steps
+from verifiers.rate import measured_order, steps
 from verifiers.rows import row_of
 
 TOLERANCE = 0.01
@@ -42,7 +44,7 @@ class Grid:
 
 
 def judge_slope(
-    claim: Claim,
+    claim: RateClaim,
     form: Form,
     cases: Sequence[Case],
     measured: Sequence[Measured],
@@ -53,20 +55,19 @@ def judge_slope(
     Args:
         exact: the left side where it is known exactly, by horizon, those of the cases among them.
     """
-    rate: Rate = claim.rate
-    size = rate.size or steps
+    size = claim.size or steps
     # listed by what a shorter profile takes first, drawn and judged in order
     order = sorted(range(len(cases)), key=lambda k: size(cases[k]))
     cases, values = [cases[k] for k in order], [_last(measured[k]) for k in order]
-    claimed = leading(measured_order(claim, form.right), rate.horizon)
+    claimed = leading(measured_order(claim, form.right), claim.horizon)
     sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, ALPHA))
     grid, differs = with_exact(sampled, exact or {})
     bounds, over = _bounds(claim, cases, values)
     left = possible(grid.x, grid.low, grid.high, claimed)
-    decided, why = decide(left, claimed, rate.resolution)
+    decided, why = decide(left, claimed, claim.resolution)
     strays = off_schedule(claim, form, cases)
     if over:
-        verdict, reason = Verdict.REFUTED, f"above the bound of {rate.derived} at T = {over[0]:g}"
+        verdict, reason = Verdict.REFUTED, f"above the bound of {claim.derived} at T = {over[0]:g}"
     elif len(grid.x) < FEWEST or grid.x[-1] < SPAN * grid.x[0]:
         verdict, reason = (
             Verdict.INCONCLUSIVE,
@@ -82,7 +83,7 @@ def judge_slope(
         if decided is Verdict.INCONCLUSIVE and left.exponents and not _too_slow(left, claimed):
             widths = (sampled.high - sampled.low) / 2 / sampled.mean
             reason += (
-                f"; {what_would_do(grid.x, widths, len(values[0]), claimed, rate, bool(exact))}"
+                f"; {what_would_do(grid.x, widths, len(values[0]), claimed, claim, bool(exact))}"
             )
     slope, offset = np.polyfit(
         np.log(grid.x), np.log(grid.mean / np.log(grid.x) ** claimed.logs), 1
@@ -95,11 +96,11 @@ def judge_slope(
          "possible_logs": left.logs, "claimed_logs": claimed.logs, "used_from": left.first},
         verdict, Evidence.ASYMPTOTIC, reason,
         lhs={"mean": float(slope), "low": ends[0], "high": ends[1]}, rhs=claimed.exponent,
-        margin=rate.resolution,
-        attained=verdict is Verdict.SUPPORTED and _attained(left, claimed, rate.resolution),
+        margin=claim.resolution,
+        attained=verdict is Verdict.SUPPORTED and _attained(left, claimed, claim.resolution),
         comparisons=len(grid.x), alpha=ALPHA, replicates=len(values[0]),
         series={
-            "x": grid.x.tolist(), "x_label": rate.size_name, "mean": grid.mean.tolist(),
+            "x": grid.x.tolist(), "x_label": claim.size_name, "mean": grid.mean.tolist(),
             **({"bound": bounds} if len(bounds) == len(grid.x) else {}),
             "low": grid.low.tolist(), "high": grid.high.tolist(),
             "fit": (np.exp(offset) * grid.x**slope * np.log(grid.x) ** claimed.logs).tolist(),
@@ -183,16 +184,16 @@ def with_exact(sampled: Grid, exact: Mapping[int, tuple[float, float]]) -> tuple
 
 
 def _bounds(
-    claim: Claim, cases: Sequence[Case], values: Sequence[np.ndarray]
+    claim: RateClaim, cases: Sequence[Case], values: Sequence[np.ndarray]
 ) -> tuple[list[float], list[float]]:
     """Return the bound that a rate is derived from on each case, and the horizons above it."""
-    rate: Rate = claim.rate
-    if rate.derived is None:
+    derived = claim.derived
+    if derived is None:
         return [], []
     bounds, over = [], []
-    claim = replace(claim, letters={**claim.letters, **rate.derived.letters})
+    claim = replace(claim, letters={**claim.letters, **derived.letters})
     for case, x in zip(cases, values, strict=True):
-        bounds.append(right_side(claim, case, rate.derived.right)[1])
+        bounds.append(right_side(claim, case, derived.right)[1])
         if np.ptp(x) <= ROUNDING * abs(x.mean()):
             above = x.mean() > bounds[-1] * (1 + ROUNDING)
         elif claim.range is None:
@@ -202,5 +203,5 @@ def _bounds(
             scaled = np.clip(x / top, 0.0, 1.0)
             above = exceeds(scaled, bounds[-1] / top, ALPHA / len(cases))
         if above:
-            over.append((rate.size or steps)(case))
+            over.append((claim.size or steps)(case))
     return bounds, over

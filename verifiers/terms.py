@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from toolkit.claims import Assumption
+from toolkit.cases import Assumption
 from toolkit.errors import unknown_name
 from toolkit.readings import Stated
 
@@ -58,7 +58,7 @@ class Terms:
         *,
         assumes: Sequence[Assumption] = (),
         form: Callable[[Terms], Any] = lambda terms: terms,
-    ) -> list[tuple[str, Stated]]:
+    ) -> list[tuple[str, Stated[Any]]]:
         """Return a false sibling for each name, or for several names taken together.
 
         Args:

@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from toolkit.claims import Claim
 from toolkit.discover import Leaf, leaves, leaves_in, parse
 from toolkit.environment import environment
 from toolkit.errors import DriftproofError, MissingError, unknown_name
@@ -20,6 +19,10 @@ from toolkit.report.files import results_of, write_report
 from toolkit.verdict import Row
 from verifiers import record
 from verifiers.citations import cited
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim
+from verifiers.claim_types.comparison import ComparisonClaim
+from verifiers.claim_types.rate import RateClaim
 from verifiers.derived import inherit
 from verifiers.empirical import ALPHA
 from verifiers.jobs import BUDGETS, Job, Source, blaming, jobs_for
@@ -109,7 +112,7 @@ def judge(
     jobs: list[Job] = []
     owner: list[str] = []
     for source in sources:
-        claim: Claim = source.load() if isinstance(source, Leaf) else source
+        claim: Claim[Any] = source.load() if isinstance(source, Leaf) else source
         made = jobs_for(
             source, claim, profile=settings.profile, seed=settings.seed,
             device=settings.device, siblings=settings.siblings,
@@ -195,20 +198,19 @@ def described(leaf: Leaf) -> dict[str, Any]:
     """Return what the page says of a claim: all of it is known before anything is run."""
     from toolkit.constants import Letters, latex
 
-    claim: Claim = leaf.load()
+    claim: Claim[Any] = leaf.load()
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
     forms = {}
     for form in claim.forms:
         if form.form == "sibling" or isinstance(form.right, Undecided | ByProof):
             continue
-        if claim.rate is not None:
+        if isinstance(claim, RateClaim):
             forms[form.key] = rf"\mathcal{{O}}\left({form.right.latex()}\right)"
             continue
-        compared = claim.kind == "bound" and claim.compare is not None and callable(form.right)
-        if claim.left is None and form.left is None and not compared:
-            continue
-        right = form.right(Letters(notation))
-        forms[form.key] = latex(right, claim.measured)
+        if isinstance(claim, BoundClaim):
+            forms[form.key] = latex(form.right(Letters(notation)), claim.measured)
+        elif isinstance(claim, ComparisonClaim) and claim.kind == "bound" and callable(form.right):
+            forms[form.key] = latex(form.right(Letters(notation)), {})
     return {
         "kind": claim.kind,
         "source": claim.source,

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from toolkit.claims import Case
+from toolkit.cases import Case
 from toolkit.discover import import_path
 from toolkit.errors import DriftproofError
 from toolkit.wire.failure import ServerLost, WireFailure
@@ -50,7 +50,7 @@ def command(
     record = Record()
     case = _case(file)
     assert case.algorithm is not None
-    assert case.rounds is not None
+    assert case.rounds
     names = str(seed), case.key
     task = Task(
         case.problem, case.algorithm, names, case.rounds, replicates,

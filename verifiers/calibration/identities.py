@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
-from toolkit.claims import Case, Claim, claim
+from toolkit.cases import Case
 from verifiers import ground_truth
 from verifiers.calibration.counts import Judged
 from verifiers.calibration.line import Line
-from verifiers.ground_truth import Comparison, components
+from verifiers.claim_types.comparison import ComparisonClaim, comparison
+from verifiers.compared import Comparison, components
 
 
-def _claim(kind: str) -> Claim:
-    decorate = claim(name="calibration/numbers", kind=kind, source="–", statement="x")
-    body: dict[str, Any] = {"cases": [Case(Line())], "right": staticmethod(lambda c: 0)}
-    made: Claim = decorate(type("Made", (), body))
-    return made
+def _claim(kind: Literal["identity", "complexity"]) -> ComparisonClaim[int]:
+    decorate = comparison(
+        name="calibration/numbers", kind=kind, source="–", statement="x", cases=[Case(Line())],
+        right=0,
+    )  # fmt: skip
+    return decorate(lambda case, right: [])
 
 
 def identities(statements: int, seed: int = 0) -> Iterator[Judged]:
@@ -28,7 +30,8 @@ def identities(statements: int, seed: int = 0) -> Iterator[Judged]:
         size = 10 ** random.uniform(-15, 15)
         off = float(random.choice([0.0, 1.0, -1.0]) * 10 ** random.uniform(-5.5, 1))
         value = float(random.choice([-1, 1])) * size
-        kind, name = "identity", FAMILIES[number % len(FAMILIES)]
+        kind: Literal["identity", "complexity"] = "identity"
+        name = FAMILIES[number % len(FAMILIES)]
         if name == "two numbers":
             made = [Comparison(name, value, value, value * (1 + off))]
         elif name == "an enclosure":

@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 
 from toolkit.algorithms import FedAvg
-from toolkit.claims import Case, Claim, claim
+from toolkit.cases import Case
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors
 from toolkit.parameters import NonNegative, Positive, Real
 from toolkit.problem import Problem, Solution, problem
 from toolkit.verdict import Verdict
+from verifiers.claim_types.bound import bound
 from verifiers.verify import Settings, judge
 
 
@@ -88,12 +89,12 @@ class _Oracles:
 
 def verdict(
     member: Line, step_size: float, rounds: int, left: Callable[[Any], Any],
-    right: Callable[[Any], Any], *, profile: str = "smoke", **body: Any,
+    right: Callable[[Any], Any], *, profile: str = "smoke", **fields: Any,
 ) -> Verdict:  # fmt: skip
     """Judge left ≤ right on a run of one local step a round, as ``driftproof verify`` does."""
     case = Case(member, FedAvg(local_steps=1, step_size=step_size), rounds)
-    parts = {"cases": [case], "left": staticmethod(left), "right": staticmethod(right)} | body
-    decorate = claim(name="calibration/line", kind="bound", source="–", statement="x")
-    made: Claim = decorate(type("Made", (), parts))
-    (row,) = judge([made], Settings(profile=profile))
+    decorate = bound(
+        name="calibration/line", source="–", statement="x", cases=[case], right=right, **fields
+    )
+    (row,) = judge([decorate(left)], Settings(profile=profile))
     return row.verdict

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import sympy
 
-from toolkit.claims import Claim, claim
-from verifiers import symbolic
 from verifiers.calibration.counts import Judged
+from verifiers.claim_types.proof import ProofClaim, proof
+from verifiers.proofs import judge
 from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
 
 DOMAINS: dict[str, dict[str, bool]] = {
@@ -22,13 +22,9 @@ DOMAINS: dict[str, dict[str, bool]] = {
 }
 
 
-def _claim() -> Claim:
-    decorate = claim(name="calibration/proof", kind="symbolic", source="–", statement="x")
-    body: dict[str, Any] = {
-        "right": staticmethod(lambda c: 0), "prove": staticmethod(lambda right: []),
-    }  # fmt: skip
-    made: Claim = decorate(type("Made", (), body))
-    return made
+def _claim() -> ProofClaim[int]:
+    decorate = proof(name="calibration/proof", source="–", statement="x", right=0)
+    return decorate(lambda right: [])
 
 
 def proofs(statements: int, seed: int = 0) -> Iterator[Judged]:
@@ -42,7 +38,7 @@ def proofs(statements: int, seed: int = 0) -> Iterator[Judged]:
         power = int(random.integers(2, 6))
         off = sympy.Rational(int(random.integers(2)), 10 ** int(random.integers(0, 9)))
         step, truth = FAMILIES[name](x, y, power, off, domain)
-        row = symbolic.judge(used, used.forms[0], [step])
+        row = judge(used, used.forms[0], [step])
         yield Judged(f"{name}, {domain}, off by {off}", truth, row.verdict)
 
 

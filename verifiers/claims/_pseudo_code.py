@@ -3,7 +3,7 @@
 import numpy as np
 
 from toolkit.federation import run, sampled_context
-from verifiers.ground_truth import components
+from verifiers.compared import components
 
 
 def models(case, name, transcribed, right, fields=("x",)):

@@ -3,7 +3,7 @@
 import sympy
 
 from synthetic.attacks import attack
-from verifiers.ground_truth import Comparison
+from verifiers.compared import Comparison
 
 
 def steepest(case, right, roles):

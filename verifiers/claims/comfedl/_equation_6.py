@@ -10,7 +10,7 @@ import sympy
 import torch
 
 from synthetic.certificates.smooth import minimise_smooth_on_ball
-from verifiers.ground_truth import Comparison
+from verifiers.compared import Comparison
 from verifiers.symbolic import nonnegative, vanishes
 
 x, y = sympy.symbols("x y", positive=True)

@@ -1,6 +1,6 @@
 """What Lemmas 3 and 4 share: the error of the averaged estimator, and the terms of its bound."""
 
-from toolkit import each, sq
+from toolkit.measure import each, sq
 from verifiers.claims.comfedl.assumptions import sigma
 from verifiers.terms import Terms
 

@@ -1,8 +1,8 @@
 """Cases of the full profile: constants over six orders of magnitude, without noise."""
 
-from synthetic.problems import BoundedComposition
-from toolkit import grid
-from toolkit.algorithms import ComFedL
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.cases import grid
 
 
 def wide(rounds, branch="general", **heterogeneity):

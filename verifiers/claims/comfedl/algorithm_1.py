@@ -10,14 +10,19 @@ devices and steps, against the federation on the same draws. Line numbers are th
 **Source.** 000, Algorithm 1 (both branches); 001, Algorithm 1 (the second branch only).
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 
-from synthetic.problems import MAML, BoundedComposition
-from toolkit import claim, grid
-from toolkit.algorithms import ComFedL
+from synthetic.problems.bounded_composition import BoundedComposition
+from synthetic.problems.maml import MAML
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.cases import Case, grid
 from toolkit.federation import run, sampled_context
-from verifiers.ground_truth import components
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
+from verifiers.compared import Comparison, components
 
 NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,
@@ -25,37 +30,37 @@ NOISY = BoundedComposition(
 )  # fmt: skip
 
 
-@claim(
+@comparison(
     name="comfedl/algorithm-1",
-    kind="identity",
     source="000 and 001, Algorithm 1",
     statement=r"w^i_{s,t+1} = w^i_{s,t} - \eta\,\nabla g^i_{\tilde{\mathcal{B}}^i_t}\big("
     r"f^i_{\mathcal{B}^i_t}(w^i_{s,t})\big)^{\top}\nabla f^i_{\mathcal{B}^i_t}(w^i_{s,t}),\quad "
     r"\bar w_{s+1} = \frac1m\sum_{i\in\mathcal{C}_s} w^i_{s,\tau}",
-)
-class PseudoCode:
-    cases = [
+    cases=[
         *grid(
             NOISY,
             ComFedL(
-                local_steps=3, batch=2, outer_batch=3, participation=[0.5, 1.0],
-                branch=["general", "special"],
+                local_steps=3,
+                batch=2,
+                outer_batch=3,
+                participation=sweep(0.5, 1.0),
+                branch=sweep("general", "special"),
             ),
             rounds=4,
         ),
         *grid(MAML(clients=3, gradient_noise=0.2), ComFedL(local_steps=2), rounds=3),
-    ]  # fmt: skip
-    false_siblings = [
+    ],
+    false_siblings=[
         ("divided by n instead of m", {"divide": "n", "samples": "own"}),
         ("one minibatch for all devices", {"divide": "m", "samples": "device 0"}),
-    ]
-    right = {"divide": "m", "samples": "own"}
-
-    def compare(case, right):
-        ctx = sampled_context(case.problem, ("algorithm-1",), replicates=1)
-        ours = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state.w[0, :, 0].numpy()
-        theirs = _transcribed(case, **right)
-        return components("component {} of the output", ours, theirs)
+    ],
+    right={"divide": "m", "samples": "own"},
+)
+def pseudo_code(case: Case, right: Any) -> list[Comparison]:
+    ctx = sampled_context(case.problem, ("algorithm-1",), replicates=1)
+    ours = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state.w[0, :, 0].numpy()
+    theirs = _transcribed(case, **right)
+    return components("component {} of the output", ours, theirs)
 
 
 def _transcribed(case, divide, samples):

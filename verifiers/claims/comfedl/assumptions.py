@@ -10,7 +10,7 @@ from functools import cache
 
 import sympy
 
-from toolkit import Assumption
+from toolkit.cases import Assumption
 
 A1 = Assumption(
     "Assumption 1",

@@ -12,10 +12,12 @@ is a row of d entries, the transpose of the gradient that w ← w − ηu wants.
 right, and so it is read here. For f: R^d → R^d a wrong transpose shows.
 """
 
+from typing import Any
+
 import sympy
 
-from toolkit import claim
-from verifiers.symbolic import vanishes
+from verifiers.claim_types.proof import proof
+from verifiers.symbolic import Step, vanishes
 
 W = sympy.symbols("w_1 w_2", positive=True)
 Y = sympy.symbols("y_1:4", positive=True)
@@ -30,35 +32,31 @@ def chain(jacobian, slope):
     return slope.T * jacobian
 
 
-@claim(
+@proof(
     name="comfedl/equation-11",
-    kind="symbolic",
     source="000 and 001, (11)",
     statement=r"\nabla F^i(w) = \big(\nabla g^i(f^i(w))\big)^{\top}\nabla f^i(w)",
-)
-class ChainRule:
-    right = chain
-    editions = "000 and 001"
-    false_siblings = [
+    right=chain,
+    edition="000 and 001",
+    false_siblings=[
         ("the Jacobian transposed", lambda j, s: s.T * (j.T if j.is_square else j)),
         ("∇g² in the place of ∇g", lambda j, s: s.applyfunc(lambda e: e**2).T * j),
-    ]
-
-    def prove(right):
-        made = []
-        for name, inner, outer in EXAMPLES:
-            at = dict(zip(Y, inner, strict=False))
-            slope = sympy.Matrix([sympy.diff(outer, y) for y in Y[: len(inner)]])
-            slope = slope.subs(at, simultaneous=True)
-            stated = right(sympy.Matrix(inner).jacobian(sympy.Matrix(W)), slope)
-            whole = outer.subs(at, simultaneous=True)
-            made += [
-                vanishes(
-                    sympy.expand(sympy.diff(whole, w) - stated[k]),
-                    rf"\partial_{k + 1} g(f(w)) \text{{ is entry {k + 1} of the row, {name}}}",
-                )
-                for k, w in enumerate(W)
-            ]
-        return made
-
-    explain = "Right entry by entry. As printed it is a row, where the update needs a column."
+    ],
+    explain="Right entry by entry. As printed it is a row, where the update needs a column.",
+)
+def chain_rule(right: Any) -> list[Step]:
+    made = []
+    for name, inner, outer in EXAMPLES:
+        at = dict(zip(Y, inner, strict=False))
+        slope = sympy.Matrix([sympy.diff(outer, y) for y in Y[: len(inner)]])
+        slope = slope.subs(at, simultaneous=True)
+        stated = right(sympy.Matrix(inner).jacobian(sympy.Matrix(W)), slope)
+        whole = outer.subs(at, simultaneous=True)
+        made += [
+            vanishes(
+                sympy.expand(sympy.diff(whole, w) - stated[k]),
+                rf"\partial_{k + 1} g(f(w)) \text{{ is entry {k + 1} of the row, {name}}}",
+            )
+            for k, w in enumerate(W)
+        ]
+    return made

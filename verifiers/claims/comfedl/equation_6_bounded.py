@@ -17,11 +17,13 @@ sample a = 1 labelled 1, from w = 0), each step goes outwards by η e^{f/γ}/(γ
 η/(γ(1 + e^B)) within the ball, so every ball is left after finitely many steps.
 """
 
+from typing import Any
+
 from sympy import Rational, exp, log, symbols
 
-from toolkit import claim, intended, literal
-from toolkit.readings import Erratum
-from verifiers.symbolic import computed, convex_with_minimum, nonnegative
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.proof import proof
+from verifiers.symbolic import Step, computed, convex_with_minimum, nonnegative
 
 gamma, top, constant = symbols("gamma M G", positive=True)
 u = symbols("u", nonnegative=True)  # (M − y)/γ, which is 0 at y = M
@@ -65,35 +67,33 @@ def _stays():
     return computed(says, w <= ball, f"{told} after {count} steps, in a ball of radius {ball}")
 
 
-@claim(
+@proof(
     name="comfedl/equation-6-bounded",
-    kind="symbolic",
     source="000 and 001, the paragraph after Assumption 4",
     statement=r"\sup_{y\in\mathcal{Y}}\|\nabla g(y)\| \le G_g < \infty,\quad g(y)=\exp(y/\gamma),"
     r"\quad \mathcal{Y} \text{ the range of } \{f^i(w)\}",
-)
-class Bounded:
-    readings = {
+    readings={
         "losses on all of R^d": literal((constant, EVERYWHERE)),
         "losses bounded above by M": intended(
             (exp(top / gamma) / gamma, BALL),
             quote="“where 𝒴 is the range of functions {f^i(w)}. Thus, g(y) is generally smooth and "
             "‖∇g(y)‖ is bounded”: bounded on that range, and “generally”, not always",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "incomplete",
         changes="The losses must be bounded from above. Logistic regression on R^d, the paper's "
         "own experiment, does not meet Assumption 2, and Algorithm 1 does not stay in a ball.",
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("Algorithm 1 stays in the ball", (exp(top / gamma) / gamma, STAYS)),
         ("half the constant", (exp(top / gamma) / (2 * gamma), BALL)),
         ("the value at y = 0", (1 / gamma, BALL)),
-    ]
-
-    prove = _steps
-    explain = (
+    ],
+    explain=(
         "The losses of the experiments are not bounded on R^d, and the derivative of exp grows "
         "with them: Assumption 2 holds on a ball only, and Algorithm 1 has no projection onto one."
-    )
+    ),
+)
+def bounded(right: Any) -> list[Step]:
+    return _steps(right)

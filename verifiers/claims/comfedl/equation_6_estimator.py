@@ -16,10 +16,12 @@ whose minimiser solves w − c + s tanh(s w/(γ b)) = 0: w_b = c − c s²/(γ b
 minimised at c. A step size that tends to 0 leads to w_b; only b → ∞ leads to c.
 """
 
+from typing import Any
+
 from sympy import Integer, Symbol, binomial, cosh, diff, exp, series, symbols, tanh
 
-from toolkit import claim
-from verifiers.symbolic import differs, vanishes
+from verifiers.claim_types.proof import proof
+from verifiers.symbolic import Step, differs, vanishes
 
 w, gamma, s, c, b = symbols("w gamma s c b", positive=True)
 
@@ -38,42 +40,38 @@ def estimated(power=1):
     return lambda size: objective(loss()) * cosh(s * w / (gamma * size)) ** (size**power)
 
 
-@claim(
+@proof(
     name="comfedl/equation-6-estimator",
-    kind="symbolic",
     source="000 and 001, section 3, after (11)",
     statement=r"\mathbb{E}[u] \ne \nabla F(w),\quad u = \tfrac1\gamma\exp\big("
     r"f_{\mathcal{B}}(w)/\gamma\big)\nabla f_{\mathcal{B}}(w),\quad F(w) = \exp(f(w)/\gamma)",
-)
-class PlugIn:
-    right = estimated()
-    false_siblings = [
+    right=estimated(),
+    false_siblings=[
         ("u is unbiased", lambda size: objective(loss())),
         ("the bias of one sample at every b", lambda size: estimated()(Integer(1))),
         ("without the power b", estimated(power=0)),
-    ]
-
-    def prove(right):
-        steps = [_expectation(right(Integer(size)), size) for size in (1, 2, 3, 4)]
-        steps.append(_biased(right(Integer(1))))
-        stationary = w - c + s * tanh(s * w / (gamma * b))
-        steps.append(
-            vanishes(
-                gamma * diff(estimated()(b), w) / estimated()(b) - stationary,
-                r"\gamma (\log F_b)' = w - c + s\tanh(sw/(\gamma b))",
-            )
-        )
-        e = Symbol("e", positive=True)  # 1/b
-        near = (c - c * s**2 * e / gamma - c) + s * tanh(s * e * (c - c * s**2 * e / gamma) / gamma)
-        first = series(near, e, 0, 2).removeO()
-        says = r"w_b = c - \frac{c s^2}{\gamma b} + O(b^{-2})"
-        return [*steps, vanishes(first, says)]
-
-    explain = (
+    ],
+    explain=(
         "Biased, as both papers say. The step follows the gradient of another function, "
         "E exp(f_B/γ), whose minimiser is off "
         "by c·s²/(γb) to first order: the smaller γ, the larger the minibatch has to be."
+    ),
+)
+def plug_in(right: Any) -> list[Step]:
+    steps = [_expectation(right(Integer(size)), size) for size in (1, 2, 3, 4)]
+    steps.append(_biased(right(Integer(1))))
+    stationary = w - c + s * tanh(s * w / (gamma * b))
+    steps.append(
+        vanishes(
+            gamma * diff(estimated()(b), w) / estimated()(b) - stationary,
+            r"\gamma (\log F_b)' = w - c + s\tanh(sw/(\gamma b))",
+        )
     )
+    e = Symbol("e", positive=True)  # 1/b
+    near = (c - c * s**2 * e / gamma - c) + s * tanh(s * e * (c - c * s**2 * e / gamma) / gamma)
+    first = series(near, e, 0, 2).removeO()
+    says = r"w_b = c - \frac{c s^2}{\gamma b} + O(b^{-2})"
+    return [*steps, vanishes(first, says)]
 
 
 def _biased(function):

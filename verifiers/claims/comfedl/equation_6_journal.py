@@ -12,26 +12,30 @@ loss is exp(f^i/γ), as in the preprint. (1/n) Σ exp(f^i/γ) = exp(V/γ), where
 (5), and exp(·/γ) is increasing: one set of minimisers.
 """
 
+from typing import Any
+
 import sympy
 
-from synthetic.problems import KLDRO
-from toolkit import claim, grid, intended, literal
-from toolkit.readings import Erratum
+from synthetic.problems.kl_dro import KLDRO
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.comfedl import _equation_6
+from verifiers.compared import Comparison
 
 
-@claim(
+@comparison(
     name="comfedl/equation-6-journal",
-    kind="identity",
     source="001, (6)",
     statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
     r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big),"
     r"\quad g(\cdot)=\exp(\cdot/\gamma)",
-)
-class ExponentialDividedTwice:
-    cases = grid(KLDRO(clients=[2, 4], dim=1, form="log", temperature=[0.2, 2.0], ball=3.0))
-    editions = "001"
-    readings = {
+    cases=grid(
+        KLDRO(clients=sweep(2, 4), dim=1, form="log", temperature=sweep(0.2, 2.0), ball=3.0)
+    ),
+    edition="001",
+    readings={
         "g = exp(·/γ) of f/γ: divided twice": literal(
             lambda f, gamma: sympy.exp((f / gamma) / gamma)
         ),
@@ -40,20 +44,21 @@ class ExponentialDividedTwice:
             quote="below (6): “In our ComFedL problem (6), while we have a new loss function "
             "exp(f^i(w)/γ), and its gradient in the form of (exp(f^i(w)/γ)/γ)∇f^i(w)”",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "misprint",
         changes="Nothing for the paper, which goes on with exp(f/γ). Code that takes the formula "
         "literally solves the robust problem with γ² for γ.",
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("twice the temperature", lambda f, gamma: sympy.exp(f / (2 * gamma))),
         ("multiplied by the temperature", lambda f, gamma: sympy.exp(f * gamma)),
-    ]
-    prove = _equation_6.steps
-    compare = _equation_6.compare
-
-    explain = (
+    ],
+    prove=_equation_6.steps,
+    explain=(
         "Read as printed, the journal's (6) is exp(f/γ²): the problem with γ² for γ. The text "
         "below it, and the preprint, have exp(f/γ)."
-    )
+    ),
+)
+def exponential_divided_twice(case: Case, right: Any) -> list[Comparison]:
+    return _equation_6.compare(case, right)

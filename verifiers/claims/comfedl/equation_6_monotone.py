@@ -21,16 +21,20 @@ proportional to exp(f^i/γ) for all losses, so g'(y) = a e^y: g = a exp + c with
 (for n ≥ 2).
 """
 
+from typing import Any
+
 import numpy as np
 import sympy
 import torch
 
-from synthetic.problems import KLDRO
-from toolkit import claim, grid, intended, literal
-from toolkit.readings import Erratum
+from synthetic.problems.kl_dro import KLDRO
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.comfedl import _equation_6
-from verifiers.ground_truth import Comparison
-from verifiers.symbolic import nonnegative, vanishes
+from verifiers.compared import Comparison
+from verifiers.symbolic import Step, nonnegative, vanishes
 
 SOLVES_5, OF_FORM_1 = "has the minimisers of (5)", "is of the form (1)"
 QUOTE = (
@@ -47,17 +51,25 @@ def softplus(f, gamma):
     return sympy.log(1 + sympy.exp(f / gamma))
 
 
-@claim(
+def steps(right: Any) -> list[Step]:
+    what, function = right
+    if what == OF_FORM_1:
+        return _weights(function)
+    g, x = sympy.Function("g"), sympy.Symbol("x", positive=True)
+    general = sympy.dsolve(sympy.diff(g(x) * sympy.exp(-x), x), g(x)).rhs
+    alone = sympy.diff(general, x) * sympy.exp(-x)
+    says = r"g'(x)e^{-x} \text{ constant} \iff g'(x) = a e^x"
+    return [*_equation_6.steps(function), vanishes(sympy.diff(alone, x), says)]
+
+
+@comparison(
     name="comfedl/equation-6-monotone",
-    kind="identity",
     source="000 and 001, the sentence after (6)",
     statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
     r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big)"
     r"\;\text{ for other increasing } g",
-)
-class OtherFunctions:
-    cases = grid(KLDRO(clients=[2, 4], form="log", temperature=0.2, ball=3.0))
-    readings = {
+    cases=grid(KLDRO(clients=sweep(2, 4), form="log", temperature=0.2, ball=3.0)),
+    readings={
         "any g keeps the minimisers of (5): g(y) = y": literal(
             (SOLVES_5, mean),
             quote="“other monotonically increasing functions g”: the identity is one",
@@ -68,44 +80,34 @@ class OtherFunctions:
         "(6) is of the form (1): g(y) = log(1 + exp(y))": intended(
             (OF_FORM_1, softplus), quote=QUOTE
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "overstated",
         changes="With another increasing g, ComFedL still runs, but it no longer solves the robust "
         "problem (5). Only g = a·exp + c with a > 0 does.",
-    )
-    corrected = (SOLVES_5, lambda f, gamma: 3 * sympy.exp(f / gamma) - 5)
-    correction = (
+    ),
+    corrected=(SOLVES_5, lambda f, gamma: 3 * sympy.exp(f / gamma) - 5),
+    correction=(
         "For losses that may take any values, g'(x) e^y = g'(y) e^x for all x and y; divided by "
         "e^(x+y), g'(x) e^(-x) does not depend on x, so g(x) = a e^x + c, and a > 0 makes it "
         "increasing. Here a = 3, c = -5."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("g(y) = y + y²", (SOLVES_5, lambda f, gamma: f / gamma + (f / gamma) ** 2)),
         ("g(y) = exp(2y)", (SOLVES_5, lambda f, gamma: sympy.exp(2 * f / gamma))),
         ("a decreasing g is of the form (1) too", (OF_FORM_1, lambda f, gamma: -f / gamma)),
-    ]
-
-    def prove(right):
-        what, function = right
-        if what == OF_FORM_1:
-            return _weights(function)
-        g, x = sympy.Function("g"), sympy.Symbol("x", positive=True)
-        general = sympy.dsolve(sympy.diff(g(x) * sympy.exp(-x), x), g(x)).rhs
-        alone = sympy.diff(general, x) * sympy.exp(-x)
-        says = r"g'(x)e^{-x} \text{ constant} \iff g'(x) = a e^x"
-        return [*_equation_6.steps(function), vanishes(sympy.diff(alone, x), says)]
-
-    def compare(case, right):
-        what, function = right
-        if what == OF_FORM_1:
-            return _gradients(case.problem, function)
-        return _equation_6.compare(case, function)
-
-    explain = (
+    ],
+    prove=steps,
+    explain=(
         "Any increasing function may be applied to the sum, but only a·exp + c to each loss: with "
         "another, (6) is still a composition, but not the robust problem."
-    )
+    ),
+)
+def other_functions(case: Case, right: Any) -> list[Comparison]:
+    what, function = right
+    if what == OF_FORM_1:
+        return _gradients(case.problem, function)
+    return _equation_6.compare(case, function)
 
 
 def _weights(function):

@@ -11,14 +11,18 @@ special case of problem (1).
 gradient. Leaving that factor out is another algorithm (first-order MAML) and another fixed point.
 """
 
+from typing import Any
+
 import numpy as np
 import sympy
 import torch
 
-from synthetic.problems import MAML
-from toolkit import claim, grid
-from verifiers.ground_truth import components
-from verifiers.symbolic import vanishes
+from synthetic.problems.maml import MAML
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
+from verifiers.compared import Comparison, components
+from verifiers.symbolic import Step, vanishes
 
 RATE = sympy.Symbol("eta", positive=True)
 POINT = sympy.symbols("w_1 w_2", positive=True)
@@ -42,48 +46,47 @@ def full(hessian):
     return sympy.eye(2) - RATE * hessian
 
 
-@claim(
+def steps_of_composition(right: Any) -> list[Step]:
+    def quadratic(*w):
+        return (sympy.Matrix(w).T * CURVED * sympy.Matrix(w))[0] / 2 - w[0]
+
+    def quartic(*w):
+        return w[0] ** 4 / 4 + w[0] * w[1] ** 2 - w[1]
+
+    steps = []
+    for name, task in (("quadratic", quadratic), ("quartic", quartic)):
+        first = [sympy.diff(task(*POINT), v) for v in POINT]
+        value = task(*(v - RATE * g for v, g in zip(POINT, first, strict=True)))
+        for k, v in enumerate(POINT):
+            gap = sympy.expand(sympy.diff(value, v) - right(task, POINT)[k])
+            says = rf"\partial_{k + 1}F = [(I-\eta\nabla^2 f)\nabla f(w-\eta\nabla f)]_{k + 1}"
+            steps.append(vanishes(gap, rf"{says} \text{{ ({name} task)}}"))
+    return steps
+
+
+@comparison(
     name="comfedl/equation-7",
-    kind="identity",
     source="000 and 001, (7)",
     statement=r"\frac1n\sum_{i=1}^n f_i\big(w-\eta\nabla f_i(w)\big) = "
     r"\frac1n\sum_{i=1}^n g^i(f^i(w)),\quad g^i(y^i)=f_i(y^i),\; y^i=f^i(w)=w-\eta\nabla f_i(w)",
-)
-class Composition:
-    cases = grid(MAML(clients=[2, 3], adaptation=[0.3, 1.5]))
-    right = chain(full)
-    false_siblings = [
+    cases=grid(MAML(clients=sweep(2, 3), adaptation=sweep(0.3, 1.5))),
+    right=chain(full),
+    false_siblings=[
         ("first-order MAML", chain(lambda hessian: sympy.eye(2))),
         ("the sign of the Hessian", chain(lambda hessian: sympy.eye(2) + RATE * hessian)),
-    ]
-
-    def prove(right):
-        def quadratic(*w):
-            return (sympy.Matrix(w).T * CURVED * sympy.Matrix(w))[0] / 2 - w[0]
-
-        def quartic(*w):
-            return w[0] ** 4 / 4 + w[0] * w[1] ** 2 - w[1]
-
-        steps = []
-        for name, task in (("quadratic", quadratic), ("quartic", quartic)):
-            first = [sympy.diff(task(*POINT), v) for v in POINT]
-            value = task(*(v - RATE * g for v, g in zip(POINT, first, strict=True)))
-            for k, v in enumerate(POINT):
-                gap = sympy.expand(sympy.diff(value, v) - right(task, POINT)[k])
-                says = rf"\partial_{k + 1}F = [(I-\eta\nabla^2 f)\nabla f(w-\eta\nabla f)]_{k + 1}"
-                steps.append(vanishes(gap, rf"{says} \text{{ ({name} task)}}"))
-        return steps
-
-    def compare(case, right):
-        """Each component of ∇F: the composition's oracles against the right side's formula."""
-        problem = case.problem
-        point = np.array([-2.0, 1.0])
-        measured = problem.gradient(torch.from_numpy(point)[:, None])[:, 0].numpy()
-        total = sympy.zeros(2, 1)
-        for a, centre in zip(problem.curvatures, problem.centres, strict=True):
-            away = sympy.Matrix(POINT) - sympy.Matrix(centre)
-            task = sympy.Lambda(POINT, (away.T * sympy.Matrix(a) * away)[0] / 2)
-            total += right(task, POINT) / problem.clients
-        values = dict(zip((*POINT, RATE), (*point, problem.adaptation), strict=True))
-        stated = [float(entry.subs(values)) for entry in total]
-        return components("component {} of ∇F", measured, stated)
+    ],
+    prove=steps_of_composition,
+)
+def composition(case: Case, right: Any) -> list[Comparison]:
+    """Each component of ∇F: the composition's oracles against the right side's formula."""
+    problem = case.problem
+    point = np.array([-2.0, 1.0])
+    measured = problem.gradient(torch.from_numpy(point)[:, None])[:, 0].numpy()
+    total = sympy.zeros(2, 1)
+    for a, centre in zip(problem.curvatures, problem.centres, strict=True):
+        away = sympy.Matrix(POINT) - sympy.Matrix(centre)
+        task = sympy.Lambda(POINT, (away.T * sympy.Matrix(a) * away)[0] / 2)
+        total += right(task, POINT) / problem.clients
+    values = dict(zip((*POINT, RATE), (*point, problem.adaptation), strict=True))
+    stated = [float(entry.subs(values)) for entry in total]
+    return components("component {} of ∇F", measured, stated)

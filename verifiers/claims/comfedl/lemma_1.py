@@ -14,16 +14,21 @@ simplex this is M − γ KL(r‖ρ), and KL ≥ 0 by x log x ≥ x − 1, with e
 optima: cvxpy's exponential cone for the maximum over r, and for the saddle value over w.
 """
 
+from typing import Any
+
 import numpy as np
 import sympy
 import torch
 
 from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
 from synthetic.pieces.losses import LOSSES
-from synthetic.problems import KLDRO
-from toolkit import claim, grid
-from verifiers.ground_truth import Comparison, maximum_over_simplex
-from verifiers.symbolic import convex_with_minimum, vanishes
+from synthetic.problems.kl_dro import KLDRO
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
+from verifiers.compared import Comparison
+from verifiers.ground_truth import maximum_over_simplex
+from verifiers.symbolic import Step, convex_with_minimum, vanishes
 
 
 def log_mean_exp(losses, temperature):
@@ -32,63 +37,65 @@ def log_mean_exp(losses, temperature):
     return temperature * sympy.log(total / len(losses))
 
 
-@claim(
+def steps_of_log_mean_exp_holds(right: Any) -> list[Step]:
+    f, r, gamma, top, n, x = sympy.symbols("f r gamma M n x", positive=True)
+    steps = []
+    for count in (1, 2, 3, 4):  # M is what solves exp(M/γ) = (1/n) Σ exp(f_i/γ)
+        losses = sympy.symbols(f"f_1:{count + 1}", positive=True)
+        mean = sum(sympy.exp(loss / gamma) for loss in losses) / count
+        value = sympy.exp(right(losses, gamma) / gamma)
+        says = rf"e^{{M/\gamma}} = \frac1n\sum_i e^{{f_i/\gamma}},\; n={count}"
+        steps.append(vanishes(sympy.log(value) - sympy.log(mean), says))
+    rho = sympy.exp((f - top) / gamma) / n
+    left = r * f - gamma * r * sympy.log(n * r)
+    steps.append(
+        vanishes(
+            left - (r * top - gamma * r * sympy.log(r / rho)),
+            r"r_if_i-\gamma r_i\log(nr_i) = r_iM-\gamma r_i\log(r_i/\rho_i)",
+        )
+    )
+    says = r"x\log x-x+1 \ge 0,\; x = r_i/\rho_i"
+    steps.append(convex_with_minimum(x * sympy.log(x) - x + 1, x, 1, 0, says))
+    return steps
+
+
+@comparison(
     name="comfedl/lemma-1",
-    kind="identity",
     source="000 and 001, Lemma 1",
     statement=r"\max_{r\in\Lambda_n}\sum_{i=1}^n r_i f^i(w) - \gamma\sum_{i=1}^n r_i\log(nr_i)"
     r" = \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big) "
     "\n"
     r"\Lambda_n=\left\{r\in\mathbb{R}^n_+\,\middle|\,\sum_{i=1}^n r_i=1\right\}",
-)
-class LogMeanExp:
-    cases = grid(
+    cases=grid(
         KLDRO(
-            clients=[3, 1, 8], temperature=[1.0, 0.1, 10.0], loss=["logistic", "sigmoid"], ball=1.0
+            clients=sweep(3, 1, 8),
+            temperature=sweep(1.0, 0.1, 10.0),
+            loss=sweep("logistic", "sigmoid"),
+            ball=1.0,
         )
-    )
-    right = log_mean_exp
-    false_siblings = [
+    ),
+    right=log_mean_exp,
+    false_siblings=[
         ("without 1/n", lambda f, gamma: log_mean_exp(f, gamma) + gamma * sympy.log(len(f))),
         ("inverse temperature", lambda f, gamma: log_mean_exp(f, 1 / gamma)),
-    ]
-
-    def prove(right):
-        f, r, gamma, top, n, x = sympy.symbols("f r gamma M n x", positive=True)
-        steps = []
-        for count in (1, 2, 3, 4):  # M is what solves exp(M/γ) = (1/n) Σ exp(f_i/γ)
-            losses = sympy.symbols(f"f_1:{count + 1}", positive=True)
-            mean = sum(sympy.exp(loss / gamma) for loss in losses) / count
-            value = sympy.exp(right(losses, gamma) / gamma)
-            says = rf"e^{{M/\gamma}} = \frac1n\sum_i e^{{f_i/\gamma}},\; n={count}"
-            steps.append(vanishes(sympy.log(value) - sympy.log(mean), says))
-        rho = sympy.exp((f - top) / gamma) / n
-        left = r * f - gamma * r * sympy.log(n * r)
-        steps.append(
-            vanishes(
-                left - (r * top - gamma * r * sympy.log(r / rho)),
-                r"r_if_i-\gamma r_i\log(nr_i) = r_iM-\gamma r_i\log(r_i/\rho_i)",
-            )
-        )
-        says = r"x\log x-x+1 \ge 0,\; x = r_i/\rho_i"
-        steps.append(convex_with_minimum(x * sympy.log(x) - x + 1, x, 1, 0, says))
-        return steps
-
-    def compare(case, right):
-        problem = case.problem
-        gamma = problem.temperature
-        points = {"w = 0": np.zeros(problem.dim), "w = e": np.eye(problem.dim)[0]}
-        if LOSSES[problem.loss].convex:
-            points["w = w*"] = problem.solution.minimiser
-        made = []
-        for what, w in points.items():
-            losses = problem.losses(torch.from_numpy(w)[:, None])[:, 0].numpy()
-            value = float(right([sympy.Float(f, 30) for f in losses], sympy.Rational(gamma)))
-            spread = float(np.ptp(losses) / gamma)
-            made.append(Comparison(what, *maximum_over_simplex(losses, gamma), value, spread))
-        if LOSSES[problem.loss].convex:
-            made.append(_saddle(problem, made[-1]))
-        return made
+    ],
+    prove=steps_of_log_mean_exp_holds,
+)
+def log_mean_exp_holds(case: Case, right: Any) -> list[Comparison]:
+    problem = case.problem
+    gamma = problem.temperature
+    points = {"w = 0": np.zeros(problem.dim), "w = e": np.eye(problem.dim)[0]}
+    if LOSSES[problem.loss].convex:
+        points["w = w*"] = problem.solution.minimiser
+    made = []
+    for what, w in points.items():
+        losses = problem.losses(torch.from_numpy(w)[:, None])[:, 0].numpy()
+        value = float(right([sympy.Float(f, 30) for f in losses], sympy.Rational(gamma)))
+        spread = float(np.ptp(losses) / gamma)
+        made.append(Comparison(what, *maximum_over_simplex(losses, gamma), value, spread))
+    if LOSSES[problem.loss].convex:
+        made.append(_saddle(problem, made[-1]))
+    return made
 
 
 def _saddle(problem, at_minimiser):

@@ -7,22 +7,22 @@ r"""The displays of Lemma 1's proof, as the journal version prints them.
 **Source.** 001, (14)–(21).
 """
 
-from toolkit import claim
+from typing import Any
+
+from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
+from verifiers.symbolic import Step
 
 
-@claim(
+@proof(
     name="comfedl/lemma-1-proof-journal",
-    kind="symbolic",
     source="001, proof of Lemma 1, (14)–(21)",
     statement=r"\frac{\partial L(w,r,\lambda)}{\partial r_i} = f^i(w) - \gamma\log(r_in) - "
     r"\gamma + \lambda = 0,\quad r_i = \frac1n\exp\Big(\frac\lambda\gamma - "
     r"1\Big)\exp(f^i(w)/\gamma)",
+    edition="001",
+    right=gamma,
+    false_siblings=[("the preprint's term", gamma / n), ("without the term", 0 * gamma)],
 )
-class Displays:
-    editions = "001"
-    right = gamma
-    false_siblings = [("the preprint's term", gamma / n), ("without the term", 0 * gamma)]
-
-    def prove(right):
-        return displays(right, first=15)
+def displays_holds(right: Any) -> list[Step]:
+    return displays(right, first=15)

@@ -11,39 +11,38 @@ multiplier λ by γ − γ/n and cancels in r_i and in the value, so Lemma 1 is 
 version prints γ. It is no misprint of one place: (18) to (24) all carry γ/n.
 """
 
-from toolkit import claim
+from typing import Any
+
 from toolkit.readings import Erratum
+from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
+from verifiers.symbolic import Step
 
 
-@claim(
+@proof(
     name="comfedl/lemma-1-proof-v1",
-    kind="symbolic",
     source="000, proof of Lemma 1, (16)–(24)",
     statement=r"\frac{\partial L(w,r,\lambda)}{\partial r_i} = f^i(w) - \gamma\log(r_in) - "
     r"\frac{\gamma}{n} + \lambda = 0,\quad r_i = \frac1n\exp\Big(\frac\lambda\gamma - "
     r"\frac1n\Big)\exp(f^i(w)/\gamma)",
-)
-class Displays:
-    editions = "000"
-    right = gamma / n
-    erratum = Erratum(
+    edition="000",
+    right=gamma / n,
+    erratum=Erratum(
         "false",
         changes="Nothing for Lemma 1. Only the multiplier λ of the proof is off, by γ − γ/n. The "
         "journal version has the right derivative.",
-    )
-    corrected = gamma
-    correction = (
+    ),
+    corrected=gamma,
+    correction=(
         "d/dr [γ r log(rn)] = γ log(rn) + γ, so the term is γ, as the journal version prints. "
         "(19) and the middle of (24) then have γ in the place of γ/n, (20) to (23) have 1 in the "
         "place of 1/n; the value in (24) stays."
-    )
-    false_siblings = [("without the term", 0 * gamma), ("n times the term", n * gamma)]
-
-    def prove(right):
-        return displays(right, first=18)
-
-    explain = (
+    ),
+    false_siblings=[("without the term", 0 * gamma), ("n times the term", n * gamma)],
+    explain=(
         "The first display has γ/n where the derivative gives γ. The multiplier is then wrong by "
         "the same amount, the maximiser and the value are not: Lemma 1 holds."
-    )
+    ),
+)
+def displays_holds(right: Any) -> list[Step]:
+    return displays(right, first=18)

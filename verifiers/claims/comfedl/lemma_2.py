@@ -8,41 +8,54 @@ r"""Lemma 2: client drift.
 η‖∇g‖‖∇f‖ ≤ ηG_gG_f.
 """
 
-from synthetic.problems import BoundedComposition
-from toolkit import claim, each, grid, sq
-from toolkit.algorithms import ComFedL
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.cases import grid
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, each, sq
+from toolkit.parameters import sweep
+from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
 
-@claim(
+def right(c: Letters) -> Expression:
+    return c.tau**2 * c.eta**2 * c.G_g**2 * c.G_f**2
+
+
+@bound(
     name="comfedl/lemma-2",
-    kind="bound",
     source="000 and 001, Lemma 2",
     assumes=[A1, A2, A3, A4],
     statement=r"\mathbb{E}\|\bar w_{s,t}-\bar w_s\|^2 \le \tau^2\eta^2G_g^2G_f^2",
-)
-class ClientDrift:
-    cases = grid(
-        BoundedComposition(clients=[2, 4], dim=[1, 3], distance=100.0, heterogeneity=[0.0, 1.0]),
-        ComFedL(local_steps=[5, 1], step_size=[0.1, 0.01]),
-        rounds=4,
-    ) + grid(
+    cases=grid(
         BoundedComposition(
-            clients=4, dim=3, inner_dim=2, inner_curvature=0.5, inner_value_noise=0.1,
-            inner_gradient_noise=0.2, outer_gradient_noise=0.1, heterogeneity=1.0,
+            clients=sweep(2, 4), dim=sweep(1, 3), distance=100.0, heterogeneity=sweep(0.0, 1.0)
         ),
-        ComFedL(local_steps=5, participation=[1.0, 0.5], samples=["shared", "independent"]),
+        ComFedL(local_steps=sweep(5, 1), step_size=sweep(0.1, 0.01)),
         rounds=4,
-    )  # fmt: skip
-
-    def left(view):
-        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
-
-    def right(c):
-        return c.tau**2 * c.eta**2 * c.G_g**2 * c.G_f**2
-
-    range = right
-    false_siblings = [
+    )
+    + grid(
+        BoundedComposition(
+            clients=4,
+            dim=3,
+            inner_dim=2,
+            inner_curvature=0.5,
+            inner_value_noise=0.1,
+            inner_gradient_noise=0.2,
+            outer_gradient_noise=0.1,
+            heterogeneity=1.0,
+        ),
+        ComFedL(
+            local_steps=5, participation=sweep(1.0, 0.5), samples=sweep("shared", "independent")
+        ),
+        rounds=4,
+    ),
+    right=right,
+    range=right,
+    false_siblings=[
         ("10 % smaller", lambda c: 0.9 * (c.tau * c.eta * c.G_g * c.G_f) ** 2),
         ("linear in the local steps", lambda c: c.tau * (c.eta * c.G_g * c.G_f) ** 2),
-    ]
+    ],
+)
+def client_drift(view: View) -> Reduction:
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))

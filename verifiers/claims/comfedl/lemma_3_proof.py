@@ -26,11 +26,14 @@ the minibatch. A mean of b such vectors has the variance G_g²σ²/b in any read
 and so Lemma 3, are the same. The order of (ii) is what the literal reading below checks.
 """
 
+from typing import Any
+
 import sympy
 
-from toolkit import claim, literal, narrower, wider
+from toolkit.readings import literal, narrower, wider
+from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl import _proof_steps as elementary
-from verifiers.symbolic import vanishes
+from verifiers.symbolic import Step, vanishes
 
 g1, g2, g3, g4, J1, J2, J3 = sympy.symbols("g_1 g_2 g_3 g_4 J_1 J_2 J_3", commutative=False)
 # ∇g_B̃(f_B(w)), ∇g(f_B(w)), ∇g(f_B(w̄)), ∇g(f(w̄)); ∇f_B(w), ∇f_B(w̄), ∇f(w̄)
@@ -56,20 +59,17 @@ def of_the_noise(differences, norm):
     return frobenius if noise.has(g4) else norm
 
 
-@claim(
+@proof(
     name="comfedl/lemma-3-proof",
-    kind="symbolic",
     source="001, proof of Lemma 3, (25); 000, proofs of Lemmas 3 and 4",
     statement=r"\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2 \le \frac{5G_g^2L_f^2}m"
     r"\sum_{i\in\mathcal{C}_s}\mathbb{E}\|w^i_{s,t}-\bar w_s\|^2 + "
     r"\frac{5G_f^2\sigma^2}{b_1} + \frac{5G_g^2\sigma^2}b + "
     r"\frac{5G_f^4L_g^2}m\sum_{i\in\mathcal{C}_s}\mathbb{E}\|w^i_{s,t}-\bar w_s\|^2 + "
     r"\frac{5L_g^2G_f^2\sigma^2}b",
-)
-class Displays:
-    editions = "001 (25)"
+    edition="001 (25)",
     # (the five differences, what multiplies five squares, the norm of a matrix)
-    readings = {
+    readings={
         "the inequality": literal((REORDERED, 5, spectral)),
         "term by term as displayed, in the spectral norm": wider(
             (PRINTED, 5, spectral),
@@ -81,30 +81,29 @@ class Displays:
             why="the notation of both papers is the spectral norm; the Frobenius norm is larger, "
             "so this assumes more",
         ),
-    }
-    false_siblings = [
+    },
+    false_siblings=[
         ("five squares at the price of four", (REORDERED, 4, spectral)),
         ("the last difference with ∇f_B(w)", ([*REORDERED[:-1], g4 * (J1 - J3)], 5, spectral)),
-    ]
-
-    def prove(right):
-        differences, factor, norm = right
-        return [
-            elementary.jensen_for_a_mean(),
-            vanishes(
-                sympy.expand(sum(differences) - (g1 * J1 - g4 * J3)),
-                r"\text{the five differences add up to } \nabla g_{\tilde{\mathcal{B}}}^{\top}"
-                r"\nabla f_{\mathcal{B}} - \nabla g^{\top}\nabla f",
-            ),
-            elementary.squares_of_a_sum(5, factor),
-            elementary.variance_of_a_mean(
-                of_the_noise(differences, norm),
-                r"\mathbb{E}\|\text{mean of } b \text{ noises}\|^2 \le \sigma^2/b",
-            ),
-        ]
-
-    explain = (
+    ],
+    explain=(
         "The inequality holds. One term of the displayed sum does not have the bound that one "
         "reads off in the spectral norm (¾ against ½ for two samples); in another order, or with "
         "variances in the Frobenius norm, each term has it."
-    )
+    ),
+)
+def displays(right: Any) -> list[Step]:
+    differences, factor, norm = right
+    return [
+        elementary.jensen_for_a_mean(),
+        vanishes(
+            sympy.expand(sum(differences) - (g1 * J1 - g4 * J3)),
+            r"\text{the five differences add up to } \nabla g_{\tilde{\mathcal{B}}}^{\top}"
+            r"\nabla f_{\mathcal{B}} - \nabla g^{\top}\nabla f",
+        ),
+        elementary.squares_of_a_sum(5, factor),
+        elementary.variance_of_a_mean(
+            of_the_noise(differences, norm),
+            r"\mathbb{E}\|\text{mean of } b \text{ noises}\|^2 \le \sigma^2/b",
+        ),
+    ]

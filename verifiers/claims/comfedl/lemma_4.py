@@ -8,9 +8,15 @@ r"""Lemma 4: the error of the averaged estimator when the outer function is comm
 **Source.** 000, Lemma 4 (37); not in 001. The remark on the proof of Lemma 3 holds here as well.
 """
 
-from synthetic.problems import KLDRO, BoundedComposition, OpposedClients, StuckEstimator
-from toolkit import claim, grid
-from toolkit.algorithms import ComFedL
+from synthetic.problems.bounded_composition import BoundedComposition
+from synthetic.problems.kl_dro import KLDRO
+from synthetic.problems.opposed_clients import OpposedClients
+from synthetic.problems.stuck_estimator import StuckEstimator
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.cases import grid
+from toolkit.measure import Reduction, View
+from toolkit.parameters import sweep
+from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl import _estimator_error as parts
 from verifiers.claims.comfedl._wide import wide
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
@@ -19,65 +25,80 @@ from verifiers.claims.comfedl.lemma_3 import FAR
 four = parts.parts(4, outer=False)
 
 
-@claim(
+@bound(
     name="comfedl/lemma-4",
-    kind="bound",
     source="000, Lemma 4 (37)",
     assumes=[A1, A2, A3, A4],
     statement=r"\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2 \le 4(G_g^2L_f^2+G_f^4L_g^2)\tau^2\eta^2"
     r"G_g^2G_f^2 + \frac{4G_g^2\sigma^2}{b} + \frac{4L_g^2G_f^2\sigma^2}{b}",
-)
-class SpecialEstimatorError:
-    cases = [
+    cases=[
         *grid(
-            StuckEstimator(clients=[1, 16]),
-            ComFedL(branch="special", step_size=0.001, batch=2), rounds=1,
+            StuckEstimator(clients=sweep(1, 16)),
+            ComFedL(branch="special", step_size=0.001, batch=2),
+            rounds=1,
         ),
         *grid(
-            BoundedComposition(clients=[2, 5], dim=[1, 3], distance=1.0),
-            ComFedL(branch="special", local_steps=5, step_size=[0.02, 0.1]), rounds=4,
+            BoundedComposition(clients=sweep(2, 5), dim=sweep(1, 3), distance=1.0),
+            ComFedL(branch="special", local_steps=5, step_size=sweep(0.02, 0.1)),
+            rounds=4,
         ),
         *grid(
             OpposedClients(clients=1, slope=1.0, curvature=1.0, distance=1.0),
-            ComFedL(branch="special", local_steps=5, step_size=0.02), rounds=4,
+            ComFedL(branch="special", local_steps=5, step_size=0.02),
+            rounds=4,
         ),
         *grid(
-            BoundedComposition(clients=[2, 5], dim=[1, 3], inner_curvature=0.5),
-            ComFedL(branch="special", local_steps=5, step_size=0.02), rounds=4,
+            BoundedComposition(clients=sweep(2, 5), dim=sweep(1, 3), inner_curvature=0.5),
+            ComFedL(branch="special", local_steps=5, step_size=0.02),
+            rounds=4,
         ),
         *grid(
             BoundedComposition(
                 clients=1, inner_gradient_noise=0.3, outer_curvature=0.2, distance=FAR
             ),
-            ComFedL(branch="special", step_size=0.001), rounds=1,
+            ComFedL(branch="special", step_size=0.001),
+            rounds=1,
         ),
         *grid(
             BoundedComposition(
-                clients=4, dim=3, inner_dim=2, inner_curvature=0.1, inner_heterogeneity=0.5,
-                inner_value_noise=0.05, inner_gradient_noise=0.05, distance=1.0,
+                clients=4,
+                dim=3,
+                inner_dim=2,
+                inner_curvature=0.1,
+                inner_heterogeneity=0.5,
+                inner_value_noise=0.05,
+                inner_gradient_noise=0.05,
+                distance=1.0,
             ),
             ComFedL(
-                branch="special", local_steps=5, step_size=0.1, batch=8,
-                participation=[1.0, 0.5], samples=["shared", "independent"],
+                branch="special",
+                local_steps=5,
+                step_size=0.1,
+                batch=8,
+                participation=sweep(1.0, 0.5),
+                samples=sweep("shared", "independent"),
             ),
             rounds=2,
         ),
         *grid(
             KLDRO(ball=0.3),
-            ComFedL(branch="special", local_steps=3, step_size=0.01, batch=4), rounds=2,
+            ComFedL(branch="special", local_steps=3, step_size=0.01, batch=4),
+            rounds=2,
         ),
-    ]  # fmt: skip
-    full = wide(rounds=5, branch="special", inner_heterogeneity=[0.0, 0.9])
-    left = parts.error
-    range = parts.largest
-    editions = "000 (37)"
-    right = four
-    false_siblings = [
+    ],
+    full=wide(rounds=5, branch="special", inner_heterogeneity=[0.0, 0.9]),
+    range=parts.largest,
+    edition="000 (37)",
+    right=four,
+    false_siblings=[
         *four.without_each(),
         ("noise averaged over the cohort", lambda c: four(c) / c.m),
         ("a tenth", lambda c: four(c) / 10),
-    ]
-    explain = (
+    ],
+    explain=(
         "Each of the four terms is seen by a case in which it is the largest, up to a quarter of "
         "the bound: a quarter is what four squares in a sum cost."
-    )
+    ),
+)
+def special_estimator_error(view: View) -> Reduction:
+    return parts.error(view)

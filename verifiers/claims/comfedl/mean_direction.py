@@ -9,58 +9,68 @@ sampling in which each client is equally likely, and is taken as uniform here.
 """
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import sympy
 import torch
 
-from synthetic.problems import BoundedComposition
-from toolkit import claim, grid
-from toolkit.algorithms import ComFedL
-from verifiers.ground_truth import components
-from verifiers.symbolic import vanishes
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.cases import Case, grid
+from toolkit.constants import Expression, Letters
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
+from verifiers.compared import Comparison, components
+from verifiers.symbolic import Step, vanishes
 
 
-@claim(
+def right(m: Letters, n) -> Expression:
+    """Return what the sum over the cohort is multiplied by."""
+    return 1 / m
+
+
+def steps(right: Any) -> list[Step]:
+    m, n = sympy.symbols("m n", positive=True, integer=True)
+    # a client is in C(n−1, m−1) of the C(n, m) cohorts
+    chance = sympy.binomial(n - 1, m - 1) / sympy.binomial(n, m)
+    share = sympy.simplify(chance.rewrite(sympy.gamma)).gammasimp()
+    says = r"\mathbb{P}(i\in\mathcal{C}_s)\cdot\tfrac1m = \tfrac1n"
+    return [vanishes(share * right(m, n) - 1 / n, says)]
+
+
+@comparison(
     name="comfedl/mean-direction",
-    kind="identity",
     source="000, (27); 001, (22)",
     statement=r"\mathbb{E}\,U_{s,0} = \nabla F(\bar w_s),\quad "
     r"U_{s,0} = \frac1m\sum_{i\in\mathcal{C}_s}\nabla F^i(\bar w_s)",
-)
-class MeanDirection:
-    cases = grid(
+    cases=grid(
         BoundedComposition(
-            clients=5, dim=3, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0,
-            inner_heterogeneity=0.5, opposition_slope=0.5,
+            clients=5,
+            dim=3,
+            inner_dim=2,
+            inner_curvature=0.5,
+            heterogeneity=1.0,
+            inner_heterogeneity=0.5,
+            opposition_slope=0.5,
         ),
-        ComFedL(participation=[0.4, 0.2, 1.0]),
+        ComFedL(participation=sweep(0.4, 0.2, 1.0)),
         rounds=1,
-    )  # fmt: skip
-    editions = "000 (27); 001 (22)"
-    false_siblings = [
+    ),
+    edition="000 (27); 001 (22)",
+    false_siblings=[
         ("divided by n instead of m", lambda m, n: 1 / n),
         ("the sum, undivided", lambda m, n: m / m),
-    ]
-
-    def right(m, n):
-        """Return what the sum over the cohort is multiplied by."""
-        return 1 / m
-
-    def prove(right):
-        m, n = sympy.symbols("m n", positive=True, integer=True)
-        # a client is in C(n−1, m−1) of the C(n, m) cohorts
-        chance = sympy.binomial(n - 1, m - 1) / sympy.binomial(n, m)
-        share = sympy.simplify(chance.rewrite(sympy.gamma)).gammasimp()
-        says = r"\mathbb{P}(i\in\mathcal{C}_s)\cdot\tfrac1m = \tfrac1n"
-        return [vanishes(share * right(m, n) - 1 / n, says)]
-
-    def compare(case, right):
-        problem = case.problem
-        n, m = problem.clients, case.algorithm.cohort_size(problem.clients)
-        point = torch.linspace(0.3, 1.0, problem.dim, dtype=torch.float64)[:, None]
-        each = problem.client_gradients(point)[..., 0].numpy()
-        cohorts = [each[list(chosen)].sum(0) for chosen in combinations(range(n), m)]
-        mean = np.mean(cohorts, 0) * float(right(sympy.Integer(m), sympy.Integer(n)))
-        whole = problem.gradient(point)[:, 0].numpy()
-        return components("component {}", mean, whole)
+    ],
+    right=right,
+    prove=steps,
+)
+def mean_direction(case: Case, right: Any) -> list[Comparison]:
+    problem = case.problem
+    n, m = problem.clients, case.algorithm.cohort_size(problem.clients)
+    point = torch.linspace(0.3, 1.0, problem.dim, dtype=torch.float64)[:, None]
+    each = problem.client_gradients(point)[..., 0].numpy()
+    cohorts = [each[list(chosen)].sum(0) for chosen in combinations(range(n), m)]
+    mean = np.mean(cohorts, 0) * float(right(sympy.Integer(m), sympy.Integer(n)))
+    whole = problem.gradient(point)[:, 0].numpy()
+    return components("component {}", mean, whole)

@@ -20,14 +20,16 @@ non-convex functions O(N^{-1/2}) is known to be optimal (Arjevani et al., Mathem
 that, O(T^{-1}) = O(N^{-1/2}).
 """
 
+from typing import Any
+
 from sympy import Add, Rational, diff, expand, expand_log, log, simplify, symbols
 
-from toolkit import claim, intended, literal
 from toolkit.constants import Letters, substituted
-from toolkit.readings import Erratum
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._theorem_bounds import plus
-from verifiers.claims.comfedl.full_participation import FullParticipation, bound
-from verifiers.symbolic import computed, vanishes
+from verifiers.claims.comfedl.full_participation import full_participation, right_side
+from verifiers.symbolic import Step, computed, vanishes
 
 T, a1 = symbols("T alpha_1", positive=True)
 HALF, THIRD = Rational(1, 2), Rational(1, 3)
@@ -36,7 +38,7 @@ BOUND, ALGORITHM, REACHED = "the bound", "no schedule does better", "a schedule 
 
 def powers(right, a, b):
     """Return the exponents of T in a bound's terms at η = T^-a and minibatches of T^b."""
-    notation = FullParticipation.notation(FullParticipation.cases[0])
+    notation = full_participation.notation(full_participation.cases[0])
     letters = {"eta": T**-a, "b": T**b, "b1": T**b}
     stated = substituted(right(Letters(notation)), letters)
     terms = Add.make_args(expand(stated))
@@ -47,66 +49,62 @@ def largest(right, a, b):
     return max(powers(right, a, b))
 
 
-@claim(
+@proof(
     name="comfedl/optimal-rate",
-    kind="symbolic",
     source="000, Remarks 1 and 2",
     statement=r"\alpha_1=\tfrac12,\;\alpha_2=\alpha_3=1,\;\tau=O(1):\quad "
     r"O\Big(\frac1{\sqrt T}\Big)"
     r"\text{ is optimal}",
-)
-class OptimalRate:
-    editions = "000"
+    edition="000",
     # (what is optimal, the exponent of T)
-    readings = {
+    readings={
         "no schedule of Remark 1 gives ComFedL a better order": literal((ALGORITHM, -HALF)),
         "no schedule of Remark 1 gives the bound of Theorem 1 a better order": intended(
             (BOUND, -HALF),
             quote="Remark 1 speaks of the bound: “our ComFedL algorithm has a convergence rate of "
             "O(1/T^{1−α1} + τ/T^{α1} + …). When α1 = ½, …”: the choice that balances its terms",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "overstated",
         changes="O(1/√T) is the best that Theorem 1's bound gives, not that ComFedL reaches. With "
         "all clients and η = T^(-1/3), b = T^(2/3) it is O(T^(-2/3)), with fewer samples.",
-    )
-    corrected = (REACHED, -2 * THIRD)
-    correction = (
+    ),
+    corrected=(REACHED, -2 * THIRD),
+    correction=(
         "Put η = T^{-1/3} and b = b1 = T^{2/3} into the bound of comfedl/full-participation, whose "
         "proof stands there: the initial gap's term is of order T^{-2/3}, the bracket of order "
         "T^{-1/3}, and its square of order T^{-2/3}. Lτη ≤ 1 holds from T = (Lτ)³ on."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("the bound gives T^{-3/4}", (BOUND, -Rational(3, 4))),
         ("the bound's best is only T^{-1/3}", (BOUND, -THIRD)),
         ("T^{-1} at η = T^{-1/3}", (REACHED, Rational(-1))),
-    ]
-
-    def prove(right):
-        what, exponent = right
-        if what == BOUND:
-            mean = ((a1 - 1) + (-a1)) / 2
-            return [
-                vanishes(mean - exponent, r"\tfrac12\big((\alpha_1-1)+(-\alpha_1)\big)"),
-                _at_most(largest(plus, HALF, Rational(1)), exponent, r"\alpha_1 = \tfrac12"),
-            ]
-        reached = largest(bound, THIRD, 2 * THIRD)
-        if what == REACHED:
-            return [_at_most(reached, exponent, r"\alpha_1 = \tfrac13,\;\alpha_2 = \tfrac23")]
-        told = f"at η = T^(-1/3), b = b1 = T^(2/3), m = n the left side is O(T^({reached}))"
-        return [
-            computed(
-                r"\text{every order is } T^{-1/2} \text{ or slower}",
-                reached >= exponent,
-                told,
-            )
-        ]
-
-    explain = (
+    ],
+    explain=(
         "The preprint calls O(1/√T) optimal, the journal version no longer does. It is the best of "
         "the paper's own bound; a sharper analysis of the same algorithm gives O(T^(-2/3))."
-    )
+    ),
+)
+def optimal_rate(right: Any) -> list[Step]:
+    what, exponent = right
+    if what == BOUND:
+        mean = ((a1 - 1) + (-a1)) / 2
+        return [
+            vanishes(mean - exponent, r"\tfrac12\big((\alpha_1-1)+(-\alpha_1)\big)"),
+            _at_most(largest(plus, HALF, Rational(1)), exponent, r"\alpha_1 = \tfrac12"),
+        ]
+    reached = largest(right_side, THIRD, 2 * THIRD)
+    if what == REACHED:
+        return [_at_most(reached, exponent, r"\alpha_1 = \tfrac13,\;\alpha_2 = \tfrac23")]
+    told = f"at η = T^(-1/3), b = b1 = T^(2/3), m = n the left side is O(T^({reached}))"
+    return [
+        computed(
+            r"\text{every order is } T^{-1/2} \text{ or slower}",
+            reached >= exponent,
+            told,
+        )
+    ]
 
 
 def _at_most(largest_power, exponent, where):

@@ -24,12 +24,15 @@ stuck estimator with b = 1: left = G² for every T: the minibatch has to grow.
 
 from sympy import Rational, Symbol, log, symbols
 
-from synthetic.problems import BoundedComposition
-from toolkit import Case, average, claim, intended, literal, sq
-from toolkit.algorithms import ComFedL
-from toolkit.readings import Erratum
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.cases import Case
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, average, sq
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
-from verifiers.rate import Derived, Floor, Rate, Schedule
+from verifiers.derived import Derived
 
 T, a1, a2, a3 = symbols("T alpha_1 alpha_2 alpha_3", positive=True)
 TAU = Symbol("tau", positive=True)
@@ -51,26 +54,21 @@ def instance(steps):
     )
 
 
-@claim(
+def most(c: Letters) -> Expression:
+    return (c.G_f * c.G_g) ** 2
+
+
+@rate(
     name="comfedl/remark-1",
-    kind="rate",
     source="000 and 001, Remark 1",
     assumes=[A1, A2, A3, A4],
     statement=r"\eta=\frac1{T^{\alpha_1}},\; b=\frac1{T^{\alpha_2}},\; b_1=\frac1{T^{\alpha_3}}:"
     r"\quad\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
     r"O(\order)",
-)
-class ConvergenceRate:
-    cases = [instance(steps) for steps in (64, 128, 256, 512, 1024, 2048, 4096)]
-    full = [instance(steps) for steps in (8192, 16384, 32768, 65536)]
-
-    def left(view):
-        return average("round", sq(view.gradient(view.round_start("w"))))
-
-    def range(c):
-        return (c.G_f * c.G_g) ** 2
-
-    readings = {
+    cases=[instance(steps) for steps in (64, 128, 256, 512, 1024, 2048, 4096)],
+    full=[instance(steps) for steps in (8192, 16384, 32768, 65536)],
+    range=most,
+    readings={
         "minibatches of T^(-α) samples": literal(
             Schedule({"eta": T**-a1, "b": T**-a2, "b1": T**-a3}, ORDER, counts=("b", "b1"))
         ),
@@ -79,18 +77,16 @@ class ConvergenceRate:
             quote="Theorem 1's terms √5G_gσ/√b and √5G_fσ/√b_1 become the printed 1/T^{0.5α_2} and "
             "1/T^{0.5α_3} with b = T^{α_2} and b_1 = T^{α_3}, and with nothing else",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "misprint",
         changes="The minibatches have to grow: b = T^{α2}, b1 = T^{α3}. T steps then cost T^{1+α2} "
         "samples a client, so the O(1/√T) at α2 = 1 is O(N^{-1/4}) in samples.",
-    )
-    rate = Rate(
-        horizon=T,
-        derived=Derived("comfedl/theorem-1"),
-        floors=FLOORS,
-    )
-    false_siblings = [
+    ),
+    horizon=T,
+    derived=Derived("comfedl/theorem-1"),
+    floors=FLOORS,
+    false_siblings=[
         (
             "faster by T^{1/10}",
             Schedule({"eta": T**-a1, "b": T**a2, "b1": T**a3}, T ** Rational(-3, 5)),
@@ -100,8 +96,11 @@ class ConvergenceRate:
             Schedule({"eta": T**-a1, "b": T**a2, "b1": T**a3}, T ** Rational(-1, 2) / log(T)),
         ),
         ("one sample is enough", Schedule({"eta": T**-a1, "b": 1, "b1": 1}, T ** Rational(-1, 2))),
-    ]
-    explain = (
+    ],
+    explain=(
         "A minibatch of 1/T samples does not exist, so the remark as printed speaks of nothing. "
         "With b = T, which is plainly meant, it follows from Theorem 1, and T^(-1/2) is attained."
-    )
+    ),
+)
+def convergence_rate(view: View) -> Reduction:
+    return average("round", sq(view.gradient(view.round_start("w"))))

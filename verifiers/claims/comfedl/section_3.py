@@ -15,12 +15,13 @@ character of a converted text; the other two stand in both editions.
 """
 
 from itertools import product
+from typing import Any
 
 import sympy
 
-from toolkit import claim, intended, literal
-from toolkit.readings import Erratum
-from verifiers.symbolic import vanishes
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.proof import proof
+from verifiers.symbolic import Step, vanishes
 
 w, y, s, t = sympy.symbols("w y s t", positive=True)
 VALUE, GRADIENT, OUTER = "inner value", "outer gradient", "outer function"
@@ -49,17 +50,14 @@ ESTIMATED = {
 }
 
 
-@claim(
+@proof(
     name="comfedl/section-3",
-    kind="symbolic",
     source="000 and 001, section 3, after (11)",
     statement=r"f^i_{\mathcal{B}}(w) = \frac1b\sum_j\nabla f^i(w;\xi_j),\quad "
     r"\nabla g^i_{\tilde{\mathcal{B}}}(y) = \frac1{b_1}\sum_j g^i(y;\zeta_j),\quad "
     r"g^i(y) = \mathbb{E}_\zeta f^i(y;\zeta)",
-)
-class Estimators:
-    editions = "000 (all three); 001 (the second and third)"
-    readings = {
+    edition="000 (all three); 001 (the second and third)",
+    readings={
         "the value is a mean of gradients": literal(
             (VALUE, lambda xi: sympy.diff(inner(xi), w)), part=VALUE
         ),
@@ -76,22 +74,21 @@ class Estimators:
         "the outer function is a mean of g": intended(
             (OUTER, outer), part=OUTER, quote="below (1): “g^i(y^i) = E_ζ g^i(y^i; ζ)”"
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "misprint",
         changes="Nothing: take the formulas of Algorithm 1. Those of section 3 do not even have "
         "the right dimensions.",
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("the sum, undivided, of values", (VALUE, lambda xi: 2 * inner(xi))),
         ("the gradient of the inner map", (GRADIENT, lambda zeta: sympy.diff(other(zeta), y))),
-    ]
-
-    def prove(right):
-        what, sample = right
-        wanted, says = ESTIMATED[what]
-        batches = list(product((-1, 1), repeat=2))
-        mean = sum((sample(a) + sample(b)) / 2 for a, b in batches) / len(batches)
-        return [vanishes(sympy.expand(mean - wanted), says)]
-
-    explain = "Three slips of the pen in a paragraph; the pseudo-code has all three right."
+    ],
+    explain="Three slips of the pen in a paragraph; the pseudo-code has all three right.",
+)
+def estimators(right: Any) -> list[Step]:
+    what, sample = right
+    wanted, says = ESTIMATED[what]
+    batches = list(product((-1, 1), repeat=2))
+    mean = sum((sample(a) + sample(b)) / 2 for a, b in batches) / len(batches)
+    return [vanishes(sympy.expand(mean - wanted), says)]

@@ -13,35 +13,34 @@ at most that product. In 000 (33) and (34) a bracket closes a line too early; th
 was converted.
 """
 
+from typing import Any
+
 from sympy import sqrt
 
-from toolkit import claim
+from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._theorem_proof import c, displays, sigma
 from verifiers.claims.comfedl.lemma_3 import five
+from verifiers.symbolic import Step
 
 DRIFT = sqrt(5 * (c.G_g**2 * c.L_f**2 + c.G_f**4 * c.L_g**2)) * c.tau * c.eta * c.G_g * c.G_f
 OUTER = sqrt(5) * c.G_f * sigma / sqrt(c.b1)
 INNER = sqrt(5) * (c.G_g + c.L_g * c.G_f) * sigma / sqrt(c.b)
 
 
-@claim(
+@proof(
     name="comfedl/theorem-1-proof",
-    kind="symbolic",
     source="000, (32)–(34); 001, (27)–(29)",
     statement=r"\sqrt{\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2} \le \sqrt{5(G_g^2L_f^2+G_f^4L_g^2)}"
     r"\tau\eta G_gG_f + \frac{\sqrt5G_f\sigma}{\sqrt{b_1}} + \frac{\sqrt5G_g\sigma}{\sqrt b} + "
     r"\frac{\sqrt5L_gG_f\sigma}{\sqrt b}",
-)
-class Displays:
-    editions = "000 (32)–(34); 001 (27)–(29)"
-    right = DRIFT + OUTER + INNER
-    false_siblings = [
+    edition="000 (32)–(34); 001 (27)–(29)",
+    right=DRIFT + OUTER + INNER,
+    false_siblings=[
         ("the product that Theorem 1 prints", DRIFT * OUTER + INNER),
         ("without the outer noise", DRIFT + INNER),
         ("half of the drift", DRIFT / 2 + OUTER + INNER),
-    ]
-
-    def prove(right):
-        return displays(right, five)
-
-    explain = "The proof holds as printed, and shows the plus sign that the theorem lacks."
+    ],
+    explain="The proof holds as printed, and shows the plus sign that the theorem lacks.",
+)
+def displays_holds(right: Any) -> list[Step]:
+    return displays(right, five)

@@ -10,25 +10,30 @@ r"""Theorem 2: convergence of ComFedL on the special problem: one common, noisel
 
 from sympy import sqrt
 
-from synthetic.problems import KLDRO, BoundedComposition, OpposedClients, StuckEstimator
-from toolkit import claim, grid
-from toolkit.algorithms import ComFedL
+from synthetic.problems.bounded_composition import BoundedComposition
+from synthetic.problems.kl_dro import KLDRO
+from synthetic.problems.opposed_clients import OpposedClients
+from synthetic.problems.stuck_estimator import StuckEstimator
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.cases import grid
+from toolkit.measure import Reduction, View
+from toolkit.parameters import sweep
+from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl._theorem_bounds import h, initial, smoothness
 from verifiers.claims.comfedl._wide import wide
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, sigma
-from verifiers.claims.comfedl.theorem_1 import Convergence
+from verifiers.claims.comfedl.theorem_1 import convergence
 
 
-def bound(c, drift=1, noise=1):
+def right_side(c, drift=1, noise=1):
     """Return the right side; the controls leave out the drift or the noise."""
     moved = 2 * h(c) * c.tau * c.eta * c.G_g * c.G_f
     noisy = 2 * (c.G_g + c.L_g * c.G_f) * sigma(c) / sqrt(c.b)
     return initial(c) + c.G_f * c.G_g * (drift * moved + noise * noisy) + smoothness(c)
 
 
-@claim(
+@bound(
     name="comfedl/theorem-2",
-    kind="bound",
     source="000, Theorem 2 (13) and Theorem 4 (38)",
     assumes=[A1, A2, A3, A4],
     statement=r"\frac1S\sum_{s=0}^{S-1}\mathbb{E}\|\nabla F(\bar w_s)\|^2 \le "
@@ -36,26 +41,33 @@ def bound(c, drift=1, noise=1):
     r" + \frac{2L_gG_f\sigma}{\sqrt b}\Big) + L\tau\eta G_g^2G_f^2 + \frac{L\eta}2G_f^2G_g^2 "
     "\n"
     r"H=\sqrt{G_g^2L_f^2+G_f^4L_g^2}",
-)
-class SpecialConvergence:
-    cases = [
+    cases=[
         *grid(OpposedClients(), ComFedL(branch="special", local_steps=2, step_size=0.5), rounds=26),
         *grid(
             OpposedClients(), ComFedL(branch="special", local_steps=2, step_size=0.005), rounds=400
         ),
         *grid(
-            BoundedComposition(clients=[2, 5], dim=[1, 3], inner_heterogeneity=0.5),
-            ComFedL(branch="special", local_steps=[1, 5], step_size=0.02),
+            BoundedComposition(clients=sweep(2, 5), dim=sweep(1, 3), inner_heterogeneity=0.5),
+            ComFedL(branch="special", local_steps=sweep(1, 5), step_size=0.02),
             rounds=100,
         ),
         *grid(
             BoundedComposition(
-                clients=4, dim=3, inner_dim=2, inner_curvature=0.5, inner_value_noise=0.02,
-                inner_gradient_noise=0.02, inner_heterogeneity=0.5,
+                clients=4,
+                dim=3,
+                inner_dim=2,
+                inner_curvature=0.5,
+                inner_value_noise=0.02,
+                inner_gradient_noise=0.02,
+                inner_heterogeneity=0.5,
             ),
             ComFedL(
-                branch="special", local_steps=5, step_size=0.01, batch=16,
-                participation=[1.0, 0.5], samples=["shared", "independent"],
+                branch="special",
+                local_steps=5,
+                step_size=0.01,
+                batch=16,
+                participation=sweep(1.0, 0.5),
+                samples=sweep("shared", "independent"),
             ),
             rounds=100,
         ),
@@ -64,16 +76,18 @@ class SpecialConvergence:
         ),
         *grid(
             KLDRO(ball=0.5),
-            ComFedL(branch="special", local_steps=5, step_size=0.005, batch=64), rounds=20,
+            ComFedL(branch="special", local_steps=5, step_size=0.005, batch=64),
+            rounds=20,
         ),
-    ]  # fmt: skip
-    full = wide(rounds=100, branch="special", inner_heterogeneity=[0.0, 0.9])
-
-    left = Convergence.left
-    range = Convergence.range
-    editions = "000 (13), (38)"
-    right = bound
-    false_siblings = [
-        ("without the drift term", lambda c: bound(c, drift=0)),
-        ("without the noise terms", lambda c: bound(c, noise=0)),
-    ]
+    ],
+    full=wide(rounds=100, branch="special", inner_heterogeneity=[0.0, 0.9]),
+    range=convergence.range,
+    edition="000 (13), (38)",
+    right=right_side,
+    false_siblings=[
+        ("without the drift term", lambda c: right_side(c, drift=0)),
+        ("without the noise terms", lambda c: right_side(c, noise=0)),
+    ],
+)
+def special_convergence(view: View) -> Reduction:
+    return convergence.left(view)

@@ -8,27 +8,27 @@ in the place of Lemma 3.
 **Source.** 000, proof of Theorem 4 (which is Theorem 2 again); not in 001.
 """
 
+from typing import Any
+
 from sympy import sqrt
 
-from toolkit import claim
+from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._theorem_proof import c, displays, sigma
 from verifiers.claims.comfedl.lemma_4 import four
+from verifiers.symbolic import Step
 
 DRIFT = 2 * sqrt(c.G_g**2 * c.L_f**2 + c.G_f**4 * c.L_g**2) * c.tau * c.eta * c.G_g * c.G_f
 NOISE = 2 * (c.G_g + c.L_g * c.G_f) * sigma / sqrt(c.b)
 
 
-@claim(
+@proof(
     name="comfedl/theorem-2-proof",
-    kind="symbolic",
     source="000, (39), (40)",
     statement=r"\sqrt{\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2} \le 2\sqrt{G_g^2L_f^2+G_f^4L_g^2}"
     r"\tau\eta G_gG_f + \frac{2G_g\sigma}{\sqrt b} + \frac{2L_gG_f\sigma}{\sqrt b}",
+    edition="000 (39), (40)",
+    right=DRIFT + NOISE,
+    false_siblings=[("half of the drift", DRIFT / 2 + NOISE), ("without the noise", DRIFT)],
 )
-class Displays:
-    editions = "000 (39), (40)"
-    right = DRIFT + NOISE
-    false_siblings = [("half of the drift", DRIFT / 2 + NOISE), ("without the noise", DRIFT)]
-
-    def prove(right):
-        return displays(right, four)
+def displays_holds(right: Any) -> list[Step]:
+    return displays(right, four)

@@ -13,7 +13,7 @@ import sympy
 import torch
 
 from synthetic.certificates.penalised import minimise_robust, robust_value
-from verifiers.ground_truth import Comparison
+from verifiers.compared import Comparison
 
 
 @dataclass(frozen=True)

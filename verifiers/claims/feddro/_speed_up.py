@@ -10,11 +10,14 @@ knee at 20), so that the left side is known exactly (``verifiers.second_moments`
 runs.
 """
 
+from collections.abc import Callable
+
 from sympy import Rational, log, sqrt, symbols
 
-from synthetic.problems import AveragedComposition
+from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.cases import Case
+from verifiers.claim_types.rate import Exact, Floor, Schedule
 from verifiers.claims.feddro import _theorem as parts
-from verifiers.rate import Floor, Rate, Schedule
 from verifiers.second_moments import second_moments
 
 n = symbols("n", positive=True)
@@ -38,20 +41,18 @@ def floor(at):
     return 1 / (3 * sqrt(at["b"] * at["K"] * at["T"]))
 
 
-def rate(name, size, case, horizons):
-    """Return the rate in one of K, |b| and T, the others fixed.
+FLOORS = [Floor("h(x) = x²/2 with noise of variance 1", floor)]
+
+
+def exact(case: Callable[[int], Case]) -> Exact:
+    """Return the exact left side, by second moments, as a function of what varies.
 
     Args:
-        size: the one that varies, from a case.
         case: from its value to the case.
     """
-    return Rate(
-        horizon=n, size=size, size_name=name, horizons=horizons,
-        floors=[Floor("h(x) = x²/2 with noise of variance 1", floor)],
-        exact=lambda at: second_moments(case(at), ("x", "x_previous", "y")).average(
-            parts.squared_gradient
-        ),
-    )  # fmt: skip
+    return lambda value: second_moments(case(value), ("x", "x_previous", "y")).average(
+        parts.squared_gradient
+    )
 
 
 def siblings(letters, varied):

@@ -4,9 +4,10 @@ from math import sqrt
 
 import sympy
 
-from synthetic.problems import AveragedComposition
-from toolkit import Assumption, Case, average, sq
-from toolkit.algorithms import FedDRO
+from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.cases import Assumption, Case
+from toolkit.measure import average, sq
 
 SCHEDULE = Assumption(
     "Theorem 5.1", r"\eta=\sqrt{|b|K/T},\; \beta=4B_g^4L_f^2\eta",

@@ -8,13 +8,19 @@ g_k(x̄) and, in Case II, y_k = ȳ.
 federation.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 
-from synthetic.problems import AveragedComposition, BiasAmplification
-from toolkit import claim, grid
-from toolkit.algorithms import CompositionalFedAvg
+from synthetic.problems.averaged_composition import AveragedComposition
+from synthetic.problems.bias_amplification import BiasAmplification
+from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
+from verifiers.compared import Comparison
 
 CURVED = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
@@ -59,27 +65,25 @@ def transcribed(problem, given, rounds, shared="mean"):
     return x
 
 
-@claim(
+@comparison(
     name="feddro/algorithm-1",
-    kind="identity",
     source="004, Algorithm 1 and Theorem 4.2",
     statement=r"x_k^{t+1} = x_k^t-\eta^t\nabla g_k(x_k^t)\nabla f(y_k^t),\; y_k^{t+1} = "
     r"g_k(x_k^{t+1});\quad t+1 \bmod I = 0:\; x_k^{t+1} = \bar x^{t+1},\; y_k^{t+1} = "
     r"g_k(\bar x^{t+1}) \text{ [I], } \bar y^{t+1} \text{ [II]}",
-)
-class PseudoCode:
-    cases = [
-        *grid(CURVED, CompositionalFedAvg(local_steps=[1, 3], sharing=SHARING), rounds=4),
+    cases=[
+        *grid(CURVED, CompositionalFedAvg(local_steps=sweep(1, 3), sharing=SHARING), rounds=4),
         *grid(
-            BiasAmplification(heterogeneity=["slopes", "offsets"]),
-            CompositionalFedAvg(local_steps=3, sharing=SHARING, decay=1.5), rounds=4,
+            BiasAmplification(heterogeneity=sweep("slopes", "offsets")),
+            CompositionalFedAvg(local_steps=3, sharing=SHARING, decay=1.5),
+            rounds=4,
         ),
-    ]  # fmt: skip
-    right = "mean"
-    false_siblings = [
+    ],
+    right="mean",
+    false_siblings=[
         ("the first client's values for all", "first"),
         ("divided by K + 1", "too many"),
-    ]
-
-    def compare(case, right):
-        return models(case, "algorithm-1", transcribed, right)
+    ],
+)
+def pseudo_code(case: Case, right: Any) -> list[Comparison]:
+    return models(case, "algorithm-1", transcribed, right)

@@ -11,14 +11,19 @@ y^{−1}: either the given ȳ⁰ is used, or (8) with y^{−1} = ȳ⁰. (7) and 
 g and ∇g.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 
-from synthetic.problems import AveragedComposition
-from toolkit import claim, grid
-from toolkit.algorithms import FedDRO
+from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.cases import Case, grid
 from toolkit.federation import sampled_context
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
+from verifiers.compared import Comparison
 
 NOISY = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
@@ -66,29 +71,31 @@ def transcribed(problem, given, rounds, previous="same sample"):
     return x
 
 
-@claim(
+@comparison(
     name="feddro/algorithm-2",
-    kind="identity",
     source="004, Algorithm 2, (7) and (8)",
     statement=r"y_k^t = (1-\beta^t)\big(y_k^{t-1}-g_k(x_k^{t-1};b_g)\big)+g_k(x_k^t;b_g),\; "
     r"y_k^t=\bar y^t,\quad x_k^{t+1} = x_k^t-\eta^t\big(\nabla h_k(x_k^t;b_h)+"
     r"\nabla g_k(x_k^t;b_g)\nabla f(\bar y^t)\big);\quad t+1 \bmod I = 0:\; "
     r"x_k^{t+1}=\bar x^{t+1}",
-)
-class PseudoCode:
-    cases = grid(
+    cases=grid(
         NOISY,
-        FedDRO(local_steps=[1, 3], step_size=0.2, batch=[1, 4], first_step=["given", "computed"]),
+        FedDRO(
+            local_steps=sweep(1, 3),
+            step_size=0.2,
+            batch=sweep(1, 4),
+            first_step=sweep("given", "computed"),
+        ),
         rounds=3,
-    )
-    right = "same sample"
-    false_siblings = [
+    ),
+    right="same sample",
+    false_siblings=[
         ("the expectation at the previous point", "expectation"),
         ("no correction by the previous point", "none"),
-    ]
-
-    def compare(case, right):
-        return models(case, "algorithm-2", transcribed, right)
+    ],
+)
+def pseudo_code(case: Case, right: Any) -> list[Comparison]:
+    return models(case, "algorithm-2", transcribed, right)
 
 
 def _own(draw, k):

@@ -9,64 +9,71 @@ client: T·d_g + ⌊T/I⌋·d reals of 8 bytes.
 **Reading.** Embeddings are scalars, d_g = 1, as the text says of DRO; else K⁻¹ε⁻²d_g.
 """
 
+from typing import Any
+
 import sympy
 
-from synthetic.problems import AveragedComposition
-from toolkit import claim, grid
-from toolkit.algorithms import FedDRO
+from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.cases import Case, grid
+from toolkit.constants import Expression, Letters
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
 from verifiers.claims.feddro.corollary_5_3 import LOCAL, REAL, STEPS, batch, clients, epsilon
-from verifiers.ground_truth import Comparison
-from verifiers.symbolic import nonnegative, vanishes
+from verifiers.compared import Comparison
+from verifiers.symbolic import Step, nonnegative, vanishes
 
 d = sympy.symbols("d", positive=True)
 
 
-@claim(
+def right(steps: Letters, rounds, dim, inner) -> Expression:
+    """Return the reals of T steps and ⌊T/I⌋ rounds that share models."""
+    return steps * inner + rounds * dim
+
+
+def steps_of_reals(right: Any) -> list[Step]:
+    sent = right(STEPS, STEPS / LOCAL, d, 1)
+    stated = epsilon ** sympy.Rational(-3, 2) * d + epsilon**-2 / (batch * clients)
+    # K⁻¹ε⁻² over ε^{−3/2}d is ε^{−1/2}/(bdK)
+    share = epsilon**-2 / (batch * clients) / (epsilon ** sympy.Rational(-3, 2) * d)
+    least = share.subs(d, epsilon ** sympy.Rational(-1, 2) / clients)
+    return [
+        vanishes(
+            sympy.powsimp(sympy.expand(sent - stated), force=True),
+            r"T + \tfrac TI d = \epsilon^{-3/2}d + \epsilon^{-2}/(|b|K)",
+        ),
+        vanishes(
+            least - 1 / batch,
+            r"\text{at } dK = \epsilon^{-1/2}: \quad K^{-1}\epsilon^{-2} = "
+            r"\epsilon^{-3/2}d \text{ up to } |b|",
+        ),
+        nonnegative(-share.diff(d), r"\text{and their ratio falls with } d"),
+    ]
+
+
+@comparison(
     name="feddro/communicated-reals",
     kind="complexity",
     source="004, text after Corollary 5.3",
     statement=r"\mathcal O(\epsilon^{-3/2}d+K^{-1}\epsilon^{-2}) \text{ reals a client},\quad "
     r"\mathcal O(\epsilon^{-3/2}d) \text{ if } dK\ge\mathcal O(\epsilon^{-1/2})",
-)
-class Reals:
-    cases = grid(
-        AveragedComposition(clients=2, dim=[1, 5], inner_dim=[1, 3]),
-        FedDRO(local_steps=[1, 4]), rounds=6,
-    )  # fmt: skip
-    false_siblings = [
+    cases=grid(
+        AveragedComposition(clients=2, dim=sweep(1, 5), inner_dim=sweep(1, 3)),
+        FedDRO(local_steps=sweep(1, 4)),
+        rounds=6,
+    ),
+    false_siblings=[
         ("models alone", lambda steps, rounds, dim, inner: rounds * dim),
         ("a model at each step", lambda steps, rounds, dim, inner: steps * (dim + inner)),
-    ]
-
-    def right(steps, rounds, dim, inner):
-        """Return the reals of T steps and ⌊T/I⌋ rounds that share models."""
-        return steps * inner + rounds * dim
-
-    def compare(case, right):
-        method, problem = case.algorithm, case.problem
-        sent = counted(case).bytes_up / REAL / problem.clients
-        steps = case.rounds * method.local_steps
-        stated = float(right(steps, case.rounds, problem.dim, problem.inner_dim))
-        return [Comparison("reals that one client sends", sent, sent, stated)]
-
-    def prove(right):
-        sent = right(STEPS, STEPS / LOCAL, d, 1)
-        stated = epsilon ** sympy.Rational(-3, 2) * d + epsilon**-2 / (batch * clients)
-        # K⁻¹ε⁻² over ε^{−3/2}d is ε^{−1/2}/(bdK)
-        share = epsilon**-2 / (batch * clients) / (epsilon ** sympy.Rational(-3, 2) * d)
-        least = share.subs(d, epsilon ** sympy.Rational(-1, 2) / clients)
-        return [
-            vanishes(
-                sympy.powsimp(sympy.expand(sent - stated), force=True),
-                r"T + \tfrac TI d = \epsilon^{-3/2}d + \epsilon^{-2}/(|b|K)",
-            ),
-            vanishes(
-                least - 1 / batch,
-                r"\text{at } dK = \epsilon^{-1/2}: \quad K^{-1}\epsilon^{-2} = "
-                r"\epsilon^{-3/2}d \text{ up to } |b|",
-            ),
-            nonnegative(-share.diff(d), r"\text{and their ratio falls with } d"),
-        ]
-
-    explain = "As stated, for scalar embeddings; the engine counts the same."
+    ],
+    right=right,
+    prove=steps_of_reals,
+    explain="As stated, for scalar embeddings; the engine counts the same.",
+)
+def reals(case: Case, right: Any) -> list[Comparison]:
+    method, problem = case.algorithm, case.problem
+    sent = counted(case).bytes_up / REAL / problem.clients
+    steps = case.rounds * method.local_steps
+    stated = float(right(steps, case.rounds, problem.dim, problem.inner_dim))
+    return [Comparison("reals that one client sends", sent, sent, stated)]

@@ -9,18 +9,28 @@ and by algebra: with that I, 𝒞 = 1/√(|b|KT).
 **Finding.** The algebra is right; the initial term is Theorem 5.1's and false as there.
 """
 
+from typing import Any
+
 import sympy
 
-from synthetic.problems import AveragedComposition
-from toolkit import Erratum, claim
+from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.measure import Reduction, View
+from toolkit.readings import Erratum
+from verifiers.claim_types.bound import bound
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
-from verifiers.symbolic import vanishes
+from verifiers.symbolic import Step, vanishes
 
 
-@claim(
+def steps_of_local_updates(right: Any) -> list[Step]:
+    samples, steps = sympy.symbols("n T", positive=True)  # n = |b|K
+    local = steps ** sympy.Rational(1, 4) / samples ** sympy.Rational(3, 4)
+    says = r"I=T^{1/4}/(|b|K)^{3/4}: \quad |b|K I^2/T = 1/\sqrt{|b|KT}"
+    return [vanishes(samples * local**2 / steps - 1 / sympy.sqrt(samples * steps), says)]
+
+
+@bound(
     name="feddro/corollary-5.2",
-    kind="bound",
     source="004, Corollary 5.2",
     assumes=[*given.ASSUMED, given.QUIET, given.AVERAGED, parts.SCHEDULE, parts.STEP_SIZE],
     statement=r"I\le\mathcal O\big(T^{1/4}/(|b|K)^{3/4}\big):\quad "
@@ -28,42 +38,42 @@ from verifiers.symbolic import vanishes
     r"\|\bar y^0-g(\bar x^0)\|^2]}{\sqrt{|b|KT}} + \frac{C_{\sigma_h}\sigma_h^2+C_{\sigma_g}"
     r"\sigma_g^2}{\sqrt{|b|KT}} + \frac{C_{\Delta_h}\Delta_h^2+C_{\Delta_g}\Delta_g^2}"
     r"{\sqrt{|b|KT}}",
-)
-class LocalUpdates:
-    cases = [
+    cases=[
         parts.run(parts.flat(0.1, 10.0), 6**4, local_steps=6, **parts.off(1.0)),
         *(
-            parts.run(AveragedComposition(clients=k, inner_offset=1.0, plain_slope=plain), steps,
-                      local_steps=local, batch=b, **parts.off(0.2))
+            parts.run(
+                AveragedComposition(clients=k, inner_offset=1.0, plain_slope=plain),
+                steps,
+                local_steps=local,
+                batch=b,
+                **parts.off(0.2),
+            )
             for k, b, local, steps, plain in (
-                (1, 1, 4, 256, 0.0), (16, 1, 1, 16**3, 1.0),
+                (1, 1, 4, 256, 0.0),
+                (16, 1, 1, 16**3, 1.0),
             )
         ),
-    ]  # fmt: skip
-    left = parts.squared_gradient
-    range = parts.largest
-    right = parts.printed
-    erratum = Erratum(
+    ],
+    range=parts.largest,
+    right=parts.printed,
+    erratum=Erratum(
         "false",
         changes="The choice of I is right; the term of the first embedding is Theorem 5.1's.",
         same_as="feddro/theorem-5.1",
-    )
-    corrected = parts.corrected
-    correction = "The corrected Theorem 5.1 (feddro/theorem-5.1); 𝒞 is 1/√(|b|KT) for such I."
-    false_siblings = [
+    ),
+    corrected=parts.corrected,
+    correction="The corrected Theorem 5.1 (feddro/theorem-5.1); 𝒞 is 1/√(|b|KT) for such I.",
+    false_siblings=[
         ("half of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 2))),
         ("0.4 of the first term", lambda c: parts.corrected(c, gap=sympy.Rational(4, 5))),
         ("nothing for the embedding's error", lambda c: parts.corrected(c, 0)),
         ("a tenth of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 10))),
-    ]
-
-    def prove(right):
-        samples, steps = sympy.symbols("n T", positive=True)  # n = |b|K
-        local = steps ** sympy.Rational(1, 4) / samples ** sympy.Rational(3, 4)
-        says = r"I=T^{1/4}/(|b|K)^{3/4}: \quad |b|K I^2/T = 1/\sqrt{|b|KT}"
-        return [vanishes(samples * local**2 / steps - 1 / sympy.sqrt(samples * steps), says)]
-
-    explain = (
+    ],
+    prove=steps_of_local_updates,
+    explain=(
         "The choice of I makes the two parts of 𝒞 equal, as stated; the bound inherits the false "
         "initial term of Theorem 5.1."
-    )
+    ),
+)
+def local_updates(view: View) -> Reduction:
+    return parts.squared_gradient(view)

@@ -17,15 +17,21 @@ over ν of ν + (λ/2)((1/m) Σ (1 + (ℓ_i − ν)/λ)₊² − 1). While no p_
 f(g) = −g²/(2λ): the opposite signs.
 """
 
+from typing import Any
+
 import numpy as np
 import sympy
 import torch
 
-from synthetic.problems import PenalisedDRO
-from toolkit import Erratum, claim, grid, literal, wider
+from synthetic.problems.penalised_dro import PenalisedDRO
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, literal, wider
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro import _inner_maximum
 from verifiers.claims.feddro._inner_maximum import Minimisers, Values
-from verifiers.symbolic import vanishes
+from verifiers.compared import Comparison
+from verifiers.symbolic import Step, vanishes
 
 
 def mean(values):
@@ -62,78 +68,81 @@ def without_clipping(losses, penalty):
     return mean(losses) - printed(losses, penalty)
 
 
-@claim(
+def steps_of_variance(right: Any) -> list[Step]:
+    """Two samples: the maximum is at p_2 = ½ + (ℓ_2 − ℓ_1)/(4λ) or at an end."""
+    low, gap, lam = sympy.symbols("ell_1 t lambda", positive=True)
+    losses = [low, low + gap]
+    if right.formula is dual:
+        return _dual_steps()
+    inside = low + gap / 2 + gap**2 / (8 * lam)
+    value = right.formula(losses, lam)
+    if isinstance(right, Minimisers):
+        slopes = [sympy.diff(value, v) for v in (low, gap)]
+        robust = [sympy.diff(inside, v) for v in (low, gap)]
+        return [
+            vanishes(
+                slopes[0] * robust[1] - slopes[1] * robust[0],
+                r"\text{the derivatives in } \ell_1, \ell_2 \text{ are proportional, } m=2",
+            )
+        ]
+    return [vanishes(value - inside, r"\ell_1+\tfrac t2+\tfrac{t^2}{8\lambda},\; m=2")]
+
+
+@comparison(
     name="feddro/equation-5",
-    kind="identity",
     source="004, (5)",
     statement=r"\min_x\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\frac m2\sum_{i=1}^m"
     r"\Big(p_i-\frac1m\Big)^2 \;\equiv\; \min_x "
     r"-\frac{1}{2\lambda m}\sum_{i=1}^m(\ell(x;\zeta_i))^2 + "
     r"\frac{1}{2\lambda}\Big(\frac1m\sum_{i=1}^m\ell(x;\zeta_i)\Big)^2",
-)
-class Variance:
-    cases = grid(
+    cases=grid(
         PenalisedDRO(
-            divergence="chi-square", dim=1, samples=[1, 2], ball=1.0, penalty=[1.0, 0.1],
+            divergence="chi-square",
+            dim=1,
+            samples=sweep(1, 2),
+            ball=1.0,
+            penalty=sweep(1.0, 0.1),
             data_seed=4,
         )
-    ) + grid(
-        PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1])
-    )  # fmt: skip
-    full = grid(PenalisedDRO(divergence="chi-square", penalty=[2.0, 0.1], data_seed=1))
-    readings = {
+    )
+    + grid(PenalisedDRO(divergence="chi-square", penalty=sweep(2.0, 0.1))),
+    full=grid(PenalisedDRO(divergence="chi-square", penalty=sweep(2.0, 0.1), data_seed=1)),
+    readings={
         "the same minimisers": literal(Minimisers(printed)),
         "equal values": wider(
             Values(printed),
             why="the print calls the two problems equivalent, and does not say that their values "
             "are equal",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="Do not minimise the printed objective: it spreads the losses as far as they go. "
         "The mean loss has to be added and the signs of h and f turned; and that form is (3) only "
         "where λ is at least ℓ̄ − min ℓ_i.",
-    )
-    corrected = Values(dual)
-    correction = (
+    ),
+    corrected=Values(dual),
+    correction=(
         "The Lagrangian Σ p_i(ℓ_i − ν) + ν − (λm/2) Σ (p_i − 1/m)² is maximised over p_i ≥ 0 at "
         "p_i = (1 + (ℓ_i − ν)/λ)₊/m, where it is ν + (λ/2)((1/m) Σ (1 + (ℓ_i − ν)/λ)₊² − 1); "
         "strong duality holds on the simplex, so (3) is the minimum of that over ν. It is ℓ̄ + "
         "Var(ℓ_i)/(2λ) where λ ≥ ℓ̄ − min ℓ_i."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("the mean less the variance", Values(lambda ell, lam: mean(ell) + printed(ell, lam))),
         ("the mean and the variance, for every λ", Values(without_clipping)),
         ("the mean loss", Values(lambda ell, lam: mean(ell))),
         ("minimisers of the mean loss", Minimisers(lambda ell, lam: mean(ell))),
-    ]  # fmt: skip
-    compare = _inner_maximum.compare
-
-    def prove(right):
-        """Two samples: the maximum is at p_2 = ½ + (ℓ_2 − ℓ_1)/(4λ) or at an end."""
-        low, gap, lam = sympy.symbols("ell_1 t lambda", positive=True)
-        losses = [low, low + gap]
-        if right.formula is dual:
-            return _dual_steps()
-        inside = low + gap / 2 + gap**2 / (8 * lam)
-        value = right.formula(losses, lam)
-        if isinstance(right, Minimisers):
-            slopes = [sympy.diff(value, v) for v in (low, gap)]
-            robust = [sympy.diff(inside, v) for v in (low, gap)]
-            return [
-                vanishes(
-                    slopes[0] * robust[1] - slopes[1] * robust[0],
-                    r"\text{the derivatives in } \ell_1, \ell_2 \text{ are proportional, } m=2",
-                )
-            ]
-        return [vanishes(value - inside, r"\ell_1+\tfrac t2+\tfrac{t^2}{8\lambda},\; m=2")]
-
-    explain = (
+    ],
+    prove=steps_of_variance,
+    explain=(
         "The print is −Var(ℓ)/(2λ): minimising it makes the losses as unequal as it can, the "
         "opposite of robust learning, and the mean loss does not enter. The composition that (3) "
         "has is h = mean(ℓ + ℓ²/(2λ)), f(g) = −g²/(2λ), and only where no weight is clipped at 0."
-    )
+    ),
+)
+def variance(case: Case, right: Any) -> list[Comparison]:
+    return _inner_maximum.compare(case, right)
 
 
 def _dual_steps():

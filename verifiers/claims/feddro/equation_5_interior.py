@@ -12,10 +12,16 @@ p_i* = 1/m + (ℓ_i − ℓ̄)/(λm), so p* is the maximiser if it is in the sim
 λ ≥ ℓ̄ − min ℓ_i. By certified optima, with the problem's own proven depth for the hypothesis.
 """
 
-from synthetic.problems import PenalisedDRO
-from toolkit import Assumption, claim, grid
+from typing import Any
+
+from synthetic.problems.penalised_dro import PenalisedDRO
+from toolkit.cases import Assumption, Case, grid
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro import _inner_maximum, _interior
 from verifiers.claims.feddro._inner_maximum import Values
+from verifiers.compared import Comparison
+from verifiers.symbolic import Step
 
 INTERIOR = Assumption(
     "no weight is clipped",
@@ -25,41 +31,54 @@ INTERIOR = Assumption(
 )
 
 
-@claim(
+def steps(right: Any) -> list[Step]:
+    return _interior.steps(right.formula)
+
+
+@comparison(
     name="feddro/equation-5-interior",
-    kind="identity",
     source="004, (5)",
     assumes=[INTERIOR],
     statement=r"\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\frac m2\sum_{i=1}^m"
     r"\Big(p_i-\frac1m\Big)^2 = \frac1m\sum_{i=1}^m\Big(\ell(x;\zeta_i)+"
     r"\frac{\ell(x;\zeta_i)^2}{2\lambda}\Big)-\frac{1}{2\lambda}"
     r"\Big(\frac1m\sum_{i=1}^m\ell(x;\zeta_i)\Big)^2",
-)
-class Composition:
-    cases = grid(
+    cases=grid(
         PenalisedDRO(
-            divergence="chi-square", dim=1, samples=[1, 2], ball=1.0, penalty=[1.0, 0.1],
+            divergence="chi-square",
+            dim=1,
+            samples=sweep(1, 2),
+            ball=1.0,
+            penalty=sweep(1.0, 0.1),
             data_seed=4,
         )
-    ) + grid(
-        PenalisedDRO(divergence="chi-square", penalty=[2.0, 20.0, 0.1], data_seed=[0, 1])
-    )  # fmt: skip
-    corrected = Values(_interior.composition)
-    correction = (
+    )
+    + grid(
+        PenalisedDRO(divergence="chi-square", penalty=sweep(2.0, 20.0, 0.1), data_seed=sweep(0, 1))
+    ),
+    corrected=Values(_interior.composition),
+    correction=(
         "Complete the square on Σ p_i = 1: Σ p_i ℓ_i − (λm/2) Σ (p_i − 1/m)² = V − (λm/2) Σ (p_i "
         "− p_i*)², p_i* = 1/m + (ℓ_i − ℓ̄)/(λm), V = ℓ̄ + Var(ℓ_i)/(2λ). p_i* ≥ 0 for all i is λ "
         "≥ ℓ̄ − min ℓ_i."
-    )
-    false_siblings = [
-        ("the variance taken away", Values(
-            lambda ell, lam: sum(ell) / len(ell) - _interior.variance(ell) / (2 * lam))),
-        ("the variance over m − 1", Values(
-            lambda ell, lam: sum(ell) / len(ell)
-            + len(ell) / (len(ell) - 1) * _interior.variance(ell) / (2 * lam))),
-        ("λ for 2λ", Values(
-            lambda ell, lam: sum(ell) / len(ell) + _interior.variance(ell) / lam)),
-    ]  # fmt: skip
-    compare = _inner_maximum.compare
-
-    def prove(right):
-        return _interior.steps(right.formula)
+    ),
+    false_siblings=[
+        (
+            "the variance taken away",
+            Values(lambda ell, lam: sum(ell) / len(ell) - _interior.variance(ell) / (2 * lam)),
+        ),
+        (
+            "the variance over m − 1",
+            Values(
+                lambda ell, lam: (
+                    sum(ell) / len(ell)
+                    + len(ell) / (len(ell) - 1) * _interior.variance(ell) / (2 * lam)
+                )
+            ),
+        ),
+        ("λ for 2λ", Values(lambda ell, lam: sum(ell) / len(ell) + _interior.variance(ell) / lam)),
+    ],
+    prove=steps,
+)
+def composition(case: Case, right: Any) -> list[Comparison]:
+    return _inner_maximum.compare(case, right)

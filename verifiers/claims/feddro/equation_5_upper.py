@@ -11,34 +11,41 @@ clipped at 0.
 exceeds it by (t − 2λ)²/(8λ). So FedDRO on h + f(g) minimises an upper bound on (3) when λ is small.
 """
 
-from synthetic.problems import PenalisedDRO
-from toolkit import claim, grid
+from typing import Any
+
+from synthetic.problems.penalised_dro import PenalisedDRO
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro import _inner_maximum, _interior
 from verifiers.claims.feddro._inner_maximum import Values
+from verifiers.compared import Comparison
 
 
-@claim(
+@comparison(
     name="feddro/equation-5-upper",
     kind="bound",
     source="004, (5)",
     statement=r"\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\frac m2\sum_{i=1}^m"
     r"\Big(p_i-\frac1m\Big)^2 \le \bar\ell(x)+\frac{1}{2\lambda}\Big(\frac1m\sum_{i=1}^m"
     r"\ell(x;\zeta_i)^2-\bar\ell(x)^2\Big)",
-)
-class UpperBound:
-    cases = grid(
+    cases=grid(
         PenalisedDRO(
-            divergence="chi-square", penalty=[2.0, 0.1, 0.02], data_seed=[0, 1], ball=3.0
+            divergence="chi-square", penalty=sweep(2.0, 0.1, 0.02), data_seed=sweep(0, 1), ball=3.0
         )
-    )  # fmt: skip
-    corrected = Values(_interior.composition)
-    correction = (
+    ),
+    corrected=Values(_interior.composition),
+    correction=(
         "Dropping p_i ≥ 0 can only raise the maximum, and without it the maximum over Σ p_i = 1 "
         "is ℓ̄ + Var(ℓ_i)/(2λ) (equation-5-interior)."
-    )
-    false_siblings = [
-        ("half the variance", Values(
-            lambda ell, lam: sum(ell) / len(ell) + _interior.variance(ell) / (4 * lam))),
+    ),
+    false_siblings=[
+        (
+            "half the variance",
+            Values(lambda ell, lam: sum(ell) / len(ell) + _interior.variance(ell) / (4 * lam)),
+        ),
         ("without the variance", Values(lambda ell, lam: sum(ell) / len(ell))),
-    ]  # fmt: skip
-    compare = _inner_maximum.compare
+    ],
+)
+def upper_bound(case: Case, right: Any) -> list[Comparison]:
+    return _inner_maximum.compare(case, right)

@@ -16,10 +16,13 @@ lets Theorem 5.1 do without the factor (I − 1)². With equal curvatures, or wi
 bias, however far apart the c_k are.
 """
 
+from typing import Any
+
 import sympy
 
-from toolkit import ByProof, claim, literal
-from verifiers.symbolic import computed, nonnegative, vanishes
+from toolkit.readings import literal
+from verifiers.claim_types.proof import proof
+from verifiers.symbolic import Step, computed, nonnegative, vanishes
 
 eta, first, second, shift, total, horizon = sympy.symbols(
     "eta a_1 a_2 delta n T", positive=True
@@ -70,24 +73,25 @@ def _threshold(power):
             ),
         ]
 
-    return ByProof(steps)
+    return steps
 
 
-@claim(
+@proof(
     name="feddro/heterogeneity-threshold",
     kind="existence",
     source="004, after Theorem 5.1",
     statement=r"\text{heterogeneity degrades the performance when } "
     r"\frac{|b|K(I-1)^2}T \text{ dominates } \frac1{\sqrt{|b|KT}}",
-)
-class Threshold:
-    readings = {"on some instance": literal(_threshold(2))}
-    false_siblings = [
+    readings={"on some instance": literal(_threshold(2))},
+    false_siblings=[
         ("the harm grows like I − 1", _threshold(1)),
         ("the harm grows like (I − 1)³", _threshold(3)),
-    ]
-    explain = (
+    ],
+    explain=(
         "Two clients with different curvature rest where the gradient is of the order η(I − 1): "
         "its square is the first term of 𝒞, up to a constant. So that term cannot be dropped, "
         "whatever the constants are that the text leaves out."
-    )
+    ),
+)
+def threshold(steps: Any) -> list[Step]:
+    return steps()

@@ -8,10 +8,17 @@ The left side is enclosed: from below by a search for the steepest pair of point
 family's own constant.
 """
 
-from synthetic.problems import AveragedComposition, BiasAmplification
-from toolkit import claim, grid
+from typing import Any
+
+from synthetic.problems.averaged_composition import AveragedComposition
+from synthetic.problems.bias_amplification import BiasAmplification
+from toolkit.cases import Case, grid
+from toolkit.constants import Expression, Letters
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._smoothness import steepest
 from verifiers.claims.feddro import assumptions as given
+from verifiers.compared import Comparison
 
 ROLES = {
     "L_h": "plain_smoothness", "B_f": "outer_gradient_bound", "L_g": "inner_mean_smoothness",
@@ -19,37 +26,41 @@ ROLES = {
 }  # fmt: skip
 
 
-@claim(
+def right(c: Letters) -> Expression:
+    return c.L_h + c.B_f * c.L_g + c.B_g**2 * c.L_f
+
+
+@comparison(
     name="feddro/lemma-3.5",
     kind="bound",
     source="004, Lemma 3.5",
     assumes=[given.A32, given.AVERAGED],
     statement=r"\|\nabla\Phi(x)-\nabla\Phi(y)\|\le L_\Phi\|x-y\|,\quad "
     r"L_\Phi := L_h + B_fL_g + B_g^2L_f",
-)
-class Smoothness:
-    cases = [
-        *grid(AveragedComposition(clients=1, outer_curvature=[1e-3, 1.0, 1e3])),
-        *grid(AveragedComposition(clients=1, inner_slope=2.0, plain_slope=[0.0, 1.0])),
+    cases=[
+        *grid(AveragedComposition(clients=1, outer_curvature=sweep(1e-3, 1.0, 1e3))),
+        *grid(AveragedComposition(clients=1, inner_slope=2.0, plain_slope=sweep(0.0, 1.0))),
         *grid(
             AveragedComposition(
-                clients=3, dim=2, inner_dim=2, inner_curvature=[0.0, 0.5, 50.0],
-                inner_heterogeneity=[0.0, 0.5], plain_slope=[0.0, 1.0], plain_tilt=0.3,
+                clients=3,
+                dim=2,
+                inner_dim=2,
+                inner_curvature=sweep(0.0, 0.5, 50.0),
+                inner_heterogeneity=sweep(0.0, 0.5),
+                plain_slope=sweep(0.0, 1.0),
+                plain_tilt=0.3,
             )
         ),
-        *grid(BiasAmplification(heterogeneity=["slopes", "offsets"])),
-    ]  # fmt: skip
-    letters = ROLES
-
-    def right(c):
-        return c.L_h + c.B_f * c.L_g + c.B_g**2 * c.L_f
-
-    def compare(case, right):
-        return steepest(case, right, ROLES)
-
-    false_siblings = [
+        *grid(BiasAmplification(heterogeneity=sweep("slopes", "offsets"))),
+    ],
+    letters=ROLES,
+    right=right,
+    false_siblings=[
         ("without the curvature of g", lambda c: c.L_h + c.B_g**2 * c.L_f),
         ("without h", lambda c: c.B_f * c.L_g + c.B_g**2 * c.L_f),
         ("B_g instead of its square", lambda c: c.L_h + c.B_f * c.L_g + c.B_g * c.L_f),
-    ]
-    explain = "The product rule; attained with linear g, one client and no h."
+    ],
+    explain="The product rule; attained with linear g, one client and no h.",
+)
+def smoothness(case: Case, right: Any) -> list[Comparison]:
+    return steepest(case, right, ROLES)

@@ -8,11 +8,11 @@ second moments, since the constants of the bound are not in the text. ``_speed_u
 floor.
 """
 
-from toolkit import claim
+from toolkit.measure import Reduction, View
+from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.feddro import _speed_up as speed_up
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
-from verifiers.rate import Schedule
 
 LETTERS = {"K": speed_up.n, "b": 1, "T": speed_up.STEPS}
 
@@ -25,19 +25,23 @@ def at(value):
     return speed_up.instance(clients=value)
 
 
-@claim(
+@rate(
     name="feddro/linear-speed-up",
-    kind="rate",
     source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
     assumes=[*given.ASSUMED],
     statement=r"|b|,\; T \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
     r"\mathcal O(\order)",
+    cases=[at(value) for value in (2, 4)],
+    full=[at(value) for value in (8,)],
+    right=Schedule(LETTERS, speed_up.ORDER),
+    horizon=speed_up.n,
+    size=clients,
+    size_name="K, clients",
+    floors=speed_up.FLOORS,
+    exact=speed_up.exact(at),
+    horizons=speed_up.VARIED,
+    false_siblings=speed_up.siblings(LETTERS, speed_up.K),
+    explain="K clients, each with noise of its own, count like K times the samples.",
 )
-class InClients:
-    cases = [at(value) for value in (2, 4)]
-    full = [at(value) for value in (8,)]
-    left = parts.squared_gradient
-    right = Schedule(LETTERS, speed_up.ORDER)
-    rate = speed_up.rate("K, clients", clients, at, speed_up.VARIED)
-    false_siblings = speed_up.siblings(LETTERS, speed_up.K)
-    explain = "K clients, each with noise of its own, count like K times the samples."
+def in_clients(view: View) -> Reduction:
+    return parts.squared_gradient(view)

@@ -7,11 +7,11 @@ O(1/√(|b|KT)).
 moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and floor.
 """
 
-from toolkit import claim
+from toolkit.measure import Reduction, View
+from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.feddro import _speed_up as speed_up
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
-from verifiers.rate import Schedule
 
 LETTERS = {"K": 2, "b": speed_up.n / 2, "T": speed_up.STEPS}
 
@@ -25,19 +25,23 @@ def at(value):
     return speed_up.instance(batch=value // 2)
 
 
-@claim(
+@rate(
     name="feddro/linear-speed-up-minibatch",
-    kind="rate",
     source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
     assumes=[*given.ASSUMED],
     statement=r"K,\; T \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
     r"\mathcal O(\order)",
+    cases=[at(value) for value in (2, 32)],
+    full=[at(value) for value in (8,)],
+    right=Schedule(LETTERS, speed_up.ORDER),
+    horizon=speed_up.n,
+    size=samples,
+    size_name="2|b|, samples a step",
+    floors=speed_up.FLOORS,
+    exact=speed_up.exact(at),
+    horizons=speed_up.VARIED,
+    false_siblings=speed_up.siblings(LETTERS, speed_up.b),
+    explain="A minibatch of |b| counts like |b| times the samples.",
 )
-class InMinibatch:
-    cases = [at(value) for value in (2, 32)]
-    full = [at(value) for value in (8,)]
-    left = parts.squared_gradient
-    right = Schedule(LETTERS, speed_up.ORDER)
-    rate = speed_up.rate("2|b|, samples a step", samples, at, speed_up.VARIED)
-    false_siblings = speed_up.siblings(LETTERS, speed_up.b)
-    explain = "A minibatch of |b| counts like |b| times the samples."
+def in_minibatch(view: View) -> Reduction:
+    return parts.squared_gradient(view)

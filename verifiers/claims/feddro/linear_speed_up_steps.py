@@ -7,11 +7,11 @@ O(1/√(|b|KT)).
 moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and floor.
 """
 
-from toolkit import claim
+from toolkit.measure import Reduction, View
+from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.feddro import _speed_up as speed_up
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
-from verifiers.rate import Schedule
 
 LETTERS = {"K": 2, "b": 1, "T": speed_up.n}
 
@@ -26,19 +26,23 @@ def at(value):
     return speed_up.instance(steps=value)
 
 
-@claim(
+@rate(
     name="feddro/linear-speed-up-steps",
-    kind="rate",
     source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
     assumes=[*given.ASSUMED],
     statement=r"|b|,\; K \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
     r"\mathcal O(\order)",
+    cases=[at(value) for value in (2**8, 2**10, 2**12)],
+    full=[at(value) for value in (2**14, 2**16)],
+    right=Schedule(LETTERS, speed_up.ORDER),
+    horizon=speed_up.n,
+    size=steps,
+    size_name="T, steps",
+    floors=speed_up.FLOORS,
+    exact=speed_up.exact(at),
+    horizons=HORIZONS,
+    false_siblings=speed_up.siblings(LETTERS, speed_up.T),
+    explain="The rate in the number of steps.",
 )
-class InSteps:
-    cases = [at(value) for value in (2**8, 2**10, 2**12)]
-    full = [at(value) for value in (2**14, 2**16)]
-    left = parts.squared_gradient
-    right = Schedule(LETTERS, speed_up.ORDER)
-    rate = speed_up.rate("T, steps", steps, at, HORIZONS)
-    false_siblings = speed_up.siblings(LETTERS, speed_up.T)
-    explain = "The rate in the number of steps."
+def in_steps(view: View) -> Reduction:
+    return parts.squared_gradient(view)

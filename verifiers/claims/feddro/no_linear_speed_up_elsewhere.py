@@ -11,10 +11,13 @@ algorithms: Local-SCGDM's corrected bound does gain from more clients in its noi
 not among the texts that driftproof has read.
 """
 
-from toolkit import ByProof, Undecided, claim, literal
+from typing import Any
+
 from toolkit.constants import Letters
 from toolkit.discover import leaves
-from verifiers.symbolic import computed
+from toolkit.readings import Undecided, literal
+from verifiers.claim_types.proof import proof
+from verifiers.symbolic import Step, computed
 
 ROLES = ("clients", "cohort_size")
 
@@ -36,18 +39,16 @@ def _free_of_clients(name, form):
         says = rf"\text{{the number of clients is no letter of the guarantee in {name}}}"
         return [computed(says, not found, told)]
 
-    return ByProof(steps)
+    return steps
 
 
-@claim(
+@proof(
     name="feddro/no-linear-speed-up-elsewhere",
     kind="complexity",
     source="004, section 2, Related work",
     statement=r"\text{none of Huang et al., Haddadpour et al., Tarzanagh et al., Gao et al. "
     r"guarantee linear speed-up with the number of clients}",
-)
-class Elsewhere:
-    readings = {
+    readings={
         "Huang et al., as their text states it": literal(
             _free_of_clients("comfedl/theorem-1", "printed: a plus sign is missing"), part="Huang"
         ),
@@ -61,8 +62,8 @@ class Elsewhere:
         "Haddadpour et al.": literal(
             Undecided("their text is not among those that driftproof has read"), part="Haddadpour"
         ),
-    }
-    false_siblings = [
+    },
+    false_siblings=[
         (
             "FedDRO's own theorem has no number of clients",
             _free_of_clients("feddro/theorem-5.1", "printed"),
@@ -71,8 +72,11 @@ class Elsewhere:
             "Local-SCGDM's corrected theorem has no number of clients",
             _free_of_clients("scgdm/theorem-3.4", "corrected"),
         ),
-    ]
-    explain = (
+    ],
+    explain=(
         "Three of the four texts state bounds without the number of clients. The fourth is not "
         "among the texts that driftproof has read."
-    )
+    ),
+)
+def elsewhere(steps: Any) -> list[Step]:
+    return steps()

@@ -14,18 +14,24 @@ here, so the sentence about it is undecided: "cannot" would be refuted by a proo
 """
 
 from dataclasses import replace
+from typing import Any
 
 import sympy
 import torch
 
-from synthetic.problems import BiasAmplification
-from toolkit import Assumption, Stated, Undecided, claim, grid, literal, wider
-from toolkit.algorithms import ComFedL, LocalBSGD, LocalSCGDM
+from synthetic.problems.bias_amplification import BiasAmplification
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.algorithms.local_bsgd import LocalBSGD
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import Assumption, Case, grid
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
+from toolkit.parameters import sweep
+from toolkit.readings import Stated, Undecided, literal, wider
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro import _limits as limits
-from verifiers.ground_truth import Comparison
-from verifiers.symbolic import differs, vanishes
+from verifiers.compared import Comparison
+from verifiers.symbolic import Step, differs, vanishes
 
 SCGDM = Assumption(
     "Local-SCGDM", "the algorithm of 003", applies=lambda case: hasattr(case.algorithm, "averaged")
@@ -43,22 +49,32 @@ def fixed_point(method):
     return limits.plug_in()
 
 
-@claim(
+def steps(right: Any) -> list[Step]:
+    form, given, solves = right
+    point = sympy.limit(form(*given).subs(limits.beta, sympy.Rational(1, 4)), limits.eta, 0)
+    own = vanishes(
+        sympy.Rational(5, 2) * sympy.Rational(1, 5) - sympy.Rational(1, 2),
+        r"F'(x_F) = (5x_F-1)/2 = 0 \text{ at } x_F=\tfrac15;\; \Phi'=0 \text{ at } -1",
+    )
+    sign = "=" if solves else r"\ne"
+    says = rf"\lim_{{\eta\to0}}\hat x(\eta) {sign} x_\Phi = -1"
+    return [own, (vanishes if solves else differs)(point + 1, says)]
+
+
+@comparison(
     name="feddro/remark-2.1",
     kind="existence",
     source="004, Remark 2.1",
     statement=r"\text{The algorithms of Huang et al. (2021) and Gao et al. (2022) cannot solve } "
     r"\min_x h(x)+f\Big(\tfrac1K\textstyle\sum_k g_k(x)\Big)",
-)
-class OtherProblems:
-    cases = [
+    cases=[
         *grid(BiasAmplification(), ComFedL(local_steps=2, branch="special"), rounds=1),
         *grid(BiasAmplification(), LocalBSGD(local_steps=2), rounds=1),
         *grid(
-            BiasAmplification(), LocalSCGDM(step_factor=0.25, averaged=["umx", "mx"]), rounds=1
+            BiasAmplification(), LocalSCGDM(step_factor=0.25, averaged=sweep("umx", "mx")), rounds=1
         ),
-    ]  # fmt: skip
-    readings = {
+    ],
+    readings={
         "Huang et al.: ComFedL": literal(
             Stated((limits.plug_in, (), False), assumes=(PLUG_IN,)), part="Huang et al."
         ),
@@ -73,46 +89,34 @@ class OtherProblems:
             Stated((limits.local_scgdm, ("umx",), False), assumes=(SCGDM,)),
             why="'cannot solve' needs one problem on which it fails, not that it fails on this one",
         ),
-    }
-    corrected = Stated((limits.local_scgdm, ("mx",), False), assumes=(SCGDM,))
-    correction = (
+    },
+    corrected=Stated((limits.local_scgdm, ("mx",), False), assumes=(SCGDM,)),
+    correction=(
         "Local-SCGDM with u kept on its clients cannot: x' = −βm, u_k' = γ(g_k(x) − u_k) and m' ="
         " α((1/K) Σ ∇g_kᵀ∇f(u_k) − m) in the time ηt rest where ∇F = 0. As printed, with u "
         "averaged, it can: u' = γ(ḡ(x) − u), and the rest points are those of Φ."
-    )
-
-    false_siblings = [
+    ),
+    false_siblings=[
         ("ComFedL can", Stated((limits.plug_in, (), True), assumes=(PLUG_IN,))),
         (
             "Local-SCGDM with u kept on its clients can",
             Stated((limits.local_scgdm, ("mx",), True), assumes=(SCGDM,)),
         ),
-    ]
-
-    def compare(case, right):
-        made = []
-        time = 300 if hasattr(case.algorithm, "averaged") else 40  # until x̄ stands still
-        for size in (0.1, 0.03):
-            method = replace(case.algorithm, step_size=size)
-            ctx = NoiselessContext(case.problem.clients, dtype=torch.float64, device="cpu")
-            state = run(case.problem, method, ctx, rounds=int(time / size)).state
-            end = getattr(state, method.iterate).mean().item()
-            stated = float(fixed_point(method).subs(limits.eta, sympy.Rational(size)))
-            made.append(Comparison(f"x̄ that stands still, η = {size}", end, end, stated, size))
-        return made
-
-    def prove(right):
-        form, given, solves = right
-        point = sympy.limit(form(*given).subs(limits.beta, sympy.Rational(1, 4)), limits.eta, 0)
-        own = vanishes(
-            sympy.Rational(5, 2) * sympy.Rational(1, 5) - sympy.Rational(1, 2),
-            r"F'(x_F) = (5x_F-1)/2 = 0 \text{ at } x_F=\tfrac15;\; \Phi'=0 \text{ at } -1",
-        )
-        sign = "=" if solves else r"\ne"
-        says = rf"\lim_{{\eta\to0}}\hat x(\eta) {sign} x_\Phi = -1"
-        return [own, (vanishes if solves else differs)(point + 1, says)]
-
-    explain = (
+    ],
+    prove=steps,
+    explain=(
         "True of ComFedL. Local-SCGDM averages its inner estimates, and so, for small steps and on "
         "this instance, comes to the solution of (2) and not of the problem it was made for."
-    )
+    ),
+)
+def other_problems(case: Case, right: Any) -> list[Comparison]:
+    made = []
+    time = 300 if hasattr(case.algorithm, "averaged") else 40  # until x̄ stands still
+    for size in (0.1, 0.03):
+        method = replace(case.algorithm, step_size=size)
+        ctx = NoiselessContext(case.problem.clients, dtype=torch.float64, device="cpu")
+        state = run(case.problem, method, ctx, rounds=int(time / size)).state
+        end = getattr(state, method.iterate).mean().item()
+        stated = float(fixed_point(method).subs(limits.eta, sympy.Rational(size)))
+        made.append(Comparison(f"x̄ that stands still, η = {size}", end, end, stated, size))
+    return made

@@ -12,10 +12,13 @@ square. FedDRO: Corollary 5.3, samples a client. GCIVR's paper is not among the 
 undecided; the table itself says that its guarantee is for finite sums only.
 """
 
+from typing import Any
+
 from sympy import Rational, solve, symbols
 
-from toolkit import claim, literal
-from verifiers.symbolic import computed, vanishes
+from toolkit.readings import literal
+from verifiers.claim_types.proof import proof
+from verifiers.symbolic import Step, computed, vanishes
 
 T, epsilon, K = symbols("T epsilon K", positive=True)
 
@@ -68,7 +71,7 @@ def gcivr(batch, samples):
     ]
 
 
-@claim(
+@proof(
     name="feddro/table-1",
     kind="complexity",
     source="004, Table 1",
@@ -76,26 +79,23 @@ def gcivr(batch, samples):
     r"\text{Local-SCGDM, FedNest: } \mathcal O(1), \mathcal O(\epsilon^{-2});\; "
     r"\text{GCIVR: } \sqrt m, m, \mathcal O(\min\{\sqrt m\,\epsilon^{-1},\epsilon^{-1.5}\});\; "
     r"\text{FedDRO: } \mathcal O(1), \mathcal O(K^{-1}\epsilon^{-2})",
-)
-class Table:
-    readings = {
+    readings={
         "ComFedL, as its text states it": literal((comfedl, -2, -4), part="ComFedL"),
         "Local-SCGDM, as its text states it": literal((local_scgdm, 0, -2), part="Local-SCGDM"),
         "FedNest, as its text states it": literal((fednest, 0, -2), part="FedNest"),
         "FedDRO, as its text states it": literal((feddro, 0, -2), part="FedDRO"),
         "GCIVR, as its text states it": literal((gcivr, 0, 0), part="GCIVR"),
-    }
-    false_siblings = [
+    },
+    false_siblings=[
         ("Local-SCGDM, ε on the norm", (local_scgdm, 0, -4)),
         ("ComFedL with one sample a step", (comfedl, 0, -2)),
-    ]
-
-    def prove(right):
-        row, batch, samples = right
-        return row(batch, samples)
-
-    explain = (
+    ],
+    explain=(
         "This checks citations: that the table repeats what the cited texts state, once ε is on "
         "the square of the norm (of ComFedL, its remark with b = T). It does not say that what "
         "they state is true; their own claims do. GCIVR's text is not among the five papers."
-    )
+    ),
+)
+def table(right: Any) -> list[Step]:
+    row, batch, samples = right
+    return row(batch, samples)

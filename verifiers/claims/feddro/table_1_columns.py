@@ -10,13 +10,21 @@ SGD carries models and inner estimates, no gradient; momentum an averaged direct
 reduction a gradient at an earlier point and that point.
 """
 
+from typing import Any
+
 import torch
 
-from synthetic.problems import AveragedComposition, QuadraticBilevel
-from toolkit import ByProof, claim, literal
-from toolkit.algorithms import GCIVR, ComFedL, FedDRO, FedNest, LocalSCGDM
+from synthetic.problems.averaged_composition import AveragedComposition
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.algorithms.fednest import FedNest
+from toolkit.algorithms.gcivr import GCIVR
+from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.federation import run, sampled_context
-from verifiers.symbolic import computed
+from toolkit.readings import literal
+from verifiers.claim_types.proof import proof
+from verifiers.symbolic import Step, computed
 
 DIRECTIONS = {"m", "v", "x_direction", "y_direction"}
 """Fields of a state that carry a gradient from step to step."""
@@ -43,18 +51,16 @@ def _row(method, needs, update, problem=COMPOSITION):
             computed(rf"\text{{the update of {name} is {update}}}", found == update, told),
         ]  # fmt: skip
 
-    return ByProof(steps)
+    return steps
 
 
-@claim(
+@proof(
     name="feddro/table-1-columns",
     kind="existence",
     source="004, Table 1, columns Setting and Update",
     statement=r"\text{ComFedL: CO-ND, SGD; Local-SCGDM: CO-ND, momentum SGD; FedNest: bilevel, VR; "
     r"GCIVR: CO + Non-CO, VR; FedDRO: CO + Non-CO, SGD}",
-)
-class Columns:
-    readings = {
+    readings={
         "ComFedL": literal(_row(ComFedL(), "composition", "SGD"), part="ComFedL"),
         "Local-SCGDM": literal(
             _row(LocalSCGDM(), "composition", "momentum SGD"), part="Local-SCGDM"
@@ -64,15 +70,22 @@ class Columns:
         ),
         "GCIVR": literal(_row(GCIVR(), "composition", "variance reduction"), part="GCIVR"),
         "FedDRO": literal(_row(FedDRO(), "composition", "SGD"), part="FedDRO"),
-    }
-    false_siblings = [
+    },
+    false_siblings=[
         ("ComFedL has momentum", _row(ComFedL(), "composition", "momentum SGD")),
-        ("FedDRO reduces the variance of its gradients",
-         _row(FedDRO(), "composition", "variance reduction")),
-        ("FedNest solves compositions",
-         _row(FedNest(), "composition", "variance reduction", QuadraticBilevel())),
-    ]  # fmt: skip
-    explain = (
+        (
+            "FedDRO reduces the variance of its gradients",
+            _row(FedDRO(), "composition", "variance reduction"),
+        ),
+        (
+            "FedNest solves compositions",
+            _row(FedNest(), "composition", "variance reduction", QuadraticBilevel()),
+        ),
+    ],
+    explain=(
         "As the table says. FedDRO's estimate of the inner value has momentum, its gradient has "
         "none: the table's 'SGD' is about the gradient."
-    )
+    ),
+)
+def columns(steps: Any) -> list[Step]:
+    return steps()

@@ -25,21 +25,26 @@ stays bounded, so x̄ does, and ∇Φ → 0. That is a finding, not an erratum.
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import sympy
 import torch
 
-from synthetic.problems import BiasAmplification
-from toolkit import Assumption, ByProof, Stated, claim, grid, literal, narrower, wider
-from toolkit.algorithms import CompositionalFedAvg, FedDRO
+from synthetic.problems.bias_amplification import BiasAmplification
+from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.cases import Assumption, Case, grid
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
+from toolkit.parameters import sweep
+from toolkit.readings import ByProof, Stated, literal, narrower, wider
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro import _bias as bias
 from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
-from verifiers.ground_truth import Comparison
-from verifiers.symbolic import argued, nonnegative, vanishes
+from verifiers.compared import Comparison
+from verifiers.symbolic import Step, argued, nonnegative, vanishes
 
 CASE_II = Assumption(
     "Case II", "x and y are shared at synchronisation",
@@ -93,27 +98,31 @@ def limit_points(problem, method):
     return made
 
 
-@claim(
+def steps_of_non_convergence(right: Any) -> list[Step]:
+    return _proof_of_one_size() + (_refutation() if right is for_any_sequence else [])
+
+
+@comparison(
     name="feddro/theorem-4.1",
     kind="existence",
     source="004, Theorem 4.1",
     assumes=[*given.ASSUMED],
     statement=r"I>1:\quad \exists f, g_k, \bar x^0\; \forall\, 0<\eta^t<C_\eta:\quad "
     r"\bar x^t \not\to \{x : \nabla\Phi(x)=0\} \text{ in Case I and in Case II}",
-)
-class NonConvergence:
-    cases = [
+    cases=[
         *grid(
-            BiasAmplification(heterogeneity=["slopes", "offsets"]),
-            CompositionalFedAvg(sharing=["case-1", "case-2", "every-step"]), rounds=1,
+            BiasAmplification(heterogeneity=sweep("slopes", "offsets")),
+            CompositionalFedAvg(sharing=sweep("case-1", "case-2", "every-step")),
+            rounds=1,
         ),
         *grid(
-            BiasAmplification(heterogeneity=["slopes", "offsets"]), FedDRO(embedding="given"),
+            BiasAmplification(heterogeneity=sweep("slopes", "offsets")),
+            FedDRO(embedding="given"),
             rounds=1,
         ),
         *grid(BiasAmplification(), CompositionalFedAvg(decay=2.0), rounds=1),
-    ]  # fmt: skip
-    readings = {
+    ],
+    readings={
         "any sequence of step sizes": literal(ByProof(_escape.steps)),
         "one step size for all t, and Φ has a minimum": narrower(
             Stated(constant, assumes=(ONE_SIZE,)),
@@ -123,35 +132,38 @@ class NonConvergence:
             Stated(for_any_sequence, assumes=(CASE_II,)),
             why="the print says that some problem exists, and asks nothing of the level sets of Φ",
         ),
-    }
-    false_siblings = [
+    },
+    false_siblings=[
         ("no bias", Stated(unbiased, assumes=(ONE_SIZE,))),
         ("Case II as biased as Case I", Stated(first_order, assumes=(ONE_SIZE,))),
-    ]
-
-    def compare(case, right):
-        problem, method = case.problem, case.algorithm
-        predicted = right(problem.heterogeneity, getattr(method, "sharing", "feddro"))
-        stationary = bias.STATIONARY[problem.heterogeneity]
-        return [
-            Comparison(
-                f"I = {steps}, η = {size:.3g}", end, end, predicted(steps, size),
-                float(number), (steps, size), end - stationary, AXES,
-                scale=abs(problem.at - stationary),  # how far the run has come
-            )
-            for number, (steps, size, end) in enumerate(limit_points(problem, method))
-        ]  # fmt: skip
-
-    def prove(right):
-        return _proof_of_one_size() + (_refutation() if right is for_any_sequence else [])
-
-    explain = (
+    ],
+    prove=steps_of_non_convergence,
+    explain=(
         "It holds as printed, by a problem that has a maximum and no minimum. With one step size "
         "for all t a problem with a minimum shows it too. Its limit points are closed forms, with "
         "a bias that does not vanish with the step size, also where all inner gradients agree; in "
         "Case II it grows with I. For any sequence of step sizes no problem with bounded level "
         "sets can show it in Case II."
-    )
+    ),
+)
+def non_convergence(case: Case, right: Any) -> list[Comparison]:
+    problem, method = case.problem, case.algorithm
+    predicted = right(problem.heterogeneity, getattr(method, "sharing", "feddro"))
+    stationary = bias.STATIONARY[problem.heterogeneity]
+    return [
+        Comparison(
+            f"I = {steps}, η = {size:.3g}",
+            end,
+            end,
+            predicted(steps, size),
+            float(number),
+            (steps, size),
+            end - stationary,
+            AXES,
+            scale=abs(problem.at - stationary),  # how far the run has come
+        )
+        for number, (steps, size, end) in enumerate(limit_points(problem, method))
+    ]
 
 
 def _proof_of_one_size():

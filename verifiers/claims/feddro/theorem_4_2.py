@@ -18,27 +18,24 @@ convergence of the mean over t that Theorem 5.1 bounds: no single iterate need c
 refuted. (There the second term itself is large, and the bound vacuous.)
 """
 
+from typing import Any
+
 import sympy
 from sympy import Rational, oo, symbols
 
-from synthetic.problems import AveragedComposition, BiasAmplification, PenalisedDRO
-from toolkit import (
-    Assumption,
-    ByProof,
-    Case,
-    Erratum,
-    Stated,
-    average,
-    claim,
-    grid,
-    intended,
-    literal,
-    sq,
-)
-from toolkit.algorithms import CompositionalFedAvg
+from synthetic.problems.averaged_composition import AveragedComposition
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.penalised_dro import PenalisedDRO
+from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
+from toolkit.cases import Assumption, Case, grid
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, average, sq
+from toolkit.parameters import sweep
+from toolkit.readings import ByProof, Erratum, Stated, intended, literal
+from verifiers.claim_types.bound import bound
 from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
-from verifiers.symbolic import finite_limit, nonnegative, vanishes
+from verifiers.symbolic import Step, finite_limit, nonnegative, vanishes
 
 T = symbols("T", positive=True)
 SHARED = Assumption(
@@ -97,68 +94,74 @@ DIFFERENT = AveragedComposition(
 )
 
 
-@claim(
+def most(c: Letters) -> Expression:
+    return c.B_g**2 * c.B_f**2
+
+
+def steps(right: Any) -> list[Step]:
+    letters = {
+        "Phi_gap": 1,
+        "eta": T ** Rational(-1, 2),
+        "T": T,
+        "I": T ** Rational(1, 4),
+        "B_f": 1,
+        "L_g": 1,
+        "B_g": 1,
+        "L_f": 1,
+    }
+    stated = right(type("Letters", (), letters))
+    says = r"\eta=T^{-1/2},\, I=T^{1/4}: \text{ the bound tends to } 0 \text{ like } T^{-1/2}"
+    scaled = stated * T ** Rational(1, 2)
+    return [
+        finite_limit(scaled, T, oo, says, "√T times the bound (all constants 1)"),
+        vanishes(stated.limit(T, oo), r"\lim_{T\to\infty} = 0"),
+    ]
+
+
+@bound(
     name="feddro/theorem-4.2",
     kind="existence",
     source="004, Theorem 4.2",
     assumes=[*given.ASSUMED, given.AVERAGED, SHARED],
     statement=r"1\le I\le\mathcal O(T^{1/4}):\quad \exists\,\eta^t>0:\; "
     r"\bar x^t \to \{x : \nabla\Phi(x)=0\} \text{ with } y_k^t=\bar y^t \text{ at each } t",
-)
-class Convergence:
-    cases = [
+    cases=[
         *(run(BiasAmplification(at=2.0), p**4, p) for p in (2, 4, 10)),
         *(run(BiasAmplification(heterogeneity="offsets", at=2.0), p**4, p) for p in (2, 4, 10)),
         *(run(DIFFERENT, p**4, p) for p in (3, 6, 10)),
         *grid(
             BiasAmplification(at=-1.0),
-            CompositionalFedAvg(local_steps=[1, 16], step_size=0.2, sharing="every-step"),
+            CompositionalFedAvg(local_steps=sweep(1, 16), step_size=0.2, sharing="every-step"),
             rounds=50,
         ),
         drifting(6),
-    ]  # fmt: skip
-    full = [run(DIFFERENT, p**4, p) for p in (14, 18)] + [run(BiasAmplification(at=2.0), 18**4, 18)]
-
-    def left(view):
-        return average("step", sq(view.gradient(view.mean("x"))))
-
-    def range(c):
-        return c.B_g**2 * c.B_f**2
-
-    readings = {
+    ],
+    full=[run(DIFFERENT, p**4, p) for p in (14, 18)] + [run(BiasAmplification(at=2.0), 18**4, 18)],
+    range=most,
+    readings={
         "every f and g_k": literal(ByProof(_no_choice)),
         "Φ is bounded below": intended(
             Stated(explicit, assumes=(given.BOUNDED_BELOW, SMALL)),
             quote="Theorem 5.1's bound has Φ(x̄⁰) − Φ(x*); section 3: 'We instead rely on finding "
             "approximate stationary points of Φ(·)'",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "incomplete",
         changes="Φ has to be bounded below, as losses are; and what converges is the mean of "
         "‖∇Φ(x̄^t)‖² over t, not each iterate.",
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("a quarter of the first term", bounded(lambda c: explicit(c, gap=Rational(1, 4)))),
         ("a tenth of the first term", bounded(lambda c: explicit(c, gap=Rational(1, 10)))),
         ("without the drift term", bounded(lambda c: explicit(c, drift=0))),
-    ]
-
-    def prove(right):
-        letters = {
-            "Phi_gap": 1, "eta": T ** Rational(-1, 2), "T": T, "I": T ** Rational(1, 4), "B_f": 1,
-            "L_g": 1, "B_g": 1, "L_f": 1,
-        }  # fmt: skip
-        stated = right(type("Letters", (), letters))
-        says = r"\eta=T^{-1/2},\, I=T^{1/4}: \text{ the bound tends to } 0 \text{ like } T^{-1/2}"
-        scaled = stated * T ** Rational(1, 2)
-        return [
-            finite_limit(scaled, T, oo, says, "√T times the bound (all constants 1)"),
-            vanishes(stated.limit(T, oo), r"\lim_{T\to\infty} = 0"),
-        ]
-
-    explain = (
+    ],
+    prove=steps,
+    explain=(
         "x̄ moves along ∇Φ up to L_Φ times the clients' distance from x̄, since ȳ is the mean of "
         "the g_k(x_k): at most L_ΦηjB_gB_f after j local steps. With η = T^(−1/2) the mean "
         "squared gradient is O(T^(−1/2))."
-    )
+    ),
+)
+def convergence(view: View) -> Reduction:
+    return average("step", sq(view.gradient(view.mean("x"))))

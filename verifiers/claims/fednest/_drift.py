@@ -10,7 +10,8 @@ On x nothing need be convex: with an ℓ_{f,1}-Lipschitz ∇_x f_i(·; ξ) of ev
 by at most 1 + αℓ_{f,1}, so ‖x_{i,ν} − x^k‖² ≤ ν²α²(1 + αℓ_{f,1})^{2(τ−1)}‖h‖², almost surely.
 """
 
-from toolkit import Assumption, average, each, sq
+from toolkit.cases import Assumption
+from toolkit.measure import average, each, sq
 
 SAMPLES = Assumption(
     "samples", r"0 \preceq \nabla^2_y g_i(\cdot;\zeta) \preceq \tfrac1\beta I",

@@ -24,15 +24,18 @@ steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``tests/test_tra
 each of these in numbers, from the exact recursion of the second moments.)
 """
 
+from collections.abc import Callable
 from math import ceil, exp, floor, log
 
 import sympy
 from sympy import Integer, Rational, symbols
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import Case, average, sq
-from toolkit.algorithms import FedNest
-from verifiers.rate import Floor, Rate
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fednest import FedNest
+from toolkit.cases import Case
+from toolkit.measure import average, sq
+from verifiers.claim_types.bound import Measure
+from verifiers.claim_types.rate import Exact, Floor
 from verifiers.second_moments import second_moments
 
 K = symbols("K", positive=True)
@@ -139,17 +142,18 @@ def floor_of_the_lower_level(at):
     return at["alpha"] * (at["N"] - 4) / 640
 
 
-def rate(*floors, case, left, horizons=EXACT):
-    """Return a rate in K, the rounds, with the exact left side by second moments.
+def rounds(case: Case) -> float:
+    """Return K of a case."""
+    return case.rounds
+
+
+def exact(case: Callable[[int], Case], left: Measure) -> Exact:
+    """Return the exact left side, by second moments, as a function of K.
 
     Args:
         case: from K to the case that is measured.
     """
-    return Rate(
-        horizon=K, floors=floors, size=lambda case: case.rounds, size_name="K, rounds",
-        exact=lambda rounds: second_moments(case(rounds), ("x", "y")).average(left),
-        horizons=horizons,
-    )  # fmt: skip
+    return lambda horizon: second_moments(case(horizon), ("x", "y")).average(left)
 
 
 FLOORS = [

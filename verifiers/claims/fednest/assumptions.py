@@ -4,7 +4,7 @@ r"""The assumptions of 002 (slide "Theory"), and what single statements need.
 **Strong convexity**: g_i(x, ·) with μ_g for all x. **Noise**: unbiased, bounded variances.
 """
 
-from toolkit import Assumption
+from toolkit.cases import Assumption
 
 LIPSCHITZ = Assumption(
     "Lipschitz (1)", r"f_i, \nabla f_i, \nabla g_i, \nabla^2 g_i: \ell_{f,0}, \ell_{f,1}, "

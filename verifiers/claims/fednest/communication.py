@@ -14,13 +14,19 @@ in the paper's public code (1 + N + 2 rounds of FedOut) supposes. As a budget it
 count it is overstated.
 """
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import Assumption, Stated, claim, grid, intended, literal
-from toolkit.algorithms import FedNest, FedNestSGD, LFedNest
-from toolkit.readings import Erratum
+from typing import Any
+
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fednest import FedNest
+from toolkit.algorithms.fednest_sgd import FedNestSGD
+from toolkit.algorithms.lfednest import LFedNest
+from toolkit.cases import Assumption, Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, Stated, intended, literal
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
 from verifiers.claims.fednest._drawn import lengths
-from verifiers.ground_truth import Comparison
+from verifiers.compared import Comparison
 
 PROBLEM = QuadraticBilevel(clients=2, hessian_heterogeneity=0.3, upper_noise=0.1)
 SERIES = Assumption(
@@ -78,20 +84,20 @@ def one_fewer(case, count):
     return exactly(case, count) - case.rounds
 
 
-@claim(
+@comparison(
     name="fednest/communication",
     kind="complexity",
     source="002, table of LFedNest",
     statement=r"\text{FedNest: } 2T+N+3,\quad \text{FedNest}_{SGD}\text{: } T+N+3,\quad "
     r"\text{LFedNest: } T+1",
-)
-class Rounds:
-    cases = [
-        *grid(PROBLEM, FedNest(terms=4, inner_calls=2, series=["sampled", "summed"]), rounds=5),
+    cases=[
+        *grid(
+            PROBLEM, FedNest(terms=4, inner_calls=2, series=sweep("sampled", "summed")), rounds=5
+        ),
         *grid(PROBLEM, FedNestSGD(terms=3, inner_steps=2), rounds=5),
         *grid(PROBLEM, LFedNest(terms=3, inner_calls=3, outer_steps=2), rounds=4),
-    ]  # fmt: skip
-    readings = {
+    ],
+    readings={
         "N' random, exactly": literal(Stated(exactly, assumes=(SAMPLED,)), part="N' random"),
         "N' random, at most": intended(
             Stated(at_most, assumes=(SAMPLED,)),
@@ -101,32 +107,37 @@ class Rounds:
         ),
         "N matrix products": literal(Stated(exactly, assumes=(SUMMED,)), part="N matrix products"),
         "LFedNest": literal(Stated(exactly, assumes=(LIGHT,)), part="LFedNest"),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "overstated",
         changes="Nothing for a budget. On average an iteration of FedNest and of FedNest_SGD takes "
         "(N + 1)/2 rounds fewer than the table says.",
-    )
-    corrected = of_the_drawn
-    correction = (
+    ),
+    corrected=of_the_drawn,
+    correction=(
         "2T + N' + 3 rounds, T + N' + 3 with plain steps on y: N' + 1 averages of FedIHGP, two of "
         "FedOut. On average N' = (N − 1)/2, at most N − 1."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("one round fewer", one_fewer),
-        ("one round fewer for the N' that is drawn",
-         lambda case, count: of_the_drawn(case, count) - case.rounds),
-        ("one inner round fewer for the N' that is drawn",
-         lambda case, count: of_the_drawn(case, count) - case.rounds * case.algorithm.inner_calls),
+        (
+            "one round fewer for the N' that is drawn",
+            lambda case, count: of_the_drawn(case, count) - case.rounds,
+        ),
+        (
+            "one inner round fewer for the N' that is drawn",
+            lambda case, count: (
+                of_the_drawn(case, count) - case.rounds * case.algorithm.inner_calls
+            ),
+        ),
         ("FedNest's for LFedNest", Stated(as_fednest, assumes=(LIGHT,))),
-    ]  # fmt: skip
-
-    def compare(case, right):
-        count = float(counted(case).rounds)
-        what = f"rounds of {case.rounds} iterations"
-        return [Comparison(what, count, count, float(right(case, count)))]
-
-    explain = (
+    ],
+    explain=(
         "LFedNest's count is exact. The other two are upper bounds for FedIHGP as printed, with N' "
         "random and below N, and exact where N matrix products are always taken."
-    )
+    ),
+)
+def rounds(case: Case, right: Any) -> list[Comparison]:
+    count = float(counted(case).rounds)
+    what = f"rounds of {case.rounds} iterations"
+    return [Comparison(what, count, count, float(right(case, count)))]

@@ -11,18 +11,22 @@ while y* has H_i for S_i. They agree for τ = 1, for equal H_i (S_i = S commutes
 equal y_i*. As β → 0 for fixed τ, S_i/β → τH_i and ŷ → y*; as τ → ∞, ŷ → (1/m) Σ y_i*.
 """
 
+from typing import Any
+
 import numpy as np
 import sympy
 import torch
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import claim, grid
-from toolkit.algorithms import FedInn
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fedinn import FedInn
+from toolkit.cases import Case, grid
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
-from verifiers.ground_truth import components
-from verifiers.symbolic import vanishes
+from verifiers.compared import Comparison, components
+from verifiers.symbolic import Step, vanishes
 
 DIFFERENT = QuadraticBilevel(
     clients=2, dim=2, lower_dim=2, smallest=0.8, hessian_heterogeneity=0.5,
@@ -57,58 +61,65 @@ def mean_of_minimisers(problem, method):
     return minimisers(problem).mean(0)
 
 
-@claim(
+def steps(right: Any) -> list[Step]:
+    """Scalars, h_1 = 1, h_2 = 2, y_1* = 1, y_2* = 0."""
+    beta = sympy.symbols("beta", positive=True)
+    one, two = 1 - (1 - beta) ** 2, 1 - (1 - 2 * beta) ** 2
+    best = sympy.Rational(1, 3)
+    point = {unbiased: best, mean_of_minimisers: sympy.Rational(1, 2)}.get(right, one / (one + two))
+    after = ((1 - one) * point + one + (1 - two) * point) / 2
+    return [
+        vanishes(after - point, r"\tau = 2:\; \hat y \text{ is a fixed point}"),
+        vanishes(
+            point - best - 2 * beta / (3 * (6 - 5 * beta)),
+            r"\hat y - y^* = \tfrac{S_1}{S_1+S_2}-\tfrac13 = \tfrac{2\beta}{3(6-5\beta)} > 0"
+            r" \text{ for } 0<\beta<\tfrac12",
+        ),
+        vanishes(
+            sympy.limit(point, beta, 0) - best,
+            r"\beta\to0 \text{ at fixed } \tau:\; \hat y\to y^*",
+        ),
+    ]
+
+
+@comparison(
     name="fednest/fedavg-fixed-point",
     kind="existence",
     source="002, slide before FedIHGP",
     assumes=[given.CONVEX],
     statement=r"\text{FedAvg can lead to convergence to a point different from } y^*(x)",
-)
-class FixedPoint:
-    cases = [
-        *grid(DIFFERENT, FedInn(variance_reduced=False, inner_step_size=0.4, inner_steps=5),
-              rounds=60),
-        *grid(DIFFERENT, FedInn(variance_reduced=False, inner_step_size=[0.1, 0.7],
-                                inner_steps=[1, 2, 20]), rounds=400),
-        *grid(QuadraticBilevel(clients=3, dim=2, lower_dim=3, hessian_heterogeneity=0.4,
-                               cross_heterogeneity=0.5),
-              FedInn(variance_reduced=False, inner_step_size=0.3, inner_steps=7), rounds=400),
-    ]  # fmt: skip
-    right = closed_form
-    false_siblings = [
+    cases=[
+        *grid(
+            DIFFERENT, FedInn(variance_reduced=False, inner_step_size=0.4, inner_steps=5), rounds=60
+        ),
+        *grid(
+            DIFFERENT,
+            FedInn(
+                variance_reduced=False, inner_step_size=sweep(0.1, 0.7), inner_steps=sweep(1, 2, 20)
+            ),
+            rounds=400,
+        ),
+        *grid(
+            QuadraticBilevel(
+                clients=3, dim=2, lower_dim=3, hessian_heterogeneity=0.4, cross_heterogeneity=0.5
+            ),
+            FedInn(variance_reduced=False, inner_step_size=0.3, inner_steps=7),
+            rounds=400,
+        ),
+    ],
+    right=closed_form,
+    false_siblings=[
         ("no bias", unbiased),
         ("the mean of the clients' minimisers", mean_of_minimisers),
-    ]
-
-    def compare(case, right):
-        ctx = NoiselessContext(case.problem.clients, dtype=torch.float64, device="cpu")
-        ended = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state
-        end, stated = ended.y[0, :, 0].numpy(), right(case.problem, case.algorithm)
-        return components("component {} of the limit", end, stated)
-
-    def prove(right):
-        """Scalars, h_1 = 1, h_2 = 2, y_1* = 1, y_2* = 0."""
-        beta = sympy.symbols("beta", positive=True)
-        one, two = 1 - (1 - beta) ** 2, 1 - (1 - 2 * beta) ** 2
-        best = sympy.Rational(1, 3)
-        point = {unbiased: best, mean_of_minimisers: sympy.Rational(1, 2)}.get(
-            right, one / (one + two)
-        )
-        after = ((1 - one) * point + one + (1 - two) * point) / 2
-        return [
-            vanishes(after - point, r"\tau = 2:\; \hat y \text{ is a fixed point}"),
-            vanishes(
-                point - best - 2 * beta / (3 * (6 - 5 * beta)),
-                r"\hat y - y^* = \tfrac{S_1}{S_1+S_2}-\tfrac13 = \tfrac{2\beta}{3(6-5\beta)} > 0"
-                r" \text{ for } 0<\beta<\tfrac12",
-            ),
-            vanishes(
-                sympy.limit(point, beta, 0) - best,
-                r"\beta\to0 \text{ at fixed } \tau:\; \hat y\to y^*",
-            ),
-        ]
-
-    explain = (
+    ],
+    prove=steps,
+    explain=(
         "It stops at a closed-form point, which is y* only for one local step, for equal Hessians "
         "or for equal minimisers."
-    )
+    ),
+)
+def fixed_point(case: Case, right: Any) -> list[Comparison]:
+    ctx = NoiselessContext(case.problem.clients, dtype=torch.float64, device="cpu")
+    ended = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state
+    end, stated = ended.y[0, :, 0].numpy(), right(case.problem, case.algorithm)
+    return components("component {} of the limit", end, stated)

@@ -13,20 +13,24 @@ Attained by scalars with |∇_y f| = ℓ_{f,0}.
 
 from contextlib import suppress
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from sympy import Rational
 
-from synthetic.problems import LogisticBilevel, QuadraticBilevel
-from toolkit import claim, grid
-from toolkit.algorithms import FedIHGP
+from synthetic.problems.logistic_bilevel import LogisticBilevel
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fedihgp import FedIHGP
+from toolkit.cases import Case, grid
 from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
 from toolkit.measure import average
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
 from verifiers.claims.fednest.neumann import bias_bound, value
-from verifiers.ground_truth import Comparison
+from verifiers.compared import Comparison
 
 OUTCOMES = 2**18
 """The most outcomes that are run; beyond, one route is left."""
@@ -42,68 +46,78 @@ class Bound:
         return self.share * bias_bound(c)
 
 
-@claim(
+@comparison(
     name="fednest/fedihgp-bias",
     kind="bound",
     source="002, FedIHGP",
     assumes=[given.LIPSCHITZ, given.CONVEX],
     statement=r"\|p(x,y)-\mathbb{E}[p_{N'}]\| \le \mathcal O\Big(\Big(\frac{\kappa_g-1}{\kappa_g}"
     r"\Big)^N\Big), \text{ here with } \frac{\ell_{f,0}}{\mu_g}",
-)
-class Bias:
-    cases = [
+    cases=[
         *grid(
             QuadraticBilevel(clients=1, dim=1, lower_dim=1, upper_slope=1.0, lower_start=5.0),
-            FedIHGP(terms=[1, 3, 10]), rounds=1,
+            FedIHGP(terms=sweep(1, 3, 10)),
+            rounds=1,
         ),
         *grid(
             QuadraticBilevel(
-                clients=3, dim=2, upper_slope=1.0, hessian_heterogeneity=0.4, lower_start=3.0,
+                clients=3,
+                dim=2,
+                upper_slope=1.0,
+                hessian_heterogeneity=0.4,
+                lower_start=3.0,
                 target_heterogeneity=0.5,
             ),
-            FedIHGP(terms=[1, 2, 4, 40], participation=[1.0, 0.34]), rounds=1,
+            FedIHGP(terms=sweep(1, 2, 4, 40), participation=sweep(1.0, 0.34)),
+            rounds=1,
         ),
         *grid(
             QuadraticBilevel(
-                clients=2, dim=3, upper_slope=0.5, hessian_heterogeneity=0.3, lower_start=3.0,
-                upper_noise=0.3, lower_curvature_noise=0.2,
+                clients=2,
+                dim=3,
+                upper_slope=0.5,
+                hessian_heterogeneity=0.3,
+                lower_start=3.0,
+                upper_noise=0.3,
+                lower_curvature_noise=0.2,
             ),
-            FedIHGP(terms=[2, 3], participation=[1.0, 0.5]), rounds=1,
+            FedIHGP(terms=sweep(2, 3), participation=sweep(1.0, 0.5)),
+            rounds=1,
         ),
         *grid(
             LogisticBilevel(clients=3, lower_dim=2, noise="none"),
-            FedIHGP(terms=[1, 3, 10], participation=[1.0, 0.34]), rounds=1,
+            FedIHGP(terms=sweep(1, 3, 10), participation=sweep(1.0, 0.34)),
+            rounds=1,
         ),
-    ]  # fmt: skip
-    right = Bound()
-    false_siblings = [
+    ],
+    right=Bound(),
+    false_siblings=[
         ("N' over {0, …, N}", Bound(last=0)),
         ("without the factor N", Bound(scale=False)),
         ("one cohort for all terms", Bound(reused=True)),
         ("without 1/|S_n|", Bound(divided=False)),
         ("a tenth less", Bound(share=Rational(9, 10))),
-    ]
-
-    def compare(case, right):
-        problem, method = case.problem, case.algorithm
-        bound, changes = value(case, right), right.changes
-        p = problem.inverse_hessian_gradient(*start(problem))[:, 0]
-        by_hand = expectation(problem, method, **changes)
-        routes = {"term by term": by_hand}
-        with suppress(TooManyAtoms):
-            if not changes:
-                made = run_exactly(problem, method, rounds=1, left=nothing, limit=OUTCOMES)
-                routes["every outcome"] = made.state.p[0].numpy() @ made.weights
-        made = []
-        for what, mean in routes.items():
-            error = float(np.linalg.norm(p.numpy() - mean))
-            made.append(Comparison(f"{what}, N = {method.terms}", error, error, bound))
-        return made
-
-    explain = (
+    ],
+    explain=(
         "With ℓ_f,0/μ_g for the O it holds, also for sampled clients with different Hessians, and "
         "scalars attain it for every N."
-    )
+    ),
+)
+def bias(case: Case, right: Any) -> list[Comparison]:
+    problem, method = case.problem, case.algorithm
+    bound, changes = value(case, right), right.changes
+    p = problem.inverse_hessian_gradient(*start(problem))[:, 0]
+    by_hand = expectation(problem, method, **changes)
+    routes = {"term by term": by_hand}
+    with suppress(TooManyAtoms):
+        if not changes:
+            made = run_exactly(problem, method, rounds=1, left=nothing, limit=OUTCOMES)
+            routes["every outcome"] = made.state.p[0].numpy() @ made.weights
+    made = []
+    for what, mean in routes.items():
+        error = float(np.linalg.norm(p.numpy() - mean))
+        made.append(Comparison(f"{what}, N = {method.terms}", error, error, bound))
+    return made
 
 
 def nothing(view):

@@ -21,9 +21,14 @@ With equal Hessians ρ = (1 − βμ_g)^τ for every τ.
 import numpy as np
 from sympy import Rational
 
-from synthetic.problems import QuadraticBilevel, QuadraticMinimax
-from toolkit import Assumption, Stated, claim, each, grid, literal, narrower, wider
-from toolkit.algorithms import FedInn
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.algorithms.fedinn import FedInn
+from toolkit.cases import Assumption, grid
+from toolkit.measure import Reduction, View, each
+from toolkit.parameters import sweep
+from toolkit.readings import Stated, literal, narrower, wider
+from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
 
@@ -76,36 +81,43 @@ def without_condition_number(c):
     return (1 - c.beta * c.ell_g1) ** (2 * c.tau) * c.measured("before")
 
 
-@claim(
+@bound(
     name="fednest/fedinn-convergence",
-    kind="bound",
     source="002, Proposed Algorithm: FedNest, Inner Optimizer",
     assumes=[given.CONVEX, STEP_SIZE, QUADRATIC, QUIET],
     statement=r"\text{the global convergence of FedInn}:\quad g(x,y^+)-g(x,y^*(x)) \le "
     r"\rho^2\big(g(x,y)-g(x,y^*(x))\big)",
-)
-class Convergence:
-    cases = [
+    cases=[
         *grid(
             QuadraticBilevel(clients=2, dim=1, lower_dim=1, cross=0.0, hessian_heterogeneity=0.9),
-            FedInn(inner_step_size=0.5, inner_steps=[50, 8, 2, 1]), rounds=2,
+            FedInn(inner_step_size=0.5, inner_steps=sweep(50, 8, 2, 1)),
+            rounds=2,
         ),
         *grid(
-            QuadraticBilevel(clients=[2, 3], hessian_heterogeneity=0.4, offset_heterogeneity=0.5),
-            FedInn(inner_step_size=[0.5, 0.02], inner_steps=[1, 5, 25]), rounds=2,
+            QuadraticBilevel(
+                clients=sweep(2, 3), hessian_heterogeneity=0.4, offset_heterogeneity=0.5
+            ),
+            FedInn(inner_step_size=sweep(0.5, 0.02), inner_steps=sweep(1, 5, 25)),
+            rounds=2,
         ),
         *grid(
             QuadraticBilevel(clients=2, smallest=0.1, offset_heterogeneity=0.5),
-            FedInn(inner_step_size=0.5, inner_steps=[1, 50]), rounds=1,
+            FedInn(inner_step_size=0.5, inner_steps=sweep(1, 50)),
+            rounds=1,
         ),
-        *grid(QuadraticMinimax(clients=3, heterogeneity=0.5),
-              FedInn(inner_step_size=0.4, inner_steps=[1, 10]), rounds=2),
-        *grid(QuadraticBilevel(clients=1, cross=0.0, lower_dim=1, dim=1),
-              FedInn(inner_step_size=0.05, inner_steps=4), rounds=5),
-    ]  # fmt: skip
-    left = left
-    measured = {"before": r"\big(g(x,y)-g(x,y^*)\big)"}
-    readings = {
+        *grid(
+            QuadraticMinimax(clients=3, heterogeneity=0.5),
+            FedInn(inner_step_size=0.4, inner_steps=sweep(1, 10)),
+            rounds=2,
+        ),
+        *grid(
+            QuadraticBilevel(clients=1, cross=0.0, lower_dim=1, dim=1),
+            FedInn(inner_step_size=0.05, inner_steps=4),
+            rounds=5,
+        ),
+    ],
+    measured={"before": r"\big(g(x,y)-g(x,y^*)\big)"},
+    readings={
         "τβℓ_{g,1} ≤ 1": literal(Stated(lambda c: c.measured("before"), assumes=(SHORT,))),
         "any τ": wider(
             lambda c: c.measured("before"),
@@ -118,21 +130,24 @@ class Convergence:
             ),
             why="equal Hessians are assumed nowhere",
         ),
-    }
-    corrected = Stated(contraction, assumes=(SHORT,))
-    correction = (
+    },
+    corrected=Stated(contraction, assumes=(SHORT,)),
+    correction=(
         "In the norm ‖v‖_H² = vᵀHv the error is multiplied by the symmetric I − H^½PH^½. A "
         "summand of P is a decreasing function (1 − (1 − βs)^τ)/s of H_i's eigenvalues s ≤ ℓ, so "
         "P ≥ (1 − (1 − βℓ)^τ)/ℓ and P ≤ τβ; H lies between μ_g and ℓ. So the eigenvalues of "
         "H^½PH^½ lie between (1 − (1 − βℓ)^τ)/κ_g and τβℓ ≤ 1. g − g* = ½‖y − y*‖_H²."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("twice as fast", Stated(lambda c: contraction(c, 2), assumes=(SHORT,))),
         ("without κ_g", Stated(without_condition_number, assumes=(SHORT,))),
         ("a tenth faster", Stated(lambda c: contraction(c, Rational(11, 10)), assumes=(SHORT,))),
         ("without τβℓ ≤ 1", Stated(contraction)),
-    ]
-    explain = (
+    ],
+    explain=(
         "With τβℓ_g,1 ≤ 1 it contracts at an explicit rate. Where Hessians differ many local steps "
         "make it diverge, even with β ≤ 1/ℓ_g,1: the step size has to shrink with τ."
-    )
+    ),
+)
+def convergence(view: View) -> Reduction:
+    return left(view)

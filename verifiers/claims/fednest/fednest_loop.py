@@ -8,11 +8,19 @@ communication table: SGD for SVRG, a local series for the global one.
 against the federation on the same draws, with different noisy clients and with sampled ones.
 """
 
-from synthetic.problems import QuadraticBilevel, QuadraticMinimax
-from toolkit import claim, grid
-from toolkit.algorithms import FedNest, FedNestSGD, LFedNest, LFedNestSVRG
+from typing import Any
+
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.algorithms.fednest import FedNest
+from toolkit.algorithms.fednest_sgd import FedNestSGD
+from toolkit.algorithms.lfednest import LFedNest
+from toolkit.algorithms.lfednest_svrg import LFedNestSVRG
+from toolkit.cases import Case, grid
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
 from verifiers.claims.fednest._transcribed import NAME, transcribed
+from verifiers.compared import Comparison
 
 NOISY = QuadraticBilevel(
     clients=5, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
@@ -23,15 +31,12 @@ NOISY = QuadraticBilevel(
 SHAPE = {"inner_calls": 2, "inner_steps": 3, "outer_steps": 2, "terms": 4, "batch": 2}
 
 
-@claim(
+@comparison(
     name="fednest/fednest-loop",
-    kind="identity",
     source="002, Proposed Algorithm: FedNest; table of LFedNest",
     statement=r"y^{k+1} = \mathrm{FedInn}(x^k,y^k,\beta^k),\quad x^{k+1} = \mathrm{FedOut}(x^k,"
     r"y^{k+1},\alpha^k)",
-)
-class PseudoCode:
-    cases = [
+    cases=[
         *(
             case
             for method in (FedNest, FedNestSGD, LFedNest, LFedNestSVRG)
@@ -42,16 +47,17 @@ class PseudoCode:
             for method in (FedNest, LFedNest)
             for case in grid(
                 QuadraticMinimax(clients=3, heterogeneity=0.4, gradient_noise=0.3),
-                method(inner_steps=2, outer_steps=2, terms=3), rounds=3,
+                method(inner_steps=2, outer_steps=2, terms=3),
+                rounds=3,
             )
         ),
-    ]  # fmt: skip
-    right = ""
-    false_siblings = [
+    ],
+    right="",
+    false_siblings=[
         ("one shared gradient for all calls of a round", "stale"),
         ("p_n summed over S_n, undivided", "undivided"),
         ("y of the first client for the mean", "own"),
-    ]
-
-    def compare(case, right):
-        return models(case, NAME, transcribed, right, fields=("x", "y"))
+    ],
+)
+def pseudo_code(case: Case, right: Any) -> list[Comparison]:
+    return models(case, NAME, transcribed, right, fields=("x", "y"))

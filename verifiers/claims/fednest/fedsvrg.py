@@ -7,15 +7,21 @@ r"""FedSVRG as printed (slide "Gradient-Type Federated Optimization").
 the same draws; on gradient fields with noise, different clients, all or some of them.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 
-from synthetic.problems import KLDRO, QuadraticMinimax
-from toolkit import claim, grid
-from toolkit.algorithms import FedSVRG
+from synthetic.problems.kl_dro import KLDRO
+from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.algorithms.fedsvrg import FedSVRG
+from toolkit.cases import Case, grid
 from toolkit.draws import Subset
 from toolkit.federation import sampled_context
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
+from verifiers.compared import Comparison
 
 NAME = "fedsvrg"
 
@@ -52,21 +58,21 @@ def transcribed(problem, given, rounds, change):
     return np.tile(x, (m, 1))
 
 
-@claim(
+@comparison(
     name="fednest/fedsvrg",
-    kind="identity",
     source="002, Gradient-Type Federated Optimization",
     statement=r"h_{i,\nu}^k = -\nabla f_i(x_{i,\nu}^k;\xi_{i,\nu}^k) + \nabla f_i(x^k;"
     r"\xi_{i,\nu}^k) - \frac1m\sum_{i=1}^m\nabla f_i(x^k;\xi_i^k)",
-)
-class PseudoCode:
-    cases = [
-        *grid(QuadraticMinimax(clients=3, heterogeneity=0.5, gradient_noise=0.3),
-              FedSVRG(local_steps=3, batch=2, participation=[1.0, 0.34]), rounds=4),
+    cases=[
+        *grid(
+            QuadraticMinimax(clients=3, heterogeneity=0.5, gradient_noise=0.3),
+            FedSVRG(local_steps=3, batch=2, participation=sweep(1.0, 0.34)),
+            rounds=4,
+        ),
         *grid(KLDRO(form="average", clients=3), FedSVRG(local_steps=2, batch=3), rounds=3),
-    ]  # fmt: skip
-    right = ""
-    false_siblings = [("the other sign", "sign"), ("without the mean gradient", "no mean")]
-
-    def compare(case, right):
-        return models(case, NAME, transcribed, right)
+    ],
+    right="",
+    false_siblings=[("the other sign", "sign"), ("without the mean gradient", "no mean")],
+)
+def pseudo_code(case: Case, right: Any) -> list[Comparison]:
+    return models(case, NAME, transcribed, right)

@@ -16,13 +16,15 @@ rests on that one exponent, which a conversion of the slides to text may have lo
 
 from sympy import Rational, exp, log, symbols
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import Case, claim
-from toolkit.algorithms import FedInn
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fedinn import FedInn
+from toolkit.cases import Case
+from toolkit.measure import Reduction, View
 from toolkit.readings import Erratum
+from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
-from verifiers.rate import Derived, Floor, Rate, Schedule
+from verifiers.derived import Derived
 
 T, TAU, BETA = symbols("T tau beta", positive=True)
 LINE = {"tau": T, "beta": 1 / T}
@@ -43,36 +45,33 @@ def along(at):
     return LIMIT * T**0 if at["tau"] * at["beta"] == 1 else None
 
 
-@claim(
+@rate(
     name="fednest/inner-drift",
-    kind="rate",
     source="002, Inner Optimizer: FedInn",
     assumes=[given.CONVEX],
     statement=r"\|y_{i,\nu}^k-y^k\|^2 \le O(\order)",
-)
-class Exponents:
-    cases = [instance(steps) for steps in (8, 16, 32, 64, 128, 256)]
-    full = [instance(steps) for steps in (512, 1024, 2048)]
-    left = drift.mean_inner
-    right = Schedule(LINE, TAU * BETA**2)
-    corrected = Schedule(LINE, TAU**2 * BETA**2)
-    correction = "fednest/inner-drift-from-start: ‖y_{i,ν} − y‖² ≤ τ²β²ℓ_{g,1}²‖y − y*(x)‖²."
-    erratum = Erratum(
+    cases=[instance(steps) for steps in (8, 16, 32, 64, 128, 256)],
+    full=[instance(steps) for steps in (512, 1024, 2048)],
+    right=Schedule(LINE, TAU * BETA**2),
+    corrected=Schedule(LINE, TAU**2 * BETA**2),
+    correction="fednest/inner-drift-from-start: ‖y_{i,ν} − y‖² ≤ τ²β²ℓ_{g,1}²‖y − y*(x)‖².",
+    erratum=Erratum(
         "false",
         changes="The drift of τ local steps of size β is of order τ²β², not τβ². A step size that "
         "shrinks like 1/√τ does not keep it bounded; one that shrinks like 1/τ does.",
         one_character=True,
-    )
-    rate = Rate(
-        horizon=T,
-        derived=Derived("fednest/inner-drift-from-start"),
-        floors=[Floor("one client, g = y²/2, y = 1", along)],
-        size=drift.inner_steps,
-        size_name="τ, local steps of size 1/τ",
-    )
-    false_siblings = [
+    ),
+    horizon=T,
+    derived=Derived("fednest/inner-drift-from-start"),
+    floors=[Floor("one client, g = y²/2, y = 1", along)],
+    size=drift.inner_steps,
+    size_name="τ, local steps of size 1/τ",
+    false_siblings=[
         ("τ^{7/4}β²", Schedule(LINE, TAU ** Rational(7, 4) * BETA**2)),
         ("τ^{3/2}β²", Schedule(LINE, TAU ** Rational(3, 2) * BETA**2)),
         ("τ²β²/log τ", Schedule(LINE, TAU**2 * BETA**2 / log(TAU))),
-    ]
-    explain = "The drift grows with (τβ)²: in τ the printed exponent 1 is false, in β 2 is right."
+    ],
+    explain="The drift grows with (τβ)²: in τ the printed exponent 1 is false, in β 2 is right.",
+)
+def exponents(view: View) -> Reduction:
+    return drift.mean_inner(view)

@@ -9,9 +9,15 @@ vanishing Hessian by each.
 
 from sympy import Rational
 
-from synthetic.problems import QuadraticBilevel, QuadraticMinimax
-from toolkit import claim, grid
-from toolkit.algorithms import FedInn, FedNest
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.algorithms.fedinn import FedInn
+from toolkit.algorithms.fednest import FedNest
+from toolkit.cases import grid
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View
+from toolkit.parameters import sweep
+from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
 
@@ -23,46 +29,64 @@ NOISY = [
 ]
 
 
-@claim(
+def corrected(c: Letters) -> Expression:
+    return c.beta**2 * c.measured("steps")
+
+
+@bound(
     name="fednest/inner-drift-bound",
-    kind="bound",
     source="002, Inner Optimizer: FedInn",
     assumes=[given.CONVEX, drift.SAMPLES],
     statement=r"\|y_{i,\nu}^k-y^k\|^2 \le O(\tau_i(\beta_i^k)^2)",
-)
-class Drift:
-    cases = [
-        *(case for noisy in NOISY
-          for case in grid(noisy, FedInn(inner_steps=3, inner_step_size=[0.8, 0.05]), rounds=1)),
+    cases=[
+        *(
+            case
+            for noisy in NOISY
+            for case in grid(
+                noisy, FedInn(inner_steps=3, inner_step_size=sweep(0.8, 0.05)), rounds=1
+            )
+        ),
         *grid(
             QuadraticBilevel(
-                clients=[2, 3], lower_dim=3, hessian_heterogeneity=0.3, offset_heterogeneity=1.0
+                clients=sweep(2, 3),
+                lower_dim=3,
+                hessian_heterogeneity=0.3,
+                offset_heterogeneity=1.0,
             ),
-            FedInn(inner_steps=[1, 8, 40], inner_step_size=[0.6, 0.01]), rounds=2,
+            FedInn(inner_steps=sweep(1, 8, 40), inner_step_size=sweep(0.6, 0.01)),
+            rounds=2,
         ),
-        *grid(QuadraticMinimax(clients=4, heterogeneity=0.6),
-              FedInn(inner_steps=5, inner_step_size=0.3, participation=0.5), rounds=1),
-        *grid(QuadraticBilevel(clients=2, hessian_heterogeneity=0.4),
-              FedNest(inner_calls=1, inner_steps=6, terms=1, outer_step_size=0.05), rounds=1),
-        *grid(QuadraticBilevel(clients=2, smallest=0.01, largest=0.01, cross=0.0),
-              FedInn(inner_steps=10, inner_step_size=1.0), rounds=1),
-    ]  # fmt: skip
-    left = drift.inner
-    measured = {"steps": r"\nu^2\,\mathbb{E}\|q\|^2"}
-
-    def corrected(c):
-        return c.beta**2 * c.measured("steps")
-
-    correction = (
+        *grid(
+            QuadraticMinimax(clients=4, heterogeneity=0.6),
+            FedInn(inner_steps=5, inner_step_size=0.3, participation=0.5),
+            rounds=1,
+        ),
+        *grid(
+            QuadraticBilevel(clients=2, hessian_heterogeneity=0.4),
+            FedNest(inner_calls=1, inner_steps=6, terms=1, outer_step_size=0.05),
+            rounds=1,
+        ),
+        *grid(
+            QuadraticBilevel(clients=2, smallest=0.01, largest=0.01, cross=0.0),
+            FedInn(inner_steps=10, inner_step_size=1.0),
+            rounds=1,
+        ),
+    ],
+    measured={"steps": r"\nu^2\,\mathbb{E}\|q\|^2"},
+    corrected=corrected,
+    correction=(
         "q = (1/|S|) Σ ∇_y g_j(x, y; ζ_j). Where 0 ≼ ∇²_y g_i(·; ζ) ≼ I/β the map y − β∇_y g_i(x, "
         "y; ζ) is nonexpansive, so each local step adds at most β‖q‖ to ‖y_{i,ν} − y‖."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("half as much", lambda c: c.beta**2 * c.measured("steps") / 2),
         ("a hundredth less", lambda c: Rational(99, 100) * c.beta**2 * c.measured("steps")),
         ("a power of β less", lambda c: c.beta**3 * c.measured("steps")),
         ("linear in τ, as printed", lambda c: c.beta**2 * c.measured("steps") / c.tau),
-    ]
-    explain = (
+    ],
+    explain=(
         "The drift of τ local steps is up to (τβ)² times the squared gradient, not τβ² times it."
-    )
+    ),
+)
+def drift_holds(view: View) -> Reduction:
+    return drift.inner(view)

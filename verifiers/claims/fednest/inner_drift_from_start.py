@@ -7,9 +7,13 @@ y*(x)‖ where the first call starts.
 **Kind.** Bound, of every client and local step of the first call, without noise.
 """
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import Assumption, claim, each, grid, sq
-from toolkit.algorithms import FedInn
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fedinn import FedInn
+from toolkit.cases import Assumption, grid
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, each, sq
+from toolkit.parameters import sweep
+from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
 
@@ -20,43 +24,46 @@ FIRST = Assumption(
 )  # fmt: skip
 
 
-@claim(
+def corrected(c: Letters) -> Expression:
+    return (c.tau * c.beta * c.ell_g1 * c.D) ** 2
+
+
+@bound(
     name="fednest/inner-drift-from-start",
-    kind="bound",
     source="002, Inner Optimizer: FedInn",
     assumes=[given.CONVEX, drift.SAMPLES, FIRST],
     statement=r"\|y_{i,\nu}^k-y^k\|^2 \le O(\tau_i(\beta_i^k)^2)",
-)
-class Drift:
-    cases = [
+    cases=[
         *grid(
             QuadraticBilevel(
-                clients=2, hessian_heterogeneity=[0.0, 0.3], offset_heterogeneity=0.5,
+                clients=2,
+                hessian_heterogeneity=sweep(0.0, 0.3),
+                offset_heterogeneity=0.5,
                 lower_start=2.0,
             ),
-            FedInn(inner_steps=[1, 8, 40], inner_step_size=[0.5, 0.02]), rounds=1,
+            FedInn(inner_steps=sweep(1, 8, 40), inner_step_size=sweep(0.5, 0.02)),
+            rounds=1,
         ),
         *grid(
-            QuadraticBilevel(clients=1, dim=1, lower_dim=1, smallest=1.0, largest=1.0, cross=0.0,
-                             lower_start=1.0),
-            FedInn(inner_steps=[1, 20], inner_step_size=0.01), rounds=1,
+            QuadraticBilevel(
+                clients=1, dim=1, lower_dim=1, smallest=1.0, largest=1.0, cross=0.0, lower_start=1.0
+            ),
+            FedInn(inner_steps=sweep(1, 20), inner_step_size=0.01),
+            rounds=1,
         ),
-    ]  # fmt: skip
-    letters = {"D": "lower_start"}
-
-    def left(view):
-        moved = sq(view.client("y") - view.state.y_start)
-        return each("round", "local_step", "client", moved)
-
-    def corrected(c):
-        return (c.tau * c.beta * c.ell_g1 * c.D) ** 2
-
-    correction = (
+    ],
+    letters={"D": "lower_start"},
+    corrected=corrected,
+    correction=(
         "fednest/inner-drift-bound has ‖y_{i,ν} − y‖ ≤ νβ‖q‖ with ν ≤ τ; without noise q = "
         "∇_y g(x, y), and ∇_y g is ℓ_{g,1}-Lipschitz in y and 0 at y*(x)."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("half as much", lambda c: (c.tau * c.beta * c.ell_g1 * c.D) ** 2 / 2),
         ("linear in τ, as printed", lambda c: c.tau * (c.beta * c.ell_g1 * c.D) ** 2),
-    ]
-    explain = "The drift from the first start is at most τ²β² times the squared gradient there."
+    ],
+    explain="The drift from the first start is at most τ²β² times the squared gradient there.",
+)
+def drift_holds(view: View) -> Reduction:
+    moved = sq(view.client("y") - view.state.y_start)
+    return each("round", "local_step", "client", moved)

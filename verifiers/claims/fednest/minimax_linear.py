@@ -23,16 +23,23 @@ the b_i out of FedNest's update alone. And on this f_i FedNest is LFedNest, iter
 """
 
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
-from synthetic.problems import QuadraticMinimax
-from toolkit import Assumption, Stated, average, claim, grid, literal, wider
-from toolkit.algorithms import FedNest, FedNestSGD, LFedNest
+from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.algorithms.fednest import FedNest
+from toolkit.algorithms.fednest_sgd import FedNestSGD
+from toolkit.algorithms.lfednest import LFedNest
+from toolkit.cases import Assumption, Case, grid
 from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
+from toolkit.measure import average
+from toolkit.parameters import sweep
+from toolkit.readings import Stated, literal, wider
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import _minimax as exact
-from verifiers.ground_truth import Comparison
+from verifiers.compared import Comparison
 
 ALL = Assumption(
     "full participation", r"\mathcal S = \{1,\dots,m\}",
@@ -69,75 +76,82 @@ def squared_error(view):
     return average("round", view.round_start("x").new_tensor((away**2).sum(0)))
 
 
-@claim(
+@comparison(
     name="fednest/minimax-linear",
     kind="existence",
     source="002, Minimax Experiment",
     assumes=[DIRECT, STABLE],
     statement=r"\text{FedNest converges linearly to the saddle point despite heterogeneity}",
-)
-class Linear:
-    cases = [
+    cases=[
         *grid(
-            QuadraticMinimax(clients=[1, 2], dim=1, heterogeneity=0.5),
-            FedNest(terms=0, inner_steps=3, inner_step_size=0.4, outer_steps=2), rounds=1,
-        ),
-        *grid(
-            QuadraticMinimax(clients=4, heterogeneity=[0.0, 0.5, 2.0], regulariser=[0.1, 1.0]),
-            FedNest(terms=0, inner_calls=2, inner_steps=5, inner_step_size=0.2, outer_steps=3,
-                    outer_step_size=0.05),
+            QuadraticMinimax(clients=sweep(1, 2), dim=1, heterogeneity=0.5),
+            FedNest(terms=0, inner_steps=3, inner_step_size=0.4, outer_steps=2),
             rounds=1,
         ),
         *grid(
-            QuadraticMinimax(clients=[2, 4], dim=1, heterogeneity=0.5),
+            QuadraticMinimax(
+                clients=4, heterogeneity=sweep(0.0, 0.5, 2.0), regulariser=sweep(0.1, 1.0)
+            ),
+            FedNest(
+                terms=0,
+                inner_calls=2,
+                inner_steps=5,
+                inner_step_size=0.2,
+                outer_steps=3,
+                outer_step_size=0.05,
+            ),
+            rounds=1,
+        ),
+        *grid(
+            QuadraticMinimax(clients=sweep(2, 4), dim=1, heterogeneity=0.5),
             FedNest(terms=0, inner_steps=3, inner_step_size=0.4, outer_steps=2, participation=0.5),
             rounds=1,
         ),
         *grid(
             QuadraticMinimax(clients=2, heterogeneity=0.5),
-            FedNestSGD(terms=0, inner_steps=3, inner_step_size=0.4, participation=0.5), rounds=1,
+            FedNestSGD(terms=0, inner_steps=3, inner_step_size=0.4, participation=0.5),
+            rounds=1,
         ),
         *grid(
             QuadraticMinimax(clients=2, heterogeneity=0.5),
-            LFedNest(terms=0, inner_steps=3, inner_step_size=0.4, participation=[1.0, 0.5]),
+            LFedNest(terms=0, inner_steps=3, inner_step_size=0.4, participation=sweep(1.0, 0.5)),
             rounds=1,
         ),
-    ]  # fmt: skip
-    readings = {
+    ],
+    readings={
         "all clients take part": literal(Stated(vanishing, assumes=(ALL,))),
         "clients are sampled": wider(
             Stated(vanishing, assumes=(SOME,)),
             why="the slides print means over all m clients; sampling is in the public code alone",
         ),
-    }
-    corrected = floor
-    correction = (
+    },
+    corrected=floor,
+    correction=(
         "v = (x, y, 1) ← F_S v, so vec E vvᵀ obeys the recursion of E F_S ⊗ F_S, whose eigenvalue "
         "1 is simple where it converges; E‖z − z*‖² is read from its eigenvector. It is 0 if and "
         "only if every cohort has z* as fixed point: for |S| = m, or equal clients."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("half the floor", lambda problem, method: floor(problem, method) / 2),
         ("a tenth more", lambda problem, method: floor(problem, method) * 1.1),
-    ]
-
-    def compare(case, right):
-        problem, method = case.problem, case.algorithm
-        called = exact.calls(problem, method)
-        ended = exact.limit(problem, called)
-        rate = exact.spectral_radius(called)
-        what = f"E‖z − z*‖² in the limit (E z at rate {rate:.4f})"
-        made = [Comparison(what, ended, ended, right(problem, method))]
-        with suppress(TooManyAtoms):
-            # the same of the federation: the mean of the errors at the starts of two rounds
-            run = run_exactly(problem, method, rounds=2, left=squared_error, limit=OUTCOMES)
-            measured = float(run.values[0] @ run.weights)
-            by_map = np.mean([exact.error_after(problem, called, k) for k in (0, 1)])
-            made.append(Comparison("E‖z_k − z*‖², k = 0, 1", measured, measured, float(by_map)))
-        return made
-
-    explain = (
+    ],
+    explain=(
         "Linear where all clients take part. With sampled clients there is a floor, in closed "
         "form: variance reduction does not remove it, and on this problem changes no iterate at "
         "all."
-    )
+    ),
+)
+def linear(case: Case, right: Any) -> list[Comparison]:
+    problem, method = case.problem, case.algorithm
+    called = exact.calls(problem, method)
+    ended = exact.limit(problem, called)
+    rate = exact.spectral_radius(called)
+    what = f"E‖z − z*‖² in the limit (E z at rate {rate:.4f})"
+    made = [Comparison(what, ended, ended, right(problem, method))]
+    with suppress(TooManyAtoms):
+        # the same of the federation: the mean of the errors at the starts of two rounds
+        run = run_exactly(problem, method, rounds=2, left=squared_error, limit=OUTCOMES)
+        measured = float(run.values[0] @ run.weights)
+        by_map = np.mean([exact.error_after(problem, called, k) for k in (0, 1)])
+        made.append(Comparison("E‖z_k − z*‖², k = 0, 1", measured, measured, float(by_map)))
+    return made

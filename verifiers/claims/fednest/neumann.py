@@ -21,16 +21,18 @@ from typing import Any
 import numpy as np
 import sympy
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import claim, grid, intended, literal
-from toolkit.algorithms import FedIHGP
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fedihgp import FedIHGP
+from toolkit.cases import Case, grid
 from toolkit.constants import Letters, evaluate
-from toolkit.readings import Erratum
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
+from verifiers.compared import Comparison
 from verifiers.empirical import roles_of
-from verifiers.ground_truth import Comparison
-from verifiers.symbolic import vanishes
+from verifiers.symbolic import Step, vanishes
 
 
 def bias_bound(c):
@@ -51,7 +53,20 @@ class Sums:
 MEANS = Sums(lambda m: (1 / m, 1 / m))
 
 
-@claim(
+def steps(right: Any) -> list[Step]:
+    """Scalars h_i = h, ∇_y f_i = 1: the sum over N' of the printed products, for any m."""
+    h, more = sympy.symbols("h delta", positive=True)  # ℓ_{g,1} = h + δ
+    m = sympy.Symbol("m", positive=True, integer=True)
+    ell, terms = h + more, 3
+    around, inside = right.weights(m)
+    factor = inside * m * (1 - h / ell)
+    series = sum(around * m / ell * factor**j for j in range(terms))
+    stated = (1 - (1 - h / ell) ** terms) / h
+    says = r"\tfrac1\ell\sum_{j<N}(1-\tfrac h\ell)^j = \tfrac1h\big(1-(1-\tfrac h\ell)^N\big)"
+    return [vanishes(series - stated, says + r",\; N = 3,\ m \text{ clients}")]
+
+
+@comparison(
     name="fednest/neumann",
     kind="bound",
     source="002, FedIHGP",
@@ -59,78 +74,70 @@ MEANS = Sums(lambda m: (1 / m, 1 / m))
     statement=r"p := \sum_i\Big[\sum_i\nabla^2_y g_i\Big]^{-1}\nabla_y f_i \approx \sum_i\Big["
     r"\frac{N}{\ell_{g,1}}\prod_{n=1}^{N'}\sum_i\Big(I-\frac1{\ell_{g,1}}\nabla^2_y "
     r"g_i(\zeta_n)\Big)\Big]\nabla_y f_i",
-)
-class Series:
-    cases = [
+    cases=[
         *grid(
             QuadraticBilevel(
-                clients=[1, 2, 3, 8], dim=2, upper_slope=1.0, hessian_heterogeneity=0.3,
-                target_heterogeneity=0.5, lower_start=2.0,
+                clients=sweep(1, 2, 3, 8),
+                dim=2,
+                upper_slope=1.0,
+                hessian_heterogeneity=0.3,
+                target_heterogeneity=0.5,
+                lower_start=2.0,
             ),
-            FedIHGP(terms=[1, 2, 5, 20]), rounds=1,
+            FedIHGP(terms=sweep(1, 2, 5, 20)),
+            rounds=1,
         ),
         *grid(
             QuadraticBilevel(clients=1, dim=1, lower_dim=1, upper_slope=1.0, lower_start=5.0),
-            FedIHGP(terms=[1, 3, 10]), rounds=1,
+            FedIHGP(terms=sweep(1, 3, 10)),
+            rounds=1,
         ),
-    ]  # fmt: skip
-    readings = {
+    ],
+    readings={
         "sums, as printed": literal(Sums(lambda m: (1, 1))),
         "means, as in FedIHGP": intended(
             MEANS,
             quote="FedIHGP on the same slide: p_0 = (N/ℓ_{g,1})|S_n|^{-1} Σ p_{i,0} and p_n = "
             "|S_n|^{-1} Σ p_{i,n}, means over the clients",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "misprint",
         changes="Write both sums as means. Whoever programs the display as it stands gets a series "
         "that does not approximate p; FedIHGP, the algorithm, is right.",
-    )
-    corrected = MEANS
-    correction = (
+    ),
+    corrected=MEANS,
+    correction=(
         "Write both sums as means. E over independent ζ_n replaces each factor by its mean I − "
         "H/ℓ, H = (1/m) Σ ∇²_y g_i, and E over N' sums: (1/ℓ) Σ_{j<N} (I − H/ℓ)^j = H^{-1}(I − (I "
         "− H/ℓ)^N), 0 ≤ I − H/ℓ ≤ (1 − μ_g/ℓ)I. What is left is H^{-1}(I − H/ℓ)^N (1/m) Σ ∇_y f_i, "
         "of norm at most (1 − μ_g/ℓ)^N ℓ_{f,0}/μ_g."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("1/m inside the product only", Sums(lambda m: (1, 1 / m))),
         ("1/m around the bracket only", Sums(lambda m: (1 / m, 1))),
-    ]
-
-    def compare(case, right):
-        problem, terms = case.problem, case.algorithm.terms
-        around, inside = right.weights(problem.clients)
-        x, y = start(problem)
-        gradients, hessians, _ = derivatives(problem, x, y)
-        ell = problem.constants["lower_smoothness"]
-        factor = inside * (np.eye(len(y)) - hessians / ell).sum(0)
-        term = around * gradients.sum(0) / ell
-        total = np.zeros(len(y))
-        for _ in range(terms):  # N·E over N' of the products is their sum
-            total, term = total + term, factor @ term
-        error = float(np.linalg.norm(problem.inverse_hessian_gradient(x, y)[:, 0].numpy() - total))
-        bound = value(case, right)
-        return [Comparison(f"N = {terms}, m = {problem.clients}", error, error, bound, terms)]
-
-    def prove(right):
-        """Scalars h_i = h, ∇_y f_i = 1: the sum over N' of the printed products, for any m."""
-        h, more = sympy.symbols("h delta", positive=True)  # ℓ_{g,1} = h + δ
-        m = sympy.Symbol("m", positive=True, integer=True)
-        ell, terms = h + more, 3
-        around, inside = right.weights(m)
-        factor = inside * m * (1 - h / ell)
-        series = sum(around * m / ell * factor**j for j in range(terms))
-        stated = (1 - (1 - h / ell) ** terms) / h
-        says = r"\tfrac1\ell\sum_{j<N}(1-\tfrac h\ell)^j = \tfrac1h\big(1-(1-\tfrac h\ell)^N\big)"
-        return [vanishes(series - stated, says + r",\; N = 3,\ m \text{ clients}")]
-
-    explain = (
+    ],
+    prove=steps,
+    explain=(
         "The printed sums lack 1/m: with two clients or more the series does not approximate p, "
         "and diverges when m(1 − μ_g/ℓ_g,1) > 1. With means, as FedIHGP on the same slide takes "
         "them, it holds."
-    )
+    ),
+)
+def series_holds(case: Case, right: Any) -> list[Comparison]:
+    problem, terms = case.problem, case.algorithm.terms
+    around, inside = right.weights(problem.clients)
+    x, y = start(problem)
+    gradients, hessians, _ = derivatives(problem, x, y)
+    ell = problem.constants["lower_smoothness"]
+    factor = inside * (np.eye(len(y)) - hessians / ell).sum(0)
+    term = around * gradients.sum(0) / ell
+    total = np.zeros(len(y))
+    for _ in range(terms):  # N·E over N' of the products is their sum
+        total, term = total + term, factor @ term
+    error = float(np.linalg.norm(problem.inverse_hessian_gradient(x, y)[:, 0].numpy() - total))
+    bound = value(case, right)
+    return [Comparison(f"N = {terms}, m = {problem.clients}", error, error, bound, terms)]
 
 
 def value(case, right):

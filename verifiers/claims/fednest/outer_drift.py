@@ -12,14 +12,16 @@ fednest/inner-drift, and is counted there.
 
 from sympy import Rational, log, symbols
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import Case, claim
-from toolkit.algorithms import FedOut
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fedout import FedOut
+from toolkit.cases import Case
+from toolkit.measure import Reduction, View
 from toolkit.readings import Erratum
+from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest.inner_drift import LIMIT
-from verifiers.rate import Derived, Floor, Rate, Schedule
+from verifiers.derived import Derived
 
 T, TAU, ALPHA = symbols("T tau_x alpha", positive=True)
 ERROR = symbols("e_y", positive=True)
@@ -39,39 +41,36 @@ def along(at):
     return LIMIT * T**0 if at["tau_x"] * at["alpha"] == 1 else None
 
 
-@claim(
+@rate(
     name="fednest/outer-drift",
-    kind="rate",
     source="002, Outer Optimizer: FedOut",
     assumes=[given.SMOOTH],
     statement=r"\|x_{i,\nu}^k-x^k\|^2 \le O(\order)",
-)
-class Exponents:
-    cases = [instance(steps) for steps in (8, 16, 32, 64, 128, 256)]
-    full = [instance(steps) for steps in (512, 1024, 2048)]
-    left = drift.mean_outer
-    right = Schedule(LINE, TAU * ALPHA**2 + ERROR)
-    corrected = Schedule(LINE, TAU**2 * ALPHA**2 * (1 + ERROR))
-    correction = (
+    cases=[instance(steps) for steps in (8, 16, 32, 64, 128, 256)],
+    full=[instance(steps) for steps in (512, 1024, 2048)],
+    right=Schedule(LINE, TAU * ALPHA**2 + ERROR),
+    corrected=Schedule(LINE, TAU**2 * ALPHA**2 * (1 + ERROR)),
+    correction=(
         "fednest/outer-drift-from-start: ‖x_{i,ν} − x‖² ≤ τ²α² e^{2τα·ℓ_{f,1}} ‖h‖², and for y = "
         "y*(x) without coupling h = λx."
-    )
-    erratum = Erratum(
+    ),
+    erratum=Erratum(
         "false",
         changes="The drift of τ local steps of size α is of order τ²α², not τα².",
         same_as="fednest/inner-drift",
         one_character=True,
-    )
-    rate = Rate(
-        horizon=T,
-        derived=Derived("fednest/outer-drift-from-start"),
-        floors=[Floor("one client, f = x²/2, x = 1, y = y*", along)],
-        size=drift.outer_steps,
-        size_name="τ, local steps of size 1/τ",
-    )
-    false_siblings = [
+    ),
+    horizon=T,
+    derived=Derived("fednest/outer-drift-from-start"),
+    floors=[Floor("one client, f = x²/2, x = 1, y = y*", along)],
+    size=drift.outer_steps,
+    size_name="τ, local steps of size 1/τ",
+    false_siblings=[
         ("τ^{7/4}α²", Schedule(LINE, TAU ** Rational(7, 4) * ALPHA**2)),
         ("τ^{3/2}α²", Schedule(LINE, TAU ** Rational(3, 2) * ALPHA**2)),
         ("τ²α²/log τ", Schedule(LINE, TAU**2 * ALPHA**2 / log(TAU))),
-    ]
-    explain = "The drift grows with (τα)²: in τ the printed exponent 1 is false."
+    ],
+    explain="The drift grows with (τα)²: in τ the printed exponent 1 is false.",
+)
+def exponents(view: View) -> Reduction:
+    return drift.mean_outer(view)

@@ -9,9 +9,13 @@ r"""The drift of FedOut with explicit constants: what fednest/outer-drift is cor
 
 from sympy import Rational
 
-from synthetic.problems import QuadraticBilevel, QuadraticMinimax
-from toolkit import claim, grid
-from toolkit.algorithms import FedOut
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.algorithms.fedout import FedOut
+from toolkit.cases import grid
+from toolkit.measure import Reduction, View
+from toolkit.parameters import sweep
+from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
 
@@ -27,43 +31,53 @@ def growing(c, share=2):
     return c.alpha**2 * growth * c.measured("steps")
 
 
-@claim(
+@bound(
     name="fednest/outer-drift-bound",
-    kind="bound",
     source="002, Outer Optimizer: FedOut",
     assumes=[given.SMOOTH, drift.SAMPLES_OF_F],
     statement=r"\|x_{i,\nu}^k-x^k\|^2 \le O(\tau_i(\alpha_i^k)^2+\|y^{k+1}-y^*(x^k)\|^2)",
-)
-class Drift:
-    cases = [
+    cases=[
         *grid(
             QuadraticBilevel(
-                clients=[2, 3], dim=3, hessian_heterogeneity=0.3, regulariser=0.8,
-                regulariser_heterogeneity=0.5, tilt=0.4,
+                clients=sweep(2, 3),
+                dim=3,
+                hessian_heterogeneity=0.3,
+                regulariser=0.8,
+                regulariser_heterogeneity=0.5,
+                tilt=0.4,
             ),
-            FedOut(outer_steps=[1, 6, 30], outer_step_size=[0.05, 0.01], terms=2), rounds=1,
+            FedOut(outer_steps=sweep(1, 6, 30), outer_step_size=sweep(0.05, 0.01), terms=2),
+            rounds=1,
         ),
-        *grid(CONCAVE, FedOut(outer_steps=[2, 8], outer_step_size=[0.4, 0.05], terms=2), rounds=1),
+        *grid(
+            CONCAVE,
+            FedOut(outer_steps=sweep(2, 8), outer_step_size=sweep(0.4, 0.05), terms=2),
+            rounds=1,
+        ),
         *grid(
             QuadraticBilevel(clients=1, dim=1, lower_dim=1, upper_noise=0.3, regulariser=0.5),
-            FedOut(outer_steps=2, outer_step_size=0.3, terms=2), rounds=1,
+            FedOut(outer_steps=2, outer_step_size=0.3, terms=2),
+            rounds=1,
         ),
-        *grid(QuadraticMinimax(clients=4, heterogeneity=0.6, regulariser=-0.2),
-              FedOut(outer_steps=8, outer_step_size=[0.02, 0.2], terms=0, participation=0.5),
-              rounds=1),
-    ]  # fmt: skip
-    left = drift.outer
-    measured = {"steps": r"\nu^2\,\mathbb{E}\|h\|^2"}
-
-    corrected = growing
-    correction = (
+        *grid(
+            QuadraticMinimax(clients=4, heterogeneity=0.6, regulariser=-0.2),
+            FedOut(outer_steps=8, outer_step_size=sweep(0.02, 0.2), terms=0, participation=0.5),
+            rounds=1,
+        ),
+    ],
+    measured={"steps": r"\nu^2\,\mathbb{E}\|h\|^2"},
+    corrected=growing,
+    correction=(
         "A local step adds α‖h‖ and multiplies what there is by at most 1 + αℓ_{f,1}, the "
         "Lipschitz constant of x − α∇_x f_i(x, y; ξ) of every sample."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("a hundredth less", lambda c: Rational(99, 100) * growing(c)),
         ("linear in τ, as printed", lambda c: c.alpha**2 * c.measured("steps") / c.tau_x),
         ("without the growth", lambda c: c.alpha**2 * c.measured("steps")),
         ("half the growth's exponent", lambda c: growing(c, 1)),
-    ]
-    explain = "The drift is up to τ²α² times the squared hypergradient, error in y included."
+    ],
+    explain="The drift is up to τ²α² times the squared hypergradient, error in y included.",
+)
+def drift_holds(view: View) -> Reduction:
+    return drift.outer(view)

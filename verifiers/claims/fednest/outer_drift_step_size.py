@@ -8,12 +8,13 @@ y^{k+1} = y*(x^k) and α = 1/T → 0.
 
 from sympy import Rational, log, symbols
 
-from toolkit import Case, claim
-from toolkit.algorithms import FedOut
+from toolkit.algorithms.fedout import FedOut
+from toolkit.cases import Case
+from toolkit.measure import Reduction, View
+from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest.outer_drift import instance
-from verifiers.rate import Floor, Rate, Schedule
 
 T, ALPHA = symbols("T alpha", positive=True)
 TAU = 8
@@ -26,27 +27,24 @@ def with_step(inverse):
     return Case(instance(TAU).problem, method, 1)
 
 
-@claim(
+@rate(
     name="fednest/outer-drift-step-size",
-    kind="rate",
     source="002, Outer Optimizer: FedOut",
     assumes=[given.SMOOTH],
     statement=r"\tau_i \text{ fixed},\; y^{k+1}=y^*(x^k):\quad \|x_{i,\nu}^k-x^k\|^2 \le "
     r"O(\order)",
-)
-class Exponent:
-    cases = [with_step(inverse) for inverse in (64, 128, 256, 512, 1024, 2048)]
-    left = drift.mean_outer
-    right = Schedule(LINE, ALPHA**2)
-    rate = Rate(
-        horizon=T,
-        floors=[Floor("f = x²/2, x = 1: the first step moves α", lambda at: T**-2)],
-        size=drift.inverse_outer_step,
-        size_name="1/α",
-    )
-    false_siblings = [
+    cases=[with_step(inverse) for inverse in (64, 128, 256, 512, 1024, 2048)],
+    right=Schedule(LINE, ALPHA**2),
+    horizon=T,
+    floors=[Floor("f = x²/2, x = 1: the first step moves α", lambda at: T**-2)],
+    size=drift.inverse_outer_step,
+    size_name="1/α",
+    false_siblings=[
         ("α³", Schedule(LINE, ALPHA**3)),
         ("α^{5/2}", Schedule(LINE, ALPHA ** Rational(5, 2))),
         ("α²/log(1/α)", Schedule(LINE, ALPHA**2 / log(1 / ALPHA))),
-    ]
-    explain = "As printed, for a fixed number of local steps."
+    ],
+    explain="As printed, for a fixed number of local steps.",
+)
+def exponent(view: View) -> Reduction:
+    return drift.mean_outer(view)

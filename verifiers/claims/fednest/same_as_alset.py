@@ -13,13 +13,18 @@ gradient, the mean over all clients. The same holds of every term of FedIHGP.
 Several local steps: fednest/same-as-alset-local-steps.
 """
 
+from typing import Any
+
 import numpy as np
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import claim, grid
-from toolkit.algorithms import FedNest
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fednest import FedNest
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
 from verifiers.claims.fednest._alset import MeanProblem
+from verifiers.compared import Comparison
 
 NAME = "same-as-alset"
 
@@ -34,33 +39,40 @@ def alset(problem, given, rounds, change):
     return [np.tile(v, (problem.clients, 1)) for v in made.run(rounds)]
 
 
-@claim(
+@comparison(
     name="fednest/same-as-alset",
-    kind="identity",
     source="002, Theory: Comparison with Previous Results",
     statement=r"\text{FedNest enjoys the same convergence as non-federated alternating SGD (ALSET),"
     r" despite objective heterogeneity}",
-)
-class Same:
-    cases = grid(
+    cases=grid(
         QuadraticBilevel(
-            clients=[2, 5], dim=2, lower_dim=3, hessian_heterogeneity=[0.1, 0.45],
-            cross_heterogeneity=0.4, offset_heterogeneity=0.5, target_heterogeneity=0.6,
-            regulariser=0.5, regulariser_heterogeneity=0.3, tilt=0.2, upper_noise=0.3,
-            lower_value_noise=0.2, lower_curvature_noise=0.2, cross_noise=0.2,
+            clients=sweep(2, 5),
+            dim=2,
+            lower_dim=3,
+            hessian_heterogeneity=sweep(0.1, 0.45),
+            cross_heterogeneity=0.4,
+            offset_heterogeneity=0.5,
+            target_heterogeneity=0.6,
+            regulariser=0.5,
+            regulariser_heterogeneity=0.3,
+            tilt=0.2,
+            upper_noise=0.3,
+            lower_value_noise=0.2,
+            lower_curvature_noise=0.2,
+            cross_noise=0.2,
         ),
-        FedNest(inner_calls=[1, 3], terms=4), rounds=6,
-    )  # fmt: skip
-    right = ""
-    false_siblings = [
+        FedNest(inner_calls=sweep(1, 3), terms=4),
+        rounds=6,
+    ),
+    right="",
+    false_siblings=[
         ("ALSET on the first client's lower level", "first"),
         ("ALSET with the first client's target", "target"),
-    ]
-
-    def compare(case, right):
-        return models(case, NAME, alset, right, fields=("x", "y"))
-
-    explain = (
+    ],
+    explain=(
         "With one local step and all clients FedNest is ALSET on the mean problem, iterate by "
         "iterate, so that heterogeneity costs nothing."
-    )
+    ),
+)
+def same(case: Case, right: Any) -> list[Comparison]:
+    return models(case, NAME, alset, right, fields=("x", "y"))

@@ -22,10 +22,11 @@ different noisy clients whose ∇_y f is not 0 at the solution; asymptotic evide
 
 import sympy
 
-from toolkit import Undecided, claim, literal, narrower
+from toolkit.measure import Reduction, View
+from toolkit.readings import Undecided, literal, narrower
+from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
-from verifiers.rate import Schedule
 
 K, ROOT = parts.K, parts.ROOT
 AS_BETA = {"alpha": ROOT, "beta": ROOT, "N": parts.GROWING}
@@ -36,18 +37,14 @@ def at(horizon):
     return parts.slower(parts.PROBLEM, horizon)
 
 
-@claim(
+@rate(
     name="fednest/theorem",
-    kind="rate",
     source="002, Theorem (Informal)",
     assumes=[*given.ASSUMED],
     statement=r"\frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = \mathcal O(\order)",
-)
-class Stationarity:
-    cases = [at(horizon) for horizon in parts.HORIZONS]
-    full = [at(horizon) for horizon in parts.LONGER]
-    left = parts.stationarity
-    readings = {
+    cases=[at(horizon) for horizon in parts.HORIZONS],
+    full=[at(horizon) for horizon in parts.LONGER],
+    readings={
         "N fixed, any step sizes": narrower(
             Schedule({"N": parts.TERMS}, ROOT), why="the slides leave the choice of N open"
         ),
@@ -63,25 +60,33 @@ class Stationarity:
                 "it α_k = 1/(k + 1) does, and whether some choice does on every problem is open"
             )
         ),
-    }
-    corrected = Schedule(SLOWER, sympy.sqrt(sympy.log(K) / K))
-    correction = (
+    },
+    corrected=Schedule(SLOWER, sympy.sqrt(sympy.log(K) / K)),
+    correction=(
         "E‖p_{N'} − E p_{N'}‖² ≤ (N/ℓ²) Σ_j (1 − μ_g/ℓ)^{2j} ℓ_{f,0}² ≤ N ℓ_{f,0}²/(μ_g ℓ): a "
         "descent lemma with noise of variance O(N) gives 1/(αK) + αN + bias², which is of order "
         "√(N/K) for α = 1/√(KN), and the bias is below it for N ≥ κ_g log K."
-    )
-    rate = parts.rate(
-        *parts.FLOORS, case=at, left=parts.stationarity, horizons=parts.whole_terms(parts.PROBLEM)
-    )
-    false_siblings = [
+    ),
+    horizon=parts.K,
+    size=parts.rounds,
+    size_name="K, rounds",
+    floors=parts.FLOORS,
+    exact=parts.exact(at, parts.stationarity),
+    horizons=parts.whole_terms(parts.PROBLEM),
+    false_siblings=[
         ("N ≥ κ_g log K, α = β = 1/√K: 1/√K", Schedule(AS_BETA, ROOT)),
         ("1/√K with the corrected form's step sizes", Schedule(SLOWER, ROOT)),
-        ("√(log K)/K with constant steps",
-         Schedule({"steps": "constant"}, sympy.sqrt(sympy.log(K)) / K)),
-    ]  # fmt: skip
-    explain = (
+        (
+            "√(log K)/K with constant steps",
+            Schedule({"steps": "constant"}, sympy.sqrt(sympy.log(K)) / K),
+        ),
+    ],
+    explain=(
         "A fixed number of Neumann terms leaves a floor; a growing one brings variance that grows "
         "with it, since N' is drawn once: no step size that is constant over the run gives 1/√K. "
         "Step sizes that change with k are neither shown to do so nor excluded. √(log K/K) is "
         "measured."
-    )
+    ),
+)
+def stationarity(view: View) -> Reduction:
+    return parts.stationarity(view)

@@ -12,11 +12,11 @@ every other composition.
 
 from sympy import Rational, log
 
-from synthetic.problems import CompositionalBilevel
-from toolkit import claim
+from synthetic.problems.compositional_bilevel import CompositionalBilevel
+from toolkit.measure import Reduction, View
+from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
-from verifiers.rate import Floor, Schedule
 
 K = parts.K
 STEPS = {"alpha": parts.ROOT, "beta": parts.ROOT}
@@ -30,29 +30,29 @@ def at(horizon):
     return parts.instance(PROBLEM, horizon, terms=1)
 
 
-@claim(
+@rate(
     name="fednest/theorem-compositional",
-    kind="rate",
     source="002, Theorem (Informal); Outer Optimizer: compositional",
     assumes=[given.CONVEX, given.NOISE],
     statement=r"g_i=\tfrac12\|y-r_i(x)\|^2:\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f("
     r"x^k)\|^2\big] = \mathcal O(\order)",
-)
-class Compositional:
-    cases = [at(horizon) for horizon in parts.HORIZONS]
-    full = [at(horizon) for horizon in parts.LONGER]
-    left = parts.stationarity
-    right = Schedule(STEPS, parts.ROOT)
-    rate = parts.rate(
-        Floor("f = ½y², r = x, noise of variance 1", lambda at: at["alpha"] / 2),
-        case=at,
-        left=parts.stationarity,
-    )
-    false_siblings = [
+    cases=[at(horizon) for horizon in parts.HORIZONS],
+    full=[at(horizon) for horizon in parts.LONGER],
+    right=Schedule(STEPS, parts.ROOT),
+    horizon=parts.K,
+    size=parts.rounds,
+    size_name="K, rounds",
+    floors=[Floor("f = ½y², r = x, noise of variance 1", lambda at: at["alpha"] / 2)],
+    exact=parts.exact(at, parts.stationarity),
+    horizons=parts.EXACT,
+    false_siblings=[
         ("faster by K^{1/10}", Schedule(STEPS, parts.ROOT * K ** Rational(-1, 10))),
         ("faster by a logarithm", Schedule(STEPS, parts.ROOT / log(K))),
-    ]
-    explain = (
+    ],
+    explain=(
         "Exact second moments on affine inner functions; the printed assumptions leave out all "
         "others, whose ∇g_i is not Lipschitz in (x, y)."
-    )
+    ),
+)
+def compositional(view: View) -> Reduction:
+    return parts.stationarity(view)

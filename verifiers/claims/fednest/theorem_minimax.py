@@ -9,11 +9,11 @@ no series: ∇_y f vanishes at y*(x), so FedOut needs none, and no number of ter
 
 from sympy import Rational, log
 
-from synthetic.problems import QuadraticMinimax
-from toolkit import claim
+from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.measure import Reduction, View
+from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
-from verifiers.rate import Floor, Schedule
 
 K = parts.K
 STEPS = {"alpha": parts.ROOT, "beta": parts.ROOT}
@@ -24,26 +24,26 @@ def at(horizon):
     return parts.instance(PROBLEM, horizon, terms=0)
 
 
-@claim(
+@rate(
     name="fednest/theorem-minimax",
-    kind="rate",
     source="002, Theorem (Informal); Outer Optimizer: minimax",
     assumes=[given.SMOOTH, given.CONVEX, given.NOISE],
     statement=r"g_i=-f_i:\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
     r"\mathcal O(\order)",
-)
-class Minimax:
-    cases = [at(horizon) for horizon in parts.HORIZONS]
-    full = [at(horizon) for horizon in parts.LONGER]
-    left = parts.stationarity
-    right = Schedule(STEPS, parts.ROOT)
-    rate = parts.rate(
-        Floor("A = 0, λ = 1, noise of variance 1", lambda at: at["alpha"] / 2),
-        case=at,
-        left=parts.stationarity,
-    )
-    false_siblings = [
+    cases=[at(horizon) for horizon in parts.HORIZONS],
+    full=[at(horizon) for horizon in parts.LONGER],
+    right=Schedule(STEPS, parts.ROOT),
+    horizon=parts.K,
+    size=parts.rounds,
+    size_name="K, rounds",
+    floors=[Floor("A = 0, λ = 1, noise of variance 1", lambda at: at["alpha"] / 2)],
+    exact=parts.exact(at, parts.stationarity),
+    horizons=parts.EXACT,
+    false_siblings=[
         ("faster by K^{1/10}", Schedule(STEPS, parts.ROOT * K ** Rational(-1, 10))),
         ("faster by a logarithm", Schedule(STEPS, parts.ROOT / log(K))),
-    ]
-    explain = "Exact second moments; no series is needed, so nothing has to grow with K."
+    ],
+    explain="Exact second moments; no series is needed, so nothing has to grow with K.",
+)
+def minimax(view: View) -> Reduction:
+    return parts.stationarity(view)

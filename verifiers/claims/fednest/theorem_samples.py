@@ -19,9 +19,10 @@ from typing import Any
 
 import sympy
 
-from toolkit import Undecided, claim, literal, narrower
+from toolkit.readings import Undecided, literal, narrower
+from verifiers.claim_types.proof import proof
 from verifiers.claims.fednest._rates import FLOORS, K
-from verifiers.symbolic import finite_limit
+from verifiers.symbolic import Step, finite_limit
 
 epsilon, constant = sympy.symbols("epsilon C", positive=True)
 LOG = sympy.log(1 / epsilon)
@@ -47,15 +48,13 @@ class Budget:
 FLOOR = FLOORS[2].value({"steps": "constant"})
 
 
-@claim(
+@proof(
     name="fednest/theorem-samples",
     kind="complexity",
     source="002, Theory: Comparison with Previous Results; Conclusion",
     statement=r"\text{batch size } \mathcal O(1),\quad \text{samples complexity } "
     r"\mathcal O(\epsilon^{-2})",
-)
-class Samples:
-    readings = {
+    readings={
         "minimax, compositional, single-level": literal(
             Budget((constant / epsilon) ** 2, ROOT), part="minimax, compositional, single-level"
         ),
@@ -70,25 +69,24 @@ class Samples:
             ),
             part="bilevel",
         ),
-    }
-    corrected = Budget(constant * LOG / epsilon**2, SLOWER)
-    correction = (
+    },
+    corrected=Budget(constant * LOG / epsilon**2, SLOWER),
+    correction=(
         "With fednest/theorem's corrected rate √(log K/K): ε^{−2} log(1/ε) iterations, and N = "
         "O(log(1/ε)) Neumann samples in each, ε^{−2} log²(1/ε) of them."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("ε^{−3/2}, single-level", Budget(constant * epsilon ** -sympy.Rational(3, 2), ROOT)),
         ("ε^{−2} by the corrected rate", Budget((constant / epsilon) ** 2, SLOWER)),
-    ]
-
-    def prove(right):
-        at, side = sympy.latex(right.rounds), r"\ge" if right.floor else r"\le"
-        says = rf"K = {at}:\; \text{{left}} {side} {sympy.latex(right.left)} = O(\epsilon)"
-        ratio = right.left.subs(K, right.rounds) / epsilon
-        return [finite_limit(ratio, epsilon, 0, says, "the left side over ε")]
-
-    explain = (
+    ],
+    explain=(
         "As stated where no Neumann series has to grow. For bilevel problems it is as undecided as "
         "fednest/theorem: with step sizes that are constant over the run the floor is above ε "
         "after (C/ε)² iterations."
-    )
+    ),
+)
+def samples(right: Any) -> list[Step]:
+    at, side = sympy.latex(right.rounds), r"\ge" if right.floor else r"\le"
+    says = rf"K = {at}:\; \text{{left}} {side} {sympy.latex(right.left)} = O(\epsilon)"
+    ratio = right.left.subs(K, right.rounds) / epsilon
+    return [finite_limit(ratio, epsilon, 0, says, "the left side over ε")]

@@ -9,11 +9,11 @@ the clients differ in curvature and in their minimisers.
 
 from sympy import Rational, log
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import claim
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.measure import Reduction, View
+from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _rates as parts
 from verifiers.claims.fednest import assumptions as given
-from verifiers.rate import Floor, Schedule
 
 K = parts.K
 STEPS = {"alpha": parts.ROOT, "beta": parts.ROOT}
@@ -27,26 +27,26 @@ def at(horizon):
     return parts.instance(PROBLEM, horizon, terms=0)
 
 
-@claim(
+@rate(
     name="fednest/theorem-single-level",
-    kind="rate",
     source="002, Theorem (Informal); Outer Optimizer: single-level",
     assumes=[given.SMOOTH, given.NOISE],
     statement=r"f_i(x):\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
     r"\mathcal O(\order)",
-)
-class SingleLevel:
-    cases = [at(horizon) for horizon in parts.HORIZONS]
-    full = [at(horizon) for horizon in parts.LONGER]
-    left = parts.stationarity
-    right = Schedule(STEPS, parts.ROOT)
-    rate = parts.rate(
-        Floor("f = ½x² with noise of variance 1", lambda at: at["alpha"] / 2),
-        case=at,
-        left=parts.stationarity,
-    )
-    false_siblings = [
+    cases=[at(horizon) for horizon in parts.HORIZONS],
+    full=[at(horizon) for horizon in parts.LONGER],
+    right=Schedule(STEPS, parts.ROOT),
+    horizon=parts.K,
+    size=parts.rounds,
+    size_name="K, rounds",
+    floors=[Floor("f = ½x² with noise of variance 1", lambda at: at["alpha"] / 2)],
+    exact=parts.exact(at, parts.stationarity),
+    horizons=parts.EXACT,
+    false_siblings=[
         ("faster by K^{1/10}", Schedule(STEPS, parts.ROOT * K ** Rational(-1, 10))),
         ("faster by a logarithm", Schedule(STEPS, parts.ROOT / log(K))),
-    ]
-    explain = "Exact second moments of FedSVRG on clients with different curvature and noise."
+    ],
+    explain="Exact second moments of FedSVRG on clients with different curvature and noise.",
+)
+def single_level(view: View) -> Reduction:
+    return parts.stationarity(view)

@@ -10,14 +10,18 @@ asked: N' products of ∇²_yy g_i with a vector, one of ∇²_xy g_i, and no ot
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
-from synthetic.problems import QuadraticBilevel
-from toolkit import claim, grid
-from toolkit.algorithms import FedIHGP, FedNest
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms.fedihgp import FedIHGP
+from toolkit.algorithms.fednest import FedNest
+from toolkit.cases import Case, grid
 from toolkit.federation import run, sampled_context
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
 from verifiers.claims.fednest._drawn import lengths
-from verifiers.ground_truth import Comparison
+from verifiers.compared import Comparison
 
 REAL = 8
 PROBLEM = QuadraticBilevel(clients=2, dim=3, lower_dim=5, hessian_heterogeneity=0.3)
@@ -76,43 +80,40 @@ def asked(case):
     return made
 
 
-@claim(
+@comparison(
     name="fednest/vector-communication",
     kind="complexity",
     source="002, FedIHGP",
     statement=r"\text{FedIHGP avoids explicit Hessian: matrix-vector products, vector "
     r"communications}",
-)
-class Vectors:
-    cases = [
-        *grid(PROBLEM, FedIHGP(terms=[1, 6]), rounds=5),
+    cases=[
+        *grid(PROBLEM, FedIHGP(terms=sweep(1, 6)), rounds=5),
         *grid(PROBLEM, FedNest(terms=6, inner_calls=2, inner_steps=2), rounds=4),
-    ]
-    right = Cost(lambda d: d, lambda n, d: n)
-    false_siblings = [
+    ],
+    right=Cost(lambda d: d, lambda n, d: n),
+    false_siblings=[
         ("a matrix a term", Cost(lambda d: d * d, lambda n, d: n)),
         ("the whole Hessian, column by column", Cost(lambda d: d, lambda n, d: n * d)),
         ("one product more", Cost(lambda d: d, lambda n, d: n + 1)),
+    ],
+    explain="As stated: vectors alone are sent, and no Hessian is formed.",
+)
+def vectors(case: Case, right: Any) -> list[Comparison]:
+    problem, method = case.problem, case.algorithm
+    whole = isinstance(method, FedNest)
+    inner = method.inner_calls * method.inner_steps if whole else 0
+    drawn = lengths(case, method.local_steps, inner)
+    stated = sum(right.reals(problem.lower_dim) * (n + 1) for n in drawn)
+    if whole:  # q and y of each FedInn, h and x of FedOut
+        shared = 2 * method.inner_calls * problem.lower_dim + 2 * problem.dim
+        stated += case.rounds * shared
+    sent, made = counted(case), asked(case)
+    reals = sent.bytes_up / REAL / problem.clients
+    hessian = float(made["lower_hessian_product"])
+    products = float(sum(right.products(n, problem.lower_dim) for n in drawn))
+    cross = float(made["lower_cross_product"])
+    return [
+        Comparison("reals that one client sends", reals, reals, float(stated)),
+        Comparison("products with ∇²_yy g_i", hessian, hessian, products),
+        Comparison("products with ∇²_xy g_i", cross, cross, float(case.rounds * whole)),
     ]
-
-    def compare(case, right):
-        problem, method = case.problem, case.algorithm
-        whole = isinstance(method, FedNest)
-        inner = method.inner_calls * method.inner_steps if whole else 0
-        drawn = lengths(case, method.local_steps, inner)
-        stated = sum(right.reals(problem.lower_dim) * (n + 1) for n in drawn)
-        if whole:  # q and y of each FedInn, h and x of FedOut
-            shared = 2 * method.inner_calls * problem.lower_dim + 2 * problem.dim
-            stated += case.rounds * shared
-        sent, made = counted(case), asked(case)
-        reals = sent.bytes_up / REAL / problem.clients
-        hessian = float(made["lower_hessian_product"])
-        products = float(sum(right.products(n, problem.lower_dim) for n in drawn))
-        cross = float(made["lower_cross_product"])
-        return [
-            Comparison("reals that one client sends", reals, reals, float(stated)),
-            Comparison("products with ∇²_yy g_i", hessian, hessian, products),
-            Comparison("products with ∇²_xy g_i", cross, cross, float(case.rounds * whole)),
-        ]
-
-    explain = "As stated: vectors alone are sent, and no Hessian is formed."

@@ -1,6 +1,6 @@
 """Assumption 3.8 of 003, as code: what is assumed of the task losses."""
 
-from toolkit import Assumption
+from toolkit.cases import Assumption
 
 TASKS = Assumption(
     "Assumption 3.8",

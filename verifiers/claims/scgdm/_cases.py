@@ -2,9 +2,11 @@
 
 from math import pi
 
-from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import grid
-from toolkit.algorithms import LocalSCGDM
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import grid
+from toolkit.parameters import sweep
 
 NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.4, "outer_gradient_noise": 0.2}
 BENT = BoundedComposition(clients=1, inner_curvature=1.0, outer_curvature=1e-3, distance=3000.0)
@@ -30,7 +32,7 @@ def spread(step_factor, momentum, inner_momentum):
                 inner_curvature=1.0,
                 heterogeneity=1.0,
                 distance=0.8,
-                inner_offset=[0.0, 0.5],
+                inner_offset=sweep(0.0, 0.5),
                 **noise,
             ),
             LocalSCGDM(
@@ -46,10 +48,10 @@ def spread(step_factor, momentum, inner_momentum):
 
 
 CASES = [
-    *grid(BiasAmplification(), LocalSCGDM(step_size=[0.1, 0.5]), rounds=3),
+    *grid(BiasAmplification(), LocalSCGDM(step_size=sweep(0.1, 0.5)), rounds=3),
     *grid(
-        BoundedComposition(clients=1, inner_curvature=[0.0, 1.0], distance=0.8, **NOISE),
-        LocalSCGDM(step_size=0.5, momentum=[0.1, 1.9], inner_momentum=[0.1, 1.9]),
+        BoundedComposition(clients=1, inner_curvature=sweep(0.0, 1.0), distance=0.8, **NOISE),
+        LocalSCGDM(step_size=0.5, momentum=sweep(0.1, 1.9), inner_momentum=sweep(0.1, 1.9)),
         rounds=2,
     ),
     # one noise alone, and nearly all of the past forgotten

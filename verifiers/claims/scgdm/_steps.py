@@ -1,6 +1,6 @@
 """What Local-SCGDM's one-step lemmas measure, for each client: errors, models and their moves."""
 
-from toolkit import given_past, sq
+from toolkit.measure import given_past, sq
 
 
 def momentum(view):

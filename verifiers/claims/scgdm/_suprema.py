@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from toolkit.constants import Letters, evaluate
+from verifiers.compared import Comparison
 from verifiers.empirical import roles_of
-from verifiers.ground_truth import Comparison
 
 GRID = 1 << 16
 

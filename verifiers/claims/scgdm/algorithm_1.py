@@ -12,11 +12,16 @@ federation, with one sample a step as printed and with two as in the proofs.
 
 from typing import Any
 
-from synthetic.problems import AnalyticMAML, BiasAmplification, BoundedComposition
-from toolkit import claim, grid
-from toolkit.algorithms import LocalSCGDM
+from synthetic.problems.analytic_maml import AnalyticMAML
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
 from verifiers.claims.scgdm._pseudo_code import steps
+from verifiers.compared import Comparison
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,
@@ -32,44 +37,45 @@ def transcribed(problem, given, rounds, right):
     return [last[name] for name in FIELDS]
 
 
-@claim(
+@comparison(
     name="scgdm/algorithm-1",
-    kind="identity",
     source="003, Algorithm 1",
     statement=r"u_{t+1}^{(k)} = (1-\gamma\eta)u_t^{(k)}+\gamma\eta g^{(k)}(x_t^{(k)};\zeta),\; "
     r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\zeta)^{\top}\nabla_g f^{(k)}(u_{t+1}^{(k)};\zeta),\; "
     r"m_{t+1}^{(k)} = (1-\alpha\eta)m_t^{(k)}+\alpha\eta z_t^{(k)},\; x_{t+1}^{(k)} = x_t^{(k)}-"
     r"\beta\eta m_{t+1}^{(k)};\quad t+1 \bmod p = 0:\; u, m, x \text{ are averaged}",
-)
-class PseudoCode:
-    cases = [
+    cases=[
         *grid(
             NOISY,
             LocalSCGDM(
-                local_steps=[2, 5], step_size=0.2, momentum=0.7, inner_momentum=2.0,
-                step_factor=1.5, samples=["one", "two"],
+                local_steps=sweep(2, 5),
+                step_size=0.2,
+                momentum=0.7,
+                inner_momentum=2.0,
+                step_factor=1.5,
+                samples=sweep("one", "two"),
             ),
             rounds=3,
         ),
         *grid(BiasAmplification(), LocalSCGDM(local_steps=3, step_factor=0.3), rounds=3),
         *grid(
             AnalyticMAML(clients=3, tasks=2, heterogeneity=0.4, task_heterogeneity=0.7, noise=0.2),
-            LocalSCGDM(local_steps=3, momentum=4.0), rounds=2,
+            LocalSCGDM(local_steps=3, momentum=4.0),
+            rounds=2,
         ),
-    ]  # fmt: skip
-    right = dict[str, Any]()
-    false_siblings = [
+    ],
+    right=dict[str, Any](),
+    false_siblings=[
         ("u_t where z_t has u_{t+1}", {"stale": True}),
         ("m_1 = αηz_0", {"first": "as any other"}),
         ("u is kept", {"averaged": "mx"}),
         ("averaged one step late", {"late": 1}),
-    ]
-
-    def compare(case, right):
-        return models(case, "algorithm-1", transcribed, right, FIELDS)
-
-    explain = (
+    ],
+    explain=(
         "The algorithm that the other claims judge is the printed one, to rounding, in u, m and x "
         "of every client. One sample a step is what is printed, two are what the proofs draw; both "
         "are compared."
-    )
+    ),
+)
+def pseudo_code(case: Case, right: Any) -> list[Comparison]:
+    return models(case, "algorithm-1", transcribed, right, FIELDS)

@@ -9,7 +9,8 @@ import numpy as np
 import sympy
 import torch
 
-from toolkit import Assumption, Stated, intended, literal
+from toolkit.cases import Assumption
+from toolkit.readings import Stated, intended, literal
 
 A31 = Assumption(
     "Assumption 3.1",

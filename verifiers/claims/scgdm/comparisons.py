@@ -15,12 +15,15 @@ is all that is checked of it.
 g. What it says of Huang et al. agrees with that paper, with ε on the norm on both sides.
 """
 
+from typing import Any
+
 from sympy import Rational, solve, sqrt, symbols
 
-from toolkit import Erratum, Undecided, claim, literal, narrower
+from toolkit.readings import Erratum, Undecided, literal, narrower
+from verifiers.claim_types.proof import proof
 from verifiers.claims.scgdm._floors import refuted_by, two_lines
 from verifiers.claims.scgdm._orders import spent
-from verifiers.symbolic import nonnegative, vanishes
+from verifiers.symbolic import Step, nonnegative, vanishes
 
 T, epsilon = symbols("T epsilon", positive=True)
 
@@ -50,16 +53,14 @@ def own(samples, communications):
     return [*made, *floor, refuted_by(floor, says, why)]
 
 
-@claim(
+@proof(
     name="scgdm/comparisons",
     kind="complexity",
     source="003, abstract, section 1 and Remark 3.7",
     statement=r"\text{samples: } O(1/\epsilon^4) \text{ against } O(1/\epsilon^8) \text{ (Huang), }"
     r" O(1/\epsilon^5) \text{ (Wang)};\quad \text{communications: } O(1/\epsilon^3) \text{ against "
     r"} O(1/\epsilon^4),\; O(1/\epsilon^3)",
-)
-class Compared:
-    readings = {
+    readings={
         "its own side, any clients": literal((own, -4, -3), part="own side"),
         "its own side, given the order": narrower(
             (spent, -4, -3), part="own side", why="the paper has any clients"
@@ -72,22 +73,21 @@ class Compared:
             ),
             part="Wang et al.",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="The comparison stands for clients with one g, or if u stays on its client.",
         same_as="scgdm/theorem-3.4",
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("ComFedL with one sample a step", (of_comfedl, -4, -4)),
         ("ε on the square for ComFedL alone", (of_comfedl, -4, -2)),
-    ]
-
-    def prove(right):
-        steps, samples, communications = right
-        return steps(samples, communications)
-
-    explain = (
+    ],
+    explain=(
         "The numbers for Huang et al. are those of its Remark 1 in corrected form, ε on the norm. "
         "The paper's own O(1/ε⁴) and O(1/ε³) need clients with one g, or u kept on its client."
-    )
+    ),
+)
+def compared(right: Any) -> list[Step]:
+    steps, samples, communications = right
+    return steps(samples, communications)

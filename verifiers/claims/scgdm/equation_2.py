@@ -15,14 +15,19 @@ place, γ = 1 is ComFedL.
 second step of (2) is −ηx_0 and that of ComFedL −η(1 − η)x_0.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 
-from synthetic.problems import BoundedComposition
-from toolkit import Erratum, claim, grid, intended, literal
-from toolkit.algorithms import ComFedL
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.cases import Case, grid
 from toolkit.federation import run, sampled_context
-from verifiers.ground_truth import Comparison
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.comparison import comparison
+from verifiers.compared import Comparison
 
 
 def transcribed(case, used, gamma=1.0):
@@ -53,53 +58,56 @@ def transcribed(case, used, gamma=1.0):
     return x[0][0, :, 0].numpy()
 
 
-@claim(
+@comparison(
     name="scgdm/equation-2",
-    kind="identity",
     source="003, (2) and section 2.2",
     statement=r"\gamma=1:\quad u_{t+1} = g(x_t;\xi),\; z_t = \nabla g(x_t;\xi)^{\top}\nabla_g f("
     r"u_t;\zeta) = \nabla g(x_t;\xi)^{\top}\nabla_g f(g(x_t;\xi);\zeta)",
-)
-class AtOne:
-    cases = [
+    cases=[
         *grid(BoundedComposition(clients=1, distance=0.5), ComFedL(local_steps=2), rounds=1),
         *grid(
             BoundedComposition(
-                clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5,
-                inner_value_noise=0.2, inner_gradient_noise=0.1, outer_gradient_noise=0.3,
+                clients=3,
+                dim=2,
+                inner_dim=2,
+                heterogeneity=1.0,
+                inner_curvature=0.5,
+                inner_value_noise=0.2,
+                inner_gradient_noise=0.1,
+                outer_gradient_noise=0.3,
             ),
-            ComFedL(local_steps=[1, 3]), rounds=4,
+            ComFedL(local_steps=sweep(1, 3)),
+            rounds=4,
         ),
-    ]  # fmt: skip
-    readings = {
+    ],
+    readings={
         "u_t, as printed": literal(("u_t", 1.0)),
         "u_{t+1}, as in Algorithm 1": intended(
             ("u_{t+1}", 1.0),
             quote="section 2.2 gives the direction ∇g(x_t; ξ)ᵀ∇f(g(x_t; ξ); ζ), and line 8 of "
             "Algorithm 1 has u_{t+1} in this place",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "misprint",
         changes="Read u_{t+1} for u_t in (2). With u_t, γ = 1 uses the value of g one step late.",
-    )
-    corrected = ("u_{t+1}", 1.0)
-    correction = "u_{t+1} = g(x_t; ξ_t) at γ = 1, put into z_t = ∇g(x_t; ξ_t)ᵀ∇f(u_{t+1}; ζ_t)."
-    false_siblings = [
+    ),
+    corrected=("u_{t+1}", 1.0),
+    correction="u_{t+1} = g(x_t; ξ_t) at γ = 1, put into z_t = ∇g(x_t; ξ_t)ᵀ∇f(u_{t+1}; ζ_t).",
+    false_siblings=[
         ("γ = 0.9", ("u_{t+1}", 0.9)),
         ("u_t and γ = 0.9", ("u_t", 0.9)),
-    ]
-
-    def compare(case, right):
-        ctx = sampled_context(case.problem, ("equation-2",), replicates=1)
-        made = run(case.problem, case.algorithm, ctx, rounds=case.rounds, kernels=False)
-        ours, theirs = made.state.w[0, :, 0].numpy(), transcribed(case, *right)
-        return [
-            Comparison(f"component {k + 1} of x", float(a), float(a), float(b), float(k))
-            for k, (a, b) in enumerate(zip(ours, np.asarray(theirs), strict=True))
-        ]
-
-    explain = (
+    ],
+    explain=(
         "With γ = 1 the printed (2) evaluates ∇f at the inner value of the step before. The text "
         "beside it and Algorithm 1 have u_{t+1}; so read, it is ComFedL with one sample a step."
-    )
+    ),
+)
+def at_one(case: Case, right: Any) -> list[Comparison]:
+    ctx = sampled_context(case.problem, ("equation-2",), replicates=1)
+    made = run(case.problem, case.algorithm, ctx, rounds=case.rounds, kernels=False)
+    ours, theirs = made.state.w[0, :, 0].numpy(), transcribed(case, *right)
+    return [
+        Comparison(f"component {k + 1} of x", float(a), float(a), float(b), float(k))
+        for k, (a, b) in enumerate(zip(ours, np.asarray(theirs), strict=True))
+    ]

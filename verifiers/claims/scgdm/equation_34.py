@@ -19,13 +19,19 @@ got in its first round: it starts with m_1 = z_0 and u_1 = g(x_0; ξ_0), without
 αη is missing, so z_0 weighs up to min(p, 1/(αη)) times as much as (35) allows.
 """
 
+from typing import Any
+
 import numpy as np
 
-from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import Erratum, claim, grid, intended, literal
-from toolkit.algorithms import LocalSCGDM
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.scgdm._pseudo_code import steps
-from verifiers.ground_truth import Comparison
+from verifiers.compared import Comparison
 
 
 def unrolled(field, *, since=1, first=None, rate=1.0, shift=1):
@@ -40,82 +46,87 @@ def unrolled(field, *, since=1, first=None, rate=1.0, shift=1):
     return {"field": field, "since": since, "first": first, "rate": rate, "shift": shift}
 
 
-@claim(
+@comparison(
     name="scgdm/equation-34",
-    kind="identity",
     source="003, (34) and (28)",
     statement=r"m_t^{(k)}-\bar m_t = \alpha\eta\sum_{t'=s_tp}^{t-1}(1-\alpha\eta)^{t-1-t'}"
     r"(z_{t'}^{(k)}-\bar z_{t'}),\quad u_t^{(k)}-\bar u_t = \gamma\eta\sum_{t'=s_tp}^{t-1}"
     r"(1-\gamma\eta)^{t-1-t'}\Big(g^{(k)}(x_{t'}^{(k)};\xi)-\frac1K\sum_{k'=1}^Kg^{(k')}("
     r"x_{t'}^{(k')};\xi)\Big)",
-)
-class Unrolled:
-    cases = [
+    cases=[
         *grid(BiasAmplification(), LocalSCGDM(local_steps=2, step_factor=0.3), rounds=2),
         *grid(
             BoundedComposition(
-                clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5,
-                inner_offset=0.3, inner_value_noise=0.2, outer_gradient_noise=0.3,
+                clients=3,
+                dim=2,
+                inner_dim=2,
+                heterogeneity=1.0,
+                inner_curvature=0.5,
+                inner_offset=0.3,
+                inner_value_noise=0.2,
+                outer_gradient_noise=0.3,
             ),
-            LocalSCGDM(local_steps=[3, 5], momentum=3.0, inner_momentum=2.0), rounds=3,
+            LocalSCGDM(local_steps=sweep(3, 5), momentum=3.0, inner_momentum=2.0),
+            rounds=3,
         ),
-    ]  # fmt: skip
-    readings = {
+    ],
+    readings={
         "(34), every t": literal(unrolled("m"), part="(34)"),
         "(34), from the first average on": intended(
-            unrolled("m", since="round"), part="(34)",
+            unrolled("m", since="round"),
+            part="(34)",
             quote="the display starts from m_{s_tp}^(k), which is the averaged momentum; Algorithm "
             "1 defines no m_0",
         ),
         "(28), every t": literal(unrolled("u"), part="(28)"),
         "(28), from the first average on": intended(
-            unrolled("u", since="round"), part="(28)",
+            unrolled("u", since="round"),
+            part="(28)",
             quote="“the last step holds due to u_{s_tp}^(k) = ū_{s_tp}”; Algorithm 1 has no u_0",
         ),
-    }  # fmt: skip
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "incomplete",
         changes="In the first round the first direction has the weight 1, not αη (or γη). Lemmas "
         "4.3 and A.1 have to pay for it apart.",
-    )
-    corrected = unrolled("m", first=1)
-    correction = (
+    ),
+    corrected=unrolled("m", first=1),
+    correction=(
         "For t ≤ p, m_1 = z_0, so m_t = (1 − αη)^{t−1}z_0 + αη Σ_{t'=1}^{t−1} (1 − "
         "αη)^{t−1−t'}z_{t'}. Later m_{s_tp} is the same for all clients and cancels."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("half the rate", unrolled("m", since="round", rate=0.5)),
         ("one power more", unrolled("m", since="round", shift=0)),
         ("u with half the rate", unrolled("u", since="round", rate=0.5)),
         ("half of the first direction", unrolled("m", first=0.5)),
-    ]
-
-    def compare(case, right):
-        """Compare both sides in every entry, at each t; both are 0 just after an average."""
-        made: list[Comparison] = []
-        given, field = case.algorithm, right["field"]
-        pace = given.momentum if field == "m" else given.inner_momentum
-        a = right["rate"] * pace * given.step_size
-        kept = steps(case.problem, given, case.rounds, "equation-34")
-        news = [step["z" if field == "m" else "g"] for step in kept]
-        apart = [value - value.mean(0) for value in news]
-        begin = given.local_steps if right["since"] == "round" else right["since"]
-        for t in range(begin, len(kept) + 1):
-            start = t // given.local_steps * given.local_steps
-            stated = np.zeros_like(kept[0][field])
-            for earlier in range(start, t):
-                plain = earlier or right["first"] is None
-                weight = a if plain else right["first"]
-                stated += weight * (1 - a) ** (t - right["shift"] - earlier) * apart[earlier]
-            left = kept[t - 1][field] - kept[t - 1][field].mean(0)
-            for (k, j), value in np.ndenumerate(left):
-                what = f"entry {j + 1} of client {k + 1} at t = {t}"
-                low = float(value)
-                made.append(Comparison(what, low, low, float(stated[k, j]), len(made)))
-        return made
-
-    explain = (
+    ],
+    explain=(
         "Both displays unroll a round from its average, and the first round has none: it starts "
         "with m_1 = z_0 and u_1 = g(x_0; ξ_0). From the first average on they hold. The weights of "
         "m_{s_tp} in (34)'s first line are misprinted, without effect."
-    )
+    ),
+)
+def unrolled_holds(case: Case, right: Any) -> list[Comparison]:
+    """Compare both sides in every entry, at each t; both are 0 just after an average."""
+    made: list[Comparison] = []
+    given, field = case.algorithm, right["field"]
+    pace = given.momentum if field == "m" else given.inner_momentum
+    a = right["rate"] * pace * given.step_size
+    kept = steps(case.problem, given, case.rounds, "equation-34")
+    news = [step["z" if field == "m" else "g"] for step in kept]
+    apart = [value - value.mean(0) for value in news]
+    begin = given.local_steps if right["since"] == "round" else right["since"]
+    for t in range(begin, len(kept) + 1):
+        start = t // given.local_steps * given.local_steps
+        stated = np.zeros_like(kept[0][field])
+        for earlier in range(start, t):
+            plain = earlier or right["first"] is None
+            weight = a if plain else right["first"]
+            stated += weight * (1 - a) ** (t - right["shift"] - earlier) * apart[earlier]
+        left = kept[t - 1][field] - kept[t - 1][field].mean(0)
+        for (k, j), value in np.ndenumerate(left):
+            what = f"entry {j + 1} of client {k + 1} at t = {t}"
+            low = float(value)
+            made.append(Comparison(what, low, low, float(stated[k, j]), len(made)))
+    return made

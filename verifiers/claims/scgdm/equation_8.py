@@ -19,13 +19,16 @@ Theorem 1; it will mean Theorem 3.4.
 """
 
 from math import pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
-from synthetic.problems import AnalyticMAML
-from toolkit import Erratum, claim, grid, intended, literal, narrower
-from verifiers.ground_truth import Comparison, components
+from synthetic.problems.analytic_maml import AnalyticMAML
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, intended, literal, narrower
+from verifiers.claim_types.comparison import comparison
+from verifiers.compared import Comparison, components
 
 POINTS = (-2.0, 0.0, 0.7, 2.5)
 
@@ -94,23 +97,23 @@ def only(value):
     return lambda device, x: value(device._replace(centres=device.centres[:1]), x)
 
 
-@claim(
+@comparison(
     name="scgdm/equation-8",
-    kind="identity",
     source="003, (8)",
     statement=r"\mathbb{E}_i\mathcal{L}^{(k)}_i\big(x-\lambda\nabla\mathcal{L}^{(k)}_i(x)\big) = "
     r"f^{(k)}(g^{(k)}(x)),\quad g^{(k)}(x) = \mathbb{E}_{\xi\sim\mathcal{D}^{(k)}_{i,train}}"
     r"\big[x-\lambda\nabla\mathcal{L}^{(k)}_i(x;\xi)\big],\quad f^{(k)}(y) = "
     r"\mathbb{E}_{i,\zeta}\big[\mathcal{L}^{(k)}_i(y;\zeta)\big]",
-)
-class Composition:
-    cases = grid(
+    cases=grid(
         AnalyticMAML(
-            tasks=[2, 1, 3], dim=[1, 2], adaptation=[1.0, 0.3], heterogeneity=0.4,
+            tasks=sweep(2, 1, 3),
+            dim=sweep(1, 2),
+            adaptation=sweep(1.0, 0.3),
+            heterogeneity=0.4,
             task_heterogeneity=pi / 2,
         )
-    )  # fmt: skip
-    readings = {
+    ),
+    readings={
         "each device has one task": narrower(
             (only(own_step), only(mean_step)), why="the text gives each device a set of tasks"
         ),
@@ -127,42 +130,41 @@ class Composition:
             (own_step, one_task),
             quote="g in (8) takes D_{i,train} of one task i, which nothing binds",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "misprint",
         changes="With several tasks a device, the inner map has one block a task, and u has as many"
         " blocks. One u for all tasks solves another problem.",
-    )
-    corrected = (own_step, stacked)
-    correction = (
+    ),
+    corrected=(own_step, stacked),
+    correction=(
         "g^{(k)}(x) = (x − λ∇L_i(x))_i, one block a task, and f^{(k)}(y) = (1/n) Σ_i L_i(y_i): "
         "f^{(k)}(g^{(k)}(x)) = (1/n) Σ_i L_i(x − λ∇L_i(x)), term by term. With blocks scaled by "
         "1/√n, every constant is that of one task. u has n·d entries: section 5.1 of 003 does "
         "maintain “a separate inner state u_i for each task i”."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("no adaptation", (own_step, no_step)),
         ("a step uphill", (own_step, ascent)),
-    ]
-
-    def compare(case, right):
-        """The value, and each derivative by automatic differentiation, at a few points."""
-        made: list[Comparison] = []
-        for client, centres in enumerate(case.problem.centres):
-            device = Device(case.problem, client, torch.from_numpy(centres)[:, None])
-            for at in POINTS:
-                (left, slope), (value, stated) = (_with_slope(f, device, at) for f in right)
-                where = f"of client {client + 1} at {at:g}"
-                made.append(Comparison(f"value {where}", left, left, value, len(made)))
-                made += components(f"derivative {{}} {where}", slope, stated, first=len(made))
-        return made
-
-    explain = (
+    ],
+    explain=(
         "Read with the same task in g and f, (8) is MAML. Read as one g and one f a device, as (1) "
         "and Algorithm 1 need it, a device with several tasks tests each of them after a step on "
         "the mean of all (or on one of them). With one block a task it is of that form. “Theorem 1 "
         "holds” refers to a theorem that the paper does not have under that number."
-    )
+    ),
+)
+def composition(case: Case, right: Any) -> list[Comparison]:
+    """The value, and each derivative by automatic differentiation, at a few points."""
+    made: list[Comparison] = []
+    for client, centres in enumerate(case.problem.centres):
+        device = Device(case.problem, client, torch.from_numpy(centres)[:, None])
+        for at in POINTS:
+            (left, slope), (value, stated) = (_with_slope(f, device, at) for f in right)
+            where = f"of client {client + 1} at {at:g}"
+            made.append(Comparison(f"value {where}", left, left, value, len(made)))
+            made += components(f"derivative {{}} {where}", slope, stated, first=len(made))
+    return made
 
 
 def _with_slope(function, device, at):

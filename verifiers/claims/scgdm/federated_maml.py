@@ -19,16 +19,19 @@ baseline. So read (a state that is not averaged over devices) the orders follow 
 Theorem 3.4. It is not Algorithm 1, and section 2.2 calls such states a limitation of earlier work.
 """
 
+from typing import Any
+
 import sympy
 from sympy import Rational, sqrt
 
-from toolkit import Erratum, claim, literal, narrower
-from toolkit.algorithms import LocalSCGDM
+from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.constants import Letters, substituted
+from toolkit.readings import Erratum, literal, narrower
+from verifiers.claim_types.proof import proof
 from verifiers.claims.scgdm._floors import meta_learning, refuted_by
 from verifiers.claims.scgdm._orders import spent
 from verifiers.claims.scgdm._theorem import corrected as corrected_
-from verifiers.symbolic import finite_limit
+from verifiers.symbolic import Step, finite_limit
 
 T = sympy.symbols("T", positive=True)
 
@@ -42,47 +45,44 @@ def bounded():
     return finite_limit(sympy.expand(bound * sqrt(T)), T, sympy.oo, says, "√T times the bound")
 
 
-@claim(
+@proof(
     name="scgdm/federated-maml",
     kind="complexity",
     source="003, section 3.3",
     statement=r"\text{Federated MAML (8), Algorithm 1:}\quad \frac1T\sum_{t=0}^{T-1}\|\nabla F("
     r"\bar x_t)\|\le\epsilon \text{ with } T=O(1/\epsilon^4),\quad T/p=O(1/\epsilon^3)",
-)
-class MetaLearning:
-    readings = {
+    readings={
         "Algorithm 1, which averages u": literal(("averaged", -4, -3)),
         "u is kept on its device": narrower(
             ("kept", -4, -3),
             why="section 5.1 keeps one u_i a task; Algorithm 1 averages u over devices",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="Keep u on its device. If it is averaged, the method stops where ∇F is not 0, and "
         "no number of samples reaches a small ε.",
         same_as="scgdm/theorem-3.4",
-    )
-    corrected = ("kept", -4, -3)
-    correction = (
+    ),
+    corrected=("kept", -4, -3),
+    correction=(
         "If u stays on its device, Theorem 3.4 in its corrected form applies to any g^(k), with "
         "the constants of Lemma 3.9 (C_g as corrected there), and is O(1/√T) on the schedule."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("u is kept, samples ε⁻²", ("kept", -2, -3)),
         ("u is kept, communications ε⁻²", ("kept", -4, -2)),
-    ]
-
-    def prove(right):
-        estimates, samples, communications = right
-        if estimates == "kept":
-            return [bounded(), *spent(samples, communications)]
-        floor = meta_learning()
-        says = r"\text{some } T \text{ makes } \tfrac1T\sum\|\nabla F(\bar x_t)\| \le \tfrac1{10}"
-        why = "the norm is above 0.14 at every t, by the three steps before; see _floors.py"
-        return [*floor, refuted_by(floor, says, why)]
-
-    explain = (
+    ],
+    explain=(
         "Every device of Federated MAML has an inner map of its own, so averaging u changes the "
         "problem. The assumptions of Theorem 3.4 are satisfied, and the theorem is false."
-    )
+    ),
+)
+def meta_learning_holds(right: Any) -> list[Step]:
+    estimates, samples, communications = right
+    if estimates == "kept":
+        return [bounded(), *spent(samples, communications)]
+    floor = meta_learning()
+    says = r"\text{some } T \text{ makes } \tfrac1T\sum\|\nabla F(\bar x_t)\| \le \tfrac1{10}"
+    why = "the norm is above 0.14 at every t, by the three steps before; see _floors.py"
+    return [*floor, refuted_by(floor, says, why)]

@@ -18,18 +18,24 @@ product; the spectral norm has none. Smallest counterexample, d = 2, with A = I 
 The other seven hold as printed.
 """
 
-from synthetic.problems import AnalyticMAML
-from toolkit import Erratum, claim, grid, literal
+from typing import Any
+
+from synthetic.problems.analytic_maml import AnalyticMAML
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, literal
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
 from verifiers.claims.scgdm._suprema import Stated
+from verifiers.compared import Comparison
 
 
 def stretch(c):
     return 1 + c.lambda_ * c.L_1
 
 
-@claim(
+@comparison(
     name="scgdm/lemma-3.9",
     kind="bound",
     source="003, Lemma 3.9 (10)",
@@ -40,26 +46,33 @@ def stretch(c):
     "\n"
     r"\|\nabla F^{(k)}(x)-\nabla F^{(k)}(y)\| \le "
     r"\big((1+\lambda L_1)^2L_1+\lambda GL_2\big)\|x-y\|",
-)
-class Constants:
-    cases = (
+    cases=(
         grid(AnalyticMAML(clients=1, noise=0.2))
         + grid(
             AnalyticMAML(
-                dim=[1, 2], heterogeneity=[0.0, 0.5], noise=[0.0, 0.3], adaptation=[0.3, 1.5],
+                dim=sweep(1, 2),
+                heterogeneity=sweep(0.0, 0.5),
+                noise=sweep(0.0, 0.3),
+                adaptation=sweep(0.3, 1.5),
                 signs="alternating",
             )
         )
-        + grid(AnalyticMAML(clients=1, dim=2, noise=[0.3, 3.0], adaptation=1.0))
+        + grid(AnalyticMAML(clients=1, dim=2, noise=sweep(0.3, 3.0), adaptation=1.0))
         + grid(
             AnalyticMAML(
-                clients=3, dim=[1, 3], tasks=2, amplitude=0.5, frequency=2.0, heterogeneity=0.4,
-                task_heterogeneity=0.3, noise=0.2, signs="alternating",
+                clients=3,
+                dim=sweep(1, 3),
+                tasks=2,
+                amplitude=0.5,
+                frequency=2.0,
+                heterogeneity=0.4,
+                task_heterogeneity=0.3,
+                noise=0.2,
+                signs="alternating",
             )
         )
-    )  # fmt: skip
-    compare = _suprema.compare
-    readings = {
+    ),
+    readings={
         "L_f": literal(Stated(_suprema.smoothness_of_f, lambda c: c.L_1), part="L_f"),
         "L_g": literal(Stated(_suprema.smoothness_of_g, lambda c: c.lambda_ * c.L_2), part="L_g"),
         "C_f²": literal(Stated(_suprema.moment_of_f, lambda c: c.sigma_1**2 + c.G**2), part="C_f²"),
@@ -88,33 +101,46 @@ class Constants:
             ),
             part="Lipschitz constant of ∇F",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="From two dimensions on C_g² is (1 + λL_1 + λσ_2)², up to twice what is printed. "
         "The admissible β of Theorem 3.4 gets smaller. The other seven constants hold.",
-    )
-    corrected = Stated(_suprema.moment_of_g, lambda c: (stretch(c) + c.lambda_ * c.sigma_2) ** 2)
-    correction = (
+    ),
+    corrected=Stated(_suprema.moment_of_g, lambda c: (stretch(c) + c.lambda_ * c.sigma_2) ** 2),
+    correction=(
         "C_g² = (1 + λL_1 + λσ_2)². By Minkowski's inequality in L², (E‖A + N‖²)^½ ≤ ‖A‖ + "
         "(E‖N‖²)^½ ≤ 1 + λL_1 + λσ_2, in any norm with ‖I‖ = 1. It is attained for d ≥ 2 by A = "
         "(1 + λL_1)I, N = ±λσ_2 diag(1, −1). The other constants hold as printed."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("L_g without λ", Stated(_suprema.smoothness_of_g, lambda c: c.L_2)),
         ("C_f² without the noise", Stated(_suprema.moment_of_f, lambda c: c.G**2)),
-        ("δ_g² with λ for λ²", Stated(
-            _suprema.variance_of_value, lambda c: c.lambda_ * c.sigma_1**2)),
-        ("σ_g² 10 % smaller", Stated(
-            _suprema.variance_of_jacobian, lambda c: 0.9 * c.lambda_**2 * c.sigma_2**2)),
-        ("C_g² by Minkowski, 10 % smaller", Stated(
-            _suprema.moment_of_g, lambda c: 0.9 * (stretch(c) + c.lambda_ * c.sigma_2) ** 2)),
-        ("∇F with one factor 1 + λL_1", Stated(
-            _suprema.smoothness_of_objective,
-            lambda c: stretch(c) * c.L_1 + c.lambda_ * c.G * c.L_2)),
-    ]  # fmt: skip
-    explain = (
+        (
+            "δ_g² with λ for λ²",
+            Stated(_suprema.variance_of_value, lambda c: c.lambda_ * c.sigma_1**2),
+        ),
+        (
+            "σ_g² 10 % smaller",
+            Stated(_suprema.variance_of_jacobian, lambda c: 0.9 * c.lambda_**2 * c.sigma_2**2),
+        ),
+        (
+            "C_g² by Minkowski, 10 % smaller",
+            Stated(_suprema.moment_of_g, lambda c: 0.9 * (stretch(c) + c.lambda_ * c.sigma_2) ** 2),
+        ),
+        (
+            "∇F with one factor 1 + λL_1",
+            Stated(
+                _suprema.smoothness_of_objective,
+                lambda c: stretch(c) * c.L_1 + c.lambda_ * c.G * c.L_2,
+            ),
+        ),
+    ],
+    explain=(
         "Each constant of (10) is a row of its own. C_g² is false from two dimensions on, in the "
         "spectral norm, where the mean square of a sum is not the sum of the mean squares; the "
         "other seven hold. Theorem 3.4 takes C_g² from here."
-    )
+    ),
+)
+def constants(case: Case, right: Any) -> list[Comparison]:
+    return _suprema.compare(case, right)

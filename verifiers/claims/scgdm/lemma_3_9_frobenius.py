@@ -12,31 +12,39 @@ smooth loss with A → 0 it is d against 1. σ_g² holds. With d(1 + λL_1)² in
 is true and attained: L_1, the Lipschitz constant of a gradient, bounds ‖∇²L‖ in the spectral norm.
 """
 
-from synthetic.problems import AnalyticMAML
-from toolkit import Erratum, claim, grid, literal
+from typing import Any
+
+from synthetic.problems.analytic_maml import AnalyticMAML
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, literal
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
 from verifiers.claims.scgdm._suprema import Stated
+from verifiers.compared import Comparison
 
 
 def moment(c, dim):
     return dim * (1 + c.lambda_ * c.L_1) ** 2 + c.lambda_**2 * c.sigma_2F**2
 
 
-@claim(
+@comparison(
     name="scgdm/lemma-3.9-frobenius",
     kind="bound",
     source="003, Lemma 3.9 (10)",
     assumes=[TASKS],
     statement=r"\mathbb{E}\|\nabla g^{(k)}(x;\xi)\|_F^2 \le (1+\lambda L_1)^2+\lambda^2\sigma_2^2,"
     r"\quad \mathbb{E}\|\nabla g^{(k)}(x;\xi)-\nabla g^{(k)}(x)\|_F^2 \le \lambda^2\sigma_2^2",
-)
-class Frobenius:
-    cases = grid(
-        AnalyticMAML(dim=[1, 2, 3], heterogeneity=[0.0, 0.5], noise=[0.0, 0.3], signs="alternating")
-    )
-    compare = _suprema.compare
-    readings = {
+    cases=grid(
+        AnalyticMAML(
+            dim=sweep(1, 2, 3),
+            heterogeneity=sweep(0.0, 0.5),
+            noise=sweep(0.0, 0.3),
+            signs="alternating",
+        )
+    ),
+    readings={
         "C_g²": literal(
             Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, 1)), part="C_g²"
         ),
@@ -44,27 +52,36 @@ class Frobenius:
             Stated(_suprema.variance_of_jacobian_frobenius, lambda c: c.lambda_**2 * c.sigma_2F**2),
             part="σ_g²",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="In the Frobenius norm the constant needs the factor d: ‖I‖² is d, not 1.",
         same_as="scgdm/lemma-3.9",
-    )
-    corrected = Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, c.d))
-    correction = (
+    ),
+    corrected=Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, c.d)),
+    correction=(
         "E‖A + N‖² = ‖A‖² + E‖N‖² in the Frobenius norm, ‖A‖² ≤ d‖A‖₂² ≤ d(1 + λL_1)², where L_1 "
         "bounds the spectral norm of ∇²L. Attained where every entry of A is 1 + λL_1."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("√d for d", Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, c.d**0.5))),
-        ("without the noise", Stated(
-            _suprema.moment_of_g_frobenius, lambda c: c.d * (1 + c.lambda_ * c.L_1) ** 2)),
-        ("σ_g² divided by d", Stated(
-            _suprema.variance_of_jacobian_frobenius,
-            lambda c: c.lambda_**2 * c.sigma_2F**2 / c.d)),
-    ]  # fmt: skip
-    explain = (
+        (
+            "without the noise",
+            Stated(_suprema.moment_of_g_frobenius, lambda c: c.d * (1 + c.lambda_ * c.L_1) ** 2),
+        ),
+        (
+            "σ_g² divided by d",
+            Stated(
+                _suprema.variance_of_jacobian_frobenius,
+                lambda c: c.lambda_**2 * c.sigma_2F**2 / c.d,
+            ),
+        ),
+    ],
+    explain=(
         "(20) needs ‖I‖ = 1, which the Frobenius norm has not, and (21) an inner product, which "
         "the spectral norm has not. The Frobenius norm over √d has both, but bounds no ‖Av‖ by "
         "‖A‖‖v‖, as Theorem 3.4 needs; no norm has all three for d ≥ 2 (lemma-3.9-proof)."
-    )
+    ),
+)
+def frobenius(case: Case, right: Any) -> list[Comparison]:
+    return _suprema.compare(case, right)

@@ -15,19 +15,24 @@ spread. C_f² holds: a second moment does not see which task was drawn.
 """
 
 from math import pi
+from typing import Any
 
-from synthetic.problems import AnalyticMAML
-from toolkit import Erratum, claim, grid, intended, literal
+from synthetic.problems.analytic_maml import AnalyticMAML
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
 from verifiers.claims.scgdm._suprema import Stated
+from verifiers.compared import Comparison
 
 
 def moment(c):
     return c.sigma_1**2 + c.G**2
 
 
-@claim(
+@comparison(
     name="scgdm/lemma-3.9-tasks",
     kind="bound",
     source="003, Lemma 3.9 (10), f as in (8)",
@@ -35,41 +40,44 @@ def moment(c):
     statement=r"\mathbb{E}_{i,\zeta}\|\nabla f^{(k)}(y;\zeta)-\nabla f^{(k)}(y)\|^2 \le \sigma_1^2,"
     r"\quad \mathbb{E}_{i,\zeta}\|\nabla f^{(k)}(y;\zeta)\|^2 \le \sigma_1^2+G^2,"
     r"\quad f^{(k)}(y;\zeta) = \mathcal{L}^{(k)}_i(y;\zeta)",
-)
-class Drawn:
-    cases = grid(
+    cases=grid(
         AnalyticMAML(
-            clients=1, tasks=2, dim=[1, 2], task_heterogeneity=[pi / 2, 0.0, 0.5],
-            noise=[0.0, 0.3],
+            clients=1,
+            tasks=2,
+            dim=sweep(1, 2),
+            task_heterogeneity=sweep(pi / 2, 0.0, 0.5),
+            noise=sweep(0.0, 0.3),
         )
-    )  # fmt: skip
-    compare = _suprema.compare
-    readings = {
+    ),
+    readings={
         "σ_f²": literal(Stated(_suprema.drawn_variance_of_f, lambda c: c.sigma_1**2), part="σ_f²"),
         "σ_f², each task on its own": intended(
-            Stated(_suprema.variance_of_f, lambda c: c.sigma_1**2), part="σ_f²",
+            Stated(_suprema.variance_of_f, lambda c: c.sigma_1**2),
+            part="σ_f²",
             quote="(23) bounds E‖∇f(y; ζ) − ∇f(y)‖² by E‖∇L_i(y; ζ) − ∇L_i(y)‖², with one task i",
         ),
         "C_f²": literal(Stated(_suprema.drawn_moment_of_f, moment), part="C_f²"),
-    }  # fmt: skip
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "overstated",
         changes="σ_f² = σ_1² is right for a device with one task. If a step draws the task with "
         "its test sample, take σ_f² = σ_1² + G².",
-    )
-    corrected = Stated(_suprema.drawn_variance_of_f, moment)
-    correction = (
+    ),
+    corrected=Stated(_suprema.drawn_variance_of_f, moment),
+    correction=(
         "E_{i,ζ}‖∇L_i(y; ζ) − ∇f(y)‖² = E_i E_ζ‖∇L_i(y; ζ) − ∇L_i(y)‖² + E_i‖∇L_i(y) − ∇f(y)‖² ≤ "
         "σ_1² + E_i‖∇L_i(y)‖² ≤ σ_1² + G². Two tasks with opposite gradients attain it at σ_1 = "
         "0."
-    )
-    false_siblings = [
-        ("half of G²", Stated(
-            _suprema.drawn_variance_of_f, lambda c: c.sigma_1**2 + c.G**2 / 2)),
+    ),
+    false_siblings=[
+        ("half of G²", Stated(_suprema.drawn_variance_of_f, lambda c: c.sigma_1**2 + c.G**2 / 2)),
         ("C_f² without the noise", Stated(_suprema.drawn_moment_of_f, lambda c: c.G**2)),
-    ]  # fmt: skip
-    explain = (
+    ],
+    explain=(
         "The proof writes L_i for f^{(k)}, which (8) defines as the mean over the device's tasks."
         " If a step draws the task with its test sample, the variance of ∇f is that of the test "
         "samples and that of the tasks; Theorem 3.4's noise terms then need σ_1² + G²."
-    )
+    ),
+)
+def drawn(case: Case, right: Any) -> list[Comparison]:
+    return _suprema.compare(case, right)

@@ -20,14 +20,16 @@ curved: left 0.0331, right 9.4·10⁻⁷ (L_f = 10⁻³).
 
 from sympy import Rational
 
-from toolkit import Erratum, Stated, claim, intended, narrower
+from toolkit.measure import Reduction, View
+from toolkit.readings import Erratum, Stated, intended, narrower
+from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
 from verifiers.terms import Terms
 
 
-def bound(c, curvature):
+def right_side(c, curvature):
     """Return (11) with L_f, (25) with L_F."""
     a = c.alpha * c.eta
     return (
@@ -56,12 +58,11 @@ mended = Terms(
 
 def proven(c):
     """Return (25)."""
-    return bound(c, given.smooth(c))
+    return right_side(c, given.smooth(c))
 
 
-@claim(
+@bound(
     name="scgdm/lemma-4.1",
-    kind="bound",
     source="003, Lemma 4.1 (11)",
     assumes=[*given.ASSUMED, given.STEP_SIZE],
     statement=r"\mathbb{E}\|m_{t+1}^{(k)}-\nabla F^{(k)}(x_t^{(k)})\|^2 \le "
@@ -69,13 +70,11 @@ def proven(c):
     r"2\alpha\eta C_g^2L_f^2\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2 + "
     r"\frac{2\eta\beta^2L_f^2}{\alpha}\mathbb{E}\|m_t^{(k)}\|^2 + "
     r"2\alpha^2\eta^2(C_g^2\sigma_f^2+C_f^2\sigma_g^2)",
-)
-class MomentumError:
-    cases = CASES
-    full = FULL
-    left = _steps.momentum
-    measured = _steps.MEASURED
-    readings = given.by_samples(lambda c: bound(c, c.L_f)) | {
+    cases=CASES,
+    full=FULL,
+    measured=_steps.MEASURED,
+    readings=given.by_samples(lambda c: right_side(c, c.L_f))
+    | {
         "two samples, and L_F as in the proof": intended(
             Stated(proven, assumes=(given.TWO_SAMPLES,)),
             quote="the last display of its proof, (25), has L_F² in this term",
@@ -84,14 +83,14 @@ class MomentumError:
             Stated(proven, left=_steps.between(_steps.momentum), assumes=(given.TWO_SAMPLES,)),
             why="the lemma and Theorem 3.4 speak of every step t",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="The step after a communication has to be paid for by ‖x_t − x_{t−1}‖², not by "
         "β²η²‖m_t‖². The constant is L_F, as in the proof.",
-    )
-    corrected = Stated(mended, assumes=(given.TWO_SAMPLES,))
-    correction = (
+    ),
+    corrected=Stated(mended, assumes=(given.TWO_SAMPLES,)),
+    correction=(
         "Let a = αη, D = ∇F_k(x_{t−1}) − ∇F_k(x_t), e = E‖u_{t+1} − g_k(x_t)‖² given the past, B "
         "the conditional mean of z_t minus ∇F_k(x_t). By Cauchy–Schwarz ‖B‖² ≤ C_g²L_f²e, though "
         "u_{t+1} and ∇g(x_t; ξ_t) share their sample. E‖m_{t+1} − ∇F_k(x_t)‖² = ‖(1 − a)(m_t − "
@@ -101,8 +100,8 @@ class MomentumError:
         "− ∇f(g)), so that Var z_t ≤ C_g²σ_f² + 2C_f²σ_g² + 2C_g²L_f²e − ‖B‖². Summed: "
         "2aC_g²L_f²e and 2a²(C_g²σ_f² + C_f²σ_g²), as printed, and 2L_F²/a times ‖x_t − "
         "x_{t−1}‖²."
-    )
-    false_siblings = mended.controls(
+    ),
+    false_siblings=mended.controls(
         {
             "the past error": Rational(4, 5),
             "the inner estimate": 0,
@@ -111,9 +110,12 @@ class MomentumError:
             "the noise of ∇g": Rational(2, 5),
         },
         assumes=(given.TWO_SAMPLES,),
-    )
-    explain = (
+    ),
+    explain=(
         "Just after a communication x_t − x_{t−1} is a jump to the average, which βη‖m_t‖ does "
         "not measure. With L_F and ‖x_t − x_{t−1}‖ in place of βη‖m_t‖ the lemma holds given every"
         " past. (11) also prints L_f where its own proof has L_F; this may be the conversion's."
-    )
+    ),
+)
+def momentum_error(view: View) -> Reduction:
+    return _steps.momentum(view)

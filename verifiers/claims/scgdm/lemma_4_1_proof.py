@@ -14,16 +14,17 @@ x_{t−1} is not at x̄_t. And the fourth equality of (25) drops a product that 
 
 from sympy import Rational
 
-from toolkit import Erratum, Stated, claim, literal, narrower, wider
+from toolkit.measure import Reduction, View
+from toolkit.readings import Erratum, Stated, literal, narrower, wider
+from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
 from verifiers.claims.scgdm.lemma_4_1 import mended, proven
 
 
-@claim(
+@bound(
     name="scgdm/lemma-4.1-proof",
-    kind="bound",
     source="003, proof of Lemma 4.1 (25)",
     assumes=[*given.ASSUMED, given.STEP_SIZE],
     statement=r"\mathbb{E}\|m_{t+1}^{(k)}-\nabla F^{(k)}(x_t^{(k)})\|^2 \le "
@@ -31,13 +32,10 @@ from verifiers.claims.scgdm.lemma_4_1 import mended, proven
     r"\frac{2\eta\beta^2L_F^2}{\alpha}\mathbb{E}\|m_t^{(k)}\|^2 + "
     r"2\alpha\eta C_g^2L_f^2\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2 + "
     r"2\alpha^2\eta^2(C_g^2\sigma_f^2+C_f^2\sigma_g^2)",
-)
-class MomentumErrorInTheProof:
-    cases = CASES
-    full = FULL
-    left = _steps.momentum
-    measured = _steps.MEASURED
-    readings = {
+    cases=CASES,
+    full=FULL,
+    measured=_steps.MEASURED,
+    readings={
         "two samples, as written there": literal(Stated(proven, assumes=(given.TWO_SAMPLES,))),
         "between communications": narrower(
             Stated(proven, left=_steps.between(_steps.momentum), assumes=(given.TWO_SAMPLES,)),
@@ -47,16 +45,16 @@ class MomentumErrorInTheProof:
             Stated(proven, assumes=(given.ONE_SAMPLE,)),
             why="the display writes ξ_t for g and ζ_t for f; Algorithm 1 draws one sample",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="The last step of the proof, ‖x_t − x_{t−1}‖ = βη‖m_t‖, is false just after a "
         "communication.",
         same_as="scgdm/lemma-4.1",
-    )
-    corrected = Stated(mended, assumes=(given.TWO_SAMPLES,))
-    correction = "x_t − x_{t−1} itself in place of −βηm_t, as derived at scgdm/lemma-4.1."
-    false_siblings = mended.controls(
+    ),
+    corrected=Stated(mended, assumes=(given.TWO_SAMPLES,)),
+    correction="x_t − x_{t−1} itself in place of −βηm_t, as derived at scgdm/lemma-4.1.",
+    false_siblings=mended.controls(
         {
             "the past error": 0,
             "the inner estimate": 0,
@@ -65,8 +63,11 @@ class MomentumErrorInTheProof:
             "the noise of ∇g": 0,
         },
         assumes=(given.TWO_SAMPLES,),
-    )
-    explain = (
+    ),
+    explain=(
         "Right between communications; just after one, x_t − x_{t−1} is not −βηm_t, and with one "
         "sample for g and f the mean of z_t is not what the proof takes it for."
-    )
+    ),
+)
+def momentum_error_in_the_proof(view: View) -> Reduction:
+    return _steps.momentum(view)

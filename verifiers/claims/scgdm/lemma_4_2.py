@@ -11,7 +11,9 @@ is not −βηm_t, so it fails; no noise is needed (``bias-amplification``, p = 
 
 from sympy import Rational
 
-from toolkit import Erratum, Stated, claim, literal, narrower
+from toolkit.measure import Reduction, View
+from toolkit.readings import Erratum, Stated, literal, narrower
+from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
@@ -37,49 +39,46 @@ mended = Terms(
 )
 
 
-@claim(
+@bound(
     name="scgdm/lemma-4.2",
-    kind="bound",
     source="003, Lemma 4.2 (12), (26)",
     assumes=[*given.ASSUMED, given.STEP_SIZE],
     statement=r"\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2 \le "
     r"\frac{\eta\beta^2C_g^2}{\gamma}\mathbb{E}\|m_t^{(k)}\|^2 + \gamma^2\eta^2\delta_g^2 + "
     r"(1-\gamma\eta)\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2",
-)
-class EstimateError:
-    cases = CASES
-    full = FULL
-    left = _steps.estimate
-    measured = _steps.MEASURED | {
-        "past": r"\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2"
-    }  # fmt: skip
-    readings = {
+    cases=CASES,
+    full=FULL,
+    measured=_steps.MEASURED | {"past": r"\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2"},
+    readings={
         "as printed": literal(printed),
         "between communications": narrower(
             Stated(printed, left=_steps.between(_steps.estimate)),
             why="the lemma and Theorem 3.4 speak of every step t",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="The step after a communication has to be paid for by ‖x_t − x_{t−1}‖², not by "
         "β²η²‖m_t‖².",
         same_as="scgdm/lemma-4.1",
-    )
-    corrected = mended
-    correction = (
+    ),
+    corrected=mended,
+    correction=(
         "u_{t+1} − g_k(x_t) = (1 − γη)(u_t − g_k(x_{t−1}) + g_k(x_{t−1}) − g_k(x_t)) + γη·noise; "
         "the noise is centred given the past, and ‖a + b‖² ≤ ‖a‖²/(1 − γη) + ‖b‖²/(γη). The "
         "proof's last step, ‖x_t − x_{t−1}‖ = βη‖m_t‖, is left out."
-    )
-    false_siblings = mended.controls(
+    ),
+    false_siblings=mended.controls(
         {
             "the past error": Rational(1, 2),
             "the move of x": Rational(1, 2),
             "the noise of g": Rational(9, 10),
         }
-    )
-    explain = (
+    ),
+    explain=(
         "Right between communications. Just after one, x_t − x_{t−1} is a jump to the average "
         "that βη‖m_t‖ does not measure."
-    )
+    ),
+)
+def estimate_error(view: View) -> Reduction:
+    return _steps.estimate(view)

@@ -17,9 +17,15 @@ attained when the clients pull in opposite directions.
 
 from sympy import Rational
 
-from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import Erratum, Stated, average, claim, grid, literal, narrower, sq
-from toolkit.algorithms import LocalSCGDM
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import grid
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, average, sq
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, Stated, literal, narrower
+from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
 
 PULLED = {"outer_slope": 1e-6, "opposition_slope": 1.0, "opposition_curvature": 1e-3}
@@ -38,73 +44,77 @@ def mended(c, factor=1):
     return factor * c.K * squares * (c.beta * c.eta * c.C_g * c.C_f) ** 2
 
 
-@claim(
+def most(c: Letters) -> Expression:
+    return c.K * (2 * (c.p - 1) * c.beta * c.eta * c.G_g * c.G_f) ** 2
+
+
+@bound(
     name="scgdm/lemma-4.3",
-    kind="bound",
     source="003, Lemma 4.3 (13), (37)",
     assumes=[*given.ASSUMED, given.TWO_SAMPLES, given.STEP_SIZE, given.MODELS_AVERAGED],
     statement=r"\sum_{t=0}^{T-1}\sum_{k=1}^K\mathbb{E}\|\bar x_t-x_t^{(k)}\|^2 \le "
     r"256TKp^2\beta^2\eta^2C_g^2L_f^2\delta_g^2 + 16TKp^2\beta^2\eta^2C_g^2\sigma_f^2 + "
     r"48TKp^2\beta^2\eta^2C_f^2\sigma_g^2",
-)
-class Consensus:
-    cases = [
+    cases=[
         *grid(
             BoundedComposition(opposition_centre=5e3, **PULLED),
-            LocalSCGDM(local_steps=[2, 8], step_size=0.1, step_factor=0.1), rounds=1,
+            LocalSCGDM(local_steps=sweep(2, 8), step_size=0.1, step_factor=0.1),
+            rounds=1,
         ),
         *grid(
             BiasAmplification(objective_of="client-wise"),
-            LocalSCGDM(local_steps=[2, 6], step_size=0.01, step_factor=0.1), rounds=20,
+            LocalSCGDM(local_steps=sweep(2, 6), step_size=0.01, step_factor=0.1),
+            rounds=20,
         ),
         *grid(
-            BoundedComposition(clients=[2, 4], dim=2, inner_dim=2, distance=0.7, **NOISE),
-            LocalSCGDM(local_steps=4, step_size=[0.02, 0.1], step_factor=0.05), rounds=10,
+            BoundedComposition(clients=sweep(2, 4), dim=2, inner_dim=2, distance=0.7, **NOISE),
+            LocalSCGDM(local_steps=4, step_size=sweep(0.02, 0.1), step_factor=0.05),
+            rounds=10,
         ),
         *grid(
             BoundedComposition(distance=0.7, outer_gradient_noise=0.3),
-            LocalSCGDM(local_steps=4, step_size=0.1, momentum=9.0, step_factor=0.05), rounds=10,
+            LocalSCGDM(local_steps=4, step_size=0.1, momentum=9.0, step_factor=0.05),
+            rounds=10,
         ),
         *grid(
-            BoundedComposition(heterogeneity=1.0, inner_curvature=0.5, inner_offset=[0.0, 0.5]),
-            LocalSCGDM(local_steps=5, step_size=0.05, step_factor=0.2), rounds=20,
+            BoundedComposition(
+                heterogeneity=1.0, inner_curvature=0.5, inner_offset=sweep(0.0, 0.5)
+            ),
+            LocalSCGDM(local_steps=5, step_size=0.05, step_factor=0.2),
+            rounds=20,
         ),
-    ]  # fmt: skip
-
-    def left(view):
-        return average("step", sq(view.client("x") - view.mean("x")).sum(0))
-
-    letters = {"G_g": "inner_gradient_bound", "G_f": "outer_gradient_bound"}
-
-    def range(c):
-        return c.K * (2 * (c.p - 1) * c.beta * c.eta * c.G_g * c.G_f) ** 2
-
-    readings = {
+    ],
+    letters={"G_g": "inner_gradient_bound", "G_f": "outer_gradient_bound"},
+    range=most,
+    readings={
         "as printed": literal(Stated(printed, assumes=(given.PERIOD, given.PRINTED))),
         "clients with one f and one g": narrower(
             Stated(printed, assumes=(given.PERIOD, given.PRINTED, given.ALIKE)),
             why="the paper's clients have f^(k), g^(k) and distributions of their own",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="The consensus error does not vanish with the noise. It is of the order "
         "p²β²η²C_g²C_f², for any p, as soon as clients differ.",
         same_as="scgdm/lemma-a.2",
-    )
-    corrected = mended
-    correction = (
+    ),
+    corrected=mended,
+    correction=(
         "With j = t mod p, x_t^(k) − x̄_t = −βη times a sum of j differences m^(k) − m̄ (before "
         "any average). (1/K) Σ ‖m^(k) − m̄‖² ≤ (1/K) Σ ‖m^(k)‖², and E‖m‖² ≤ C_g²C_f², since m "
         "averages directions with E‖z‖² ≤ E‖∇g‖²·E‖∇f‖² (independent samples). So (1/K) Σ E‖x_t −"
         " x̄_t‖² ≤ j²β²η²C_g²C_f²; over whole rounds the mean of j² is (p − 1)(2p − 1)/6. No "
         "condition on p is needed, and only x has to be averaged."
-    )
-    false_siblings = [
+    ),
+    false_siblings=[
         ("10 % smaller", lambda c: mended(c, factor=Rational(9, 10))),
         ("linear in p", lambda c: mended(c) * 3 / (2 * c.p - 1)),
-    ]
-    explain = (
+    ],
+    explain=(
         "The right side pays for noise alone, but clients drift apart because their functions "
         "differ. What holds needs no condition on p, and is attained."
-    )
+    ),
+)
+def consensus(view: View) -> Reduction:
+    return average("step", sq(view.client("x") - view.mean("x")).sum(0))

@@ -15,9 +15,14 @@ functions at one point, Δ_{t'} = Σ_k ‖g^(k)(x̄_{t'}) − (1/K) Σ_j g^(j)(x
 
 from sympy import Rational
 
-from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import Erratum, Stated, claim, each, grid, literal, narrower, sq
-from toolkit.algorithms import LocalSCGDM
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import grid
+from toolkit.measure import Reduction, View, each, sq
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, Stated, literal, narrower
+from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.terms import Terms
 
@@ -29,7 +34,7 @@ def spread(values):
     return sq(values - values.mean(0)).sum(0)
 
 
-def bound(c):
+def right_side(c):
     """Return (27)."""
     return 8 * c.p * c.K * c.delta_g**2 + 8 * c.C_g**2 * c.measured("models")
 
@@ -43,82 +48,82 @@ mended = Terms(
 )
 
 
-@claim(
+@bound(
     name="scgdm/lemma-a.1",
-    kind="bound",
     source="003, Lemma A.1 (27), (32)",
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.PRINTED],
     statement=r"\sum_{t'=s_tp}^{t-1}\sum_{k=1}^K\mathbb{E}\|u_{t'}^{(k)}-\bar u_{t'}\|^2 \le "
     r"8pK\delta_g^2 + 8C_g^2\sum_{t'=s_tp}^{t-1}\sum_{k=1}^K\mathbb{E}\|x_{t'}^{(k)}-"
     r"\bar x_{t'}\|^2",
-)
-class EstimateConsensus:
-    cases = [
-        *grid(BiasAmplification(), LocalSCGDM(local_steps=[3, 5], step_size=0.01), rounds=3),
+    cases=[
+        *grid(BiasAmplification(), LocalSCGDM(local_steps=sweep(3, 5), step_size=0.01), rounds=3),
         *grid(
             BoundedComposition(inner_offset=5.0),
-            LocalSCGDM(local_steps=4, inner_momentum=[9.0, 0.5], step_factor=0.01), rounds=4,
+            LocalSCGDM(local_steps=4, inner_momentum=sweep(9.0, 0.5), step_factor=0.01),
+            rounds=4,
         ),
         *grid(
             BoundedComposition(distance=0.7, **NOISE),
-            LocalSCGDM(local_steps=3, inner_momentum=[9.0, 0.5]), rounds=1,
+            LocalSCGDM(local_steps=3, inner_momentum=sweep(9.0, 0.5)),
+            rounds=1,
         ),
         *grid(
             BoundedComposition(opposition_slope=1.0, opposition_centre=0.5, inner_value_noise=0.1),
-            LocalSCGDM(local_steps=3, step_factor=[0.1, 5.0]), rounds=1,
+            LocalSCGDM(local_steps=3, step_factor=sweep(0.1, 5.0)),
+            rounds=1,
         ),
         # one g, f_± of slope ±1: the models move apart, and the estimates with them
         *grid(
             BoundedComposition(
                 outer_slope=1e-6, opposition_slope=1.0, opposition_centre=100.0, distance=0.0
             ),
-            LocalSCGDM(local_steps=12, inner_momentum=9.9), rounds=1,
+            LocalSCGDM(local_steps=12, inner_momentum=9.9),
+            rounds=1,
         ),
-    ]  # fmt: skip
-
-    def left(view):
-        x, u = view.client("x"), view.client("u")
-        apart = spread(view.inner_values(view.mean("x").expand_as(x)))
-        within = view.local_step < view.local_steps - 1  # t' runs to t − 1, within the round of t
-        return each(
-            "step",
-            view.since_round("u", spread(u) * within),
-            models=view.since_round("models", spread(x) * within),
-            functions=view.since_round("functions", apart, largest=True),
-        )
-
-    measured = {
+    ],
+    measured={
         "models": r"\sum_{t'}\sum_k\mathbb{E}\|x_{t'}^{(k)}-\bar x_{t'}\|^2",
         "functions": r"\mathbb{E}\max_{t'}\sum_k\|g^{(k)}(\bar x_{t'})-\bar g(\bar x_{t'})\|^2",
-    }
-    readings = {
-        "as printed": literal(bound),
+    },
+    readings={
+        "as printed": literal(right_side),
         "clients with one g": narrower(
-            Stated(bound, assumes=(given.ONE_INNER,)),
+            Stated(right_side, assumes=(given.ONE_INNER,)),
             why="the paper's clients have g^(k) and distributions D_g^(k) of their own",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="If the clients' inner functions differ, their spread at one point has to be "
         "added. It does not vanish with the noise or the step size.",
-    )
-    corrected = mended
-    correction = (
+    ),
+    corrected=mended,
+    correction=(
         "u_{t'}^(k) − ū_{t'} averages, with weights that sum to at most 1, the differences d = "
         "g^(k)(x^(k); ξ) − (1/K) Σ_j g^(j)(x^(j); ξ) of the round's steps before t'. Given the "
         "models, E Σ‖d‖² ≤ Kδ_g² + Σ‖a_k − ā + b_k‖² with a_k = g^(k)(x^(k)) − g^(k)(x̄), b_k = "
         "g^(k)(x̄) − ḡ(x̄), which is at most Kδ_g² + 2C_g² Σ‖x^(k) − x̄‖² + 2 Σ‖b_k‖². Summed "
         "over t', a step weighs at most 1, and u_1 = g(x_0; ξ), whose models agree, at most p."
-    )
-    false_siblings = mended.controls(
+    ),
+    false_siblings=mended.controls(
         {
             "different functions": Rational(1, 5),
             "the noise of g": Rational(1, 7),
             "the models": Rational(1, 3),
         }
-    )
-    explain = (
+    ),
+    explain=(
         "The proof compares g^(k) at one point with the mean of all g^(k') as if they were one "
         "function. With one g the lemma is supported; otherwise their spread has to be paid for."
+    ),
+)
+def estimate_consensus(view: View) -> Reduction:
+    x, u = view.client("x"), view.client("u")
+    apart = spread(view.inner_values(view.mean("x").expand_as(x)))
+    within = view.local_step < view.local_steps - 1  # t' runs to t − 1, within the round of t
+    return each(
+        "step",
+        view.since_round("u", spread(u) * within),
+        models=view.since_round("models", spread(x) * within),
+        functions=view.since_round("functions", apart, largest=True),
     )

@@ -17,19 +17,13 @@ from math import pi
 
 from sympy import Rational
 
-from synthetic.problems import BoundedComposition
-from toolkit import (
-    Erratum,
-    Stated,
-    claim,
-    given_past,
-    grid,
-    intended,
-    literal,
-    narrower,
-    sq,
-)
-from toolkit.algorithms import LocalSCGDM
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import grid
+from toolkit.measure import Reduction, View, given_past, sq
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, Stated, intended, literal, narrower
+from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.terms import Terms
 
@@ -41,7 +35,7 @@ def spread(values):
     return sq(values - values.mean(0)).sum(0)
 
 
-def bound(c, estimates):
+def right_side(c, estimates):
     return (
         48 * c.C_f**2 * c.L_g**2 * c.measured("models")
         + 16 * c.C_g**2 * c.L_f**2 * c.measured(estimates)
@@ -60,93 +54,87 @@ mended = Terms(
 )
 
 
-@claim(
+@bound(
     name="scgdm/lemma-a.2",
-    kind="bound",
     source="003, Lemma A.2 (33)",
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.TWO_SAMPLES],
     statement=r"\sum_{k=1}^K\|z_{t+1}^{(k)}-\bar z_{t+1}\|^2 \le 48C_f^2L_g^2\sum_{k=1}^K"
     r"\|x_{t+1}^{(k)}-\bar x_{t+1}\|^2 + 16C_g^2L_f^2\sum_{k=1}^K\|u_{t+1}^{(k)}-"
     r"\bar u_{t+1}\|^2 + 8KC_g^2\sigma_f^2 + 24KC_f^2\sigma_g^2",
-)
-class GradientConsensus:
-    cases = [
+    cases=[
         *grid(
             BoundedComposition(distance=0.5, inner_value_noise=0.4),
-            LocalSCGDM(local_steps=2, step_size=0.5, inner_momentum=1.9), rounds=2,
+            LocalSCGDM(local_steps=2, step_size=0.5, inner_momentum=1.9),
+            rounds=2,
         ),
         *grid(BoundedComposition(heterogeneity=1.0, distance=0.5), LocalSCGDM(), rounds=2),
         *grid(
             BoundedComposition(distance=0.5, outer_gradient_noise=0.4),
-            LocalSCGDM(local_steps=2, step_size=0.5), rounds=1,
+            LocalSCGDM(local_steps=2, step_size=0.5),
+            rounds=1,
         ),
         *grid(
-            BoundedComposition(distance=[0.5, 16 * pi], inner_gradient_noise=0.4),
-            LocalSCGDM(local_steps=2, step_size=0.5, step_factor=0.001), rounds=1,
+            BoundedComposition(distance=sweep(0.5, 16 * pi), inner_gradient_noise=0.4),
+            LocalSCGDM(local_steps=2, step_size=0.5, step_factor=0.001),
+            rounds=1,
         ),
         *grid(
             BoundedComposition(distance=3.0, inner_curvature=4.0, inner_value_noise=1.0),
-            LocalSCGDM(local_steps=[3, 6], step_size=0.5, momentum=1.9, step_factor=3.0), rounds=1,
+            LocalSCGDM(local_steps=sweep(3, 6), step_size=0.5, momentum=1.9, step_factor=3.0),
+            rounds=1,
         ),
         # f a line, g strongly curved: models that the noise drove apart have different gradients
         *grid(
             BoundedComposition(
-                distance=3000.0, inner_curvature=4.0, outer_curvature=1e-3,
+                distance=3000.0,
+                inner_curvature=4.0,
+                outer_curvature=1e-3,
                 outer_gradient_noise=0.1,
             ),
-            LocalSCGDM(local_steps=3, step_size=0.5, step_factor=[3.0, 10.0]), rounds=1,
+            LocalSCGDM(local_steps=3, step_size=0.5, step_factor=sweep(3.0, 10.0)),
+            rounds=1,
         ),
         *(
             case
             for noise in NOISES
             for case in grid(
                 BoundedComposition(
-                    dim=2, inner_dim=2, inner_curvature=[0.0, 1.0], distance=0.8, **noise
+                    dim=2, inner_dim=2, inner_curvature=sweep(0.0, 1.0), distance=0.8, **noise
                 ),
-                LocalSCGDM(local_steps=2, step_factor=[0.3, 3.0]), rounds=2,
+                LocalSCGDM(local_steps=2, step_factor=sweep(0.3, 3.0)),
+                rounds=2,
             )
         ),
-    ]  # fmt: skip
-
-    def left(view):
-        if view.t == 0:
-            return None
-        return given_past(
-            spread(view.client("z")),
-            models=spread(view.before.x),
-            before=spread(view.before.u),
-            used=spread(view.client("u")),
-        )
-
-    measured = {
+    ],
+    measured={
         "models": r"\sum_k\mathbb{E}\|x_{t+1}^{(k)}-\bar x_{t+1}\|^2",
         "before": r"\sum_k\mathbb{E}\|u_{t+1}^{(k)}-\bar u_{t+1}\|^2",
         "used": r"\sum_k\mathbb{E}\|u_{t+2}^{(k)}-\bar u_{t+2}\|^2",
-    }
-    readings = {
-        "u as printed": literal(lambda c: bound(c, "before")),
+    },
+    readings={
+        "u as printed": literal(lambda c: right_side(c, "before")),
         "u as z uses it": intended(
-            lambda c: bound(c, "used"), quote="Algorithm 1 makes z_{t+1} of u_{t+2}"
+            lambda c: right_side(c, "used"), quote="Algorithm 1 makes z_{t+1} of u_{t+2}"
         ),
         "u as z uses it, clients with one f and one g": narrower(
-            Stated(lambda c: bound(c, "used"), assumes=(ALIKE,)),
+            Stated(lambda c: right_side(c, "used"), assumes=(ALIKE,)),
             why="the paper's clients have f^(k), g^(k) and distributions of their own",
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="Clients whose f or g differ have different gradients without any noise. The "
         "inequality is right for clients with one f and one g, with smaller constants.",
-    )
-    corrected = Stated(mended, assumes=(ALIKE,))
-    correction = (
+    ),
+    corrected=Stated(mended, assumes=(ALIKE,)),
+    correction=(
         "Σ ‖z_k − z̄‖² ≤ Σ ‖z_k − ∇g(x̄)ᵀ∇f(ū)‖², and z_k − ∇g(x̄)ᵀ∇f(ū) = v_k(∇f(u_k; ζ) − "
         "∇f(u_k)) + (v_k − ∇g(x_k))ᵀ∇f(u_k) + ∇g(x_k)ᵀ(∇f(u_k) − ∇f(ū)) + (∇g(x_k) − "
         "∇g(x̄))ᵀ∇f(ū). The first is centred given the rest: K C_g²σ_f². The other three: "
         "3KC_f²σ_g², 3C_g²L_f² Σ‖u_k − ū‖², 3C_f²L_g² Σ‖x_k − x̄‖², with no moment of a product "
         "of v_k and u_k, which share a sample."
-    )
-    false_siblings = mended.controls(
+    ),
+    false_siblings=mended.controls(
         {
             "the models": 0,
             "the estimates": Rational(3, 10),
@@ -154,8 +142,18 @@ class GradientConsensus:
             "the noise of ∇g": Rational(1, 10),
         },
         assumes=(ALIKE,),
-    )
-    explain = (
+    ),
+    explain=(
         "z_{t+1} is computed from u_{t+2}, not u_{t+1}; and the lemma treats clients as if they "
         "had one f and one g. For such clients it holds with smaller constants."
+    ),
+)
+def gradient_consensus(view: View) -> Reduction:
+    if view.t == 0:
+        return None
+    return given_past(
+        spread(view.client("z")),
+        models=spread(view.before.x),
+        before=spread(view.before.u),
+        used=spread(view.client("u")),
     )

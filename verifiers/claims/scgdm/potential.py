@@ -17,9 +17,14 @@ artefact of the conversion, so (16) is read as (40).
 
 from sympy import Rational
 
-from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import Assumption, Erratum, Stated, claim, each, grid, literal, sq
-from toolkit.algorithms import LocalSCGDM
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import Assumption, grid
+from toolkit.measure import Reduction, View, each, sq
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, Stated, literal
+from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.terms import Terms
 
@@ -73,9 +78,8 @@ BRACKET = {
 decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
 
 
-@claim(
+@bound(
     name="scgdm/potential",
-    kind="bound",
     source="003, (14), (16), (17), (39)–(41)",
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.SMALL_STEP, given.TWO_SAMPLES],
     statement=r"P_{t+1}-P_t \le -\frac{\beta\eta}2\mathbb{E}\|\nabla F(\bar x_t)\|^2 + "
@@ -85,12 +89,11 @@ decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
     r"\mathbb{E}\|m_{t+1}^{(k)}\|^2 + 2\beta\gamma\eta^2\delta_g^2C_g^2L_f^2 + "
     r"2\alpha\beta\eta^2(C_g^2\sigma_f^2+C_f^2\sigma_g^2) + "
     r"2\beta\gamma^2\eta^3\delta_g^2C_g^2L_f^2",
-)
-class PotentialDecrease:
-    cases = [
+    cases=[
         *grid(
             BiasAmplification(objective_of="client-wise", at=0.2),
-            LocalSCGDM(step_size=[0.05, 0.2], step_factor=0.05), rounds=4,
+            LocalSCGDM(step_size=sweep(0.05, 0.2), step_factor=0.05),
+            rounds=4,
         ),
         # at the minimiser, one noise alone: the errors come to rest, and the noise keeps them up
         *(
@@ -99,7 +102,10 @@ class PotentialDecrease:
             for case in grid(
                 BoundedComposition(clients=1, outer_slope=3.0, distance=0.0, **noise),
                 LocalSCGDM(
-                    local_steps=6, step_size=0.1, momentum=5.0, inner_momentum=5.0,
+                    local_steps=6,
+                    step_size=0.1,
+                    momentum=5.0,
+                    inner_momentum=5.0,
                     step_factor=0.01,
                 ),
                 rounds=1,
@@ -120,41 +126,27 @@ class PotentialDecrease:
             rounds=1,
         ),
         *grid(
-            BoundedComposition(clients=1, inner_curvature=[0.0, 0.5], distance=1.2, **NOISE),
+            BoundedComposition(clients=1, inner_curvature=sweep(0.0, 0.5), distance=1.2, **NOISE),
             LocalSCGDM(
-                step_size=0.2, momentum=[0.5, 4.9], inner_momentum=[0.5, 4.9],
-                step_factor=[0.05, 0.5],
+                step_size=0.2,
+                momentum=sweep(0.5, 4.9),
+                inner_momentum=sweep(0.5, 4.9),
+                step_factor=sweep(0.05, 0.5),
             ),
             rounds=1,
         ),
         *grid(
             BoundedComposition(clients=1, inner_curvature=0.5, distance=3.0),
             LocalSCGDM(
-                step_size=0.2, momentum=[0.5, 4.9], inner_momentum=[0.5, 4.9],
-                step_factor=[0.01, 0.8],
+                step_size=0.2,
+                momentum=sweep(0.5, 4.9),
+                inner_momentum=sweep(0.5, 4.9),
+                step_factor=sweep(0.01, 0.8),
             ),
             rounds=8,
         ),
-    ]  # fmt: skip
-
-    def left(view):
-        # step t + 1 makes m_{t+2} and u_{t+2} from x_{t+1}; the step before it started from x_t
-        if view.t == 0:
-            return None
-        at, old = view.before.x, view.previous.x
-        measured = {
-            "objective": view.objective(old.mean(0)),
-            "error": sq(view.before.m - view.own_gradients(old)).mean(0),
-            "next_error": sq(view.client("m") - view.own_gradients(at)).mean(0),
-            "inner": sq(view.before.u - view.inner_values(old)).mean(0),
-            "next_inner": sq(view.client("u") - view.inner_values(at)).mean(0),
-            "gradient": sq(view.gradient(old.mean(0))),
-            "models": sq(old - old.mean(0)).mean(0),
-            "momentum": sq(view.before.m).mean(0),
-        }
-        return each("transition", view.objective(at.mean(0)), **measured)
-
-    measured = {
+    ],
+    measured={
         "objective": r"\mathbb{E}F(\bar x_t)",
         "error": r"A_t",
         "next_error": r"A_{t+1}",
@@ -163,26 +155,26 @@ class PotentialDecrease:
         "gradient": r"\mathbb{E}\|\nabla F(\bar x_t)\|^2",
         "models": r"\frac1K\sum_k\mathbb{E}\|\bar x_t-x_t^{(k)}\|^2",
         "momentum": r"\frac1K\sum_k\mathbb{E}\|m_{t+1}^{(k)}\|^2",
-    }
-    readings = {
+    },
+    readings={
         "(40), and (16) as (40)": literal(forty, part="(16) and (40)"),
         "(17) and (41)": literal(
             Stated(decrease, assumes=(given.STEP_FACTOR,)), part="(17) and (41)"
         ),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="The potential falls like this for one client only. For clients that differ its "
         "terms have to be taken along x̄_t and m̄_t, as in the corrected Theorem 3.4.",
         same_as="scgdm/potential-descent",
-    )
-    corrected = Stated(forty, assumes=(ONE,))
-    correction = (
+    ),
+    corrected=Stated(forty, assumes=(ONE,)),
+    correction=(
         "For one client (40) is the sum of (15), of β/α times Lemma 4.1 with L_F and of "
         "2βC_g²L_f²/γ + 2βηC_g²L_f² times Lemma 4.2. For several clients x̄ and m̄ take the place"
         " of each client's x and m: the potential of scgdm/theorem-3.4's corrected form."
-    )
-    false_siblings = forty.controls(
+    ),
+    false_siblings=forty.controls(
         {
             "the potential": Rational(9, 10),
             "the gradient": 2,
@@ -192,11 +184,28 @@ class PotentialDecrease:
             "the momentum": 3,
         },
         assumes=(ONE,),
-    )
-    explain = (
+    ),
+    explain=(
         "(40) holds for one client; where clients differ it inherits the error of (38). In the "
         "text at hand (16) splits the bracket of (40) in two, which looks like an artefact of the "
         "conversion; it is read as (40). Untested: the models, which are 0 for one client; "
         "the noise of g; the noise of g, third order; the move of g, second order; "
         "the inner estimate."
-    )
+    ),
+)
+def potential_decrease(view: View) -> Reduction:
+    # step t + 1 makes m_{t+2} and u_{t+2} from x_{t+1}; the step before it started from x_t
+    if view.t == 0:
+        return None
+    at, old = view.before.x, view.previous.x
+    measured = {
+        "objective": view.objective(old.mean(0)),
+        "error": sq(view.before.m - view.own_gradients(old)).mean(0),
+        "next_error": sq(view.client("m") - view.own_gradients(at)).mean(0),
+        "inner": sq(view.before.u - view.inner_values(old)).mean(0),
+        "next_inner": sq(view.client("u") - view.inner_values(at)).mean(0),
+        "gradient": sq(view.gradient(old.mean(0))),
+        "models": sq(old - old.mean(0)).mean(0),
+        "momentum": sq(view.before.m).mean(0),
+    }
+    return each("transition", view.objective(at.mean(0)), **measured)

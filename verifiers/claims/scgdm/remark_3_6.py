@@ -15,14 +15,19 @@ x → −1, the minimiser of 004's Φ, where ‖∇F‖² = 9. (ii) One client f
 moves by at most βη a step, so the gradient stays 1 in the first D/(βη) of T steps.
 """
 
+from typing import Any
+
 from sympy import Rational, Symbol, log, sqrt, symbols
 
-from synthetic.problems import BoundedComposition
-from toolkit import Erratum, average, claim, literal, narrower, sq
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, average, sq
+from toolkit.readings import Erratum, literal, narrower
+from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm.corollary_3_5 import run
-from verifiers.rate import Derived, Floor, Rate, Schedule
-from verifiers.symbolic import vanishes
+from verifiers.derived import Derived
+from verifiers.symbolic import Step, vanishes
 
 T = symbols("T", positive=True)
 ORDER = T ** Rational(-1, 2)
@@ -38,55 +43,56 @@ FLOORS = [
 ]  # fmt: skip
 
 
-@claim(
+def most(c: Letters) -> Expression:
+    return c.C_g**2 * c.C_f**2
+
+
+def steps(right: Any) -> list[Step]:
+    curved, whole = (Symbol(name, positive=True) for name in ("X", "L_F"))
+    largest = sqrt(Rational(1, 8) / (curved + curved + whole**2))
+    says = r"\beta \text{ is the largest of Theorem 3.4 at } \alpha=\gamma=1,\; X=C_g^4L_f^2"
+    return [vanishes(1 / sqrt(16 * curved + 8 * whole**2) - largest, says)]
+
+
+@rate(
     name="scgdm/remark-3.6",
-    kind="rate",
     source="003, Remark 3.6",
     assumes=[*given.ASSUMED],
     statement=r"\alpha=\gamma=1,\;\beta=\frac1{\sqrt{16C_g^4L_f^2+8L_F^2}}:\quad "
     r"\frac1T\sum_{t=0}^{T-1}\mathbb{E}\|\nabla F(\bar x_t)\|^2 \le O(\order)",
-)
-class ConstantFactors:
-    cases = [run(NOISY, p) for p in (4, 6, 8, 10, 12, 14, 16, 18, 20)]
-    full = [run(NOISY, p) for p in (24, 28, 32)]
-
-    def left(view):
-        return average("step", sq(view.gradient(view.mean("x"))))
-
-    def range(c):
-        return c.C_g**2 * c.C_f**2
-
-    readings = {
+    cases=[run(NOISY, p) for p in (4, 6, 8, 10, 12, 14, 16, 18, 20)],
+    full=[run(NOISY, p) for p in (24, 28, 32)],
+    range=most,
+    readings={
         "clients with one g": narrower(
             Schedule(LETTERS, ORDER), why="the paper's clients have different g"
         ),
         "any clients": literal(Schedule(LETTERS | {"different_g": 1}, ORDER)),
-    }
-    erratum = Erratum(
+    },
+    erratum=Erratum(
         "false",
         changes="The rate holds for clients with one g, or if u stays on its client. For clients "
         "with different g the squared gradient does not go to 0 at all.",
         same_as="scgdm/theorem-3.4",
-    )
-    rate = Rate(horizon=T, derived=Derived("scgdm/theorem-3.4"), floors=FLOORS)
-    false_siblings = [
+    ),
+    horizon=T,
+    derived=Derived("scgdm/theorem-3.4"),
+    floors=FLOORS,
+    false_siblings=[
         ("faster by T^{1/10}", Schedule(LETTERS, T ** Rational(-3, 5))),
         ("faster by a logarithm", Schedule(LETTERS, ORDER / log(T))),
-    ]
-
-    def prove(right):
-        curved, whole = (Symbol(name, positive=True) for name in ("X", "L_F"))
-        largest = sqrt(Rational(1, 8) / (curved + curved + whole**2))
-        says = r"\beta \text{ is the largest of Theorem 3.4 at } \alpha=\gamma=1,\; X=C_g^4L_f^2"
-        return [vanishes(1 / sqrt(16 * curved + 8 * whole**2) - largest, says)]
-
-    corrected = Schedule(LETTERS, ORDER)
-    correction = (
+    ],
+    prove=steps,
+    corrected=Schedule(LETTERS, ORDER),
+    correction=(
         "Put η = T^{−1/2}, p = T^{1/4} into the corrected Theorem 3.4, for two samples and "
         "clients with one g (or u kept on its client): its drift term is (4/3)(p − 1)(2p − "
         "1)β²η²L_F²C_g²C_f² = O(p²η²) = O(T^{−1/2}); the others are O(1/(ηT)) and O(η)."
-    )
-    explain = (
+    ),
+    explain=(
         "β is what Theorem 3.4 gives, and the order follows from its corrected form; the printed "
         "theorem, from which the paper takes it, is false."
-    )
+    ),
+)
+def constant_factors(view: View) -> Reduction:
+    return average("step", sq(view.gradient(view.mean("x"))))

@@ -8,45 +8,58 @@ The left side is enclosed: from below by a search for the steepest pair of point
 family's own constant, derived without Assumption 3.2.
 """
 
-from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import claim, grid
+from typing import Any
+
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.cases import Case, grid
+from toolkit.constants import Expression, Letters
+from toolkit.parameters import sweep
+from verifiers.claim_types.comparison import comparison
 from verifiers.claims._smoothness import steepest
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.compared import Comparison
 
 ROLES = {"C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
          "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness"}  # fmt: skip
 
 
-@claim(
+def right(c: Letters) -> Expression:
+    return given.smooth(c)
+
+
+@comparison(
     name="scgdm/smoothness",
     kind="bound",
     source="003, section 3.2",
     assumes=[given.A31, given.A32],
     statement=r"\|\nabla F(x)-\nabla F(y)\| \le L_F\|x-y\|,\quad L_F = C_g^2L_f + C_fL_g",
-)
-class Smoothness:
-    cases = [
-        *grid(BoundedComposition(clients=1, outer_curvature=[1e-3, 1.0, 1e3])),
-        *grid(BoundedComposition(clients=1, outer_curvature=1e-3, inner_curvature=[0.5, 5.0])),
+    cases=[
+        *grid(BoundedComposition(clients=1, outer_curvature=sweep(1e-3, 1.0, 1e3))),
+        *grid(BoundedComposition(clients=1, outer_curvature=1e-3, inner_curvature=sweep(0.5, 5.0))),
         *grid(
             BoundedComposition(
-                clients=3, dim=2, inner_dim=2, inner_curvature=[0.0, 0.5, 50.0],
-                heterogeneity=1.0, inner_gradient_noise=[0.0, 0.3], outer_slope=[0.1, 10.0],
+                clients=3,
+                dim=2,
+                inner_dim=2,
+                inner_curvature=sweep(0.0, 0.5, 50.0),
+                heterogeneity=1.0,
+                inner_gradient_noise=sweep(0.0, 0.3),
+                outer_slope=sweep(0.1, 10.0),
             )
         ),
-        *grid(BiasAmplification(objective_of="client-wise", heterogeneity=["slopes", "offsets"])),
-    ]  # fmt: skip
-    letters = ROLES
-
-    def right(c):
-        return given.smooth(c)
-
-    def compare(case, right):
-        return steepest(case, right, ROLES)
-
-    false_siblings = [
+        *grid(
+            BiasAmplification(objective_of="client-wise", heterogeneity=sweep("slopes", "offsets"))
+        ),
+    ],
+    letters=ROLES,
+    right=right,
+    false_siblings=[
         ("without the curvature of g", lambda c: c.C_g**2 * c.L_f),
         ("without the curvature of f", lambda c: c.C_f * c.L_g),
         ("C_g instead of its square", lambda c: c.C_g * c.L_f + c.C_f * c.L_g),
-    ]
-    explain = "The product rule; with linear g and one f it is attained."
+    ],
+    explain="The product rule; with linear g and one f it is attained.",
+)
+def smoothness(case: Case, right: Any) -> list[Comparison]:
+    return steepest(case, right, ROLES)

@@ -33,9 +33,14 @@ from math import ceil
 
 from sympy import Rational
 
-from synthetic.problems import BiasAmplification, BoundedComposition
-from toolkit import Case, Erratum, Stated, average, claim, intended, literal, narrower, sq
-from toolkit.algorithms import LocalSCGDM
+from synthetic.problems.bias_amplification import BiasAmplification
+from synthetic.problems.bounded_composition import BoundedComposition
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.cases import Case
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, average, sq
+from toolkit.readings import Erratum, Stated, intended, literal, narrower
+from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._theorem import corrected as corrected_
 from verifiers.claims.scgdm._theorem import mended, printed
@@ -93,9 +98,12 @@ EAGER = {"eta": 0.5, "alpha": 1.9, "gamma": 1.9, "p": 1}
 """Steps that forget nearly all."""
 
 
-@claim(
+def most(c: Letters) -> Expression:
+    return c.C_g**2 * c.C_f**2
+
+
+@bound(
     name="scgdm/theorem-3.4",
-    kind="bound",
     source="003, Theorem 3.4 (6), (46)",
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.STEP_FACTOR, given.SMALL_STEP],
     statement=r"\frac1T\sum_{t=0}^{T-1}\mathbb{E}\|\nabla F(\bar x_t)\|^2 \le "
@@ -104,9 +112,7 @@ EAGER = {"eta": 0.5, "alpha": 1.9, "gamma": 1.9, "p": 1}
     r"2\gamma\eta C_g^2L_f^2\delta_g^2 + 2\alpha\eta(C_g^2\sigma_f^2+C_f^2\sigma_g^2) + "
     r"2\gamma^2\eta^2C_g^2L_f^2\delta_g^2 + 32p^2\beta^2\eta^2L_F^2(16C_g^2L_f^2\delta_g^2+"
     r"C_g^2\sigma_f^2+3C_f^2\sigma_g^2)",
-)
-class Convergence:
-    cases = [
+    cases=[
         # two clients with different g, no noise: they leave the minimiser of F behind
         run(DIFFERENT, 3_000, eta=0.05),
         run(DIFFERENT, 20_000, eta=0.05),
@@ -114,16 +120,38 @@ class Convergence:
         run(BoundedComposition(**OPPOSED, distance=0.0), 3000, eta=0.1, p=3),
         run(BoundedComposition(**OPPOSED, distance=0.0), 500, eta=0.2, p=10),
         # one client: the error of the first estimate
-        run(BoundedComposition(**QUIET, inner_value_noise=1.0), 1000, eta=0.01, alpha=99.0,
-            gamma=0.2),
-        run(BoundedComposition(**QUIET, inner_value_noise=1.0), 1840, eta=0.043, alpha=14.6,
-            gamma=0.07, p=1),
+        run(
+            BoundedComposition(**QUIET, inner_value_noise=1.0),
+            1000,
+            eta=0.01,
+            alpha=99.0,
+            gamma=0.2,
+        ),
+        run(
+            BoundedComposition(**QUIET, inner_value_noise=1.0),
+            1840,
+            eta=0.043,
+            alpha=14.6,
+            gamma=0.07,
+            p=1,
+        ),
         # one client, one sample for g and f
-        run(BoundedComposition(clients=1, inner_gradient_noise=1.0, outer_gradient_noise=1.0,
-                               distance=0.0), 20_000, eta=0.002, alpha=4.0, samples="one"),
+        run(
+            BoundedComposition(
+                clients=1, inner_gradient_noise=1.0, outer_gradient_noise=1.0, distance=0.0
+            ),
+            20_000,
+            eta=0.002,
+            alpha=4.0,
+            samples="one",
+        ),
         *(
-            run(BoundedComposition(clients=k, dim=d, heterogeneity=h, **NOISY), 1000 // p,
-                eta=0.05, p=p)
+            run(
+                BoundedComposition(clients=k, dim=d, heterogeneity=h, **NOISY),
+                1000 // p,
+                eta=0.05,
+                p=p,
+            )
             for k, d, h, p in ((1, 1, 0.0, 2), (4, 1, 0.0, 2), (4, 3, 1.0, 2), (2, 2, 1.0, 5))
         ),
         *(
@@ -132,32 +160,54 @@ class Convergence:
             for p, share in ((1, 1.0), (2, 1.0), (2, 0.1), (6, 0.1))
         ),
         *(
-            run(BoundedComposition(heterogeneity=1.0, inner_curvature=1.0, distance=1.0), 300 // p,
-                eta=0.1, alpha=9.0, gamma=9.0, p=p, share=share)
+            run(
+                BoundedComposition(heterogeneity=1.0, inner_curvature=1.0, distance=1.0),
+                300 // p,
+                eta=0.1,
+                alpha=9.0,
+                gamma=9.0,
+                p=p,
+                share=share,
+            )
             for p, share in ((1, 1.0), (2, 1.0), (2, 0.1))
         ),
         *(
-            run(BoundedComposition(clients=2, heterogeneity=1.0, inner_offset=0.5, **NOISY), 500,
-                eta=0.05, averaged=averaged)
+            run(
+                BoundedComposition(clients=2, heterogeneity=1.0, inner_offset=0.5, **NOISY),
+                500,
+                eta=0.05,
+                averaged=averaged,
+            )
             for averaged in ("mx", "x")
         ),
         # at the minimiser, one noise alone
         *(
-            run(BoundedComposition(**QUIET | {"clients": k}, outer_gradient_noise=1.0), 1000,
-                **EAGER)
+            run(
+                BoundedComposition(**QUIET | {"clients": k}, outer_gradient_noise=1.0),
+                1000,
+                **EAGER,
+            )
             for k in (1, 4)
         ),
         run(BoundedComposition(**QUIET, outer_gradient_noise=1.0), 1900, **LATE),
         run(NOISE_OF_INNER_GRADIENT, 1000, **EAGER),
         run(NOISE_OF_INNER_GRADIENT, 1900, **LATE),
-    ]  # fmt: skip
-    full = [
+    ],
+    full=[
         run(
             BoundedComposition(
-                clients=k, dim=2, inner_dim=2, outer_curvature=curve, inner_curvature=bend,
+                clients=k,
+                dim=2,
+                inner_dim=2,
+                outer_curvature=curve,
+                inner_curvature=bend,
                 heterogeneity=h,
             ),
-            20, eta=eta, alpha=alpha / eta, gamma=gamma / eta, p=p,
+            20,
+            eta=eta,
+            alpha=alpha / eta,
+            gamma=gamma / eta,
+            p=p,
         )
         for k in (1, 2, 5)
         for curve in (1e-3, 1.0, 1e3)
@@ -166,23 +216,17 @@ class Convergence:
         for eta in (1e-4, 1e-2, 1.0)
         for alpha, gamma in ((0.9, 0.9), (0.01, 0.9), (0.9, 0.01))
         for p in (1, 10)
-    ]  # fmt: skip
-
-    def left(view):
-        return average("step", sq(view.gradient(view.mean("x"))))
-
-    def range(c):
-        return c.C_g**2 * c.C_f**2
-
-    readings = readings(printed, mended)
-    erratum = Erratum(
+    ],
+    range=most,
+    readings=readings(printed, mended),
+    erratum=Erratum(
         "false",
         changes="For clients with different g the algorithm converges to a point where ∇F is not "
         "0, unless u stays on its client. For clients with one g the rate O(1/√T) holds, with "
         "other constants.",
-    )
-    corrected = Stated(corrected_, assumes=VALID)
-    correction = (
+    ),
+    corrected=Stated(corrected_, assumes=VALID),
+    correction=(
         "With x̄ instead of each client's x_k every error obeys a recursion that no average "
         "breaks: x̄_{t+1} = x̄_t − βηm̄_{t+1}. Let A_t = E‖m̄_{t+1} − ∇F(x̄_t)‖², e_t = (1/K) Σ "
         "E‖u_{t+1} − g_k(x̄_t)‖², M_t = E‖m̄_{t+1}‖², V_t = (1/K) Σ E‖x_t − x̄_t‖² ≤ "
@@ -192,8 +236,8 @@ class Convergence:
         "≤ (1 − αη)A_t + (4β²ηL_F²/α)M_t + (4αη/3)E‖B‖² + (α²η²/K)(C_g²σ_f² + 2C_f²σ_g² + "
         "2γ²η²C_g²L_f²δ_g²). The potential F(x̄_t) + (β/2α)A_t + (βC_g²L_f²/γ)e_t falls by "
         "(βη/2)‖∇F(x̄_t)‖² up to 4βηL_F²V and the noise. docs/scgdm.md has each step."
-    )
-    false_siblings = corrected_.controls(
+    ),
+    false_siblings=corrected_.controls(
         {
             "the gap": Rational(2, 5),
             "the drift": 0,
@@ -203,11 +247,14 @@ class Convergence:
             ("the first noise of ∇g", "the noise of ∇g"): 0,
         },
         assumes=VALID,
-    )
-    explain = (
+    ),
+    explain=(
         "Nothing in the print pays for clients that differ; an L_g stands for an L_f; and the "
         "printed algorithm draws one sample where the proof needs two. The corrected form "
         "holds for different f on every client, needs no condition on p, and averages the noise "
         "of gradients over clients. Untested, for no case comes near enough: the first estimate in "
         "m; the noise of g; the noise of g, second order; the noise of g in m."
-    )
+    ),
+)
+def convergence(view: View) -> Reduction:
+    return average("step", sq(view.gradient(view.mean("x"))))

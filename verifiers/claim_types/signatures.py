@@ -1,4 +1,4 @@
-"""The functions of a claim's class are no methods: each takes what is written here, and no self."""
+"""What each function of a claim is called with; a function that takes something else is refused."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ TAKES: Mapping[str, tuple[str, ...]] = {
 
 
 def check_signatures(claim: str, body: Mapping[str, Any]) -> None:
-    """Raise if a function of a claim's class cannot be called as it will be.
+    """Check that the functions of a claim can be called as they will be.
 
     Args:
         claim: the claim's name.
-        body: what its class holds.
+        body: its fields.
+
+    Raises:
+        DriftproofError: one cannot; the message names its file and line.
     """
-    own = "prove" in body or "compare" in body  # they call a right side as they see fit
+    # the claim's own functions call a right side as they see fit
+    own = body.get("prove") is not None or body.get("compare") is not None
     for name, held, kind in _functions(body):
         takes = None if own and kind == "right" else TAKES[kind]
         _check(claim, name, held, takes)
@@ -65,7 +69,7 @@ def _check(claim: str, name: str, held: Any, takes: tuple[str, ...] | None) -> N
         anonymous = code.co_name == "<lambda>"
         remedy = f"let it take {told}, and nothing else without a default"
         if is_method:
-            remedy = "remove self: the functions in a claim's class are no methods"
+            remedy = "remove self: the functions of a claim are no methods"
         raise DriftproofError(
             f"{code.co_filename}:{code.co_firstlineno}: {name} of claim {claim} is "
             f"{'lambda ' if anonymous else code.co_name}{signature}",

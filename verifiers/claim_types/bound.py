@@ -1,0 +1,52 @@
+r"""Bounds: an algorithm is run, and what is measured of the run stays below a right side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
+
+from toolkit.constants import Letters
+from toolkit.measure import Reduction, View
+from verifiers.claim_types.claim import Claim
+
+RightSide = Callable[[Letters], Any]
+"""From the letters of a paper to a sympy expression."""
+Measure = Callable[[View], Reduction | None]
+"""From a moment of a run to what is measured there (None: nothing)."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BoundClaim(Claim[RightSide]):
+    r"""A bound on what is measured of a run: left ≤ right on every case.
+
+    It stands above the function that measures the left side::
+
+        @bound(name="mine/drift", source="my notes, Lemma 1", statement=r"…", cases=…, right=right)
+        def drift(view: View) -> Reduction:
+            return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+
+    Attributes:
+        kind: "bound", or "existence" where the bound is what shows that something exists.
+        range: the most that one replicate's left side can be, by the assumptions alone; a right
+            side above it is vacuous. Two ends, if it can be negative.
+        measured: {name: LaTeX} of the measured quantities that stand in a right side.
+        conditional: whether what is printed is an expectation given the past (``given_past``).
+        left: the decorated function.
+    """
+
+    way: ClassVar[str] = "bound"
+    kinds: ClassVar[tuple[str, ...]] = ("bound", "existence")
+
+    kind: Literal["bound", "existence"] = "bound"
+    range: RightSide | None = None
+    measured: Mapping[str, str] = field(default_factory=dict)
+    conditional: bool = False
+    left: Measure | None = None
+
+    def __call__(self, left: Measure) -> Self:
+        """Return the claim about what ``left`` measures."""
+        return replace(self, left=left).checked()
+
+
+bound = BoundClaim

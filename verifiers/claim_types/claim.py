@@ -1,0 +1,245 @@
+"""Claims: one statement of one paper, with everything needed to judge it.
+
+``Claim`` has the fields that every statement has. A way of judging is a subclass of it: ``bound``,
+``rate``, ``comparison`` and ``proof``, each with the fields that it needs and no others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Self
+
+from toolkit.cases import Assumption, Case
+from toolkit.constants import Notation
+from toolkit.errors import DriftproofError, unknown_name
+from toolkit.names import check_name
+from toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated, Undecided
+from verifiers.claim_types.signatures import check_signatures
+from verifiers.symbolic import Step
+
+
+@dataclass(frozen=True)
+class Form:
+    """One right side to judge: printed or corrected, in one edition and reading.
+
+    Attributes:
+        form: "printed", "corrected", or "sibling" (a false relative that must be refused).
+        edition: the documents that print it so (the claim's source, if they do not differ).
+        reading: how the print is read, where it can be read in more than one way.
+        right: from letters to a sympy expression, or what else the way of judging compares with.
+        note: the derivation of a corrected form.
+        left, range: the form's own, where they are not the claim's.
+        assumes: what this form assumes in addition to the claim.
+        reading_kind: how a printed form stands to the print (None: not a printed form).
+        quote: what shows that the reading was meant, or in which way it differs from the print.
+        part: the part of the statement that it reads ("": all of it).
+    """
+
+    form: str
+    edition: str
+    reading: str
+    right: Any
+    note: str = ""
+    left: Callable[..., Any] | None = None
+    range: Callable[..., Any] | None = None
+    assumes: tuple[Assumption, ...] = ()
+    reading_kind: ReadingKind | None = None
+    quote: str = ""
+    part: str = ""
+
+    @property
+    def key(self) -> str:
+        """Form and reading in one, as tables and the record name them."""
+        return f"{self.form}: {self.reading}" if self.reading else self.form
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Claim(Generic[R]):
+    """A statement and how to judge it; its subclasses are the decorators.
+
+    Attributes:
+        name: ``paper/statement``, a literal: listing reads it without importing the file.
+        source: document and number.
+        statement: as printed, in LaTeX.
+        assumes: what the statement assumes.
+        cases: what it is judged on, the cheapest first (``grid`` makes them).
+        full: further cases, for the full profile.
+        right: the right side as printed.
+        readings: instead of ``right``: {reading: literal(…), intended(…), narrower(…) or
+            wider(…)} of a right side (see ``toolkit.readings``).
+        corrected: the right side that is claimed instead.
+        correction: why the corrected form holds.
+        false_siblings: [(name, right side)]: close relatives that are false, and must be refused.
+        erratum: what is wrong with the print, if it does not hold.
+        prove: from a right side to algebraic steps that decide it as well (None: there are none).
+        explain: what a reader should know about the verdict, in a sentence or two.
+        edition: which documents print it so ("": the source).
+        letters: {letter: role} of the paper, where the algorithm's notation lacks some.
+
+    Raises:
+        DriftproofError: a field that the way of judging does not have, no case, no right side, or
+            a function that cannot be called as it will be.
+    """
+
+    way: ClassVar[str] = "claim"
+    kinds: ClassVar[tuple[str, ...]] = ()
+
+    name: str
+    source: str
+    statement: str
+    kind: str = ""
+    assumes: Sequence[Assumption] = ()
+    cases: Sequence[Case] = ()
+    full: Sequence[Case] = ()
+    right: R | Stated[R] | None = None
+    readings: Mapping[str, Stated[R] | Stated[Undecided] | Stated[ByProof]] = field(
+        default_factory=dict
+    )
+    corrected: R | Stated[R] | None = None
+    correction: str = ""
+    false_siblings: Sequence[tuple[str, R | Stated[R]]] = ()
+    erratum: Erratum | None = None
+    prove: Callable[[R], Sequence[Step]] | None = None
+    explain: str = ""
+    edition: str = ""
+    letters: Mapping[str, str] = field(default_factory=dict)
+
+    def __new__(cls, **fields: Any) -> Self:  # noqa: D102 - checks the fields' names
+        known = [entry.name for entry in dataclasses.fields(cls) if entry.init]
+        for name in fields:
+            if name not in known:
+                raise unknown_name(f"field of @{cls.way}", name, known)
+        for name in ("name", "source", "statement"):
+            if name not in fields:
+                raise DriftproofError(
+                    f"@{cls.way} without {name}",
+                    "name=…, source=… and statement=…",
+                    f'write @{cls.way}(name="mine/drift", source="my notes, Lemma 1", '
+                    'statement=r"…", …)',
+                )
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        check_name("claim", self.name)
+        if not self.kind:
+            object.__setattr__(self, "kind", self.kinds[0])
+        if self.kind not in self.kinds:
+            raise unknown_name(f"kind of @{self.way}", self.kind, self.kinds)
+
+    def checked(self) -> Self:
+        """Return this claim, with the function that its decorator stands above, checked whole."""
+        fields = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
+        check_signatures(self.name, fields)
+        self._check_cases()
+        _ = self.forms
+        return self
+
+    def _check_cases(self) -> None:
+        for case in (*self.cases, *self.full):
+            if not isinstance(case, Case):
+                raise DriftproofError(
+                    f"cases of claim {self.name} hold {case!r}",
+                    "Case(…), or what grid(…) returns",
+                    "write cases=grid(problem, algorithm, rounds=20)",
+                )
+        if not self.cases and self.needs_cases:
+            raise DriftproofError(
+                f"claim {self.name} has no cases",
+                "cases=grid(problem, algorithm, rounds=20), or steps of a @proof",
+                "add cases to the decorator",
+            )
+
+    @property
+    def needs_cases(self) -> bool:
+        """Whether nothing but cases decides some form."""
+        return self.prove is None and not any(map(_needs_no_case, self.readings.values()))
+
+    def cases_for(self, profile: str) -> tuple[Case, ...]:
+        """Return the cases of a profile: smoke the first, quick all, full also ``full``."""
+        if profile == "smoke":
+            return tuple(self.cases[:1])
+        return (*self.cases, *(self.full if profile == "full" else ()))
+
+    def notation(self, case: Case) -> Notation:
+        """Return the letters that may stand in this claim's right side, with what is known of them.
+
+        Their signs are those of ``toolkit.constants.SIGNS``, or what a parameter's class requires.
+        """
+        letters, signs = dict(case.problem.notation), dict(case.problem.required_signs)
+        if case.algorithm is not None:
+            letters |= case.algorithm.notation
+            signs |= case.algorithm.required_signs
+        return Notation(letters | dict(self.letters), signs)
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """Every form that is judged: as printed in each reading, corrected, and false siblings.
+
+        Raises:
+            DriftproofError: there is none, or a reading does not say how it stands to the print.
+        """
+        if self.right is None and not self.readings and self.corrected is None:
+            raise DriftproofError(
+                f"claim {self.name} has no right side",
+                "right=… or readings={…}",
+                "write def right(c): return …, above the decorator, and right=right in it",
+            )
+        return tuple(self._forms())
+
+    def _forms(self) -> Iterator[Form]:
+        printed = [] if self.right is None else [self._form("printed", "", self.right)]
+        for reading, stated in self.readings.items():
+            if not isinstance(stated, Stated) or stated.reading_kind is None:
+                raise DriftproofError(
+                    f"reading {reading!r} of claim {self.name} does not say how it stands to the "
+                    "print",
+                    "literal(…), intended(…, quote=…), narrower(…, why=…) or wider(…, why=…)",
+                    f"write readings={{{reading!r}: literal(right)}}, say",
+                )
+            printed.append(self._form("printed", reading, stated))
+        _check_readings(self.name, printed)
+        yield from printed
+        if self.corrected is not None:
+            if not self.correction:
+                raise DriftproofError(
+                    f"claim {self.name} has a corrected form without a derivation",
+                    'correction="why the corrected form holds"',
+                    "write it beside corrected=…",
+                )
+            yield self._form("corrected", "", self.corrected, self.correction)
+        for sibling, right in self.false_siblings:
+            yield self._form("sibling", sibling, right)
+
+    def _form(self, form: str, reading: str, right: Any, note: str = "") -> Form:
+        stated = right if isinstance(right, Stated) else Stated(right)
+        kind = (stated.reading_kind or ReadingKind.LITERAL) if form == "printed" else None
+        return Form(
+            form, self.edition or self.source, reading, stated.right, note, stated.left,
+            stated.range, tuple(stated.assumes), kind, stated.quote, stated.part,
+        )  # fmt: skip
+
+
+def _needs_no_case(reading: Any) -> bool:
+    """Whether a reading is decided by its own proof, or by nothing."""
+    return isinstance(reading, Stated) and isinstance(reading.right, ByProof | Undecided)
+
+
+def _check_readings(name: str, printed: Sequence[Form]) -> None:
+    """Raise if the readings of a print leave open what decides about it."""
+    for form in printed:
+        others = [f for f in printed if (f.reading_kind, f.part) == (form.reading_kind, form.part)]
+        if form.reading_kind is ReadingKind.LITERAL and len(others) > 1 and not form.quote:
+            raise DriftproofError(
+                f"reading {form.reading!r} of claim {name}, one of {len(others)} literal ones",
+                "for each of them, the words of the paper that can be read so",
+                "write literal(right, quote=…), or intended(…) for what was meant",
+            )
+    if printed and not any(form.reading_kind and form.reading_kind.admissible for form in printed):
+        raise DriftproofError(
+            f"claim {name} has narrower and wider readings alone",
+            "a literal or an intended reading, which decides about the print",
+            'add "as printed": literal(Undecided("what is known")) if nothing decides it',
+        )

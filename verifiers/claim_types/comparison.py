@@ -1,0 +1,48 @@
+"""Comparisons: both sides are computed on each case, the left one as a certified enclosure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
+
+from toolkit.cases import Case
+from toolkit.readings import R
+from verifiers.claim_types.claim import Claim
+from verifiers.compared import Comparison
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComparisonClaim(Claim[R]):
+    """An identity, a count or a bound whose sides are computed on each case.
+
+    It stands above the function that computes them from a case and a right side, which may be of
+    any type that this function takes::
+
+        @comparison(name="mine/mean", source="my notes, (3)", statement=r"…", cases=…, right=mean)
+        def direction(case: Case[KLDRO, ComFedL], mean: Mean) -> list[Comparison]:
+            ...
+
+    Attributes:
+        kind: "identity" (the sides are equal), "bound" (left ≤ right), "complexity" (both are
+            counts, and equal) or "existence" (an identity that shows that something exists).
+        compare: the decorated function.
+    """
+
+    way: ClassVar[str] = "comparison"
+    kinds: ClassVar[tuple[str, ...]] = ("identity", "bound", "complexity", "existence")
+
+    kind: Literal["identity", "bound", "complexity", "existence"] = "identity"
+    compare: Callable[[Case, R], Sequence[Comparison]] | None = None
+
+    def __call__(self, compare: Callable[[Case, R], Sequence[Comparison]]) -> Self:
+        """Return the claim about what ``compare`` computes."""
+        return replace(self, compare=compare).checked()
+
+    def compared(self, case: Case, right: R) -> Sequence[Comparison]:
+        """Return what the decorated function computes."""
+        assert self.compare is not None
+        return self.compare(case, right)
+
+
+comparison = ComparisonClaim

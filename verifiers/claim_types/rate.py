@@ -1,0 +1,118 @@
+r"""Rates: a schedule, an order, and what decides them.
+
+A rate statement is a schedule (step size, minibatch … as functions of T) and an order. The order is
+one expression; the exponent that is tested, the power of log T and the text on the page come from
+it. ``verifiers.rate`` says when a rate is supported or refuted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
+
+from toolkit.cases import Case
+from toolkit.constants import LATEX
+from verifiers.claim_types.bound import Measure, RightSide
+from verifiers.claim_types.claim import Claim
+from verifiers.claim_types.order_in_statement import with_order
+from verifiers.derived import Derived
+from verifiers.orders import in_letters
+
+Exact = Callable[[int], "float | tuple[float, float]"]
+"""A left side as a function of the horizon: its value, or an enclosure (low, high) of it."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    r"""The right side of a rate: letters as functions of T, and the order claimed.
+
+    Attributes:
+        letters: letter → sympy expression in T.
+        order: sympy expression in T and in the letters: what the statement's ``\order`` stands for.
+        counts: letters that count samples, hence must be 1 or more for every T.
+    """
+
+    letters: Mapping[str, Any]
+    order: Any
+    counts: Sequence[str] = ()
+
+    @property
+    def in_horizon(self) -> Any:
+        """The order with the schedule's letters put in: an expression in T."""
+        return in_letters(self.letters, self.order)
+
+    def latex(self) -> str:
+        """Return the order as the page shows it."""
+        import sympy
+
+        order = sympy.sympify(self.order)
+        names = {s: LATEX[s.name] for s in order.free_symbols if s.name in LATEX}
+        return str(sympy.latex(order, symbol_names=names))
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A lower bound on the left side of one instance, in closed form.
+
+    Attributes:
+        instance: which instance, in words.
+        value: from a schedule's letters (by name) to a sympy expression in T, or None if the
+            instance says nothing about that schedule.
+    """
+
+    instance: str
+    value: Callable[[Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RateClaim(Claim[Schedule]):
+    r"""A rate: with a schedule of the horizon T, what is measured is O(an order in T).
+
+    It stands above the function that measures the left side. The statement has ``\order`` where
+    the order stands. A right side is a ``Schedule``.
+
+    Attributes:
+        kind: "rate".
+        horizon: the symbol T.
+        derived: the claim and form whose right side the rate is derived from (None: there is none,
+            and the measured slope alone decides).
+        floors: lower bounds that can refute.
+        size: what the horizon is on a case, if it is not the number of local steps.
+        size_name: what a plot calls it.
+        replicates: how many of each case are sampled, in blocks of 64.
+        resolution: a slower order is one that is slower by more than T^resolution.
+        exact: the left side of the cases' instance as a function of the horizon (``size``), where
+            it is known exactly, or an enclosure of it.
+        horizons: where ``exact`` is evaluated, beyond the cases.
+        range: the most that one replicate's left side can be, by the assumptions alone.
+        measured: {name: LaTeX} of measured quantities.
+        left: the decorated function.
+    """
+
+    way: ClassVar[str] = "rate"
+    kinds: ClassVar[tuple[str, ...]] = ("rate",)
+
+    kind: Literal["rate"] = "rate"
+    horizon: Any = None
+    derived: Derived | None = None
+    floors: Sequence[Floor] = ()
+    size: Callable[[Case], float] | None = None
+    size_name: str = "T, local steps"
+    replicates: int = 64
+    resolution: float = 0.05
+    exact: Exact | None = None
+    horizons: Sequence[int] = ()
+    range: RightSide | None = None
+    left: Measure | None = None
+
+    def __call__(self, left: Measure) -> Self:
+        """Return the claim about what ``left`` measures, with the order in its statement."""
+        complete = replace(self, left=left).checked()
+        printed = (form.right for form in complete.forms if form.form == "printed")
+        shown = with_order(self.name, self.statement, printed)
+        object.__setattr__(complete, "statement", shown)
+        return complete
+
+
+rate = RateClaim

@@ -1,0 +1,110 @@
+"""What a comparison is: an enclosure of the left side, the right side, and their distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, isinf, isnan
+
+import numpy as np
+
+from toolkit.errors import DriftproofError
+
+MARGIN = 1e-6
+"""Width, relative to the size of the sides, within which two sides count as equal."""
+ROUNDING = 2.0**-50
+"""The same for counts, which are compared exactly: four units in the last place."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A certified enclosure [low, high] of the left side, and the value of the right.
+
+    Attributes:
+        what: what is compared.
+        x: where it is drawn on the plot.
+        at: where it is drawn on a map, beside ``drawn``, the number that the map shows there.
+        axes: what the map's columns, rows and numbers are.
+        scale: the size of what the sides were computed from, if they may be far smaller (0: their
+            own size). A component of a vector has the vector's; of two sides that should both be
+            0, it says which numbers are so small that they count as 0.
+        count: both sides are whole numbers that were counted (every side of a complexity is).
+    """
+
+    what: str
+    low: float
+    high: float
+    value: float
+    x: float = 0.0
+    at: tuple[float, float] | None = None
+    drawn: float = 0.0
+    axes: tuple[str, str, str] = ("", "", "")
+    scale: float = 0.0
+    count: bool = False
+
+    @property
+    def size(self) -> float:
+        """What a distance between the sides is measured by."""
+        near = min(abs(self.low), abs(self.high))  # the other end may be infinite
+        return max(abs(self.value), self.scale, near)
+
+    @property
+    def slack(self) -> float:
+        """The distance up to which the sides count as equal."""
+        return (ROUNDING if self.count else MARGIN) * self.size
+
+    @property
+    def apart(self) -> float:
+        """The certified distance of the right side from the left."""
+        return max(self.low - self.value, self.value - self.high, 0.0)
+
+    @property
+    def unmeasured(self) -> str:
+        """Why no distance between the sides can be measured ("": it can)."""
+        numbers = f"[{self.low:.10g}, {self.high:.10g}] and {self.value:.10g}"
+        if any(map(isnan, (self.low, self.high, self.value))):
+            return f"{self.what}: the sides, {numbers}, are not all numbers"
+        if not isfinite(self.scale):
+            return f"{self.what}: the scale that the sides are compared at is {self.scale}"
+        return ""
+
+    @property
+    def one_infinite(self) -> bool:
+        """Whether one side is infinite for certain, and the other finite."""
+        left = isinf(self.low) and self.low == self.high
+        return left != isinf(self.value) and (left or isfinite(self.high - self.low))
+
+    @property
+    def relative(self) -> float:
+        """The largest distance that the sides may have, over their size."""
+        if self.unmeasured or not all(map(isfinite, (self.low, self.high, self.value))):
+            return np.inf
+        gap = max(self.apart, self.high - self.low)
+        return gap / self.size if self.size else 0.0
+
+
+def components(
+    what: str,
+    left: Sequence[float] | np.ndarray,
+    right: Sequence[float] | np.ndarray,
+    *,
+    first: int = 0,
+) -> list[Comparison]:
+    """Compare two vectors component by component, at the size of the larger one.
+
+    Args:
+        what: what is compared, with a place for the component's number: "component {} of ∇F".
+        first: where the first is drawn on the plot.
+    """
+    lefts, rights = (np.asarray(side, dtype=float) for side in (left, right))
+    if lefts.shape != rights.shape:
+        raise DriftproofError(
+            f"{what.format('k')} of {list(lefts.shape)} and {list(rights.shape)} numbers",
+            "two vectors of one length",
+            "compare a vector with another of its own length",
+        )
+    scale = float(max(np.linalg.norm(lefts), np.linalg.norm(rights)))
+    return [
+        Comparison(what.format(k + 1), float(a), float(a), float(b), float(first + k), scale=scale)
+        for k, (a, b) in enumerate(zip(lefts, rights, strict=True))
+    ]

@@ -1,0 +1,59 @@
+"""Judges a proof by its steps: ``verifiers.symbolic`` decided each, or it is argued in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolkit.errors import DriftproofError
+from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.claim_types.claim import Claim, Form
+from verifiers.rows import row_of
+from verifiers.symbolic import Step
+
+
+def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
+    """Return the row of a proof: SUPPORTED if every step holds, REFUTED if a computed one fails.
+
+    Steps in words alone decide nothing: then the row is INCONCLUSIVE.
+
+    Raises:
+        DriftproofError: there are no steps.
+    """
+    if not steps:
+        raise DriftproofError(
+            f"prove(right) of claim {claim.name} returned no steps",
+            "one step or more",
+            "return [vanishes(left - right, 'left = right')], say (verifiers.symbolic)",
+        )
+    failed = [step for step in steps if step.holds is False and step.computed]
+    said = [step for step in steps if step.holds is False and not step.computed]
+    open_ = [step for step in steps if step.holds is None]
+    verdict, reason = Verdict.INCONCLUSIVE, ""
+    if failed:
+        verdict, reason = Verdict.REFUTED, f"{_step(steps, failed[0])} fails: {failed[0].why}"
+    elif said:
+        reason = f"{_step(steps, said[0])} fails by an argument, not by a computation: "
+        reason += said[0].why
+    elif open_:
+        reason = f"{_step(steps, open_[0])} is {open_[0].why}"
+    elif not any(step.computed for step in steps):
+        reason = "every step is argued in words, and none is computed"
+    else:
+        verdict = Verdict.SUPPORTED
+    return row_of(
+        claim, form, {"key": "proof", "label": "algebra, step by step"}, verdict,
+        Evidence.SYMBOLIC, reason, comparisons=len(steps),
+        series={"proof": [[step.says, step.holds, _told(step)] for step in steps]},
+    )  # fmt: skip
+
+
+def _told(step: Step) -> str:
+    if step.computed or step.holds is None:
+        return step.why
+    return f"argued, not computed: {step.why}" if step.why else "argued, not computed"
+
+
+def _step(steps: Sequence[Step], step: Step) -> str:
+    """Name a step in a sentence; the page typesets it."""
+    return f"step {steps.index(step) + 1} of {len(steps)} of the check"
