@@ -38,13 +38,21 @@ class BilevelProblem(Problem):
         """Return y*(x), [lower_dim, replicates]."""
 
     def objective(self, x: SharedVector) -> Values:
-        """Return F(x), exactly."""
+        """Return F(x), exactly.
+
+        Raises:
+            DriftproofError: if x has the length of neither x nor (x, y).
+        """
         x = self._upper(x)
         oracles, every, y = self._solved(x)
         return oracles.upper_value(every, y).mean(0)
 
     def gradient(self, x: SharedVector) -> SharedVector:
-        """Return ∇F(x) = ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f at y*(x), f and g the means."""
+        """Return ∇F(x) = ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f at y*(x), f and g the means.
+
+        Raises:
+            DriftproofError: if x has the length of neither x nor (x, y).
+        """
         x = self._upper(x)
         return self.hypergradient(x, self._solution(x))
 

@@ -71,7 +71,11 @@ def points(problem: Problem, oracles: Any, *, seed: int = 0) -> Points:
 
 
 def asked(problem: Problem, at: Points) -> Iterator[Asked]:
-    """Yield every value that algorithms, measures and attacks ask of a problem's oracles."""
+    """Yield every value that algorithms, measures and attacks ask of a problem's oracles.
+
+    Raises:
+        DriftproofError: if ``offers`` is no such word, or the start has no lower level.
+    """
     if problem.offers not in OFFERS:
         raise unknown_name("word for offers", problem.offers, OFFERS)
     needs, size = OFFERS[problem.offers] | {problem.offers}, at.x.shape[1]

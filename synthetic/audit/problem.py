@@ -104,7 +104,11 @@ def sample(problem: Problem, *, seed: int = 0) -> Tensor:
 
 
 def values(problem: Problem, x: Tensor) -> Tensor:
-    """Return F at points, after a look at its shape."""
+    """Return F at points, after a look at its shape.
+
+    Raises:
+        DriftproofError: if it is not one number a point.
+    """
     made = problem.objective(x)
     if not isinstance(made, Tensor) or tuple(made.shape) != (x.shape[1],):
         shape = tuple(made.shape) if isinstance(made, Tensor) else made

@@ -29,7 +29,11 @@ class DROOracles:
         self.client_weights = model.rows.new_tensor(shares)[:, None, None]
 
     def inner_law(self, batch: int) -> Law | None:
-        """Return the law of a minibatch of the loss (none in form "log": whole batches)."""
+        """Return the law of a minibatch of the loss (none in form "log": whole batches).
+
+        Raises:
+            DriftproofError: in form "log" for a batch other than 1.
+        """
         if self.form == "exp":
             return self.model.law(batch)
         if self.form == "log" and batch != 1:

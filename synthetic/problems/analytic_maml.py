@@ -68,6 +68,11 @@ GRID = 1 << 17
 class AnalyticMAML(CompositionProblem):
     """Cosine tasks after one gradient step, with exact constants.
 
+    The inner gradient is at most 1 + λAω², attained where cos ω(x − c) = −1:
+
+    >>> AnalyticMAML(adaptation=0.5, frequency=2.0).constants["inner_gradient_bound"]
+    3.0
+
     Args:
         clients: K.
         dim: d.

@@ -49,6 +49,11 @@ from toolkit.problem import Solution, problem
 class AveragedComposition(CompositionProblem):
     """A composition with the clients' inner functions averaged inside; each constant a parameter.
 
+    From x = 2, Φ − inf Φ = H(2) = 2 − ½:
+
+    >>> AveragedComposition().initial_gap
+    (1.5, 1.5)
+
     Args:
         clients: K.
         dim, inner_dim: d and d_g.

@@ -57,6 +57,11 @@ from toolkit.problem import Solution, problem
 class BoundedComposition(CompositionProblem):
     """A client-wise composition whose every constant is a parameter.
 
+    Targets ±1 give inf F = H(1) = ½:
+
+    >>> BoundedComposition(heterogeneity=1.0).solution.high
+    0.5
+
     Args:
         clients: n.
         dim, inner_dim: d and p.

@@ -52,6 +52,11 @@ from toolkit.problem import Solution, problem
 class CompositionalBilevel(BilevelProblem):
     """The members of AveragedComposition, posed with two levels.
 
+    ℓ_{g,1} = 1 + S² for affine r_i of slope S:
+
+    >>> CompositionalBilevel(inner_slope=2.0, series="joint").constants["lower_smoothness"]
+    5.0
+
     Args:
         series: "exact" or "joint", what a Neumann series divides by.
         lower_start: y_0 = y*(x_0) + lower_start·e.

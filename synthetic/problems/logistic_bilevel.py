@@ -67,6 +67,11 @@ THIRD = 1 / (6 * 3**0.5)
 class LogisticBilevel(BilevelProblem):
     """Training losses below, validation losses above.
 
+    A sample's Hessian is at most ν + R²/4, at y = 0:
+
+    >>> LogisticBilevel(ridge=0.5, feature_bound=1.0).constants["lower_sample_smoothness"]
+    0.75
+
     Args:
         clients: m.
         dim, lower_dim: d_1 and d_2.

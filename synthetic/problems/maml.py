@@ -57,6 +57,11 @@ from toolkit.problem import Solution, problem
 class MAML(CompositionProblem):
     """Quadratic tasks after one gradient step, averaged or KL-robust.
 
+    Two tasks with A = 1 and centres 1 ± ½: inf F = ½·(1 − η)²·(½)², η = 0.3:
+
+    >>> round(MAML(dim=1).solution.high, 5)
+    0.06125
+
     Args:
         clients: n, the number of tasks.
         dim: d.

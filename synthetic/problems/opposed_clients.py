@@ -44,6 +44,11 @@ from toolkit.problem import Solution, problem
 class OpposedClients(CompositionProblem):
     """Inner maps with opposite curvature, and a linear outer function.
 
+    F is the Huber function of slope ½ and curvature 0.04; at 13.25 it is ½·13.25 − ½·½·12.5:
+
+    >>> OpposedClients().initial_gap
+    (3.5, 3.5)
+
     Args:
         clients: n.
         dim: 1.

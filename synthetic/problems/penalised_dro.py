@@ -55,6 +55,12 @@ from toolkit.problem import Solution, problem
 class PenalisedDRO(CompositionProblem):
     """Robust logistic regression over samples, as h + f(g).
 
+    At x = 0 every loss is log 2, and no p changes their mean:
+
+    >>> import torch
+    >>> round(float(PenalisedDRO().objective(torch.zeros(2, 1, dtype=torch.float64))), 5)
+    0.69315
+
     Args:
         clients: K.
         dim: d, the number of features.

@@ -51,6 +51,11 @@ from toolkit.problem import Solution, problem
 class QuadraticBilevel(BilevelProblem):
     """Quadratic in y below, quadratic or Huber above.
 
+    In one dimension [[0, −1], [−1, 1]] has the eigenvalue ℓ_{g,1} = (1 + √5)/2:
+
+    >>> round(QuadraticBilevel(dim=1, lower_dim=1).constants["lower_smoothness"], 5)
+    1.61803
+
     Args:
         clients: m.
         dim, lower_dim: d_1 and d_2.

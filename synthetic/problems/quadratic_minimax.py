@@ -49,6 +49,12 @@ from toolkit.problem import Solution, problem
 class QuadraticMinimax(BilevelProblem):
     """Strongly concave in y, quadratic in x.
 
+    In one dimension x* = s/(s² + λ) and Φ* = ½λ/(s² + λ):
+
+    >>> solution = QuadraticMinimax(dim=1, largest=1.0, regulariser=1.0).solution
+    >>> float(solution.minimiser[0]), solution.high
+    (0.5, 0.25)
+
     Args:
         clients: n.
         dim: d; x and y are both in R^d.

@@ -47,6 +47,12 @@ STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
 class RandomMinimax(BilevelProblem):
     """Strongly concave in y, quadratic in x, with random A_i and b_i.
 
+    Without a coupling Φ is (λ/2)‖x‖² + ½‖b̄‖², and b̄ = 0 where the b_i sum to 0:
+
+    >>> problem = RandomMinimax(coupling=0.0, centring="clients")
+    >>> problem.constants["strong_convexity"], round(problem.solution.high, 12)
+    (0.1, 0.0)
+
     Args:
         clients: m.
         dim: d; x and y are both in R^d.

@@ -37,6 +37,11 @@ from toolkit.problem import Solution, problem
 class StuckEstimator(CompositionProblem):
     """Scalar, all clients alike.
 
+    F(0) − inf F = Gσ/2 for G = 1 and σ = 0.1:
+
+    >>> StuckEstimator().initial_gap
+    (0.05, 0.05)
+
     Args:
         clients: n.
         dim: 1.

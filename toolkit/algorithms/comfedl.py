@@ -31,6 +31,16 @@ class ComFedL(Algorithm):
     The estimator u = ∇g_B̃(f_B(w))ᵀ∇f_B(w) plugs a minibatch mean into ∇g, so it is biased
     unless ∇g is affine.
 
+    One step where F(w) = |w| − ½ beyond 1, so that w goes from 2 to 2 − 0.1:
+
+    >>> from synthetic.problems import BoundedComposition
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = BoundedComposition()
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, ComFedL(step_size=0.1), ctx, rounds=1).state
+    >>> round(made.w[0].item(), 5)
+    1.9
+
     Args:
         local_steps: τ, the synchronisation gap.
         step_size: η.

@@ -29,6 +29,17 @@ class CompositionalFedAvg(Algorithm):
 
     The oracles are asked for expectations: 004 states the algorithm without noise.
 
+    One step of size 0.1 at x = ¼, g_1 = 2x, g_2 = 1 − x, f'(y) = y. With ȳ shared it is along
+    Φ' = (x + 1)/4 = 0.3125; "case-1" goes along (2g_1 − g_2)/2 = ⅛, to 0.2375:
+
+    >>> from synthetic.problems import BiasAmplification
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = BiasAmplification()
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, CompositionalFedAvg(local_steps=1), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5)
+    0.21875
+
     Args:
         local_steps: I.
         step_size: η^t at t = 0, I, 2I …, and elsewhere too unless ``decay`` says otherwise.

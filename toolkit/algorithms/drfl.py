@@ -42,6 +42,16 @@ class DRFL(Algorithm):
     average; their models after a uniform step t' ∈ {1, …, τ} are averaged as well, and m clients
     drawn uniformly without replacement report its loss on a minibatch, which moves λ.
 
+    A large γ puts all weight on the client whose loss is larger:
+
+    >>> from synthetic.problems import KLDRO
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = KLDRO(clients=2, form="average")
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, DRFL(weight_step=1e3), ctx, rounds=1).state
+    >>> made.weights[0].flatten().tolist()
+    [1.0, 0.0]
+
     Args:
         local_steps: τ.
         step_size: η.

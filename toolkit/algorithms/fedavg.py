@@ -27,6 +27,16 @@ class State(NamedTuple):
 class FedAvg(Algorithm):
     r"""Local SGD with a weighted average every ``local_steps`` steps.
 
+    One step along the field (x/10 − y, y − 1 + x), from (2, 0):
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedAvg(step_size=0.1), ctx, rounds=1).state
+    >>> made.w[0].flatten().tolist()
+    [1.98, -0.1]
+
     Args:
         local_steps: τ, local steps a round.
         step_size: η.

@@ -28,6 +28,16 @@ class State(NamedTuple):
 class FedAvgS(Algorithm):
     r"""FedAvg for saddle points: local descent-ascent on a minimax problem, one round a k.
 
+    From (2, 0), ∇_y f = 1 − y − x = −1, then ∇_x f = x/10 − y = 0.3 at the new y:
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedAvgS(order="alternating"), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5), round(made.y[0].item(), 5)
+    (1.97, -0.1)
+
     Args:
         local_steps: τ, steps of both variables between averages.
         inner_step_size, outer_step_size: β and α.

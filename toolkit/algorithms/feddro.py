@@ -32,6 +32,16 @@ class FedDRO(Algorithm):
     Two collectives: the embedding ȳ every step (T rounds of d_g reals) and the model every
     ``local_steps`` steps (⌊T/I⌋ rounds of d reals).
 
+    One step of size 0.1 at x = ¼ for g_1 = 2x, g_2 = 1 − x, f'(y) = y: Φ' = (x + 1)/4 = 0.3125:
+
+    >>> from synthetic.problems import BiasAmplification
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = BiasAmplification()
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedDRO(step_size=0.1), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5)
+    0.21875
+
     Args:
         local_steps: I, steps between model averages.
         step_size: η.

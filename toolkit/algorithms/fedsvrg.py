@@ -30,6 +30,16 @@ class State(NamedTuple):
 class FedSVRG(Algorithm):
     r"""Federated SVRG: two rounds of communication a k, the gradients and the models.
 
+    One step along the field (x/10 − y, y − 1 + x), from (2, 0):
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedSVRG(step_size=0.1), ctx, rounds=1).state
+    >>> made.x[0].flatten().tolist()
+    [1.98, -0.1]
+
     Args:
         local_steps: τ.
         step_size: α.

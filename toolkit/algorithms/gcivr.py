@@ -43,6 +43,16 @@ class GCIVR(Algorithm):
     004 gives no pseudocode: Table 1 has the sizes, √m inner and m outer, of m samples in all; the
     recursion is that of Zhang & Xiao's CIVR. It communicates every step, so a round is one step.
 
+    One step of size 0.1 at x = ¼ for g_1 = 2x, g_2 = 1 − x, f'(y) = y: Φ' = (x + 1)/4 = 0.3125:
+
+    >>> from synthetic.problems import BiasAmplification
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = BiasAmplification()
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, GCIVR(step_size=0.1), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5)
+    0.21875
+
     Args:
         local_steps: 1, as a round is one step.
         step_size: η.

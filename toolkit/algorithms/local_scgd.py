@@ -33,6 +33,16 @@ class LocalSCGD(Algorithm):
     states and inner states u every p local iterations". x and u go in one message. Where it starts
     is not said: here u_0 = g(x_0; ξ), a sample of its own.
 
+    Two steps where f' = 1, from x = 2: u is 2, then the mean of 2 and 1.9:
+
+    >>> from synthetic.problems import BoundedComposition
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = BoundedComposition()
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, LocalSCGD(step_size=0.1), ctx, rounds=2).state
+    >>> round(made.x[0].item(), 5), round(made.u[0].item(), 5)
+    (1.8, 1.95)
+
     Args:
         local_steps: p, local steps a round.
         step_size: η.

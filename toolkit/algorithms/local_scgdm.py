@@ -34,6 +34,17 @@ class LocalSCGDM(Algorithm):
 
     At t = 0 u_1 = g(x_0;·) and m_1 = z_0. When mod(t + 1, p) = 0, u, m and x are averaged.
 
+    One step of size 0.1 at x = ¼: (2g_1 − g_2)/2 = ⅛ for g_1 = 2x and g_2 = 1 − x, f'(y) = y; u
+    is shared after it:
+
+    >>> from synthetic.problems import BiasAmplification
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = BiasAmplification()
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, LocalSCGDM(local_steps=1, step_size=0.1), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5), round(made.u[0].item(), 5)
+    (0.2375, 0.625)
+
     Args:
         local_steps: p.
         step_size: η.

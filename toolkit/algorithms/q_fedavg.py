@@ -32,6 +32,19 @@ class QFedAvg(Algorithm):
     000 and 001 compare with it (and attribute it to Liu et al. 2019). The Lipschitz constant of the
     local problem is taken as 1/η, as its authors do. With q = 0 it is FedAvg with equal weights.
 
+    At w = 0 every loss is log 2, so that fairness weighs all clients alike; at q = 0 the step is
+    FedAvg's:
+
+    >>> from synthetic.problems import KLDRO
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = KLDRO(form="average")
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, QFedAvg(fairness=0.0), ctx, rounds=1).state
+    >>> from toolkit.algorithms import FedAvg
+    >>> other = run(problem, FedAvg(), ctx, rounds=1).state
+    >>> bool((made.w - other.w).abs().max() < 1e-15)
+    True
+
     Args:
         local_steps: E, local steps a round.
         step_size: η.

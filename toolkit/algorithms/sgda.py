@@ -21,6 +21,16 @@ class SGDA(FedAvgS):
 
     The clients' gradients are averaged at every step, so the rounds that are counted are what it
     would cost a federation to follow this machine; ``local_steps`` and ``participation`` are 1.
+
+    From (2, 0), ∇_y f = 1 − y − x = −1 and ∇_x f = x/10 − y = 0.2:
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, SGDA(), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5), round(made.y[0].item(), 5)
+    (1.98, -0.1)
     """
 
     local_steps: Annotated[int, Constraint(1, 1, integer=True, why="there is one machine")] = 1

@@ -32,6 +32,17 @@ class StocBiO(Algorithm):
     One step is one k. The clients' answers are averaged whenever the machine asks, so the rounds
     that are counted are what it would cost a federation to follow this machine.
 
+    One round where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2): y = 2 − 0.1, and
+    the series comes to [∇²_yy g]^{-1}∇_y f = 1.9:
+
+    >>> from synthetic.problems import QuadraticBilevel
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, StocBiO(terms=50), ctx, rounds=1).state
+    >>> round(made.y[0].item(), 5), round(made.x[0].item(), 5)
+    (1.9, 0.81)
+
     Args:
         local_steps: 1, as a round is one k.
         inner_calls: D, steps on y from where the last k left it.
