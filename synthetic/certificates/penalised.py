@@ -25,8 +25,6 @@ import numpy as np
 from synthetic.certificates.cone import frank_wolfe_gap, solve
 from synthetic.certificates.smooth import minimise_smooth_on_ball
 
-DIVERGENCES = ("kl", "chi-square")
-
 
 def penalised_value(
     losses: np.ndarray, weights: np.ndarray, penalty: float, divergence: str
