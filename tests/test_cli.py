@@ -34,7 +34,8 @@ def test_list_names_every_leaf_and_imports_none(tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ("import toolkit",),
+        ("import driftproof",),
+        ("from driftproof import DriftproofError, Problem, Algorithm, intended",),
         (
             "from toolkit.discover import leaves",
             "[leaf for kind in ('claim', 'algorithm') for leaf in leaves(kind).values()]",
@@ -56,7 +57,7 @@ def test_importing_and_listing_cost_nothing_heavy(words):
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_show_tells_of_every_leaf(kind, capsys):
     """In this process: a new one for each leaf would import torch each time."""
-    from toolkit.cli import cli
+    from driftproof.cli import cli
 
     for name, leaf in leaves(kind).items():
         cli.main(["show", name], prog_name="driftproof", standalone_mode=False)
@@ -153,9 +154,9 @@ def test_mistakes_are_told_without_a_traceback(words, said, tmp_path):
 
 
 CLAIM = """
-@claim(name='a/b', kind='bound', source='', statement='')
-class A:
-    right = 1
+@bound(name='a/b', source='', statement='', right=1)
+def a(view):
+    return None
 """
 FILES = {
     "no_python.py": ("this is (not python\n", "no_python.py:1"),
@@ -168,13 +169,13 @@ FILES = {
     ),
     "negative.py": (
         "from synthetic.problems import BoundedComposition\n"
-        "from toolkit import claim\n"
+        "from driftproof import bound\n"
         "PROBLEM = BoundedComposition(outer_slope=-2.0)\n" + CLAIM,
         "outer_slope = -2.0",
     ),
     "dynamic_name.py": (
-        "from toolkit import claim\nN = 'a'\n"
-        "@claim(name=N, kind='bound', source='', statement='')\nclass A:\n    right = 1\n",
+        "from driftproof import bound\nN = 'a'\n"
+        "@bound(name=N, source='', statement='', right=1)\ndef a(view):\n    return None\n",
         "has no literal name",
     ),
 }
@@ -253,7 +254,7 @@ def test_version_and_help():
 
     assert __version__ in driftproof("--version").stdout
     shown = driftproof("--help").stdout
-    for path in (Path(__file__).parents[1] / "toolkit" / "commands").glob("[a-z]*.py"):
+    for path in (Path(__file__).parents[1] / "driftproof" / "commands").glob("[a-z]*.py"):
         assert path.stem.removesuffix("_") in shown
 
 
@@ -318,7 +319,7 @@ def test_a_claims_file_may_import_what_lies_beside_it_and_resume_sees_it_change(
 
 
 def test_a_defect_is_told_with_a_status_of_its_own(monkeypatch, capsys):
-    from toolkit import cli
+    from driftproof import cli
 
     def broken(*words, **options):
         raise ZeroDivisionError("division by zero")

@@ -46,7 +46,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("problem", "problems", "synthetic.problems", ("problem",)),
         Kind("algorithm", "algorithms", "toolkit.algorithms", ("algorithm",)),
         Kind("experiment", "experiments", "verifiers.experiments", ("experiment",)),
-        Kind("kernel", "kernels", "toolkit.kernels", ("fused",)),
+        Kind("kernel", "kernels", "synthetic.kernels", ("fused",)),
         Kind("case", "cases", "gpu_bench.cases", ("case",)),
     )
 }
@@ -120,6 +120,11 @@ def find(kind: str, name: str) -> Leaf:
     if name not in known:
         raise unknown_name(kind, name, known)
     return known[name]
+
+
+def symbols(kind: str) -> list[str]:
+    """Return the names of the classes or functions of every leaf of one kind."""
+    return sorted(leaf.symbol for leaf in leaves(kind).values())
 
 
 def find_symbol(kind: str, symbol: str) -> Any:

@@ -22,6 +22,10 @@ class QuadraticMinimaxOracles:
         gradient_noise: σ.
         lower_smoothness: ℓ_{g,1}.
         clients: those held here.
+
+    Attributes:
+        matrices, offsets: A_i and b_i of the clients held here, as tensors.
+        noise: what one sign moves the first entries of ∇_x and ∇_y by.
     """
 
     def __init__(
@@ -45,32 +49,32 @@ class QuadraticMinimaxOracles:
         above, below = torch.cat([regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
         self._matrix = torch.cat([above, below], 1)
         self.client_weights = torch.full_like(self._b[:, :1], 1.0 / len(matrices))
-        self._a, self._noise = a, gradient_noise / 2**0.5
-        self._regulariser, self.lower_smoothness = regulariser, lower_smoothness
+        self.matrices, self.offsets, self.noise = a, self._b[..., 0], gradient_noise / 2**0.5
+        self.regulariser, self.lower_smoothness = regulariser, lower_smoothness
         self.upper_law = self.lower_law = self.field_law
 
     def field_law(self, batch: int) -> Law | None:
         """Two signs, one for x and one for y."""
-        return SignMean(batch, (2,)) if self._noise else None
+        return SignMean(batch, (2,)) if self.noise else None
 
     def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return (λx − Aᵀy, y − b + Ax) plus the noise."""
         field = torch.bmm(self._matrix, x)
         field[:, self.upper_dim :] -= self._b
         if xi is not None:
-            field[:, :: self.upper_dim] += self._noise * xi
+            field[:, :: self.upper_dim] += self.noise * xi
         return field
 
     def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
         """Return f_i(x, y), [clients, replicates]."""
-        saddle = (y * (self._b - torch.bmm(self._a, x))).sum(1)
-        return saddle - 0.5 * (y * y).sum(1) + self._regulariser / 2 * (x * x).sum(1)
+        saddle = (y * (self._b - torch.bmm(self.matrices, x))).sum(1)
+        return saddle - 0.5 * (y * y).sum(1) + self.regulariser / 2 * (x * x).sum(1)
 
     def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return λx − A_iᵀy and the noise."""
-        grad = torch.baddbmm(x, self._a.mT, y, beta=self._regulariser, alpha=-1)
+        grad = torch.baddbmm(x, self.matrices.mT, y, beta=self.regulariser, alpha=-1)
         if xi is not None:
-            grad[:, 0] += self._noise * xi[:, 0]
+            grad[:, 0] += self.noise * xi[:, 0]
         return grad
 
     def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
@@ -79,9 +83,9 @@ class QuadraticMinimaxOracles:
 
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return y − b_i + A_i x and the noise."""
-        grad = torch.baddbmm(y, self._a, x) - self._b
+        grad = torch.baddbmm(y, self.matrices, x) - self._b
         if zeta is not None:
-            grad[:, 0] += self._noise * zeta[:, 1]
+            grad[:, 0] += self.noise * zeta[:, 1]
         return grad
 
     def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
@@ -94,4 +98,4 @@ class QuadraticMinimaxOracles:
 
     def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return A_iᵀv."""
-        return torch.bmm(self._a.mT, v)
+        return torch.bmm(self.matrices.mT, v)
