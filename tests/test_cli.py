@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from driftproof.commands.new import ORIGINS
 from tests.commands import driftproof
 from toolkit.discover import KINDS, leaves
 from toolkit.report.page import asset
@@ -102,7 +104,7 @@ def test_verify_takes_names_globs_and_files(tmp_path):
     assert claims == {"comfedl/lemma-1", "comfedl/lemma-2", "mine/drift"}
 
 
-@pytest.mark.parametrize("kind", ["claim", "problem", "algorithm"])
+@pytest.mark.parametrize("kind", list(ORIGINS))
 def test_new_writes_a_file_that_works(kind, tmp_path):
     made = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -111,6 +113,16 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     again = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert again.returncode == 2
     assert "exists" in again.stderr
+    words = "import sys; from toolkit.discover import find; find(*sys.argv[1:]).load()"
+    script = [sys.executable, "-c", words, kind, path.name]
+    imported = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
+    assert imported.returncode == 0, imported.stderr
+    if kind == "experiment":
+        ran = driftproof("run", path.name, "--profile", "smoke", "--workers", "2", cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        assert "more local steps" in ran.stdout
+        resumed = driftproof("run", path.name, "--profile", "smoke", "--resume", cwd=tmp_path)
+        assert resumed.returncode == 0, resumed.stderr
     if kind == "claim":
         body = path.read_text().split('"""')[-1]
         assert len([line for line in body.splitlines() if line.strip()]) <= 60
@@ -202,7 +214,7 @@ def test_an_error_inside_a_users_measure_is_told_at_its_line(tmp_path):
     for workers in ("1", "2"):
         made = driftproof("verify", "drift.py", "--workers", workers, cwd=tmp_path)
         assert made.returncode == 2
-        assert f"drift.py:{line}: in left: TypeError" in made.stderr
+        assert f"drift.py:{line}: in client_drift: TypeError" in made.stderr
         assert path.read_text().splitlines()[line - 1].strip() in made.stderr
         assert "leaked" not in made.stderr
         assert "Traceback" not in made.stderr

@@ -33,7 +33,7 @@ from verifiers.slope import decide, judge_slope
 from verifiers.verify import Settings, judge, select
 
 T = symbols("T", positive=True)
-RATES = [name for name, leaf in leaves("claim").items() if leaf.metadata["kind"] == "rate"]
+RATES = [name for name, leaf in leaves("claim").items() if leaf.decorator == "rate"]
 LONG = 64.0 * 2.0 ** np.arange(15)
 
 

@@ -10,6 +10,7 @@ import sympy
 import torch
 
 from synthetic.certificates.cone import frank_wolfe_gap
+from synthetic.image_problems.imbalanced import ImbalancedImages
 from synthetic.pieces.losses import LOSSES
 from synthetic.problems import KLDRO, BoundedComposition
 from toolkit.algorithms import ComFedL, FedAvg
@@ -20,7 +21,6 @@ from toolkit.federation import run, run_exactly, sampled_context
 from toolkit.readings import Stated
 from toolkit.verdict import Verdict
 from verifiers.empirical import unmet
-from verifiers.experiments.comfedl._imbalanced_problem import Imbalanced
 from verifiers.verify import Settings, judge
 
 # letters with values that no product of others equals
@@ -131,7 +131,7 @@ def test_a_cohort_is_rounded_to_the_nearest_and_never_empty(share, size):
 
 @pytest.mark.parametrize("participation", [1.0, 0.5])
 def test_fedavg_weighs_the_cohorts_clients_by_their_samples(participation):
-    problem = Imbalanced(clients=4, large=30, small=10, validation=5, form="average")
+    problem = ImbalancedImages(clients=4, large=30, small=10, validation=5, form="average")
     algorithm = FedAvg(weighting="samples", participation=participation, batch=3)
     ctx = sampled_context(problem, ("w",), replicates=8)
     state = run(problem, algorithm, ctx, rounds=1).state

@@ -13,7 +13,7 @@ from toolkit.discover import KINDS, Leaf, kind_named, leaves
 @click.argument("kind", required=False)
 @as_json
 def command(kind: str | None, as_json: bool) -> None:
-    """List claims, problems, algorithms, experiments, kernels and cases (or one KIND of them).
+    """List claims, problems, algorithms, datasets, experiments, kernels, cases (or one KIND).
 
     KIND may be roles: what the letters of the papers stand for.
     """

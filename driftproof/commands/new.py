@@ -7,20 +7,42 @@ from pathlib import Path
 
 import click
 
-from toolkit.discover import Leaf, find, leaves
+from toolkit.discover import Leaf, find
 from toolkit.errors import DriftproofError, unknown_name
 
-CHOICES = ("claim", "problem", "algorithm")
+ORIGINS = {
+    "claim": "comfedl/lemma-2",
+    "problem": "opposed-clients",
+    "algorithm": "fedavg",
+    "dataset": "mnist",
+    "experiment": "worked-example/local-steps",
+    "kernel": "minimax-local-steps",
+}
+"""The leaf of each kind that a new one starts from: short, and whole in its file."""
+NEXT = {
+    "claim": "driftproof verify {path}",
+    "problem": "in a claim beside it, from {stem} import {symbol}",
+    "algorithm": "in a claim beside it, from {stem} import {symbol}",
+    "dataset": "from {stem} import {symbol}, and {symbol}.load(folder); in toolkit/datasets/ it is "
+    "found by its files",
+    "experiment": "driftproof run {path} --profile smoke",
+    "kernel": "name your algorithm and your problem in it; in synthetic/kernels/ it is found and "
+    "tested",
+}
+"""What to do with the file."""
 
 
 @click.command()
 @click.argument("kind")
 @click.argument("name")
-@click.option("--from", "origin", help="Which leaf to start from (default: the shortest).")
+@click.option("--from", "origin", help="Which leaf to start from (default: a short one).")
 def command(kind: str, name: str, origin: str | None) -> None:
-    """Write a file of KIND (claim, problem, algorithm) called NAME: a real leaf to change."""
-    if kind not in CHOICES:
-        raise unknown_name("kind", kind, CHOICES)
+    """Write a file called NAME to start from: a real leaf of KIND to change.
+
+    KIND is claim, problem, algorithm, dataset, experiment or kernel.
+    """
+    if kind not in ORIGINS:
+        raise unknown_name("kind", kind, ORIGINS)
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)?", name):
         raise DriftproofError(
             f"name {name!r}", "lower-case words and digits, as in mine/drift-bound", "rename it"
@@ -28,7 +50,7 @@ def command(kind: str, name: str, origin: str | None) -> None:
     path = Path(name.split("/")[-1].replace("-", "_") + ".py")
     if path.exists():
         raise DriftproofError(f"{path} exists", "a new file", "choose another name, or move it")
-    chosen = find(kind, origin) if origin else shortest(kind)
+    chosen = find(kind, origin or ORIGINS[kind])
     text = renamed(chosen, name)
     try:
         path.write_text(text, encoding="utf-8")
@@ -37,29 +59,7 @@ def command(kind: str, name: str, origin: str | None) -> None:
             f"{path}: {error.strerror}", "a folder that can be written to", "change folder"
         ) from error
     click.echo(f"wrote {path}")
-    if kind == "claim":
-        click.echo(f"now: driftproof verify {path}")
-    else:
-        click.echo(f"now: in a claim beside it, from {path.stem} import {chosen.symbol}")
-
-
-def shortest(kind: str) -> Leaf:
-    """Return the shortest leaf of a kind: the example to copy.
-
-    Of claims, the shortest bound with a measured left and a right side of its own; of algorithms,
-    one that is written out, not a variation of others.
-    """
-    usual = [leaf for leaf in leaves(kind).values() if _whole(leaf, kind)]
-    return min(usual, key=lambda leaf: (leaf.lines, leaf.name))
-
-
-def _whole(leaf: Leaf, kind: str) -> bool:
-    text = leaf.path.read_text(encoding="utf-8")
-    if kind != "claim":
-        alone = "from toolkit.algorithms." not in text
-        return kind == "problem" or (alone and "def init(" in text and "def step(" in text)
-    bound = leaf.metadata.get("kind") == "bound"
-    return bound and "def left(view)" in text and "def right(c)" in text
+    click.echo(f"now: {NEXT[kind].format(path=path, stem=path.stem, symbol=chosen.symbol)}")
 
 
 def renamed(leaf: Leaf, name: str) -> str:

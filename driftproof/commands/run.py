@@ -50,7 +50,7 @@ def command(
     Exit status 0 if it ran, whatever became of the sentences; 2 bad input, or a client
     failed on the wire; 3 a data set is missing. Finished runs stay in the ledger: --resume goes on.
     """
-    from toolkit.datasets import images
+    from toolkit.dataset import read
     from verifiers.experiment import Plan, conduct
 
     if "TORCHELASTIC_RUN_ID" in os.environ:
@@ -65,7 +65,7 @@ def command(
     out = shared.folder(out, leaf.name)
     if data is not None:
         data = data.resolve()
-        images(data)  # a bad folder is told before anything is run
+        read(data)  # a bad folder is told before anything is run
     plan = Plan(
         profile=profile, seed=seed, data=data, engine=engine, workers=workers, resume=resume
     )

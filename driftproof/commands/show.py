@@ -14,7 +14,7 @@ ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
-    "variants",
+    "variants", "files", "optional_files",
     "tolerance", "times", "sizes", "sweeps", "file",
 )  # fmt: skip
 
@@ -138,6 +138,8 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "variants": {name: way.device for name, way in made.variants.items()},
             "tolerance": f"{made.tolerance:g} units in the last place",
         }
+    if leaf.kind == "dataset":
+        return common | {"files": list(made.files), "optional_files": list(made.optional)}
     if leaf.kind == "case":
         return common | {"times": made.kernel, "sizes": made.points, "sweeps": dict(made.sweeps)}
     return common
