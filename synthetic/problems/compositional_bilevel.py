@@ -39,7 +39,7 @@ from torch import Tensor
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.bilevel import BilevelProblem
 from toolkit.draws import Law
-from toolkit.oracles import SharedVector, on_every_client
+from toolkit.oracles import LowerVector, UpperVector, on_every_client
 from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt, Real
 from toolkit.problem import Solution, problem
 
@@ -145,7 +145,7 @@ class CompositionalBilevel(BilevelProblem):
             made["lower_smoothness"] = self._joint_smoothness
         return made
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return (1/m) Σ r_i(x)."""
         every = on_every_client(x[: self.dim], self.clients)
         return self.composition.inner_values(every).mean(0)

@@ -49,7 +49,7 @@ from synthetic.pieces.pairs import pair_signs
 from synthetic.pieces.reflections import reflections
 from toolkit.bilevel import BilevelProblem
 from toolkit.draws import Indices, Law
-from toolkit.oracles import SharedVector
+from toolkit.oracles import LowerVector, UpperVector
 from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt, UnitInterval
 from toolkit.problem import Solution, problem
 
@@ -175,7 +175,7 @@ class LogisticBilevel(BilevelProblem):
             made["upper_gradient_bound"] = float(upper.max()) ** 0.5
         return made
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x) by Newton's method, to rounding."""
         rows = torch.from_numpy(self.data[0].reshape(-1, self.lower_dim)).to(x)
         cross = torch.from_numpy(self.cross_maps.mean(0)).to(x)

@@ -37,7 +37,7 @@ from synthetic.pieces.pairs import pair_signs
 from synthetic.pieces.reflections import reflections
 from toolkit.bilevel import BilevelProblem
 from toolkit.draws import Law, SignMean
-from toolkit.oracles import SharedVector
+from toolkit.oracles import LowerVector, UpperVector
 from toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from toolkit.problem import Solution, problem
 
@@ -207,7 +207,7 @@ class QuadraticBilevel(BilevelProblem):
             made["strong_convexity"] = least + self.regulariser
         return made
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return Bx + H̄^{-1}ē."""
         b, shift = (torch.from_numpy(part).to(x) for part in self.response)
         return b @ x[: self.dim] + shift[:, None]

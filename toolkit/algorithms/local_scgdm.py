@@ -2,7 +2,7 @@ r"""Local-SCGDM: momentum on a compositional gradient, everything averaged every
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from torch import Tensor
 
@@ -12,6 +12,8 @@ from toolkit.oracles import Composition, OneSample
 from toolkit.parameters import Positive, PositiveInt
 
 AVERAGED = ("u", "m", "x")
+Averaged: TypeAlias = Literal["", "u", "m", "um", "x", "ux", "mx", "umx"]
+Samples: TypeAlias = Literal["one", "two"]
 
 
 class State(NamedTuple):
@@ -61,8 +63,8 @@ class LocalSCGDM(Algorithm):
     momentum: Positive = 1.0
     inner_momentum: Positive = 1.0
     step_factor: Positive = 1.0
-    samples: Literal["one", "two"] = "two"
-    averaged: Literal["", "u", "m", "um", "x", "ux", "mx", "umx"] = "umx"
+    samples: Samples = "two"
+    averaged: Averaged = "umx"
 
     needs = "composition"
     iterate = "x"
