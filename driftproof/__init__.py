@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from toolkit.draws import SignMean
     from toolkit.errors import DriftproofError
     from toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
-    from toolkit.parameters import sweep
+    from toolkit.parameters import (
+        NonNegative,
+        NonNegativeInt,
+        One,
+        Positive,
+        PositiveInt,
+        Real,
+        Share,
+        sweep,
+    )
     from toolkit.problem import Problem, Solution, problem
     from toolkit.readings import (
         ByProof,
@@ -62,9 +71,16 @@ __all__ = [
     "Expression",
     "Floor",
     "Letters",
+    "NonNegative",
+    "NonNegativeInt",
+    "One",
+    "Positive",
+    "PositiveInt",
     "Problem",
+    "Real",
     "Reduction",
     "Schedule",
+    "Share",
     "SignMean",
     "Solution",
     "Stated",
@@ -109,7 +125,9 @@ _DEFINED_IN = {
     "toolkit.draws": ("SignMean",),
     "toolkit.errors": ("DriftproofError",),
     "toolkit.measure": ("Reduction", "States", "Steps", "average", "each", "given_past", "sq"),
-    "toolkit.parameters": ("sweep",),
+    "toolkit.parameters": (
+        "NonNegative", "NonNegativeInt", "One", "Positive", "PositiveInt", "Real", "Share", "sweep",
+    ),
     "toolkit.problem": ("Problem", "Solution", "problem"),
     "toolkit.readings": (
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",

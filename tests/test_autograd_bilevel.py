@@ -18,7 +18,7 @@ from toolkit.oracles import Bilevel
 
 D1, D2, REPLICATES = 3, 4, 2
 ORACLES = ("upper_grad_x", "upper_grad_y", "lower_grad")
-PRODUCTS = ("lower_hessian", "lower_cross")
+PRODUCTS = ("lower_hessian_product", "lower_cross_product")
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -88,8 +88,8 @@ def test_a_logistic_problem_is_as_by_hand(logistic, points):
     x, y, v = points
     made = (
         oracles.lower_grad(x, y, None),
-        oracles.lower_hessian(x, y, v, None),
-        oracles.lower_cross(x, y, v, None),
+        oracles.lower_hessian_product(x, y, v, None),
+        oracles.lower_cross_product(x, y, v, None),
         oracles.lower_grad_x(x, y),
     )
     for i, (a, label) in enumerate(held):
@@ -146,7 +146,7 @@ def test_some_clients_alone_are_the_same(logistic, points):
     assert some.clients == 2
     assert some.lower_law(2).samples == (5, 3, 1)
     made, wanted = (
-        of.lower_hessian(*at, None)
+        of.lower_hessian_product(*at, None)
         for of, at in ((some, (x[1:], y[1:], v[1:])), (oracles, (x, y, v)))
     )
     torch.testing.assert_close(made, wanted[1:])

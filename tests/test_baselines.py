@@ -35,7 +35,7 @@ def final(algorithm, rounds=3):
 def draws(algorithm, rounds, name="xi"):
     """Return sample numbers [steps][client] of the same keyed stream."""
     ctx = sampled_context(PROBLEM, ("baseline",), replicates=1)
-    law = PROBLEM.oracles(torch.float64).plain_law(algorithm.batch)
+    law = PROBLEM.oracles(torch.float64).field_law(algorithm.batch)
     made = []
     for ctx.t in range(rounds * algorithm.local_steps):
         made.append(ctx.draw(law, name)[..., 0].long().numpy())

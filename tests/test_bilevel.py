@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, root
 from torch.autograd.functional import jacobian
 
-from synthetic import logistic_bilevel_optimum as logistic
-from synthetic.attack import attack
-from synthetic.outcomes import outcomes
+from synthetic.attacks import attack
+from synthetic.attacks.outcomes import outcomes
+from synthetic.certificates import logistic
 from synthetic.problems import (
     CompositionalBilevel,
     LogisticBilevel,
@@ -70,10 +70,12 @@ def check_upper(oracles, x, y):
 def check_lower(oracles, x, y, v, drawn, *, cross=True):
     """The Hessian's products, and the cross derivative's, are the gradient's derivatives."""
     moved = jacobian(lambda at: oracles.lower_grad(x, at, drawn), y)
-    close(oracles.lower_hessian(x, y, v, drawn), torch.einsum("kirljs,ljs->kir", moved, v))
+    close(oracles.lower_hessian_product(x, y, v, drawn), torch.einsum("kirljs,ljs->kir", moved, v))
     if cross:
         moved = jacobian(lambda at: oracles.lower_grad(at, y, drawn), x)
-        close(oracles.lower_cross(x, y, v, drawn), torch.einsum("kirljs,kir->ljs", moved, v))
+        close(
+            oracles.lower_cross_product(x, y, v, drawn), torch.einsum("kirljs,kir->ljs", moved, v)
+        )
 
 
 def check_closed(oracles, x, y):
@@ -122,8 +124,8 @@ class Spoilt:
     [
         ("upper_grad_x", lambda o, x, y, v: check_upper(o, x, y)),
         ("upper_grad_y", lambda o, x, y, v: check_upper(o, x, y)),
-        ("lower_hessian", lambda o, x, y, v: check_lower(o, x, y, v, None)),
-        ("lower_cross", lambda o, x, y, v: check_lower(o, x, y, v, None)),
+        ("lower_hessian_product", lambda o, x, y, v: check_lower(o, x, y, v, None)),
+        ("lower_cross_product", lambda o, x, y, v: check_lower(o, x, y, v, None)),
         ("lower_grad_x", lambda o, x, y, v: check_closed(o, x, y)),
     ],
 )
@@ -285,8 +287,8 @@ def noisy_answers(problem):
         (upper, lambda d: oracles.upper_grad_x(x, y, d)),
         (upper, lambda d: oracles.upper_grad_y(x, y, d)),
         (lower, lambda d: oracles.lower_grad(x, y, d)),
-        (lower, lambda d: oracles.lower_hessian(x, y, v, d)),
-        (lower, lambda d: oracles.lower_cross(x, y, v, d)),
+        (lower, lambda d: oracles.lower_hessian_product(x, y, v, d)),
+        (lower, lambda d: oracles.lower_cross_product(x, y, v, d)),
     ]
 
 

@@ -77,8 +77,8 @@ def feddro(problem, algorithm):
 def fedavg(problem, algorithm):
     at, w = Centralised(problem), problem.start()
     for t in range(ROUNDS * algorithm.local_steps):
-        xi = at.draw(at.oracles.plain_law(algorithm.batch), "xi", t)
-        grad = at.oracles.plain_grad(torch.from_numpy(w)[None, :, None], xi)
+        xi = at.draw(at.oracles.field_law(algorithm.batch), "xi", t)
+        grad = at.oracles.field_grad(torch.from_numpy(w)[None, :, None], xi)
         w = w - algorithm.step_size * grad[0, :, 0].numpy()
     return w
 

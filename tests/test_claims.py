@@ -341,7 +341,7 @@ def test_the_union_bound_over_every_claim_keeps_the_contract():
 
     def noisy(case):
         oracles = case.problem.oracles(torch.float64)
-        names = ("inner_law", "outer_law", "plain_law", "upper_law", "lower_law")
+        names = ("field_law", "inner_law", "outer_law", "plain_law", "upper_law", "lower_law")
         laws = [getattr(oracles, name)(1) for name in names if hasattr(oracles, name)]
         clients = case.problem.clients
         return any(laws) or case.algorithm.cohort_size(clients) < clients
@@ -396,12 +396,12 @@ def test_a_constant_that_the_right_side_needs_and_nobody_proved_is_named():
     from toolkit.algorithms import FedAvg
 
     class Own(FedAvg):
-        notation = FedAvg.notation | {"G": "plain_gradient_bound"}
+        notation = FedAvg.notation | {"G": "field_gradient_bound"}
 
     cases = [Case(QuadraticMinimax(), Own(), 2)]
     row = only(make(cases=cases, right=lambda c: c.G))
     assert row.verdict is Verdict.INAPPLICABLE
-    assert "plain_gradient_bound" in row.reason
+    assert "field_gradient_bound" in row.reason
 
 
 @pytest.mark.parametrize(

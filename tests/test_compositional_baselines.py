@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.bounded_oracles import BoundedOracles
+from synthetic.oracles.composed import BoundedOracles
 from synthetic.problems import KLDRO, MAML, BoundedComposition
 from toolkit.algorithms import GCIVR, ComFedL, LocalBSGD, LocalMOML, LocalSCGD
 from toolkit.draws import SignMean, Words

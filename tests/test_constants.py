@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.attack import attack
-from synthetic.attack_scores import Scores
+from synthetic.attacks import attack
+from synthetic.attacks.scores import Scores
 from synthetic.problems import (
     KLDRO,
     MAML,
@@ -33,7 +33,7 @@ ROUNDING = 1e-6  # of difference quotients
 def test_no_constant_is_exceeded(problem):
     for role in problem.constants:
         assert role in ROLES, f"{role} has no meaning in toolkit.constants"
-        assert hasattr(Scores, role), f"{role} has no attack in synthetic.attack_scores"
+        assert hasattr(Scores, role), f"{role} has no attack in synthetic.attacks.scores"
         assert reached(problem, role) <= 1 + ROUNDING, role
 
 
@@ -150,7 +150,7 @@ def _with_constants(cls, constants):
 
 
 @pytest.mark.parametrize("problem", problems())
-@pytest.mark.parametrize("law", ["inner_law", "outer_law", "plain_law"])
+@pytest.mark.parametrize("law", ["field_law", "inner_law", "outer_law", "plain_law"])
 def test_a_minibatch_divides_the_variance_by_its_size(problem, law):
     oracles = problem.oracles(torch.float64)
     if not hasattr(oracles, law) or getattr(problem, "form", "") == "log":

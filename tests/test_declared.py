@@ -103,7 +103,7 @@ MISTAKES = {
     "gradient shape": "gradient(x) of user/quadratic",
     "gradient sign": "objective rises by 2 per unit, gradient says -2",
     "oracle sign": "the clients' mean gradient is",
-    "oracle shape": "plain_grad of user/quadratic's oracles",
+    "oracle shape": "field_grad of user/quadratic's oracles",
     "dtype": "torch.float64; a tensor of shape (2, 2, 5)",
     "bias": "its mean over all outcomes of the noise is",
     "probabilities": "in all 0.9",
@@ -161,14 +161,14 @@ ORACLES = [
     (NOISY, "client_weights", lambda held: 2 * held),
     (QuadraticBilevel.examples()[2], "upper_grad_x", scaled(-1.0)),
     (QuadraticBilevel.examples()[2], "upper_grad_y", scaled(1.01)),
-    (QuadraticBilevel.examples()[2], "lower_cross", scaled(-1.0)),
-    (QuadraticBilevel.examples()[2], "lower_hessian", scaled(2.0)),
+    (QuadraticBilevel.examples()[2], "lower_cross_product", scaled(-1.0)),
+    (QuadraticBilevel.examples()[2], "lower_hessian_product", scaled(2.0)),
     (QuadraticBilevel.examples()[2], "lower_grad", lambda held: lambda x, y, z: held(x, y, z) + 1),
     (QuadraticBilevel.examples()[2], "lower_grad_x", lambda held: lambda x, y: held(x, y).sum(1)),
-    (QuadraticMinimax(), "plain_grad", lambda held: lambda x, xi: held(x, xi).float()),
+    (QuadraticMinimax(), "field_grad", lambda held: lambda x, xi: held(x, xi).float()),
     (UsersQuadratic(), "clients", lambda held: held + 1),
-    (UsersQuadratic(), "plain_law", lambda held: lambda batch: "signs"),
-    (UsersQuadratic(), "plain_grad", lambda held: lambda x, xi: held(x, xi) / 0.0),
+    (UsersQuadratic(), "field_law", lambda held: lambda batch: "signs"),
+    (UsersQuadratic(), "field_grad", lambda held: lambda x, xi: held(x, xi) / 0.0),
 ]  # fmt: skip
 
 
@@ -186,12 +186,12 @@ def test_noise_of_too_many_outcomes_is_sampled():
         def change(held):
             return lambda x, xi: held(x, None) + (0.0 if xi is None else xi[:, :1] - shift)
 
-        made = with_oracle(UsersQuadratic(), "plain_grad", change)
+        made = with_oracle(UsersQuadratic(), "field_grad", change)
         cls = type(made)
         inner = cls.oracles
 
         def oracles(self, dtype, device="cpu", clients=None):
-            return Changed(inner(self, dtype, device, clients), "plain_law",
+            return Changed(inner(self, dtype, device, clients), "field_law",
                            lambda held: lambda batch: Uniforms(1))  # fmt: skip
 
         return altered(made, oracles=oracles)
@@ -239,7 +239,7 @@ class UsersDescent(Algorithm):
         return made.get(self.mistake, State(w))
 
     def step(self, ctx, oracles, state):
-        w = state.w - 0.1 * oracles.plain_grad(state.w, None)
+        w = state.w - 0.1 * oracles.field_grad(state.w, None)
         if (ctx.t + 1) % self.local_steps == 0:
             (w,) = ctx.average(w)
             if self.mistake == "average":

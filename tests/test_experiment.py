@@ -74,7 +74,7 @@ def test_the_objective_ends_above_its_certified_optimum(smoke):
 
 
 def test_both_routes_to_the_optimum_agree():
-    from synthetic.smooth_optimum import minimise_smooth_on_ball
+    from synthetic.certificates.smooth import minimise_smooth_on_ball
 
     problem = ImbalancedImages(clients=3, large=30, small=10, validation=10, form="log")
     point, certificate = minimise_smooth_on_ball(

@@ -93,7 +93,7 @@ def test_the_saddle_point_is_where_both_gradients_vanish(form, kind):
     found = root(field, np.ones(8), tol=1e-13).x
     np.testing.assert_allclose(np.concatenate(problem.saddle), found, rtol=1e-9, atol=1e-12)
     z = torch.from_numpy(found)[None, :, None].expand(5, 8, 1)
-    assert problem.oracles(torch.float64).plain_grad(z, None).mean(0).abs().max() < 1e-12
+    assert problem.oracles(torch.float64).field_grad(z, None).mean(0).abs().max() < 1e-12
 
 
 def test_the_data_are_drawn_as_the_docstring_says():

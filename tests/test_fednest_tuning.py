@@ -79,7 +79,11 @@ def test_the_closed_forms_are_the_derivatives():
         made, wanted = problem.oracles(torch.float64), by_autograd(problem)
         drawn = sampled_context(problem, ("t",), replicates=2).draw(made.lower_law(4), "zeta")
         for zeta in (None, drawn):
-            for name, more in (("lower_grad", ()), ("lower_hessian", (v,)), ("lower_cross", (v,))):
+            for name, more in (
+                ("lower_grad", ()),
+                ("lower_hessian_product", (v,)),
+                ("lower_cross_product", (v,)),
+            ):
                 one, other = (getattr(of, name)(x, y, *more, zeta) for of in (made, wanted))
                 torch.testing.assert_close(one, other)
         torch.testing.assert_close(made.lower_grad_x(x, y), wanted.lower_grad_x(x, y))
@@ -193,18 +197,18 @@ def test_the_public_series_is_what_its_formula_says():
     p0 = oracles.upper_grad_y(x, y, None).mean(0, keepdim=True).expand_as(y)
     power, p = p0, p0
     for n in range(1, 4):
-        power = power - 0.02 * oracles.lower_hessian(x, y, power, None)
+        power = power - 0.02 * oracles.lower_hessian_product(x, y, power, None)
         p = p + power.mean(0, keepdim=True) / n
-    h = -oracles.lower_cross(x, y, p, None).mean(0, keepdim=True)
+    h = -oracles.lower_cross_product(x, y, p, None).mean(0, keepdim=True)
     torch.testing.assert_close(after.x, x - 0.5 * h)
     before = ctx.rounds
     after = light.step(ctx, oracles, state)
     assert ctx.rounds - before == 1
     power = p = oracles.upper_grad_y(x, y, None)
     for _ in range(3):
-        power = power - 0.02 * oracles.lower_hessian(x, y, power, None)
+        power = power - 0.02 * oracles.lower_hessian_product(x, y, power, None)
         p = p + power
-    h = -oracles.lower_cross(x, y, p, None)
+    h = -oracles.lower_cross_product(x, y, p, None)
     torch.testing.assert_close(after.x, (x - 0.5 * h).mean(0, keepdim=True).expand_as(x))
 
 

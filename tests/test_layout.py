@@ -1,7 +1,8 @@
-"""Laws of the source: small files, literal metadata, imports one way, nothing of one machine."""
+"""Laws of the source: literal metadata, no circle of imports, nothing of one machine."""
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -19,14 +20,71 @@ SOURCES = [p for d in ("driftproof", "toolkit", "synthetic", "verifiers", "gpu_b
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_leaves_are_small_and_say_what_they_are(kind):
+def test_leaves_say_what_they_are(kind):
     found = leaves(kind)
     assert found
     for leaf in found.values():
-        assert leaf.lines <= 225, f"{leaf.path} has {leaf.lines} lines"
         assert leaf.summary
         # two literals that were glued together
         assert not re.search(r"\\q?quad[a-zA-Z]", str(leaf.metadata.get("statement", "")))
+
+
+def imported(tree, known):
+    """Yield the modules that a module imports as it loads, or for its annotations."""
+    todo = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (n if n in known else str(node.module) for n in names)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            todo.extend(ast.iter_child_nodes(node))  # a class's body, an if, a try
+
+
+def circle(imports):
+    """Return the first circle of module → imported modules, by a depth-first search, or []."""
+    done, path = set(), []
+
+    def visit(module):
+        if module in path:
+            return [*path[path.index(module) :], module]
+        if module in done:
+            return []
+        path.append(module)
+        for other in sorted(imports[module]):
+            if found := visit(other):
+                return found
+        path.pop()
+        done.add(module)
+        return []
+
+    return next((found for module in sorted(imports) if (found := visit(module))), [])
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Neither as they load nor under TYPE_CHECKING; inside a function is another matter."""
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in SOURCES}
+    names = {path: name.removesuffix(".__init__") for path, name in names.items()}
+    known = set(names.values())
+    imports = {
+        name: set(imported(ast.parse(path.read_text(encoding="utf-8")), known)) & known - {name}
+        for path, name in names.items()
+    }
+    assert imports["synthetic.attacks.search"] > {"synthetic.attacks.scores", "toolkit.problem"}
+    assert not circle(imports), " imports ".join(circle(imports))
+
+
+def test_a_circle_is_found():
+    assert circle({"a": {"b", "c"}, "b": set(), "c": {"d"}, "d": {"c"}}) == ["c", "d", "c"]
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+def test_oracles_and_certificates_know_no_problem():
+    for path in sorted((ROOT / "synthetic").rglob("*.py")):
+        if path.parent.name in ("oracles", "certificates", "pieces"):
+            assert "from synthetic.problems" not in path.read_text(encoding="utf-8"), path
 
 
 def test_no_file_is_a_stub_or_silences_an_error():

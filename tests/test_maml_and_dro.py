@@ -13,7 +13,7 @@ import sympy
 import torch
 from scipy.optimize import minimize
 
-from synthetic.penalised_optimum import (
+from synthetic.certificates.penalised import (
     inner_maximum,
     minimise_robust,
     penalised_value,

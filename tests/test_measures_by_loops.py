@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.outcomes import outcomes
+from synthetic.attacks.outcomes import outcomes
 from synthetic.problems import BoundedComposition, QuadraticBilevel
 from tests.users import UsersQuadratic
 from toolkit.algorithms import ComFedL, FedAvg
@@ -139,7 +139,7 @@ class Alone(FedAvg):
     def step(self, ctx, oracles, state):
         ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
         return type(state)(
-            state.w - 0.2 * oracles.plain_grad(state.w, ctx.draw(oracles.plain_law(1), "xi"))
+            state.w - 0.2 * oracles.field_grad(state.w, ctx.draw(oracles.field_law(1), "xi"))
         )
 
 
@@ -288,7 +288,7 @@ def test_given_past_is_the_mean_over_the_outcomes_of_one_step_for_each_past():
     # a cohort drawn at step 0 of a round belongs to the past of its step 1
     made = diary.run(lambda view: given_past(sq(view.mean("w"))) if view.t % 2 else None)
     oracles = problem.oracles(torch.float64)
-    atoms = [float(draw[0, 0, 0]) for draw, _ in outcomes(oracles.plain_law(1), 1, 1)]
+    atoms = [float(draw[0, 0, 0]) for draw, _ in outcomes(oracles.field_law(1), 1, 1)]
     wanted = []
     for _, before, _, mask, _ in diary.steps[1::2]:
         row = []

@@ -695,7 +695,7 @@ def test_with_all_clients_they_converge_to_the_saddle(cls):
 class UpperLevel:
     """min (1/m) Σ f_i(x), y held: the upper level of a bilevel problem alone."""
 
-    offers, radius = "plain", None
+    offers, radius = "field", None
 
     def __init__(self, problem):
         self._problem, self.clients, self.dim = problem, problem.clients, problem.dim
@@ -707,10 +707,10 @@ class UpperLevel:
         of = self._problem.oracles(dtype, device, clients)
         y = torch.from_numpy(self._problem.start()[self.dim :])[None, :, None]
 
-        def plain_grad(x, xi):
+        def field_grad(x, xi):
             return of.upper_grad_x(x, y.expand(len(x), -1, x.shape[2]), xi)
 
-        return SimpleNamespace(plain_law=of.upper_law, plain_grad=plain_grad)
+        return SimpleNamespace(field_law=of.upper_law, field_grad=field_grad)
 
 
 def decoupled(**noise):

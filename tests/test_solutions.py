@@ -7,9 +7,9 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from synthetic.optimum import minimise_on_ball
+from synthetic.certificates.cone import minimise_on_ball
+from synthetic.certificates.smooth import minimise_smooth_on_ball
 from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
-from synthetic.smooth_optimum import minimise_smooth_on_ball
 from tests.leaves import problems
 from toolkit.errors import DriftproofError
 

@@ -9,9 +9,9 @@ import pytest
 import sympy
 import torch
 
+from synthetic.certificates.cone import frank_wolfe_gap
 from synthetic.image_problems.imbalanced import ImbalancedImages
-from synthetic.losses import LOSSES
-from synthetic.optimum import frank_wolfe_gap
+from synthetic.pieces.losses import LOSSES
 from synthetic.problems import KLDRO, BoundedComposition
 from toolkit.algorithms import ComFedL, FedAvg
 from toolkit.cases import Case

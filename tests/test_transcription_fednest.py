@@ -344,10 +344,10 @@ class Instance(BilevelProblem):
     def lower_grad(self, x, y, zeta):
         return y - x
 
-    def lower_hessian(self, x, y, v, zeta):
+    def lower_hessian_product(self, x, y, v, zeta):
         return v
 
-    def lower_cross(self, x, y, v, zeta):
+    def lower_cross_product(self, x, y, v, zeta):
         return -v
 
 

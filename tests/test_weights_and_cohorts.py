@@ -211,7 +211,7 @@ def test_q_fedavg_weighs_by_losses(fairness):
     for ctx.t in range(2):
         state = method.step(ctx, oracles, state)
     sent = ctx.marks["w"]
-    losses = oracles.plain_value(anchor.expand_as(sent))
+    losses = oracles.mean_loss(anchor.expand_as(sent))
     for r in range(REPLICATES):
         push, total = np.zeros(len(anchor)), 0.0
         for k in range(len(sent)):

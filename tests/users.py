@@ -27,12 +27,12 @@ class Oracles:
         wrong = torch.float64 if of.mistake == "dtype" else dtype
         self.centres = torch.tensor(centres, dtype=wrong, device=device)[:, None, None]
 
-    def plain_law(self, batch: int) -> Any:
+    def field_law(self, batch: int) -> Any:
         if self.of.mistake == "probabilities":
             return Unlikely(batch, (1,))
         return SignMean(batch, (1,)) if self.of.noise else None
 
-    def plain_grad(self, x: Any, xi: Any) -> Any:
+    def field_grad(self, x: Any, xi: Any) -> Any:
         made = self.of.curvature * (x - self.centres)
         if self.of.mistake == "oracle sign":
             made = -made

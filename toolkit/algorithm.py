@@ -93,8 +93,8 @@ class Algorithm(Parameters, ABC):
 
     leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
-    needs: ClassVar[str] = "plain"
-    """Which oracles it asks: "plain" (a gradient field), "losses", "composition", "bilevel", …"""
+    needs: ClassVar[str] = "field"
+    """Which oracles it asks: "field" (a gradient field), "losses", "composition", "bilevel", …"""
     iterate: ClassVar[str] = "w"
     local_steps: int
     participation: float = 1.0

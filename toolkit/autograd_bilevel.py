@@ -24,9 +24,9 @@ Ridge regression whose ridge e^x is tuned on other data, as in ``toolkit.oracles
 ...     upper, lower, upper_data=data, lower_data=data, upper_dim=1, lower_smoothness=3.0,
 ...     dtype=torch.float32)
 >>> x, y, v = torch.zeros(1, 1, 1), torch.ones(1, 2, 1), torch.ones(1, 2, 1)
->>> oracles.lower_hessian(x, y, v, None).flatten()  # diag(1/2, 4/2) v + e⁰ v
+>>> oracles.lower_hessian_product(x, y, v, None).flatten()  # diag(1/2, 4/2) v + e⁰ v
 tensor([1.5000, 3.0000])
->>> oracles.lower_cross(x, y, v, None).flatten()  # e⁰⟨y, v⟩
+>>> oracles.lower_cross_product(x, y, v, None).flatten()  # e⁰⟨y, v⟩
 tensor([2.])
 
 Functions run under vmap: they may not look at values (``if``, ``.item()``, ``scores[label]``;
@@ -119,7 +119,7 @@ class AutogradBilevel:
         """Return ∇_x g_i(x, y), exactly."""
         return self._lower_data.each(self._g_x, None, x, y)
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_yy g_i(x, y; ζ) v, [clients, lower_dim, replicates]."""
 
         def product(sample: Sample, share: Tensor, x: Tensor, y: Tensor, v: Tensor) -> Tensor:
@@ -128,7 +128,7 @@ class AutogradBilevel:
 
         return self._lower_data.apply(product, zeta, x, y, v)
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_xy g_i(x, y; ζ) v, [clients, upper_dim, replicates]."""
 
         def product(sample: Sample, share: Tensor, x: Tensor, y: Tensor, v: Tensor) -> Tensor:

@@ -48,13 +48,21 @@ class BilevelProblem(Problem):
         """Return y*(x), [lower_dim, replicates]."""
 
     def objective(self, x: SharedVector) -> Values:
-        """Return F(x), exactly."""
+        """Return F(x), exactly.
+
+        Raises:
+            DriftproofError: if x has the length of neither x nor (x, y).
+        """
         x = self._upper(x)
         oracles, every, y = self._solved(x)
         return oracles.upper_value(every, y).mean(0)
 
     def gradient(self, x: SharedVector) -> UpperVector:
-        """Return ∇F(x) = ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f at y*(x), f and g the means."""
+        """Return ∇F(x) = ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f at y*(x), f and g the means.
+
+        Raises:
+            DriftproofError: if x has the length of neither x nor (x, y).
+        """
         x = self._upper(x)
         return self.hypergradient(x, self._solution(x))
 
@@ -64,7 +72,10 @@ class BilevelProblem(Problem):
         own = oracles.upper_grad_y(every, y, None)
         p = self.solve_hessian(every, y, own)
         indirect = torch.stack(
-            [oracles.lower_cross(every, y, on_every_client(v, len(y)), None).mean(0) for v in p]
+            [
+                oracles.lower_cross_product(every, y, on_every_client(v, len(y)), None).mean(0)
+                for v in p
+            ]
         )
         return oracles.upper_grad_x(every, y, None) - indirect
 
@@ -73,7 +84,9 @@ class BilevelProblem(Problem):
         oracles = self._oracles(x)
         every, others = (on_every_client(v, self.clients) for v in (x, y))
         p = self.inverse_hessian_gradient(x, y)
-        indirect = oracles.lower_cross(every, others, on_every_client(p, self.clients), None)
+        indirect = oracles.lower_cross_product(
+            every, others, on_every_client(p, self.clients), None
+        )
         return (oracles.upper_grad_x(every, others, None) - indirect).mean(0)
 
     def inverse_hessian_gradient(self, x: UpperVector, y: LowerVector) -> LowerVector:
@@ -93,7 +106,7 @@ class BilevelProblem(Problem):
         for j in range(y.shape[1]):
             unit = torch.zeros_like(y)
             unit[:, j] = 1.0
-            columns.append(oracles.lower_hessian(x, y, unit, None).mean(0))
+            columns.append(oracles.lower_hessian_product(x, y, unit, None).mean(0))
         return torch.stack(columns, 1).permute(2, 0, 1)
 
     @cached_property

@@ -87,7 +87,7 @@ class CompositionProblem(Problem):
 
 
 class NoPlainPart:
-    """The plain oracles of a composition with h = 0."""
+    """The oracles of a composition's plain part h where h = 0."""
 
     def plain_law(self, batch: int) -> Law | None:
         """There is no plain part."""

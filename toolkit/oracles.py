@@ -22,51 +22,64 @@ LowerVector: TypeAlias = Float[Tensor, "lower_dim replicates"]
 LowerVectors: TypeAlias = Float[Tensor, "clients lower_dim replicates"]
 Values: TypeAlias = Float[Tensor, " replicates"]
 OFFERS = {
-    "plain": {"plain"},
-    "losses": {"losses", "plain"},
+    "field": {"field"},
+    "losses": {"losses", "field"},
     "composition": {"composition"},
     "bilevel": {"bilevel"},
-    "minimax": {"minimax", "bilevel", "plain"},
+    "minimax": {"minimax", "bilevel", "field"},
 }
 """What a problem offers → the needs of algorithms that it meets."""
 Pullback: TypeAlias = Callable[[Tensor], Tensor]
 
 
 @runtime_checkable
-class Plain(Protocol):
+class GradientField(Protocol):
     """A stochastic gradient field: all that FedAvg needs."""
 
     clients: int
     client_weights: Tensor
     """Each client's share of all samples, [clients, 1, 1]."""
 
-    def plain_law(self, batch: int) -> Law | None:
+    def field_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch of ``batch`` samples (None: the oracle is exact)."""
 
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return each client's minibatch gradient at its own x."""
 
 
 @runtime_checkable
-class Losses(Plain, Protocol):
+class Losses(GradientField, Protocol):
     """A gradient field that is the gradient of losses which are not negative."""
 
-    def plain_value(self, x: ClientVectors) -> Float[Tensor, "clients replicates"]:
+    def mean_loss(self, x: ClientVectors) -> Float[Tensor, "clients replicates"]:
         """Return each client's expected loss at its own x."""
 
-    def plain_loss(
+    def batch_loss(
         self, x: ClientVectors, xi: Tensor | None
     ) -> Float[Tensor, "clients replicates"]:
         """Return each client's minibatch loss at its own x."""
 
 
 @runtime_checkable
-class Composition(Plain, Protocol):
-    """Oracles of a composition: the map applied first is *inner*, the scalar one last is *outer*.
+class Composition(Protocol):
+    """Oracles of h + outer ∘ inner: *inner* is applied first, *plain* is the part h.
 
-    ComFedL (000/001) writes g(f(w)), Local-SCGDM (003) and FedDRO (004) write f(g(x)); the words
-    inner and outer keep their letters apart.
+    h is zero where there is none. ComFedL writes g(f(w)), Local-SCGDM and FedDRO write f(g(x)); the
+    words inner and outer keep their letters apart.
     """
+
+    clients: int
+    client_weights: Tensor
+    """Each client's share of all samples, [clients, 1, 1]."""
+
+    def plain_law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch of h."""
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return ∇h, each client's at its own x."""
+
+    def plain_value(self, x: ClientVectors) -> Float[Tensor, "clients replicates"]:
+        """Return the expected h at x."""
 
     def inner_law(self, batch: int) -> Law | None:
         """Return the law of an inner minibatch."""
@@ -82,9 +95,6 @@ class Composition(Plain, Protocol):
 
     def outer_value(self, y: InnerVectors) -> Float[Tensor, "clients replicates"]:
         """Return the expected outer value at y."""
-
-    def plain_value(self, x: ClientVectors) -> Float[Tensor, "clients replicates"]:
-        """Return the expected non-compositional part h at x (zero where there is none)."""
 
 
 @runtime_checkable
@@ -129,10 +139,10 @@ class Bilevel(Protocol):
     def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
         """Return ∇_x g_i(x, y), exactly (no algorithm asks; ℓ_{g,1} is attacked with it)."""
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_yy g_i(x, y; ζ) v, [clients, lower_dim, replicates]."""
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_xy g_i(x, y; ζ) v, [clients, upper_dim, replicates]."""
 
 

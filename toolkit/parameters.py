@@ -1,21 +1,149 @@
-"""What problems and algorithms share: named parameters, checked once, swept by lists."""
+"""What problems and algorithms share: named parameters, checked once, swept by lists.
+
+A field says by its annotation what it may be (``clients: PositiveInt = 2``); type checkers see
+``int``, ``float`` or ``str``. A field of any other type is not checked.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
 import math
 import numbers
-from collections.abc import Iterable
-from contextvars import ContextVar
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, TypeVar, cast
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, cast, get_args, get_origin
+from weakref import WeakKeyDictionary
 
 from toolkit.errors import DriftproofError
 
 T = TypeVar("T")
-_REQUIRED: ContextVar[dict[str, str] | None] = ContextVar("required signs", default=None)
-"""What ``validate`` asks of the parameters' signs, while ``required_signs`` listens."""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What one parameter may be: a number from ``low`` to ``high``, or one of ``choices``.
+
+    Attributes:
+        low, high: the ends, which belong to it unless ``above`` (low) or ``below`` (high) is set;
+            an infinite number never belongs to it.
+        integer: whether only whole numbers do.
+        choices: the values there are; then the others do not count.
+        why: a reason that a refusal adds.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False
+    below: bool = False
+    integer: bool = False
+    choices: tuple[Any, ...] = ()
+    why: str = ""
+
+    def allows(self, value: object) -> bool:
+        """Return whether a parameter may have this value."""
+        if self.choices:
+            return any(isinstance(value, type(c)) and value == c for c in self.choices)
+        if not isinstance(value, numbers.Integral if self.integer else numbers.Real):
+            return False
+        if self.integer and isinstance(value, bool):
+            return False
+        x = float(value)
+        enough = x > self.low if self.above else x >= self.low
+        return math.isfinite(x) and enough and (x < self.high if self.below else x <= self.high)
+
+    @property
+    def wanted(self) -> str:
+        """Say what it allows.
+
+        >>> Constraint(0.0, 1.0, above=True).wanted
+        'in (0, 1]'
+        """
+        return self._range + (f": {self.why}" if self.why else "")
+
+    @property
+    def _range(self) -> str:
+        if self.choices == (False, True):
+            return "True or False"
+        if self.choices:
+            return f"one of {', '.join(map(repr, self.choices))}"
+        if self.low == self.high:
+            return f"{self.low:g}"
+        if self.high < math.inf:
+            ends = "(["[not self.above], ")]"[not self.below]
+            return f"in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
+        number = "a whole number" if self.integer else "a finite number"
+        if self.low == -math.inf:
+            return number
+        return f"{number} above {self.low:g}" if self.above else f"{number}, {self.low:g} or more"
+
+    @property
+    def sign(self) -> str:
+        """Return what is known of the number's sign, in sympy's words ("": nothing).
+
+        >>> get_args(PositiveInt)[1].sign, get_args(NonNegative)[1].sign
+        ('positive integer', 'nonnegative')
+        """
+        if self.choices:
+            return ""
+        positive = self.low > 0 or (self.low == 0 and self.above)
+        words = "positive" if positive else "nonnegative" if self.low >= 0 else ""
+        return f"{words} integer".strip() if self.integer else words
+
+
+PositiveInt: TypeAlias = Annotated[int, Constraint(1, integer=True)]
+NonNegativeInt: TypeAlias = Annotated[int, Constraint(0, integer=True)]
+One: TypeAlias = Annotated[int, Constraint(1, 1, integer=True)]
+Real: TypeAlias = Annotated[float, Constraint()]
+Positive: TypeAlias = Annotated[float, Constraint(0, above=True)]
+NonNegative: TypeAlias = Annotated[float, Constraint(0)]
+Share: TypeAlias = Annotated[float, Constraint(0, 1, above=True)]
+"""Above 0, at most 1."""
+UnitInterval: TypeAlias = Annotated[float, Constraint(0, 1)]
+BelowOne: TypeAlias = Annotated[float, Constraint(0, 1, below=True)]
+"""0 or more, below 1."""
+Flag: TypeAlias = Annotated[bool, Constraint(choices=(False, True))]
+
+
+_KNOWN: WeakKeyDictionary[type, Mapping[str, Constraint]] = WeakKeyDictionary()
+
+
+def constraints(cls: type) -> Mapping[str, Constraint]:
+    """Return what the annotations of a leaf's class say of its fields; a subclass overrides.
+
+    ``Literal["a", "b"]`` gives choices. An annotation that cannot be evaluated says nothing.
+
+    >>> from toolkit.algorithms import ComFedL
+    >>> constraints(ComFedL)["participation"].high, constraints(ComFedL)["branch"].choices
+    (1, ('general', 'special'))
+    """
+    if cls in _KNOWN:
+        return _KNOWN[cls]
+    said: dict[str, Constraint | None] = {}
+    for parent in reversed(cls.__mro__):
+        names = getattr(sys.modules.get(parent.__module__), "__dict__", {})
+        for name, annotation in inspect.get_annotations(parent).items():
+            said[name] = _constraint(annotation, names)
+    fields = ((f.name, said.get(f.name)) for f in dataclasses.fields(cls))
+    _KNOWN[cls] = MappingProxyType({name: told for name, told in fields if told is not None})
+    return _KNOWN[cls]
+
+
+def _constraint(annotation: object, names: dict[str, Any]) -> Constraint | None:
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, names)
+        except (NameError, AttributeError, TypeError, SyntaxError):
+            return None
+    if get_origin(annotation) is Literal:
+        return Constraint(choices=get_args(annotation))
+    if get_origin(annotation) is not Annotated:
+        return None
+    return next((part for part in get_args(annotation) if isinstance(part, Constraint)), None)
 
 
 def sweep(*values: T) -> T:
@@ -35,17 +163,23 @@ class Parameters:
     """Base of the frozen dataclasses that ``@problem`` and ``@algorithm`` make.
 
     A field given as a list stands for a sweep: ``grid`` expands it, and only the members of the
-    sweep are checked by ``validate``.
+    sweep are checked.
+
+    Raises:
+        DriftproofError: on construction, if a field is not what its annotation allows.
     """
 
     leaf_name: str = ""
 
     def __post_init__(self) -> None:
         if not self.swept():
+            for name, constraint in constraints(type(self)).items():
+                if not constraint.allows(getattr(self, name)):
+                    self.require(name, constraint.wanted, False)
             self.validate()
 
     def validate(self) -> None:
-        """Raise DriftproofError if a parameter is out of its range. Overridden by leaves."""
+        """Raise DriftproofError if the parameters do not go together. Overridden by leaves."""
 
     def swept(self) -> list[str]:
         """Return the names of the fields that hold a list of values."""
@@ -53,7 +187,7 @@ class Parameters:
 
     @cached_property
     def required_signs(self) -> dict[str, str]:
-        """Return what ``validate`` requires of the parameters' signs, by name.
+        """Return what the annotations require of the parameters' signs, by name.
 
         A letter that names a parameter is as positive, or as whole, as its class requires; one of
         which nothing is required may be any real number.
@@ -62,12 +196,8 @@ class Parameters:
         >>> ComFedL().required_signs["step_size"], ComFedL().required_signs["batch"]
         ('positive', 'positive integer')
         """
-        listening = _REQUIRED.set({})
-        try:
-            self.validate()
-            return _REQUIRED.get() or {}
-        finally:
-            _REQUIRED.reset(listening)
+        signs = {name: held.sign for name, held in constraints(type(self)).items()}
+        return {name: sign for name, sign in signs.items() if sign}
 
     def values(self) -> dict[str, Any]:
         """Return the parameters by name, in the order of their declaration."""
@@ -95,65 +225,14 @@ class Parameters:
         return f"{type(self).__name__}({inside})"
 
     def require(self, name: str, wanted: str, holds: bool) -> None:
-        """Raise unless ``holds``; the message names the field, its value and what it may be."""
+        """Say that a parameter must be ``wanted``; for relations between several of them.
+
+        Raises:
+            DriftproofError: unless ``holds``; it names the parameter, its value and what is wanted.
+        """
         if not holds:
             raise DriftproofError(
                 f"{type(self).__name__}: {name} = {getattr(self, name)!r}",
                 f"{name} {wanted}",
                 f"change {name} where {type(self).__name__} is built",
             )
-
-    def positive(self, *names: str) -> None:
-        """Require finite numbers above zero."""
-        _note("positive", names)
-        for name in names:
-            value = getattr(self, name)
-            self.require(name, "a finite number above 0", _real(value) and value > 0)
-
-    def non_negative(self, *names: str) -> None:
-        """Require finite numbers at or above zero."""
-        _note("nonnegative", names)
-        for name in names:
-            value = getattr(self, name)
-            self.require(name, "a finite number, 0 or more", _real(value) and value >= 0)
-
-    def real(self, *names: str) -> None:
-        """Require finite numbers."""
-        for name in names:
-            self.require(name, "a finite number", _real(getattr(self, name)))
-
-    def share(self, *names: str) -> None:
-        """Require numbers above 0, at most 1."""
-        _note("positive", names)
-        for name in names:
-            value = getattr(self, name)
-            self.require(name, "in (0, 1]", _real(value) and 0 < value <= 1)
-
-    def flag(self, *names: str) -> None:
-        """Require True or False."""
-        for name in names:
-            self.require(name, "True or False", isinstance(getattr(self, name), bool))
-
-    def whole(self, *names: str, least: int = 1) -> None:
-        """Require whole numbers of at least ``least``."""
-        sign = "positive " if least >= 1 else "nonnegative " if least == 0 else ""
-        _note(f"{sign}integer", names)
-        for name in names:
-            value = getattr(self, name)
-            is_int = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-            self.require(name, f"a whole number, {least} or more", is_int and value >= least)
-
-    def one_of(self, name: str, choices: Iterable[str]) -> None:
-        """Require one of a few words."""
-        words = list(choices)
-        self.require(name, f"one of {', '.join(map(repr, words))}", getattr(self, name) in words)
-
-
-def _real(value: object) -> bool:
-    return isinstance(value, numbers.Real) and math.isfinite(float(value))
-
-
-def _note(sign: str, names: Iterable[str]) -> None:
-    required = _REQUIRED.get()
-    if required is not None:
-        required.update(dict.fromkeys(names, sign))

@@ -59,7 +59,7 @@ class Problem(Parameters, ABC):
     @property
     def offers(self) -> str:
         """Which oracles it has; ``toolkit.oracles.OFFERS`` lists the words."""
-        return "plain"
+        return "field"
 
     @property
     def radius(self) -> float | None:
@@ -88,7 +88,11 @@ class Problem(Parameters, ABC):
         """Return ∇F at x of shape [dim, replicates]: the same shape."""
 
     def client_gradients(self, x: Tensor) -> Tensor:
-        """Return each client's ∇F^i at x, [clients, dim, replicates], for x [dim, replicates]."""
+        """Return each client's ∇F^i at x, [clients, dim, replicates], for x [dim, replicates].
+
+        Raises:
+            DriftproofError: if the problem has none.
+        """
         raise DriftproofError(
             f"{self.leaf_name} has no gradient of F for each client",
             "a composition, client by client",
@@ -96,11 +100,19 @@ class Problem(Parameters, ABC):
         )
 
     def own_gradients(self, x: Tensor) -> Tensor:
-        """Return each client's ∇F^i at its own point, for x of [clients, dim, replicates]."""
+        """Return each client's ∇F^i at its own point, for x of [clients, dim, replicates].
+
+        Raises:
+            DriftproofError: if the problem is no composition.
+        """
         return self._no_composition("gradients of F^i at the clients' own points")
 
     def inner_values(self, x: Tensor) -> Tensor:
-        """Return each client's inner value at its own point, for x of [clients, dim, …]."""
+        """Return each client's inner value at its own point, for x of [clients, dim, …].
+
+        Raises:
+            DriftproofError: if the problem is no composition.
+        """
         return self._no_composition("inner values")
 
     def _no_composition(self, what: str) -> Tensor:

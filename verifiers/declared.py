@@ -2,7 +2,7 @@
 
 Driftproof's own leaves are checked in its tests. Of any other, one unit of work a problem and
 algorithm audits both (``synthetic.audit``) and searches for points that exceed the constants
-(``synthetic.attack``). A form that uses a constant which is exceeded is INAPPLICABLE.
+(``synthetic.attacks``). A form that uses a constant which is exceeded is INAPPLICABLE.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from synthetic.attack import Attack, attacked
-from synthetic.attack_scores import Scores
+from synthetic.attacks import Attack, attacked
+from synthetic.attacks.scores import Scores
 from synthetic.audit import audit_algorithm, audit_problem
 from synthetic.audit.problem import shown
 from toolkit.cases import Case

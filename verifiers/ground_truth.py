@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.optimum import solve
+from synthetic.certificates.cone import solve
 from toolkit.cases import Case
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.claim import Form

@@ -41,7 +41,7 @@ def _check_counts(algorithm: Algorithm, problem: Problem) -> None:
         raise DriftproofError(
             f"local_steps = {steps!r} of {algorithm.leaf_name}",
             "a whole number of local steps a round, 1 or more",
-            "set local_steps; self.whole('local_steps') in validate refuses others",
+            "set local_steps; local_steps: PositiveInt refuses others",
         )
     size = algorithm.cohort_size(problem.clients)
     if not isinstance(size, int) or not 1 <= size <= problem.clients:

@@ -71,16 +71,19 @@ def points(problem: Problem, oracles: Any, *, seed: int = 0) -> Points:
 
 
 def asked(problem: Problem, at: Points) -> Iterator[Asked]:
-    """Yield every value that algorithms, measures and attacks ask of a problem's oracles."""
+    """Yield every value that algorithms, measures and attacks ask of a problem's oracles.
+
+    Raises:
+        DriftproofError: if ``offers`` is no such word, or the start has no lower level.
+    """
     if problem.offers not in OFFERS:
         raise unknown_name("word for offers", problem.offers, OFFERS)
     needs, size = OFFERS[problem.offers] | {problem.offers}, at.x.shape[1]
-    if needs & {"plain", "composition"}:
-        yield Asked("plain_grad", "plain_law", (size,), lambda o, p, d: o.plain_grad(p.x, d))
-    if needs & {"losses", "composition"}:
-        yield Asked("plain_value", "", (), lambda o, p, d: o.plain_value(p.x))
+    if "field" in needs:
+        yield Asked("field_grad", "field_law", (size,), lambda o, p, d: o.field_grad(p.x, d))
     if "losses" in needs:
-        yield Asked("plain_loss", "plain_law", (), lambda o, p, d: o.plain_loss(p.x, d))
+        yield Asked("mean_loss", "", (), lambda o, p, d: o.mean_loss(p.x))
+        yield Asked("batch_loss", "field_law", (), lambda o, p, d: o.batch_loss(p.x, d))
     if "composition" in needs:
         yield from _composition(size, at.v.shape[1])
     if "bilevel" in needs:
@@ -88,6 +91,8 @@ def asked(problem: Problem, at: Points) -> Iterator[Asked]:
 
 
 def _composition(size: int, inner: int) -> Iterator[Asked]:
+    yield Asked("plain_grad", "plain_law", (size,), lambda o, p, d: o.plain_grad(p.x, d))
+    yield Asked("plain_value", "", (), lambda o, p, d: o.plain_value(p.x))
     yield Asked("inner", "inner_law", (inner,), lambda o, p, d: o.inner(p.x, d)[0])
     yield Asked("inner", "inner_law", (size,), lambda o, p, d: o.inner(p.x, d)[1](p.v))
     yield Asked("outer_grad", "outer_law", (inner,), lambda o, p, d: o.outer_grad(p.y, d))
@@ -113,8 +118,14 @@ def _bilevel(problem: Problem, size: int) -> Iterator[Asked]:
     yield Asked("lower_grad", "lower_law", (of_y,), lambda o, p, d: o.lower_grad(*both(p), d))
     yield Asked("lower_grad_x", "", (of_x,), lambda o, p, d: o.lower_grad_x(*both(p)))
     yield Asked(
-        "lower_hessian", "lower_law", (of_y,), lambda o, p, d: o.lower_hessian(*both(p), p.v, d)
+        "lower_hessian_product",
+        "lower_law",
+        (of_y,),
+        lambda o, p, d: o.lower_hessian_product(*both(p), p.v, d),
     )
     yield Asked(
-        "lower_cross", "lower_law", (of_x,), lambda o, p, d: o.lower_cross(*both(p), p.v, d)
+        "lower_cross_product",
+        "lower_law",
+        (of_x,),
+        lambda o, p, d: o.lower_cross_product(*both(p), p.v, d),
     )

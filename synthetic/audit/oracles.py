@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from synthetic.attacks.outcomes import count_outcomes, outcomes
 from synthetic.audit.asked import REPLICATES, Asked, Points, asked, points
-from synthetic.outcomes import count_outcomes, outcomes
 from toolkit.draws import Law, TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.federation import sampled_context

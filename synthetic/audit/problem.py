@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attack import maximise
+from synthetic.attacks import maximise
 from synthetic.audit.asked import REPLICATES
 from synthetic.audit.oracles import audit_oracles
 from toolkit.constants import MODULI, SIGNED
@@ -39,7 +39,7 @@ def check_numbers(problem: Problem) -> None:
             raise DriftproofError(
                 f"{name} = {value!r} of {problem.leaf_name}",
                 "a whole number, 1 or more",
-                f"set {name}; self.whole({name!r}) in validate refuses others",
+                f"set {name}; {name}: PositiveInt refuses others",
             )
     radius = problem.radius
     if radius is not None and not (_finite(radius) and radius > 0):
@@ -104,7 +104,11 @@ def sample(problem: Problem, *, seed: int = 0) -> Tensor:
 
 
 def values(problem: Problem, x: Tensor) -> Tensor:
-    """Return F at points, after a look at its shape."""
+    """Return F at points, after a look at its shape.
+
+    Raises:
+        DriftproofError: if it is not one number a point.
+    """
     made = problem.objective(x)
     if not isinstance(made, Tensor) or tuple(made.shape) != (x.shape[1],):
         shape = tuple(made.shape) if isinstance(made, Tensor) else made
@@ -164,10 +168,10 @@ def check_client_gradients(problem: Problem) -> None:
     try:
         found = [problem.client_gradients(x).mean(0)]
     except DriftproofError:  # it has none
-        if problem.offers not in ("plain", "losses") or len(problem.start()) != problem.dim:
+        if problem.offers not in ("field", "losses") or len(problem.start()) != problem.dim:
             return
-        method, oracles = "plain_grad of the oracles", problem.oracles(torch.float64)
-        each = oracles.plain_grad(x.expand(problem.clients, *x.shape), None)
+        method, oracles = "field_grad of the oracles", problem.oracles(torch.float64)
+        each = oracles.field_grad(x.expand(problem.clients, *x.shape), None)
         found = [each.mean(0), (oracles.client_weights * each).sum(0)]
     scale = 1e-8 * (1 + float(wanted.abs().max()))
     if not any(

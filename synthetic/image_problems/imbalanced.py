@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from synthetic.dro_oracles import DROOracles, DROProblem, robust_weights
-from synthetic.linear_model import LinearModel
-from synthetic.losses import LOSSES
-from synthetic.optimum import frank_wolfe_gap, minimise_on_ball
-from synthetic.smooth_optimum import minimise_smooth_on_ball
+from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from synthetic.certificates.smooth import minimise_smooth_on_ball
+from synthetic.oracles.dro import DROOracles, robust_weights
+from synthetic.pieces.linear_model import LinearModel
+from synthetic.pieces.losses import LOSSES
+from synthetic.problems.kl_dro import DROProblem
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.problem import Solution

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -32,6 +33,7 @@ from toolkit.bilevel import BilevelProblem
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.oracles import ClientVectors, LowerVector, LowerVectors, UpperVector, on_every_client
+from toolkit.parameters import Constraint, Positive, PositiveInt
 from toolkit.problem import Solution
 
 SOLVED = 1e-7
@@ -59,16 +61,16 @@ class LabelImbalance(BilevelProblem):
         partition: which random split.
     """
 
-    clients: int = 20
+    clients: PositiveInt = 20
     dim: int = 0
     data: Path | None = None
-    shards: int = 20
+    shards: PositiveInt = 20
     alike: bool = True
-    largest: int = 120
-    ratio: float = 20.0
-    per_class: int = 50
-    validation: float = 0.5
-    ridge: float = 0.01
+    largest: PositiveInt = 120
+    ratio: Positive = 20.0
+    per_class: PositiveInt = 50
+    validation: Annotated[float, Constraint(0, 1, above=True, below=True)] = 0.5
+    ridge: Positive = 0.01
     squash: bool = False
     normalised: bool = False
     exact: bool = False
@@ -79,10 +81,7 @@ class LabelImbalance(BilevelProblem):
 
     def validate(self) -> None:
         """Refuse what cannot be split."""
-        self.whole("clients", "shards", "largest", "per_class")
-        self.positive("ratio", "ridge")
         self.require("clients", f"1 or shards = {self.shards}", self.clients in (1, self.shards))
-        self.require("validation", "in (0, 1)", 0 < self.validation < 1)
 
     @property
     def constants(self) -> Mapping[str, float]:

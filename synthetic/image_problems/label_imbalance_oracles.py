@@ -102,13 +102,13 @@ class LabelImbalanceOracles:
         _, _, slope, logits, error = self._errors(x, y, None)
         return _pair(slope * logits * error, error)
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_yy g_i(x, y; ζ) v."""
         images, scale, _, _, error = self._errors(x, y, zeta)
         bent = _softmax_derivative(error + images.hot, scale * (images.features @ self._model(v)))
         return _flat(images.features.mT @ (scale * bent) / error.shape[2]) + self._ridge * v
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇²_xy g_i(x, y; ζ) v."""
         images, scale, slope, logits, error = self._errors(x, y, zeta)
         along = images.features @ self._model(v)

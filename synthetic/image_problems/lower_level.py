@@ -15,17 +15,17 @@ from torch import Tensor
 
 from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
 from toolkit.errors import DriftproofError
-from toolkit.oracles import Bilevel, ClientVectors, on_every_client
+from toolkit.oracles import Bilevel, ClientVectors, LowerVectors, on_every_client
 
 NEWTON_STEPS = 20
 PRODUCTS = 5000
 """Products with a matrix after which conjugate gradients give up."""
 
 
-def mean_product(oracles: Bilevel, x: ClientVectors, y: ClientVectors, v: Tensor) -> Tensor:
+def mean_product(oracles: Bilevel, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
     """Return ∇²_yy g(x, y) v of the mean g, for v of [lower_dim]."""
     along = on_every_client(v[:, None], oracles.clients)
-    return oracles.lower_hessian(x, y, along, None).mean(0)[:, 0]
+    return oracles.lower_hessian_product(x, y, along, None).mean(0)[:, 0]
 
 
 def minimised(

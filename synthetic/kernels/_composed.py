@@ -1,4 +1,4 @@
-"""The oracles of ``synthetic.bounded_oracles`` for fused loops: one client, all replicates.
+"""The oracles of ``synthetic.oracles.composed`` for fused loops: one client, all replicates.
 
 Tensors are [rows, replicates], replicates innermost, so that every loop over them vectorises. All
 numbers come in arrays of the run's own precision: a run in single precision computes in it, and a
@@ -9,7 +9,7 @@ the first-level cache from g_k to the move of x, where the plain step passes ove
 tensors in memory once an operation.
 
 **Numbers** are the plain steps' to a tolerance (``STEP_BY_STEP``), not to the bit: the formulas are
-those of ``synthetic.bounded_oracles`` term by term, but norms and means over clients are summed in
+those of ``synthetic.oracles.composed`` term by term, but norms and means over clients are summed in
 the order of rows and of clients, and sines are off by two units in the last place at most. No loop
 may be reordered (numba's default), so the bits do not depend on how the replicates are dealt to
 threads (but where an angle beyond 2¹⁹ sends the row that it is in to libm).

@@ -1,4 +1,4 @@
-r"""What a client's step asks of a machine, in the formulas of ``synthetic.bounded_oracles``.
+r"""What a client's step asks of a machine, in the formulas of ``synthetic.oracles.composed``.
 
 Operations are counted as the formulas stand, an elementary function, a root and a quotient as one;
 numbers that stay the same over a run are taken as known. Of the state, each round reads and writes

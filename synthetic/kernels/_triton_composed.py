@@ -1,4 +1,4 @@
-"""The oracles of ``synthetic.bounded_oracles`` for Triton: all clients of a tile of replicates.
+"""The oracles of ``synthetic.oracles.composed`` for Triton: all clients of a tile of replicates.
 
 Tensors are [clients, rows, replicates], each axis padded to a power of two: rows beyond a vector's
 own are 0 and stay 0, and clients beyond the last are left out of averages. ``c`` and ``own`` point

@@ -31,7 +31,7 @@ REPLICATES = 16
 
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, Tensor]:
     """Return the state after a round's steps of FedAvg, and 0: nobody asks for norms."""
-    first, w, law = ctx.t, state.w, oracles.plain_law(algorithm.batch)
+    first, w, law = ctx.t, state.w, oracles.field_law(algorithm.batch)
     cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
     numbers = (algorithm.step_size, oracles.regulariser, oracles.noise)
     signs, batch = device.signs_of(law)

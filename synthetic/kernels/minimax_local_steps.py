@@ -31,7 +31,7 @@ def _accepts(algorithm: Any, problem: Any) -> bool:
 
 def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
     """Count every client's words: those beyond the cohort draw too."""
-    law = problem.oracles(torch.float64, "cpu", range(1)).plain_law(algorithm.batch)
+    law = problem.oracles(torch.float64, "cpu", range(1)).field_law(algorithm.batch)
     words = 0 if law is None else law.words * problem.clients * algorithm.local_steps
     return descent_ascent(algorithm, problem, replicates, size, words)
 
@@ -55,7 +55,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     first, w = ctx.t, state.w
     clients, rows, replicates = w.shape
     of = data_of(oracles)
-    law = oracles.plain_law(algorithm.batch)
+    law = oracles.field_law(algorithm.batch)
     eta, kind = algorithm.step_size, of.offsets.dtype
     numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * of.noise], kind)
     shares = _shares(ctx, oracles, algorithm, first, kind)

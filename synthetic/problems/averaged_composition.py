@@ -6,7 +6,7 @@ embeddings of the first r coordinates, e the first unit vector and clients in pa
 
 * g_k(x) = P ψ_k(Qᵀx) ± o e, ψ_k(u) = (1 ± ρ)s[(1 − c)u + (c/k) sin(ku)] by coordinates, with c = ½
   and k = 2·inner_curvature/((1 + ρ)s) (c = 0 if the curvature is 0);
-* f(y) = H(y), the radial Huber function (``synthetic.huber``) of outer slope and curvature;
+* f(y) = H(y), the radial Huber function (``synthetic.pieces.huber``) of outer slope and curvature;
 * h_k(x) = H_h(x) ± κ e·x, H_h of plain slope and curvature (slope 0: h_k is the tilt alone).
 
 **Noise**, signs ±1: g_k(x; ζ) = g_k(x) + v ζ_1 e + a ζ_2 sin(e·x) e and
@@ -34,9 +34,10 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from synthetic.bounded_oracles import BoundedOracles, parts_of
-from synthetic.pairs import pair_signs
+from synthetic.oracles.composed import BoundedOracles, parts_of
+from synthetic.pieces.pairs import pair_signs
 from toolkit.composition import CompositionProblem
+from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -47,6 +48,11 @@ from toolkit.problem import Solution, problem
 )
 class AveragedComposition(CompositionProblem):
     """A composition with the clients' inner functions averaged inside; each constant a parameter.
+
+    From x = 2, Φ − inf Φ = H(2) = 2 − ½:
+
+    >>> AveragedComposition().initial_gap
+    (1.5, 1.5)
 
     Args:
         clients: K.
@@ -62,37 +68,27 @@ class AveragedComposition(CompositionProblem):
         distance: the start is distance·e.
     """
 
-    clients: int = 2
-    dim: int = 1
-    inner_dim: int = 1
-    inner_slope: float = 1.0
-    inner_curvature: float = 0.0
-    inner_heterogeneity: float = 0.0
-    inner_offset: float = 0.0
-    outer_slope: float = 1.0
-    outer_curvature: float = 1.0
-    plain_slope: float = 0.0
-    plain_curvature: float = 1.0
-    plain_tilt: float = 0.0
-    inner_value_noise: float = 0.0
-    inner_gradient_noise: float = 0.0
-    plain_noise: float = 0.0
-    distance: float = 2.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    inner_dim: PositiveInt = 1
+    inner_slope: Positive = 1.0
+    inner_curvature: NonNegative = 0.0
+    inner_heterogeneity: BelowOne = 0.0
+    inner_offset: NonNegative = 0.0
+    outer_slope: Positive = 1.0
+    outer_curvature: Positive = 1.0
+    plain_slope: NonNegative = 0.0
+    plain_curvature: Positive = 1.0
+    plain_tilt: NonNegative = 0.0
+    inner_value_noise: NonNegative = 0.0
+    inner_gradient_noise: NonNegative = 0.0
+    plain_noise: NonNegative = 0.0
+    distance: NonNegative = 2.0
 
     @property
     def inside(self) -> bool:
         """The inner values are averaged before f."""
         return True
-
-    def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients", "dim", "inner_dim")
-        self.positive("inner_slope", "outer_slope", "outer_curvature", "plain_curvature")
-        self.non_negative(
-            "inner_curvature", "inner_offset", "plain_slope", "plain_tilt", "inner_value_noise",
-            "inner_gradient_noise", "plain_noise", "distance",
-        )  # fmt: skip
-        self.require("inner_heterogeneity", "in [0, 1)", 0 <= self.inner_heterogeneity < 1)
 
     @classmethod
     def examples(cls) -> list[AveragedComposition]:
@@ -141,7 +137,7 @@ class AveragedComposition(CompositionProblem):
             "inner_value_noise": float(np.hypot(self.inner_value_noise, a)),
             "outer_gradient_noise": 0.0,
             "inner_gradient_heterogeneity": spread,
-            "field_smoothness": plain,
+            "plain_smoothness": plain,
             "plain_gradient_bound": self.plain_slope + tilt + self.plain_noise,
             "plain_gradient_noise": self.plain_noise,
             "plain_gradient_heterogeneity": tilt,

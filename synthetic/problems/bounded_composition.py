@@ -6,11 +6,12 @@ is lost by not turning them),
 
 * inner f^i(w) = P ψ_i(Qᵀw), ψ_i(u) = s_i[(1 − c)u + (c/k) sin(ku)] by coordinates, c = ½,
   k = 2·inner_curvature/inner_slope (c = 0 if the curvature is 0): ψ' ∈ [0, s_i], |ψ''| ≤ s_i c k;
-* outer g^i(y) = H(y − b_i) ± O(y − a e), H and O radial Huber functions (``synthetic.huber``) and e
-  the first unit vector. Clients come in pairs with equal s, opposite targets ±b and opposite signs
-  of O; an odd client out has b = 0 and no O. Hence O cancels from F: clients may curve much more
-  than their average. An ``inner_offset`` o adds ±o e to the inner map of a pair: in F it moves the
-  targets to ±(b − o), so that with o = b all F^i are one function, though no f^i and g^i agree.
+* outer g^i(y) = H(y − b_i) ± O(y − a e), H and O radial Huber functions
+  (``synthetic.pieces.huber``) and e the first unit vector. Clients come in pairs with equal s,
+  opposite targets ±b and opposite signs of O; an odd client out has b = 0 and no O. Hence O
+  cancels from F: clients may curve much more than their average. An ``inner_offset`` o adds ±o e
+  to the inner map of a pair: in F it moves the targets to ±(b − o), so that with o = b all F^i
+  are one function, though no f^i and g^i agree.
 
 **Noise**, signs ±1: f^i(w; ξ) = f^i(w) + v ξ_1 e + a ξ_2 sin(e·w) e and
 g^i(y; ζ) = g^i(y) + σ_3 ζ e·y.
@@ -41,9 +42,10 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from synthetic.bounded_oracles import BoundedOracles, Parts, parts_of
-from synthetic.pairs import pair_signs
+from synthetic.oracles.composed import BoundedOracles, Parts, parts_of
+from synthetic.pieces.pairs import pair_signs
 from toolkit.composition import CompositionProblem
+from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -54,6 +56,11 @@ from toolkit.problem import Solution, problem
 )
 class BoundedComposition(CompositionProblem):
     """A client-wise composition whose every constant is a parameter.
+
+    Targets ±1 give inf F = H(1) = ½:
+
+    >>> BoundedComposition(heterogeneity=1.0).solution.high
+    0.5
 
     Args:
         clients: n.
@@ -69,34 +76,26 @@ class BoundedComposition(CompositionProblem):
         distance: the start is distance·e.
     """
 
-    clients: int = 2
-    dim: int = 1
-    inner_dim: int = 1
-    inner_slope: float = 1.0
-    inner_curvature: float = 0.0
-    outer_slope: float = 1.0
-    outer_curvature: float = 1.0
-    heterogeneity: float = 0.0
-    inner_heterogeneity: float = 0.0
-    opposition_slope: float = 0.0
-    opposition_curvature: float = 1.0
-    opposition_centre: float = 0.0
-    inner_value_noise: float = 0.0
-    inner_gradient_noise: float = 0.0
-    outer_gradient_noise: float = 0.0
-    distance: float = 2.0
-    inner_offset: float = 0.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    inner_dim: PositiveInt = 1
+    inner_slope: Positive = 1.0
+    inner_curvature: NonNegative = 0.0
+    outer_slope: Positive = 1.0
+    outer_curvature: Positive = 1.0
+    heterogeneity: NonNegative = 0.0
+    inner_heterogeneity: BelowOne = 0.0
+    opposition_slope: NonNegative = 0.0
+    opposition_curvature: Positive = 1.0
+    opposition_centre: NonNegative = 0.0
+    inner_value_noise: NonNegative = 0.0
+    inner_gradient_noise: NonNegative = 0.0
+    outer_gradient_noise: NonNegative = 0.0
+    distance: NonNegative = 2.0
+    inner_offset: NonNegative = 0.0
 
     def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients", "dim", "inner_dim")
-        self.positive("inner_slope", "outer_slope", "outer_curvature", "opposition_curvature")
-        self.non_negative(
-            "inner_curvature", "heterogeneity", "opposition_slope", "opposition_centre",
-            "inner_value_noise", "inner_gradient_noise", "outer_gradient_noise", "distance",
-            "inner_offset",
-        )  # fmt: skip
-        self.require("inner_heterogeneity", "in [0, 1)", 0 <= self.inner_heterogeneity < 1)
+        """Refuse an opposition that does not cancel."""
         cancels = self.opposition_slope == 0 or self.inner_offset == 0
         self.require("inner_offset", "0 beside an opposition, which else does not cancel", cancels)
 

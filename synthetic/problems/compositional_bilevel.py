@@ -30,14 +30,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from synthetic.compositional_bilevel_oracles import CompositionalBilevelOracles
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.bilevel import BilevelProblem
+from toolkit.draws import Law
 from toolkit.oracles import LowerVector, UpperVector, on_every_client
+from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt, Real
 from toolkit.problem import Solution, problem
 
 
@@ -48,6 +51,11 @@ from toolkit.problem import Solution, problem
 )
 class CompositionalBilevel(BilevelProblem):
     """The members of AveragedComposition, posed with two levels.
+
+    ℓ_{g,1} = 1 + S² for affine r_i of slope S:
+
+    >>> CompositionalBilevel(inner_slope=2.0, series="joint").constants["lower_smoothness"]
+    5.0
 
     Args:
         series: "exact" or "joint", what a Neumann series divides by.
@@ -60,34 +68,31 @@ class CompositionalBilevel(BilevelProblem):
             f (outer) and h_i (plain).
     """
 
-    clients: int = 2
-    dim: int = 1
-    inner_dim: int = 1
-    inner_slope: float = 1.0
-    inner_curvature: float = 0.0
-    inner_heterogeneity: float = 0.0
-    inner_offset: float = 0.0
-    outer_slope: float = 1.0
-    outer_curvature: float = 1.0
-    plain_slope: float = 0.0
-    plain_curvature: float = 1.0
-    plain_tilt: float = 0.0
-    inner_value_noise: float = 0.0
-    inner_gradient_noise: float = 0.0
-    plain_noise: float = 0.0
-    distance: float = 2.0
-    series: str = "exact"
-    lower_start: float = 1.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    inner_dim: PositiveInt = 1
+    inner_slope: Positive = 1.0
+    inner_curvature: NonNegative = 0.0
+    inner_heterogeneity: BelowOne = 0.0
+    inner_offset: NonNegative = 0.0
+    outer_slope: Positive = 1.0
+    outer_curvature: Positive = 1.0
+    plain_slope: NonNegative = 0.0
+    plain_curvature: Positive = 1.0
+    plain_tilt: NonNegative = 0.0
+    inner_value_noise: NonNegative = 0.0
+    inner_gradient_noise: NonNegative = 0.0
+    plain_noise: NonNegative = 0.0
+    distance: NonNegative = 2.0
+    series: Literal["exact", "joint"] = "exact"
+    lower_start: Real = 1.0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
 
     def validate(self) -> None:
-        """Refuse what the composition refuses, and a joint ℓ_{g,1} that does not exist."""
-        _ = self.composition
-        self.one_of("series", ("exact", "joint"))
+        """Refuse a joint ℓ_{g,1} that does not exist."""
         wanted = '"exact" if inner_curvature is not 0: there is no joint ℓ_{g,1}'
         self.require("series", wanted, self.series == "exact" or not self.inner_curvature)
-        self.real("lower_start")
 
     @classmethod
     def examples(cls) -> list[CompositionalBilevel]:
@@ -130,7 +135,7 @@ class CompositionalBilevel(BilevelProblem):
             "lower_hessian_noise": 0.0,
             "lower_cross_noise": held["inner_gradient_noise"],
             "upper_gradient_bound": float(np.hypot(plain, self.outer_slope)),
-            "upper_smoothness": max(held["field_smoothness"], self.outer_curvature),
+            "upper_smoothness": max(held["plain_smoothness"], self.outer_curvature),
             "upper_gradient_noise": self.plain_noise,
             "objective_smoothness": held["objective_smoothness"],
         }
@@ -171,3 +176,51 @@ class CompositionalBilevel(BilevelProblem):
 
 OWN = ("series", "lower_start")
 """The parameters that the composition has not."""
+
+
+class CompositionalBilevelOracles:
+    """A composition's oracles as those of two levels; tensors are [clients, …, replicates]."""
+
+    def __init__(
+        self, of: CompositionalBilevel, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        self._parts = of.composition.oracles(dtype, device, clients)
+        self.clients = len(clients)
+        self.upper_dim, self.lower_smoothness = of.dim, of.series_smoothness
+
+    def upper_law(self, batch: int) -> Law | None:
+        """The law of h_i's samples."""
+        return self._parts.plain_law(batch)
+
+    def lower_law(self, batch: int) -> Law | None:
+        """The law of r_i's samples."""
+        return self._parts.inner_law(batch)
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return h_i(x) + f(y), [clients, replicates]."""
+        return self._parts.plain_value(x) + self._parts.outer_value(y)
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇h_i(x; ξ)."""
+        return self._parts.plain_grad(x, xi)
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇f(y), which no sample changes."""
+        return self._parts.outer_grad(y, None)
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return y − r_i(x; ζ)."""
+        return y - self._parts.inner(x, zeta)[0]
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return −∇r_i(x)ᵀ(y − r_i(x)), exactly."""
+        value, pullback = self._parts.inner(x, None)
+        return -pullback(y - value)
+
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return v: the Hessian of ½‖y‖²."""
+        return v.clone()
+
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −∇r_i(x; ζ)ᵀv."""
+        return -self._parts.inner(x, zeta)[1](v)

@@ -31,24 +31,26 @@ largest eigenvalue; 0 < ℓ'' = σ(1 − σ) ≤ 1/4, |ℓ'''| ≤ 1/(6√3) (at
   L = (‖C̄‖²/ν²)(λ₊(V̄)/4 + Rλ₊(S̄)√λ₊(V̄)/(6√3ν)) + λ.
 
 **Solution.** y*(x) by Newton's method, and by cvxpy (``certified_lower_solution``); inf F is
-enclosed (``synthetic.logistic_bilevel_optimum``), to rounding if λ = 0 and d_1 ≥ d_2.
+enclosed (``synthetic.certificates.logistic``), to rounding if λ = 0 and d_1 ≥ d_2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from synthetic.logistic_bilevel_optimum import cone_solution, enclosed, newton
-from synthetic.logistic_bilevel_oracles import LogisticBilevelOracles
-from synthetic.pairs import pair_signs
-from synthetic.reflections import reflections
+from synthetic.certificates.logistic import cone_solution, enclosed, newton
+from synthetic.pieces.pairs import pair_signs
+from synthetic.pieces.reflections import reflections
 from toolkit.bilevel import BilevelProblem
+from toolkit.draws import Indices, Law
 from toolkit.oracles import LowerVector, UpperVector
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt, UnitInterval
 from toolkit.problem import Solution, problem
 
 THIRD = 1 / (6 * 3**0.5)
@@ -65,6 +67,11 @@ THIRD = 1 / (6 * 3**0.5)
 class LogisticBilevel(BilevelProblem):
     """Training losses below, validation losses above.
 
+    A sample's Hessian is at most ν + R²/4, at y = 0:
+
+    >>> LogisticBilevel(ridge=0.5, feature_bound=1.0).constants["lower_sample_smoothness"]
+    0.75
+
     Args:
         clients: m.
         dim, lower_dim: d_1 and d_2.
@@ -80,32 +87,23 @@ class LogisticBilevel(BilevelProblem):
         data_seed: the key of the data.
     """
 
-    clients: int = 4
-    dim: int = 3
-    lower_dim: int = 3
-    samples: int = 10
-    validation: int = 10
-    feature_bound: float = 1.0
-    heterogeneity: float = 0.5
-    flips: float = 0.25
-    ridge: float = 0.5
-    cross: float = 1.0
-    cross_heterogeneity: float = 0.0
-    regulariser: float = 0.0
-    noise: str = "samples"
-    distance: float = 1.0
-    data_seed: int = 0
+    clients: PositiveInt = 4
+    dim: PositiveInt = 3
+    lower_dim: PositiveInt = 3
+    samples: PositiveInt = 10
+    validation: PositiveInt = 10
+    feature_bound: Positive = 1.0
+    heterogeneity: NonNegative = 0.5
+    flips: UnitInterval = 0.25
+    ridge: Positive = 0.5
+    cross: Positive = 1.0
+    cross_heterogeneity: NonNegative = 0.0
+    regulariser: NonNegative = 0.0
+    noise: Literal["samples", "none"] = "samples"
+    distance: NonNegative = 1.0
+    data_seed: NonNegativeInt = 0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
-
-    def validate(self) -> None:
-        """Refuse what has no constants."""
-        self.whole("clients", "dim", "lower_dim", "samples", "validation")
-        self.whole("data_seed", least=0)
-        self.positive("feature_bound", "ridge", "cross")
-        self.non_negative("heterogeneity", "cross_heterogeneity", "regulariser", "distance")
-        self.require("flips", "in [0, 1]", 0 <= self.flips <= 1)
-        self.one_of("noise", ("samples", "none"))
 
     @classmethod
     def examples(cls) -> list[LogisticBilevel]:
@@ -217,3 +215,96 @@ class LogisticBilevel(BilevelProblem):
     def _largest_cross(self) -> float:
         """‖C̄‖."""
         return float(np.linalg.norm(self.cross_maps.mean(0), 2))
+
+
+class LogisticBilevelOracles:
+    """Oracles of some clients in one dtype; tensors are [clients, …, replicates]."""
+
+    def __init__(
+        self, of: LogisticBilevel, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        chosen = list(clients)
+
+        def held(part: np.ndarray) -> Tensor:
+            return torch.tensor(part[chosen], dtype=dtype, device=device)
+
+        self._of = of
+        self.clients = len(chosen)
+        self.upper_dim = of.dim
+        self.lower_smoothness = float(of.constants["lower_smoothness"])
+        self._train, self._validation = (held(part) for part in of.data)
+        self._cross = held(of.cross_maps)
+
+    def upper_law(self, batch: int) -> Law | None:
+        """Numbers of validation samples."""
+        return self._law(self._of.validation, batch)
+
+    def lower_law(self, batch: int) -> Law | None:
+        """Numbers of training samples."""
+        return self._law(self._of.samples, batch)
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return f_i(x, y), [clients, replicates]."""
+        away = -_Minibatch(self._validation, None).along(y)
+        plain = self._of.regulariser / 2 * (x * x).sum(1)
+        return torch.nn.functional.softplus(away).mean(1) + plain
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return λx; no sample has a part in it."""
+        return self._of.regulariser * x
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return −mean σ(−b·y) b over the minibatch of validation samples."""
+        return _Minibatch(self._validation, xi).slope(y)
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −mean σ(−b·y) b + νy − C_i x."""
+        slope = _Minibatch(self._train, zeta).slope(y)
+        return slope + self._of.ridge * y - torch.bmm(self._cross, x)
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return ∇_x g_i = −C_iᵀy, exactly."""
+        return -torch.bmm(self._cross.mT, y)
+
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return mean σ(b·y)σ(−b·y)(b·v) b + νv."""
+        minibatch = _Minibatch(self._train, zeta)
+        at = minibatch.along(y)
+        bend = torch.sigmoid(at) * torch.sigmoid(-at)
+        return minibatch.mean(bend * minibatch.along(v)) + self._of.ridge * v
+
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −C_iᵀv, which no sample changes."""
+        return -torch.bmm(self._cross.mT, v)
+
+    def _law(self, samples: int, batch: int) -> Law | None:
+        of = self._of
+        return Indices((samples,) * of.clients, batch) if of.noise == "samples" else None
+
+
+class _Minibatch:
+    """Some of the rows [clients, samples, dim] for each client and replicate, or all of them."""
+
+    def __init__(self, rows: Tensor, drawn: Tensor | None) -> None:
+        self._rows = rows
+        if drawn is not None:
+            client = torch.arange(len(rows), device=rows.device)[:, None, None]
+            self._rows = rows[client, drawn].permute(
+                0, 1, 3, 2
+            )  # [clients, batch, dim, replicates]
+
+    def along(self, v: Tensor) -> Tensor:
+        """Return b·v for every row b, [clients, rows, replicates]."""
+        if self._rows.ndim == 3:
+            return torch.bmm(self._rows, v)
+        return (self._rows * v[:, None]).sum(2)
+
+    def mean(self, weights: Tensor) -> Tensor:
+        """Return the mean of weight times row, [clients, dim, replicates]."""
+        if self._rows.ndim == 3:
+            return torch.bmm(self._rows.mT, weights) / weights.shape[1]
+        return (self._rows * weights[:, :, None]).mean(1)
+
+    def slope(self, y: Tensor) -> Tensor:
+        """Return the gradient of the mean logistic loss."""
+        return self.mean(-torch.sigmoid(-self.along(y)))

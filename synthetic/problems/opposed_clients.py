@@ -27,11 +27,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.huber import huber_gradient, huber_value
-from synthetic.pairs import pair_signs
+from synthetic.pieces.huber import huber_gradient, huber_value
+from synthetic.pieces.pairs import pair_signs
 from toolkit.composition import CompositionProblem, NoPlainPart
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from toolkit.parameters import NonNegative, One, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -43,6 +44,11 @@ from toolkit.problem import Solution, problem
 class OpposedClients(CompositionProblem):
     """Inner maps with opposite curvature, and a linear outer function.
 
+    F is the Huber function of slope ½ and curvature 0.04; at 13.25 it is ½·13.25 − ½·½·12.5:
+
+    >>> OpposedClients().initial_gap
+    (3.5, 3.5)
+
     Args:
         clients: n.
         dim: 1.
@@ -53,23 +59,16 @@ class OpposedClients(CompositionProblem):
         distance: the start.
     """
 
-    clients: int = 2
-    dim: int = 1
-    slope: float = 0.5
-    curvature: float = 0.04
-    opposition_slope: float = 1.0
-    opposition_curvature: float = 3.0
-    opposition_centre: float = 12.875
-    gradient_noise: float = 0.0
-    ball: float = 20.0
-    distance: float = 13.25
-
-    def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients")
-        self.require("dim", "1", self.dim == 1)
-        self.positive("slope", "curvature", "opposition_slope", "opposition_curvature", "ball")
-        self.non_negative("opposition_centre", "gradient_noise", "distance")
+    clients: PositiveInt = 2
+    dim: One = 1
+    slope: Positive = 0.5
+    curvature: Positive = 0.04
+    opposition_slope: Positive = 1.0
+    opposition_curvature: Positive = 3.0
+    opposition_centre: NonNegative = 12.875
+    gradient_noise: NonNegative = 0.0
+    ball: Positive = 20.0
+    distance: NonNegative = 13.25
 
     @classmethod
     def examples(cls) -> list[OpposedClients]:

@@ -4,7 +4,7 @@ r"""Divergence-penalised robust learning over all samples, as the compositions t
 ℓ_i(x) = log(1 + e^{−⟨a_i, x⟩}) on ‖x‖ ≤ B = ball.
 
 **Problem** (3): min_x R(x), R(x) = max_p Σ p_i ℓ_i(x) − λD(p), λ = penalty, D = Σ p_i log(m p_i)
-("kl") or (m/2) Σ (p_i − 1/m)² ("chi-square"). ``robust`` encloses it (``penalised_optimum``).
+("kl") or (m/2) Σ (p_i − 1/m)² ("chi-square"). ``robust`` encloses it (``penalised``).
 
 **Composition** Φ = h + f(g), with means over all samples (equally many a client):
 
@@ -33,13 +33,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from synthetic.penalised_optimum import DIVERGENCES, inner_maximum, minimise_robust
-from synthetic.penalised_oracles import PenalisedOracles
+from synthetic.certificates.penalised import inner_maximum, minimise_robust
 from toolkit.composition import CompositionProblem
+from toolkit.draws import Indices, Law
+from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -50,6 +54,12 @@ from toolkit.problem import Solution, problem
 )
 class PenalisedDRO(CompositionProblem):
     """Robust logistic regression over samples, as h + f(g).
+
+    At x = 0 every loss is log 2, and no p changes their mean:
+
+    >>> import torch
+    >>> round(float(PenalisedDRO().objective(torch.zeros(2, 1, dtype=torch.float64))), 5)
+    0.69315
 
     Args:
         clients: K.
@@ -63,15 +73,15 @@ class PenalisedDRO(CompositionProblem):
         data_seed: of the data.
     """
 
-    clients: int = 2
-    dim: int = 2
-    samples: int = 3
-    divergence: str = "kl"
-    penalty: float = 1.0
-    feature_bound: float = 1.0
-    ball: float = 2.0
-    heterogeneity: float = 0.5
-    data_seed: int = 0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 2
+    samples: PositiveInt = 3
+    divergence: Literal["kl", "chi-square"] = "kl"
+    penalty: Positive = 1.0
+    feature_bound: Positive = 1.0
+    ball: Positive = 2.0
+    heterogeneity: NonNegative = 0.5
+    data_seed: NonNegativeInt = 0
 
     notation = {
         "lambda_": "penalty", "K": "clients", "R": "feature_bound", "B": "ball",
@@ -80,12 +90,7 @@ class PenalisedDRO(CompositionProblem):
     outer_everywhere = False
 
     def validate(self) -> None:
-        """Refuse what has no constants."""
-        self.whole("clients", "dim", "samples")
-        self.whole("data_seed", least=0)
-        self.positive("penalty", "feature_bound", "ball")
-        self.non_negative("heterogeneity")
-        self.one_of("divergence", DIVERGENCES)
+        """Refuse what overflows."""
         top = self.loss_range[1] / self.penalty
         self.require("penalty", "above loss/300, or exp overflows", top < 300)
 
@@ -175,7 +180,7 @@ class PenalisedDRO(CompositionProblem):
             "plain_gradient_bound": plain[0],
             "plain_gradient_noise": noisy * plain[0],
             "plain_gradient_heterogeneity": apart * plain[0],
-            "field_smoothness": plain[1],
+            "plain_smoothness": plain[1],
             "objective_smoothness": factor * bend + slope**2 / penalty,
             "loss_depth": self.depth,
         }
@@ -206,3 +211,77 @@ class PenalisedDRO(CompositionProblem):
     ) -> PenalisedOracles:
         """Return the oracles of some clients."""
         return PenalisedOracles(self, dtype, device, clients or range(self.clients))
+
+
+class PenalisedOracles:
+    """The oracles in one dtype; losses of samples are [clients, samples, replicates]."""
+
+    def __init__(self, of: PenalisedDRO, dtype: torch.dtype, device: str, clients: range) -> None:
+        chosen = list(clients)
+        self._of, self.clients = of, len(chosen)
+        self._rows = torch.from_numpy(of.rows[chosen]).to(device, dtype)
+        self._number = torch.arange(len(chosen), device=device)[:, None, None]
+        share = torch.full((len(chosen), 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
+        self.client_weights = share
+        self._kl = of.divergence == "kl"
+
+    def inner_law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch: sample numbers, with replacement."""
+        return Indices((self._of.samples,) * self._of.clients, batch)
+
+    def outer_law(self, batch: int) -> Law | None:
+        """The outer function has no noise."""
+        return None
+
+    def plain_law(self, batch: int) -> Law | None:
+        """Return the law of a minibatch of h (none for KL, where h = 0)."""
+        return None if self._kl else self.inner_law(batch)
+
+    def sample_losses(self, x: ClientVectors, xi: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return the losses of all samples or of some, and v ↦ Σ v_i ∇ℓ_i."""
+        if xi is None:
+            scores = self._rows @ x
+        else:
+            taken = self._rows[self._number, xi]  # [clients, batch, replicates, dim]
+            scores = torch.einsum("kbrd,kdr->kbr", taken, x)
+        slopes = -torch.sigmoid(-scores)
+
+        def pullback(v: Tensor) -> Tensor:
+            if xi is None:
+                return self._rows.mT @ (v * slopes)
+            return torch.einsum("kbr,kbrd->kdr", v * slopes, taken)
+
+        return torch.nn.functional.softplus(-scores), pullback
+
+    def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
+        """Return the mean of exp(ℓ/λ), or of ℓ."""
+        losses, pull = self.sample_losses(x, xi)
+        size, penalty = losses.shape[1], self._of.penalty
+        if not self._kl:
+            return losses.mean(1, keepdim=True), lambda v: pull(v.expand_as(losses) / size)
+        scaled = torch.exp(losses / penalty)
+        return scaled.mean(1, keepdim=True), lambda v: pull(v * scaled / (penalty * size))
+
+    def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
+        """Return λ/y, or −y/λ."""
+        return self._of.penalty / y if self._kl else -y / self._of.penalty
+
+    def outer_value(self, y: InnerVectors) -> Tensor:
+        """Return λ log y, or −y²/(2λ)."""
+        penalty = self._of.penalty
+        made = penalty * torch.log(y) if self._kl else -(y**2) / (2 * penalty)
+        return made[:, 0]
+
+    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return the mean of (1 + ℓ/λ)∇ℓ, or 0."""
+        if self._kl:
+            return torch.zeros_like(x)
+        losses, pull = self.sample_losses(x, xi)
+        return pull((1 + losses / self._of.penalty) / losses.shape[1])
+
+    def plain_value(self, x: ClientVectors) -> Tensor:
+        """Return the mean of ℓ + ℓ²/(2λ), or 0."""
+        if self._kl:
+            return x.new_zeros((x.shape[0], x.shape[2]))
+        losses, _ = self.sample_losses(x, None)
+        return (losses + losses**2 / (2 * self._of.penalty)).mean(1)

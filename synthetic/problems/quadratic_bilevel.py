@@ -30,12 +30,15 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from synthetic.pairs import pair_signs
-from synthetic.quadratic_bilevel_optimum import flat_and_inside, minimiser
-from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles, arrays_of
+from synthetic.pieces.huber import huber_gradient, huber_value
+from synthetic.pieces.pairs import pair_signs
+from synthetic.pieces.reflections import reflections
 from toolkit.bilevel import BilevelProblem
+from toolkit.draws import Law, SignMean
 from toolkit.oracles import LowerVector, UpperVector
+from toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from toolkit.problem import Solution, problem
 
 
@@ -47,6 +50,11 @@ from toolkit.problem import Solution, problem
 )
 class QuadraticBilevel(BilevelProblem):
     """Quadratic in y below, quadratic or Huber above.
+
+    In one dimension [[0, −1], [−1, 1]] has the eigenvalue ℓ_{g,1} = (1 + √5)/2:
+
+    >>> round(QuadraticBilevel(dim=1, lower_dim=1).constants["lower_smoothness"], 5)
+    1.61803
 
     Args:
         clients: m.
@@ -63,44 +71,35 @@ class QuadraticBilevel(BilevelProblem):
         distance, lower_start: x_0 = distance·e_1; y_0 = y*(x_0) + lower_start·u.
     """
 
-    clients: int = 2
-    dim: int = 2
-    lower_dim: int = 2
-    smallest: float = 0.5
-    largest: float = 1.0
-    hessian_heterogeneity: float = 0.0
-    cross: float = 1.0
-    cross_heterogeneity: float = 0.0
-    offset: float = 0.5
-    offset_heterogeneity: float = 0.0
-    upper_slope: float = 0.0
-    upper_curvature: float = 1.0
-    target: float = 1.0
-    target_heterogeneity: float = 0.0
-    regulariser: float = 0.0
-    regulariser_heterogeneity: float = 0.0
-    tilt: float = 0.0
-    slope: float = 0.0
-    upper_noise: float = 0.0
-    lower_value_noise: float = 0.0
-    lower_curvature_noise: float = 0.0
-    cross_noise: float = 0.0
-    distance: float = 1.0
-    lower_start: float = 1.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 2
+    lower_dim: PositiveInt = 2
+    smallest: Positive = 0.5
+    largest: Positive = 1.0
+    hessian_heterogeneity: NonNegative = 0.0
+    cross: NonNegative = 1.0
+    cross_heterogeneity: NonNegative = 0.0
+    offset: NonNegative = 0.5
+    offset_heterogeneity: NonNegative = 0.0
+    upper_slope: NonNegative = 0.0
+    upper_curvature: Positive = 1.0
+    target: NonNegative = 1.0
+    target_heterogeneity: NonNegative = 0.0
+    regulariser: NonNegative = 0.0
+    regulariser_heterogeneity: NonNegative = 0.0
+    tilt: NonNegative = 0.0
+    slope: NonNegative = 0.0
+    upper_noise: NonNegative = 0.0
+    lower_value_noise: NonNegative = 0.0
+    lower_curvature_noise: NonNegative = 0.0
+    cross_noise: NonNegative = 0.0
+    distance: NonNegative = 1.0
+    lower_start: Real = 1.0
 
     notation = {"m": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
 
     def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign, and unknown optima."""
-        self.whole("clients", "dim", "lower_dim")
-        self.positive("smallest", "largest", "upper_curvature")
-        self.non_negative(
-            "hessian_heterogeneity", "cross", "cross_heterogeneity", "offset",
-            "offset_heterogeneity", "upper_slope", "target", "target_heterogeneity", "regulariser",
-            "regulariser_heterogeneity", "tilt", "slope", "upper_noise", "lower_value_noise",
-            "lower_curvature_noise", "cross_noise", "distance",
-        )  # fmt: skip
-        self.real("lower_start")
+        """Refuse indefinite Hessians and unknown optima."""
         self.require("smallest", "at most largest", self.smallest <= self.largest)
         least = float(self.spectrum.min())
         wanted = f"below {least:g}, the mean Hessian's least eigenvalue"
@@ -114,7 +113,7 @@ class QuadraticBilevel(BilevelProblem):
             self.require("upper_slope", wanted + " (then inf F is known)", plain and onto)
         if self.slope or self.upper_slope:
             wanted = "small enough, with (wBᵀB + λI)x = … solvable, for a known inf F"
-            self.require("slope", wanted, flat_and_inside(self))
+            self.require("slope", wanted, self._flat_and_inside())
 
     @classmethod
     def examples(cls) -> list[QuadraticBilevel]:
@@ -153,7 +152,20 @@ class QuadraticBilevel(BilevelProblem):
     @cached_property
     def parts(self) -> dict[str, np.ndarray]:
         """The arrays of the formulas above, by letter; client axes first."""
-        return arrays_of(self)
+        d, signs = self.lower_dim, self.signs[:, None, None]
+        u = reflections(np.arange(1.0, d + 1), np.cos(np.arange(1.0, d + 1)))
+        swap = np.eye(d)
+        swap[:2, :2] = swap[:2, :2][::-1]
+        flat, column = u @ np.full(d, d**-0.5), signs[..., 0]
+        return {
+            "H": u @ (np.diag(self.spectrum) + self.hessian_heterogeneity * signs * swap) @ u.T,
+            "C": (self.cross + self.cross_heterogeneity * signs) * (u @ np.eye(d, self.dim)),
+            "e": self.offset * flat + self.offset_heterogeneity * column * u[:, 0],
+            "a": self.target * flat + self.target_heterogeneity * column * u[:, 0],
+            "lambda": self.regulariser + self.regulariser_heterogeneity * self.signs,
+            "kappa": self.slope + self.tilt * self.signs,
+            "u": u[:, 0],
+        }
 
     @cached_property
     def response(self) -> tuple[np.ndarray, np.ndarray]:
@@ -203,7 +215,7 @@ class QuadraticBilevel(BilevelProblem):
     @cached_property
     def solution(self) -> Solution:
         """Inf F in closed form."""
-        x = minimiser(self)
+        x = self._minimiser()
         value = float(self.objective(torch.from_numpy(x)[:, None]))
         return Solution(value, value, x, {"method": "closed form", "gap": 0.0})
 
@@ -219,3 +231,128 @@ class QuadraticBilevel(BilevelProblem):
     ) -> QuadraticBilevelOracles:
         """Return the oracles of some clients."""
         return QuadraticBilevelOracles(self, dtype, device, clients or range(self.clients))
+
+    def _minimiser(self) -> np.ndarray:
+        """Return the x of least norm with (wBᵀB + λI)x = wBᵀ(ā − H̄^{-1}ē) − γe, [dim]."""
+        system, right = self._normal()
+        found: np.ndarray = np.linalg.lstsq(system, right, rcond=None)[0]
+        return found
+
+    def _flat_and_inside(self) -> bool:
+        """Say whether ∇F is 0 there: it is solvable, and no φ is beyond its quadratic part."""
+        (system, right), (b, shift) = self._normal(), self.response
+        x = self._minimiser()
+        flat = np.allclose(system @ x, right, rtol=0, atol=1e-12 * max(1.0, np.abs(right).max()))
+        away = np.linalg.norm(b @ x + shift - self.parts["a"], axis=1).max()
+        inside = not self.upper_slope or away * self.upper_curvature <= self.upper_slope
+        # two φ beyond theirs may cancel: with equal curvature and signs in pairs, at y* = ā
+        return bool(flat and (inside or not self.slope))
+
+    def _normal(self) -> tuple[np.ndarray, np.ndarray]:
+        (b, shift), w = self.response, self.upper_curvature
+        system = w * b.T @ b + self.regulariser * np.eye(self.dim)
+        right = w * b.T @ (self.parts["a"].mean(0) - shift)
+        right[0] -= self.slope
+        return system, right
+
+
+class QuadraticBilevelOracles:
+    """Oracles of some clients in one dtype; tensors are [clients, …, replicates]."""
+
+    def __init__(
+        self, of: QuadraticBilevel, dtype: torch.dtype, device: str, clients: range
+    ) -> None:
+        chosen = list(clients)
+
+        def held(letter: str) -> Tensor:
+            return torch.tensor(of.parts[letter][chosen], dtype=dtype, device=device)
+
+        self._of = of
+        self.clients = len(chosen)
+        self.upper_dim = of.dim
+        self.lower_smoothness = float(of.constants["lower_smoothness"])
+        self._hessian, self._cross = held("H"), held("C")
+        self._offset, self._target = held("e")[..., None], held("a")[..., None]
+        self._regulariser, self._tilt = held("lambda")[:, None, None], held("kappa")
+        self._tilted = torch.zeros((self.clients, of.dim, 1), dtype=dtype, device=device)
+        self._tilted[:, 0, 0] = self._tilt
+        sizes = {"v": of.lower_value_noise, "a": of.lower_curvature_noise, "b": of.cross_noise}
+        self._noises = [letter for letter, size in sizes.items() if size]
+        self._along = torch.tensor(of.parts["u"], dtype=dtype, device=device)[None, :, None]
+        self._upper_along = of.upper_noise / 2**0.5 * self._along
+        self._bent_along = of.lower_curvature_noise * self._along
+        self._value_along = of.lower_value_noise * self._along
+
+    def upper_law(self, batch: int) -> Law | None:
+        """Two signs, one for x and one for y."""
+        return SignMean(batch, (2,)) if self._of.upper_noise else None
+
+    def lower_law(self, batch: int) -> Law | None:
+        """One sign for each noise that there is: value, curvature, cross derivative."""
+        return SignMean(batch, (len(self._noises),)) if self._noises else None
+
+    def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return f_i(x, y), [clients, replicates]."""
+        of, away = self._of, y - self._target
+        if of.upper_slope:
+            value = huber_value(away, of.upper_slope, of.upper_curvature)
+        else:
+            value = of.upper_curvature / 2 * (away * away).sum(1)
+        plain = self._regulariser[..., 0] / 2 * (x * x).sum(1)
+        return value + plain + self._tilt[:, None] * x[:, 0]
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return (λ ± l)x + (γ ± κ)e and the noise."""
+        grad = torch.addcmul(self._tilted, self._regulariser, x)
+        if xi is not None:
+            grad[:, 0].add_(xi[:, 0], alpha=self._of.upper_noise / 2**0.5)
+        return grad
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇φ(y − a_i) and the noise."""
+        of, away = self._of, y - self._target
+        if of.upper_slope:
+            grad = huber_gradient(away, of.upper_slope, of.upper_curvature)
+        else:
+            grad = of.upper_curvature * away
+        if xi is not None:
+            grad = torch.addcmul(grad, xi[:, 1:2], self._upper_along)
+        return grad
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return H_i y − C_i x − e_i and the noise."""
+        grad = torch.baddbmm(-self._offset - torch.bmm(self._cross, x), self._hessian, y)
+        if zeta is not None and self._of.lower_curvature_noise:
+            bent = torch.sin(self._share(y)) * self._sign(zeta, "a")
+            grad = torch.addcmul(grad, bent, self._bent_along)
+        if zeta is not None and self._of.lower_value_noise:
+            grad = torch.addcmul(grad, self._sign(zeta, "v"), self._value_along)
+        return grad
+
+    def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return ∇_x g_i = −C_iᵀy, exactly."""
+        return -torch.bmm(self._cross.mT, y)
+
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return H_i v and the noise."""
+        made = torch.bmm(self._hessian, v)
+        if zeta is not None and self._of.lower_curvature_noise:
+            bent = torch.cos(self._share(y)) * self._sign(zeta, "a")
+            made = torch.addcmul(made, bent * self._share(v), self._bent_along)
+        return made
+
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return −C_iᵀv and the noise."""
+        made = -torch.bmm(self._cross.mT, v)
+        if zeta is not None and self._of.cross_noise:
+            made[:, :1].addcmul_(self._sign(zeta, "b"), self._share(v), value=self._of.cross_noise)
+        return made
+
+    def _sign(self, zeta: Tensor, letter: str) -> Tensor:
+        """Return the sign of a noise that there is, [clients, 1, replicates]."""
+        at = self._noises.index(letter)
+        return zeta[:, at : at + 1]
+
+    def _share(self, v: Tensor) -> Tensor:
+        """Return u·v, [clients, 1, replicates]."""
+        return (self._along * v).sum(1, keepdim=True)

@@ -30,12 +30,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.pairs import pair_signs
-from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
-from synthetic.reflections import reflections
+from synthetic.oracles.quadratic_minimax import QuadraticMinimaxOracles
+from synthetic.pieces.pairs import pair_signs
+from synthetic.pieces.reflections import reflections
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import LowerVector, UpperVector
+from toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from toolkit.problem import Solution, problem
 
 
@@ -48,6 +49,12 @@ from toolkit.problem import Solution, problem
 class QuadraticMinimax(BilevelProblem):
     """Strongly concave in y, quadratic in x.
 
+    In one dimension x* = s/(s² + λ) and Φ* = ½λ/(s² + λ):
+
+    >>> solution = QuadraticMinimax(dim=1, largest=1.0, regulariser=1.0).solution
+    >>> float(solution.minimiser[0]), solution.high
+    (0.5, 0.25)
+
     Args:
         clients: n.
         dim: d; x and y are both in R^d.
@@ -58,23 +65,19 @@ class QuadraticMinimax(BilevelProblem):
         distance: ‖x_0‖ (and y_0 = 0).
     """
 
-    clients: int = 2
-    dim: int = 2
-    smallest: float = 0.5
-    largest: float = 1.0
-    regulariser: float = 0.1
-    heterogeneity: float = 0.0
-    gradient_noise: float = 0.0
-    distance: float = 1.0
+    clients: PositiveInt = 2
+    dim: PositiveInt = 2
+    smallest: NonNegative = 0.5
+    largest: Positive = 1.0
+    regulariser: Real = 0.1
+    heterogeneity: NonNegative = 0.0
+    gradient_noise: NonNegative = 0.0
+    distance: NonNegative = 1.0
 
     notation = {"lambda_": "regulariser", "n": "clients"}
 
     def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients", "dim")
-        self.positive("largest")
-        self.real("regulariser")
-        self.non_negative("smallest", "heterogeneity", "gradient_noise", "distance")
+        """Refuse a reduced objective that is not strongly convex."""
         self.require("smallest", "at most largest", self.smallest <= self.largest)
         modulus = float(self.spectrum.min()) ** 2 + self.regulariser
         self.require("regulariser", "above −smallest² (in one dimension −largest²)", modulus > 0)
@@ -144,7 +147,7 @@ class QuadraticMinimax(BilevelProblem):
             "strong_convexity": float(self.spectrum.min()) ** 2 + lam,
             "strong_concavity": 1.0,
             "field_smoothness": float(np.sqrt((lam**2 + 1 + 2 * s**2 + spread) / 2)),
-            "plain_gradient_noise": self.gradient_noise,
+            "field_gradient_noise": self.gradient_noise,
             "lower_strong_convexity": 1.0,
             "lower_smoothness": own,
             "upper_smoothness": own,
@@ -180,7 +183,12 @@ class QuadraticMinimax(BilevelProblem):
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
     ) -> QuadraticMinimaxOracles:
         """Return the oracles of some clients."""
-        return QuadraticMinimaxOracles(self, dtype, device, clients or range(self.clients))
+        return QuadraticMinimaxOracles(
+            self.matrices, self.offsets, regulariser=self.regulariser,
+            gradient_noise=self.gradient_noise,
+            lower_smoothness=float(self.constants["lower_smoothness"]),
+            dtype=dtype, device=device, clients=clients or range(self.clients),
+        )  # fmt: skip
 
     def objective(self, x: Tensor) -> Tensor:
         """Return Φ(x), [replicates]; of z = (x, y), only x counts."""

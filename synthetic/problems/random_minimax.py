@@ -22,16 +22,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
+from synthetic.oracles.quadratic_minimax import QuadraticMinimaxOracles
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.oracles import LowerVector, UpperVector
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
@@ -46,6 +47,12 @@ STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
 class RandomMinimax(BilevelProblem):
     """Strongly concave in y, quadratic in x, with random A_i and b_i.
 
+    Without a coupling Φ is (λ/2)‖x‖² + ½‖b̄‖², and b̄ = 0 where the b_i sum to 0:
+
+    >>> problem = RandomMinimax(coupling=0.0, centring="clients")
+    >>> problem.constants["strong_convexity"], round(problem.solution.high, 12)
+    (0.1, 0.0)
+
     Args:
         clients: m.
         dim: d; x and y are both in R^d.
@@ -59,30 +66,20 @@ class RandomMinimax(BilevelProblem):
         partition: the seed of the data.
     """
 
-    clients: int = 4
-    dim: int = 2
-    spread: float = 1.0
-    coupling: float = 0.1
-    matrices_drawn: str = "multiples"
-    centring: str = "entries"
-    regulariser: float = 0.1
-    form: str = "printed"
-    entry: float = 10.0
-    partition: int = 0
+    clients: PositiveInt = 4
+    dim: PositiveInt = 2
+    spread: NonNegative = 1.0
+    coupling: NonNegative = 0.1
+    matrices_drawn: Literal["multiples", "general"] = "multiples"
+    centring: Literal["entries", "clients", "none"] = "entries"
+    regulariser: Positive = 0.1
+    form: Literal["printed", "halved"] = "printed"
+    entry: NonNegative = 10.0
+    partition: NonNegativeInt = 0
 
     notation = {"lambda_": "regulariser", "m": "clients"}
     gradient_noise = 0.0
     """The oracles are exact."""
-
-    def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients", "dim")
-        self.whole("partition", least=0)
-        self.positive("regulariser")
-        self.non_negative("spread", "coupling", "entry")
-        self.one_of("matrices_drawn", ("multiples", "general"))
-        self.one_of("centring", ("entries", "clients", "none"))
-        self.one_of("form", ("printed", "halved"))
 
     @classmethod
     def examples(cls) -> list[RandomMinimax]:
@@ -148,7 +145,7 @@ class RandomMinimax(BilevelProblem):
             "strong_convexity": float(mean[-1]) ** 2 + lam,
             "strong_concavity": 1.0,
             "field_smoothness": float(block),
-            "plain_gradient_noise": 0.0,
+            "field_gradient_noise": 0.0,
             "lower_strong_convexity": 1.0,
             "lower_smoothness": own,
             "upper_smoothness": own,
@@ -190,8 +187,12 @@ class RandomMinimax(BilevelProblem):
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
     ) -> QuadraticMinimaxOracles:
         """Return the oracles of some clients: the other quadratic family's, on these data."""
-        of = cast("Any", self)  # it asks for what both families have
-        return QuadraticMinimaxOracles(of, dtype, device, clients or range(self.clients))
+        return QuadraticMinimaxOracles(
+            self.matrices, self.offsets, regulariser=self.regulariser,
+            gradient_noise=self.gradient_noise,
+            lower_smoothness=float(self.constants["lower_smoothness"]),
+            dtype=dtype, device=device, clients=clients or range(self.clients),
+        )  # fmt: skip
 
     def objective(self, x: Tensor) -> Tensor:
         """Return Φ(x), [replicates]; of z = (x, y), only x counts."""

@@ -24,6 +24,7 @@ from torch import Tensor
 from toolkit.composition import CompositionProblem, NoPlainPart
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from toolkit.parameters import NonNegative, One, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
 
@@ -36,6 +37,11 @@ from toolkit.problem import Solution, problem
 class StuckEstimator(CompositionProblem):
     """Scalar, all clients alike.
 
+    F(0) − inf F = Gσ/2 for G = 1 and σ = 0.1:
+
+    >>> StuckEstimator().initial_gap
+    (0.05, 0.05)
+
     Args:
         clients: n.
         dim: 1.
@@ -44,18 +50,11 @@ class StuckEstimator(CompositionProblem):
         distance: the start (0: the trap).
     """
 
-    clients: int = 1
-    dim: int = 1
-    outer_slope: float = 1.0
-    inner_value_noise: float = 0.1
-    distance: float = 0.0
-
-    def validate(self) -> None:
-        """Refuse constants that are not finite and of the right sign."""
-        self.whole("clients")
-        self.require("dim", "1", self.dim == 1)
-        self.positive("outer_slope", "inner_value_noise")
-        self.non_negative("distance")
+    clients: PositiveInt = 1
+    dim: One = 1
+    outer_slope: Positive = 1.0
+    inner_value_noise: Positive = 0.1
+    distance: NonNegative = 0.0
 
     @classmethod
     def examples(cls) -> list[StuckEstimator]:

@@ -7,7 +7,7 @@ outer call of ``outer_steps`` local steps; each local step is one tick of the en
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from torch import Tensor
 from toolkit.algorithm import Algorithm, Collective, Context
 from toolkit.draws import Indices
 from toolkit.oracles import Bilevel
+from toolkit.parameters import NonNegativeInt, Positive, PositiveInt, Share
 
 NOTATION = {
     "K": "rounds", "m": "clients", "S": "cohort_size", "T": "inner_calls", "N": "terms",
@@ -63,15 +64,15 @@ class Nested(Algorithm):
             the series.
     """
 
-    inner_calls: int = 1
-    inner_steps: int = 1
-    outer_steps: int = 1
-    inner_step_size: float = 0.1
-    outer_step_size: float = 0.1
-    terms: int = 5
-    series: str = "sampled"
-    batch: int = 1
-    participation: float = 1.0
+    inner_calls: PositiveInt = 1
+    inner_steps: PositiveInt = 1
+    outer_steps: PositiveInt = 1
+    inner_step_size: Positive = 0.1
+    outer_step_size: Positive = 0.1
+    terms: NonNegativeInt = 5
+    series: Literal["sampled", "summed"] = "sampled"
+    batch: PositiveInt = 1
+    participation: Share = 1.0
 
     needs = "bilevel"
     iterate = "x"
@@ -85,14 +86,6 @@ class Nested(Algorithm):
     def local_steps(self) -> int:  # type: ignore[override]  # a sum here, not a field
         """The ticks of one round."""
         return self.inner_calls * self.inner_steps + self.outer_steps
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("inner_calls", "inner_steps", "outer_steps", "batch")
-        self.whole("terms", least=0)
-        self.positive("inner_step_size", "outer_step_size")
-        self.one_of("series", ("sampled", "summed"))
-        self.share("participation")
 
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> Any:
         """Every client starts at the same (x⁰, y⁰)."""
@@ -148,7 +141,7 @@ def fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: int) -
         if of.terms:
             p = fed_ihgp(of, ctx, oracles, start, state.y)
             chi = ctx.draw(oracles.lower_law(of.batch), "chi")
-            h = h - oracles.lower_cross(start, state.y, p, chi)
+            h = h - oracles.lower_cross_product(start, state.y, p, chi)
         (shared,) = cohort.average(h)
     xi = ctx.draw(law, "xi")
     moved = oracles.upper_grad_x(state.x, state.y, xi)
@@ -168,7 +161,7 @@ def local_fed_out(of: Nested, ctx: Context, oracles: Bilevel, state: State, nu: 
     if of.terms:
         p = fed_ihgp(of, ctx, oracles, state.x, state.y, alone=True)
         chi = ctx.draw(oracles.lower_law(of.batch), "chi")
-        h = h - oracles.lower_cross(state.x, state.y, p, chi)
+        h = h - oracles.lower_cross_product(state.x, state.y, p, chi)
     x = state.x - of.outer_step_size * h
     ctx.mark("h", h)
     ctx.mark("x", x)
@@ -197,7 +190,7 @@ def fed_ihgp(
         p = total = step * p
         for n in range(1, of.terms + 1):
             zeta = ctx.draw(law, f"zeta-series-{n}")
-            p = cohorts.average(n, p - step * oracles.lower_hessian(x, y, p, zeta))
+            p = cohorts.average(n, p - step * oracles.lower_hessian_product(x, y, p, zeta))
             total = total + p
         return total
     # drawn from the far end: the first outcome that an engine meets is the longest series
@@ -206,7 +199,7 @@ def fed_ihgp(
     p = of.terms * step * p
     for n in range(1, int(last.max()) + 1):
         zeta = ctx.draw(law, f"zeta-series-{n}")
-        product = p - step * oracles.lower_hessian(x, y, p, zeta)
+        product = p - step * oracles.lower_hessian_product(x, y, p, zeta)
         p = torch.where(n <= last, cohorts.average(n, product), p)
     return p
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.draws import Indices, Subset, Uniforms
 from toolkit.oracles import Losses
+from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.simplex import project_on_simplex
 
 
@@ -41,6 +42,16 @@ class DRFL(Algorithm):
     average; their models after a uniform step t' ∈ {1, …, τ} are averaged as well, and m clients
     drawn uniformly without replacement report its loss on a minibatch, which moves λ.
 
+    A large γ puts all weight on the client whose loss is larger:
+
+    >>> from synthetic.problems import KLDRO
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = KLDRO(clients=2, form="average")
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, DRFL(weight_step=1e3), ctx, rounds=1).state
+    >>> made.weights[0].flatten().tolist()
+    [1.0, 0.0]
+
     Args:
         local_steps: τ.
         step_size: η.
@@ -49,24 +60,17 @@ class DRFL(Algorithm):
         cohort: m, clients drawn each round (0: as many as there are).
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    weight_step: float = 0.08
-    cohort: int = 0
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    weight_step: NonNegative = 0.08
+    cohort: NonNegativeInt = 0
 
     needs = "losses"
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
         "gamma": "weight_step", "S": "rounds", "T": "steps",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.whole("cohort", least=0)
-        self.positive("step_size")
-        self.non_negative("weight_step")
 
     @classmethod
     def examples(cls) -> list[DRFL]:
@@ -88,8 +92,8 @@ class DRFL(Algorithm):
     def step(self, ctx: Context, oracles: Losses, state: State) -> State:
         """One local step; the last of a round is followed by the server's two updates."""
         first = ctx.t - ctx.t % self.local_steps
-        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
-        w = torch.sub(state.w, oracles.plain_grad(state.w, xi), alpha=self.step_size)
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        w = torch.sub(state.w, oracles.field_grad(state.w, xi), alpha=self.step_size)
         ctx.mark("w", w)
         at = ctx.server_draw(Indices((self.local_steps,), 1), "snapshot", since=first)
         snapshot = torch.where(at[None] == ctx.t - first, w, state.snapshot)
@@ -114,7 +118,7 @@ class DRFL(Algorithm):
         """Return Π(λ + τγv): v has the reported losses of m clients, times n/m."""
         size = self.cohort_size(ctx.clients)
         reports = ctx.server_draw(Subset(ctx.clients, size), "reporting", since=first)
-        loss = oracles.plain_loss(at, ctx.draw(oracles.plain_law(self.batch), "xi-loss"))
+        loss = oracles.batch_loss(at, ctx.draw(oracles.field_law(self.batch), "xi-loss"))
         unit = ctx.own(torch.eye(ctx.clients, dtype=at.dtype, device=at.device)[..., None])
         (mean,) = ctx.average(unit * loss[:, None] * reports)
         v = ctx.clients * (ctx.clients / size) * mean[0]

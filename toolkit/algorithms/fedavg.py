@@ -2,13 +2,14 @@ r"""FedAvg: local stochastic gradient steps, averaged every round."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.oracles import Plain
+from toolkit.oracles import GradientField
+from toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -26,6 +27,16 @@ class State(NamedTuple):
 class FedAvg(Algorithm):
     r"""Local SGD with a weighted average every ``local_steps`` steps.
 
+    One step along the field (x/10 − y, y − 1 + x), from (2, 0):
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedAvg(step_size=0.1), ctx, rounds=1).state
+    >>> made.w[0].flatten().tolist()
+    [1.98, -0.1]
+
     Args:
         local_steps: τ, local steps a round.
         step_size: η.
@@ -35,25 +46,18 @@ class FedAvg(Algorithm):
             in FedAvg's paper; the problem's oracles say how many).
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    participation: float = 1.0
-    weighting: str = "uniform"
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    participation: Share = 1.0
+    weighting: Literal["uniform", "samples"] = "uniform"
 
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
         "S": "rounds", "T": "steps", "L": "objective_smoothness", "F_gap": "initial_gap",
-        "mu": "strong_convexity", "G": "plain_gradient_bound", "sigma": "plain_gradient_noise",
+        "mu": "strong_convexity", "G": "field_gradient_bound", "sigma": "field_gradient_noise",
         "ell": "field_smoothness",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("step_size")
-        self.share("participation")
-        self.one_of("weighting", ("uniform", "samples"))
 
     @classmethod
     def examples(cls) -> list[FedAvg]:
@@ -64,15 +68,15 @@ class FedAvg(Algorithm):
             cls(local_steps=2, step_size=0.05, participation=0.5),
         ]
 
-    def init(self, ctx: Context, oracles: Plain, start: Tensor) -> State:
+    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Every client starts at the same point."""
         return State(ctx.everywhere(start))
 
-    def step(self, ctx: Context, oracles: Plain, state: State) -> State:
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the average."""
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
-        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
-        u = oracles.plain_grad(state.w, xi)
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        u = oracles.field_grad(state.w, xi)
         w = torch.sub(state.w, u, alpha=self.step_size)  # one pass over memory, not two
         ctx.mark("u", u)
         ctx.mark("w", w)

@@ -2,13 +2,14 @@ r"""FedAvg-S: local steps of descent in x and ascent in y, averaged every round.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.algorithms._nested import levels
 from toolkit.oracles import Bilevel
+from toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -27,6 +28,16 @@ class State(NamedTuple):
 class FedAvgS(Algorithm):
     r"""FedAvg for saddle points: local descent-ascent on a minimax problem, one round a k.
 
+    From (2, 0), ∇_y f = 1 − y − x = −1, then ∇_x f = x/10 − y = 0.3 at the new y:
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedAvgS(order="alternating"), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5), round(made.y[0].item(), 5)
+    (1.97, -0.1)
+
     Args:
         local_steps: τ, steps of both variables between averages.
         inner_step_size, outer_step_size: β and α.
@@ -36,12 +47,12 @@ class FedAvgS(Algorithm):
         participation: the share of clients sampled (uniformly) each round.
     """
 
-    local_steps: int = 1
-    inner_step_size: float = 0.1
-    outer_step_size: float = 0.1
-    order: str = "simultaneous"
-    batch: int = 1
-    participation: float = 1.0
+    local_steps: PositiveInt = 1
+    inner_step_size: Positive = 0.1
+    outer_step_size: Positive = 0.1
+    order: Literal["simultaneous", "alternating"] = "simultaneous"
+    batch: PositiveInt = 1
+    participation: Share = 1.0
 
     needs = "minimax"
     iterate = "x"
@@ -50,13 +61,6 @@ class FedAvgS(Algorithm):
         "m": "clients", "S": "cohort_size", "K": "rounds", "L": "objective_smoothness",
         "F_gap": "initial_gap",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("inner_step_size", "outer_step_size")
-        self.one_of("order", ("simultaneous", "alternating"))
-        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[Self]:

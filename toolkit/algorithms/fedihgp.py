@@ -10,6 +10,7 @@ from torch import Tensor
 from toolkit.algorithm import Context, algorithm
 from toolkit.algorithms._nested import Nested, fed_ihgp
 from toolkit.oracles import Bilevel
+from toolkit.parameters import PositiveInt
 
 
 class State(NamedTuple):
@@ -31,7 +32,20 @@ class FedIHGP(Nested):
     r"""One estimate p_{N'} a round, at (x⁰, y⁰).
 
     Of the fields ``terms``, ``series``, ``batch`` and ``participation`` count.
+
+    Where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2), [∇²_yy g]^{-1}∇_y f is 2;
+    one term alone would be 2/ℓ_{g,1} = 1.23607:
+
+    >>> from synthetic.problems import QuadraticBilevel
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedIHGP(terms=50, series="summed"), ctx, rounds=1).state
+    >>> round(made.p[0].item(), 5)
+    2.0
     """
+
+    terms: PositiveInt = 5
 
     iterate = "p"
 
@@ -44,11 +58,6 @@ class FedIHGP(Nested):
     def examples(cls) -> list[FedIHGP]:
         """Return members with each series and with some clients sampled."""
         return [cls(terms=3), cls(terms=2, series="summed", participation=0.5, batch=2)]
-
-    def validate(self) -> None:
-        """Refuse an estimate of no terms."""
-        super().validate()
-        self.whole("terms")
 
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
         """Every client is at (x⁰, y⁰), and p = 0."""

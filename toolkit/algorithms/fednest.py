@@ -17,6 +17,17 @@ class FedNest(Nested):
 
     Rounds of communication a k: 2T (gradient and iterate of each FedInn), N' + 1 (FedIHGP) and 2
     (hypergradient and iterate); with ``terms=0`` 2T + 2.
+
+    One round where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2): y = 2 − 0.1, then
+    x = 1 − 0.1·1.9/ℓ_{g,1}, ℓ_{g,1} = (1 + √5)/2:
+
+    >>> from synthetic.problems import QuadraticBilevel
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedNest(terms=1), ctx, rounds=1).state
+    >>> round(made.y[0].item(), 5), round(made.x[0].item(), 5)
+    (1.9, 0.88257)
     """
 
     @classmethod

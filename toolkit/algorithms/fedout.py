@@ -19,6 +19,17 @@ class FedOut(Nested):
 
     Of the fields those of the upper level count: ``outer_steps``, ``outer_step_size``, ``terms``,
     ``series``, ``batch``, ``participation``.
+
+    One step where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2): with one term
+    p = y/ℓ_{g,1} = 2/1.61803, and ∇²_xy g = −1:
+
+    >>> from synthetic.problems import QuadraticBilevel
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedOut(terms=1), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5)
+    0.87639
     """
 
     @property

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.oracles import Plain
+from toolkit.oracles import GradientField
+from toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -29,6 +30,16 @@ class State(NamedTuple):
 class FedSVRG(Algorithm):
     r"""Federated SVRG: two rounds of communication a k, the gradients and the models.
 
+    One step along the field (x/10 − y, y − 1 + x), from (2, 0):
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, FedSVRG(step_size=0.1), ctx, rounds=1).state
+    >>> made.x[0].flatten().tolist()
+    [1.98, -0.1]
+
     Args:
         local_steps: τ.
         step_size: α.
@@ -36,23 +47,17 @@ class FedSVRG(Algorithm):
         participation: |S|/m, the share of clients sampled (uniformly) for each k.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    participation: float = 1.0
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    participation: Share = 1.0
 
     iterate = "x"
     notation = {
         "tau": "local_steps", "alpha": "step_size", "b": "batch", "m": "clients",
         "S": "cohort_size", "K": "rounds", "L": "objective_smoothness", "F_gap": "initial_gap",
-        "mu": "strong_convexity", "ell": "field_smoothness", "sigma": "plain_gradient_noise",
+        "mu": "strong_convexity", "ell": "field_smoothness", "sigma": "field_gradient_noise",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("step_size")
-        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[FedSVRG]:
@@ -62,22 +67,22 @@ class FedSVRG(Algorithm):
             cls(local_steps=2, step_size=0.05, participation=0.5, batch=2),
         ]
 
-    def init(self, ctx: Context, oracles: Plain, start: Tensor) -> State:
+    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
         """Every client starts at the same point."""
         x = ctx.everywhere(start)
         return State(x, x, torch.zeros_like(x))
 
-    def step(self, ctx: Context, oracles: Plain, state: State) -> State:
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the first of a round shares the gradient, the last the model."""
         nu = ctx.t % self.local_steps
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - nu)
-        law = oracles.plain_law(self.batch)
+        law = oracles.field_law(self.batch)
         start, shared = state.x_start, state.direction
         if nu == 0:
             start = state.x
-            (shared,) = cohort.average(oracles.plain_grad(start, ctx.draw(law, "xi-shared")))
+            (shared,) = cohort.average(oracles.field_grad(start, ctx.draw(law, "xi-shared")))
         xi = ctx.draw(law, "xi")
-        h = -oracles.plain_grad(state.x, xi) + oracles.plain_grad(start, xi) - shared
+        h = -oracles.field_grad(state.x, xi) + oracles.field_grad(start, xi) - shared
         x = state.x + self.step_size * h
         ctx.mark("h", h)
         ctx.mark("x", x)

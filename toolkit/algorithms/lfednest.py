@@ -17,6 +17,16 @@ class LFedNest(Nested):
     r"""LFedNest: FedAvg on y, FedAvg with every client's own hypergradient on x.
 
     Rounds of communication a k: T and 1. The clients' series draw one N' at each local step.
+
+    Two clients alike take FedNest's steps: y = 2 − 0.1, x = 1 − 0.1·1.9/ℓ_{g,1}, ℓ_{g,1} = 1.61803:
+
+    >>> from synthetic.problems import QuadraticBilevel
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, LFedNest(terms=1), ctx, rounds=1).state
+    >>> round(made.y[0].item(), 5), round(made.x[0].item(), 5)
+    (1.9, 0.88257)
     """
 
     reduces_inner = False

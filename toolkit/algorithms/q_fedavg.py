@@ -9,6 +9,7 @@ from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
 from toolkit.oracles import Losses
+from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -31,6 +32,19 @@ class QFedAvg(Algorithm):
     000 and 001 compare with it (and attribute it to Liu et al. 2019). The Lipschitz constant of the
     local problem is taken as 1/η, as its authors do. With q = 0 it is FedAvg with equal weights.
 
+    At w = 0 every loss is log 2, so that fairness weighs all clients alike; at q = 0 the step is
+    FedAvg's:
+
+    >>> from synthetic.problems import KLDRO
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = KLDRO(form="average")
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, QFedAvg(fairness=0.0), ctx, rounds=1).state
+    >>> from toolkit.algorithms import FedAvg
+    >>> other = run(problem, FedAvg(), ctx, rounds=1).state
+    >>> bool((made.w - other.w).abs().max() < 1e-15)
+    True
+
     Args:
         local_steps: E, local steps a round.
         step_size: η.
@@ -39,24 +53,17 @@ class QFedAvg(Algorithm):
         participation: share of clients sampled (uniformly) each round.
     """
 
-    local_steps: int = 1
-    step_size: float = 0.1
-    batch: int = 1
-    fairness: float = 0.2
-    participation: float = 1.0
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    batch: PositiveInt = 1
+    fairness: NonNegative = 0.2
+    participation: Share = 1.0
 
     needs = "losses"
     notation = {
         "tau": "local_steps", "eta": "step_size", "b": "batch", "n": "clients", "m": "cohort_size",
         "q": "fairness", "S": "rounds", "T": "steps",
     }  # fmt: skip
-
-    def validate(self) -> None:
-        """Refuse what the algorithm cannot run with."""
-        self.whole("local_steps", "batch")
-        self.positive("step_size")
-        self.non_negative("fairness")
-        self.share("participation")
 
     @classmethod
     def examples(cls) -> list[QFedAvg]:
@@ -74,12 +81,12 @@ class QFedAvg(Algorithm):
     def step(self, ctx: Context, oracles: Losses, state: State) -> State:
         """One local step; the last of a round is followed by the weighted one."""
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
-        xi = ctx.draw(oracles.plain_law(self.batch), "xi")
-        w = torch.sub(state.w, oracles.plain_grad(state.w, xi), alpha=self.step_size)
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        w = torch.sub(state.w, oracles.field_grad(state.w, xi), alpha=self.step_size)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps:
             return State(w, state.anchor)
-        loss = oracles.plain_value(state.anchor)[:, None]
+        loss = oracles.mean_loss(state.anchor)[:, None]
         moved = (state.anchor - w) / self.step_size
         share = loss**self.fairness
         spread = (moved * moved).sum(1, keepdim=True)

@@ -2,11 +2,12 @@ r"""SGDA: stochastic gradient descent-ascent on one machine."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
 from toolkit.algorithm import Context, algorithm
 from toolkit.algorithms.fedavg_s import FedAvgS, State
 from toolkit.oracles import Bilevel
+from toolkit.parameters import Constraint
 
 
 @algorithm(
@@ -20,13 +21,20 @@ class SGDA(FedAvgS):
 
     The clients' gradients are averaged at every step, so the rounds that are counted are what it
     would cost a federation to follow this machine; ``local_steps`` and ``participation`` are 1.
+
+    From (2, 0), ∇_y f = 1 − y − x = −1 and ∇_x f = x/10 − y = 0.2:
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, SGDA(), ctx, rounds=1).state
+    >>> round(made.x[0].item(), 5), round(made.y[0].item(), 5)
+    (1.98, -0.1)
     """
 
-    def validate(self) -> None:
-        """Refuse local steps and sampled clients: there is one machine."""
-        super().validate()
-        self.require("local_steps", "1: there is one machine", self.local_steps == 1)
-        self.require("participation", "1: there is one machine", self.participation == 1)
+    local_steps: Annotated[int, Constraint(1, 1, integer=True, why="there is one machine")] = 1
+    participation: Annotated[float, Constraint(1, 1, why="there is one machine")] = 1.0
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -18,6 +18,7 @@ from toolkit.algorithms import FedAvg
 from toolkit.cases import Case
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors
+from toolkit.parameters import NonNegative, Positive, Real
 from toolkit.problem import Problem, Solution, problem
 from toolkit.verdict import Verdict
 from verifiers.claim_types.bound import bound
@@ -36,22 +37,16 @@ class Line(Problem):
 
     clients: int = 1
     dim: int = 1
-    curvature: float = 1.0
-    at: float = 1.0
-    noise: float = 0.0
+    curvature: Positive = 1.0
+    at: Real = 1.0
+    noise: NonNegative = 0.0
 
-    notation = {"x_0": "at", "sigma": "plain_gradient_noise"}
-
-    def validate(self) -> None:
-        """Refuse a curvature that is not positive; a start may have any sign."""
-        self.positive("curvature")
-        self.real("at")
-        self.non_negative("noise")
+    notation = {"x_0": "at", "sigma": "field_gradient_noise"}
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """L and σ."""
-        return {"objective_smoothness": self.curvature, "plain_gradient_noise": self.noise}
+        return {"objective_smoothness": self.curvature, "field_gradient_noise": self.noise}
 
     @cached_property
     def solution(self) -> Solution:
@@ -82,11 +77,11 @@ class _Oracles:
         self._of, self.clients = of, 1
         self.client_weights = torch.ones((1, 1, 1), dtype=dtype, device=device)
 
-    def plain_law(self, batch: int) -> Law | None:
+    def field_law(self, batch: int) -> Law | None:
         """One sign, unless there is no noise."""
         return SignMean(batch, (1,)) if self._of.noise else None
 
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return L x + σξ."""
         exact = self._of.curvature * x
         return exact if xi is None else exact + self._of.noise * xi

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from synthetic.attack import attack
+from synthetic.attacks import attack
 from toolkit.cases import Case
 from toolkit.constants import Letters, evaluate
 from verifiers.claim_types.bound import RightSide

@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.smooth_optimum import minimise_smooth_on_ball
+from synthetic.certificates.smooth import minimise_smooth_on_ball
 from verifiers.compared import Comparison
 from verifiers.symbolic import nonnegative, vanishes
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from synthetic.optimum import solve
+from synthetic.certificates.cone import solve
 from synthetic.problems.maml import MAML
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep

@@ -20,8 +20,8 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.losses import LOSSES
-from synthetic.optimum import frank_wolfe_gap, minimise_on_ball
+from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from synthetic.pieces.losses import LOSSES
 from synthetic.problems.kl_dro import KLDRO
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep

@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.penalised_optimum import minimise_robust, robust_value
+from synthetic.certificates.penalised import minimise_robust, robust_value
 from verifiers.compared import Comparison
 
 

@@ -11,7 +11,7 @@ A32 = Assumption(
     r"f, h_k, g_k \text{ are } L_f\text{-}, L_h\text{-}, L_g\text{-smooth},\; \|\nabla f\|\le B_f,"
     r"\; \mathbb{E}\|g_k(x_1;\zeta)-g_k(x_2;\zeta)\|^2\le B_g^2\|x_1-x_2\|^2",
     (
-        "outer_smoothness", "field_smoothness", "inner_mean_smoothness", "outer_gradient_bound",
+        "outer_smoothness", "plain_smoothness", "inner_mean_smoothness", "outer_gradient_bound",
         "inner_gradient_moment",
     ),
 )  # fmt: skip

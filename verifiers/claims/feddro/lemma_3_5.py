@@ -21,7 +21,7 @@ from verifiers.claims.feddro import assumptions as given
 from verifiers.compared import Comparison
 
 ROLES = {
-    "L_h": "field_smoothness", "B_f": "outer_gradient_bound", "L_g": "inner_mean_smoothness",
+    "L_h": "plain_smoothness", "B_f": "outer_gradient_bound", "L_g": "inner_mean_smoothness",
     "B_g": "inner_gradient_moment", "L_f": "outer_smoothness",
 }  # fmt: skip
 

@@ -30,7 +30,7 @@ def derivatives(
     units = torch.eye(len(y), dtype=x.dtype)
     hessians, crosses = (
         torch.cat([of(every, others, u[None, :, None].expand_as(others), None) for u in units], 2)
-        for of in (oracles.lower_hessian, oracles.lower_cross)
+        for of in (oracles.lower_hessian_product, oracles.lower_cross_product)
     )
     gradients = oracles.upper_grad_y(every, others, None)[..., 0]
     return gradients.numpy().copy(), hessians.numpy().copy(), crosses.numpy().copy()

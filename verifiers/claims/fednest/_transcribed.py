@@ -16,7 +16,7 @@ from toolkit.oracles import Bilevel
 
 NAME = "fednest-loop"
 Oracle: TypeAlias = Literal[
-    "upper_grad_x", "upper_grad_y", "lower_grad", "lower_hessian", "lower_cross"
+    "upper_grad_x", "upper_grad_y", "lower_grad", "lower_hessian_product", "lower_cross_product"
 ]
 
 
@@ -105,7 +105,7 @@ class Slides:
             chosen = clients if alone else self.cohort(f"series-{n}")
             zeta = self.sample("lower_law", f"zeta-series-{n}")
             terms = [
-                p - self.step * self.ask(i, "lower_hessian", x, self.y, p, noise=zeta(i))
+                p - self.step * self.ask(i, "lower_hessian_product", x, self.y, p, noise=zeta(i))
                 for i in chosen
             ]
             p = np.sum(terms, 0) if self.loop is Loop.UNDIVIDED else np.mean(terms, 0)
@@ -119,7 +119,7 @@ class Slides:
         p, chi = self.fed_ihgp(self.x, range(self.m)), self.sample("lower_law", "chi")
         h = np.mean([
             self.ask(i, "upper_grad_x", self.x, self.y, noise=xi(i))
-            - self.ask(i, "lower_cross", self.x, self.y, p, noise=chi(i))
+            - self.ask(i, "lower_cross_product", self.x, self.y, p, noise=chi(i))
             for i in chosen
         ], 0)  # fmt: skip
         for _ in range(given.outer_steps):
@@ -140,7 +140,7 @@ class Slides:
             for i in own:
                 p = self.fed_ihgp(own[i], [i])
                 h = self.ask(i, "upper_grad_x", own[i], self.y, noise=xi(i))
-                h = h - self.ask(i, "lower_cross", own[i], self.y, p, noise=chi(i))
+                h = h - self.ask(i, "lower_cross_product", own[i], self.y, p, noise=chi(i))
                 own[i] = own[i] - given.outer_step_size * h
             self.draws.t += 1
         self.x = np.mean([own[i] for i in chosen], 0)

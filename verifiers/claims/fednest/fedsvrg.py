@@ -19,7 +19,7 @@ from toolkit.algorithms.fedsvrg import FedSVRG
 from toolkit.cases import Case, grid
 from toolkit.draws import Subset
 from toolkit.federation import sampled_context
-from toolkit.oracles import Plain
+from toolkit.oracles import GradientField
 from toolkit.parameters import sweep
 from toolkit.problem import Problem
 from verifiers.claim_types.comparison import comparison
@@ -42,16 +42,16 @@ def transcribed(
 ) -> list[np.ndarray]:
     """Run the slide. Return every client's x."""
     draws, m = sampled_context(problem, (NAME,), replicates=1), problem.clients
-    client: list[Plain] = [
+    client: list[GradientField] = [
         problem.oracles(torch.float64, clients=range(i, i + 1)) for i in range(m)
     ]
-    law, size = client[0].plain_law(given.batch), given.cohort_size(problem.clients)
+    law, size = client[0].field_law(given.batch), given.cohort_size(problem.clients)
     sign = -1 if direction is Direction.SIGN else 1
 
     def gradient(i: int, x: np.ndarray, xi: Tensor | None) -> np.ndarray:
         at = torch.from_numpy(x)[None, :, None]
         own = None if xi is None else xi[i : i + 1]
-        value: np.ndarray = client[i].plain_grad(at, own)[0, :, 0].numpy()
+        value: np.ndarray = client[i].field_grad(at, own)[0, :, 0].numpy()
         return value
 
     x = problem.start()

@@ -14,8 +14,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel, QuadraticBilevelOracles
 from toolkit.algorithms._nested import Nested
 from toolkit.algorithms.fedihgp import FedIHGP
 from toolkit.algorithms.fednest import FedNest
@@ -64,13 +63,13 @@ class Counting(QuadraticBilevelOracles):
         super().__init__(of, dtype, device, clients)
         self._asked = of.asked
 
-    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        self._asked["lower_hessian"] += v.shape[-1]
-        return super().lower_hessian(x, y, v, zeta)
+    def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        self._asked["lower_hessian_product"] += v.shape[-1]
+        return super().lower_hessian_product(x, y, v, zeta)
 
-    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
-        self._asked["lower_cross"] += v.shape[-1]
-        return super().lower_cross(x, y, v, zeta)
+    def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        self._asked["lower_cross_product"] += v.shape[-1]
+        return super().lower_cross_product(x, y, v, zeta)
 
 
 def products_asked(case: Case[QuadraticBilevel, Nested]) -> Counter[str]:
@@ -110,9 +109,9 @@ def vectors(case: Case[QuadraticBilevel, Nested], cost: Cost) -> list[Comparison
         stated += case.rounds * shared
     asked = products_asked(case)
     reals = counted(case).bytes_up / REAL / problem.clients
-    hessian = float(asked["lower_hessian"])
+    hessian = float(asked["lower_hessian_product"])
     products = float(sum(cost.products(n, problem.lower_dim) for n in drawn))
-    cross = float(asked["lower_cross"])
+    cross = float(asked["lower_cross_product"])
     return [
         Comparison("reals that one client sends", reals, reals, float(stated)),
         Comparison("products with ∇²_yy g_i", hessian, hessian, products),

@@ -2,7 +2,7 @@
 
 from sympy import Rational
 
-from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.algorithms.local_scgdm import Averaged, LocalSCGDM, Samples
 from toolkit.cases import Case, P
 from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, States, average, sq
@@ -101,7 +101,7 @@ def largest_squared_gradient(c: Letters) -> Expression:
 
 def admitted(
     problem: P, rounds: int, *, eta: float, alpha: float = 1.0, gamma: float = 1.0, p: int = 2,
-    share: float = 1.0, samples: str = "two", averaged: str = "umx",
+    share: float = 1.0, samples: Samples = "two", averaged: Averaged = "umx",
 ) -> Case[P, LocalSCGDM]:  # fmt: skip
     """Return a case with ``share`` of the largest β that Theorem 3.4 admits."""
     method = LocalSCGDM(
@@ -113,7 +113,7 @@ def admitted(
 
 
 def scheduled_case(
-    problem: P, p: int, *, alpha: float = 1.0, gamma: float = 1.0, averaged: str = "umx"
+    problem: P, p: int, *, alpha: float = 1.0, gamma: float = 1.0, averaged: Averaged = "umx"
 ) -> Case[P, LocalSCGDM]:
     """Return the case of Corollary 3.5's schedule with the horizon T = p⁴."""
     eta = p**-2.0

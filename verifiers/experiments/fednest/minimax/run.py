@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,12 +26,12 @@ METHODS = ("FedNest", "LFedNest", "FedAvg-S", WITHOUT, SINGLE)
 class Setting:
     """The problem's parameters that are varied; the defaults are the slides' objective."""
 
-    form: str = "printed"
+    form: Literal["printed", "halved"] = "printed"
     spread: float = 1.0
     regulariser: float = 0.1
     coupling: float = 0.1
-    matrices_drawn: str = "multiples"
-    centring: str = "entries"
+    matrices_drawn: Literal["multiples", "general"] = "multiples"
+    centring: Literal["entries", "clients", "none"] = "entries"
 
     @property
     def label(self) -> str:

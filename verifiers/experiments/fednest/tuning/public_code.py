@@ -90,9 +90,11 @@ class PublicFedNest(Nested):
             (p,) = cohort.average(p)
         counter = p
         for n in range(1, self.terms + 1):
-            counter = counter - self.series_step * oracles.lower_hessian(x, y, counter, None)
+            counter = counter - self.series_step * oracles.lower_hessian_product(
+                x, y, counter, None
+            )
             p = p + (counter if self.alone else cohort.average(counter)[0] / n)
-        h = -oracles.lower_cross(x, y, p, None)
+        h = -oracles.lower_cross_product(x, y, p, None)
         if not self.alone:
             (h,) = cohort.average(h)
         (x,) = cohort.average(x - self.outer_steps * self.outer_step_size * h)

@@ -41,7 +41,7 @@ class Series(Computed):
         exact = problem.hypergradient(start, solved)
 
         def compared(p: ClientVectors) -> dict[str, float]:
-            h = -oracles.lower_cross(x, y, p, None).mean(0)
+            h = -oracles.lower_cross_product(x, y, p, None).mean(0)
             length = float(h.norm())
             return {
                 "cosine": float((h * exact).sum()) / length / float(exact.norm()),
@@ -59,12 +59,12 @@ class Series(Computed):
             total = total + step * power
             if n in TERMS:
                 series[str(n)] = compared(total)
-            power = mean(power - step * oracles.lower_hessian(x, y, power, None))
+            power = mean(power - step * oracles.lower_hessian_product(x, y, power, None))
         terms, eta = self.of.size.terms, PublicFedNest().series_step
         counter: Tensor = gradient
         total = gradient
         for n in range(1, terms + 1):
-            counter = counter - eta * oracles.lower_hessian(x, y, counter, None)
+            counter = counter - eta * oracles.lower_hessian_product(x, y, counter, None)
             total = total + mean(counter) / n
         series["public"] = compared(total)
         series["length of ∇F"] = float(exact.norm())

@@ -5,28 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from synthetic.linear_model import LinearModel
-from toolkit.composition import CompositionProblem
+from synthetic.pieces.linear_model import LinearModel
 from toolkit.draws import Law
 from toolkit.errors import DriftproofError
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
-
-
-class DROProblem(CompositionProblem):
-    """A problem in the form (6) "exp", (5) "log", or the plain "average" of the losses."""
-
-    outer_everywhere = False
-    form: str
-
-    @property
-    def offers(self) -> str:
-        """The average has plain losses, the robust forms are compositions."""
-        return "losses" if self.form == "average" else "composition"
-
-    @property
-    def inside(self) -> bool:
-        """Form (5) averages inside the logarithm."""
-        return self.form == "log"
 
 
 class DROOracles:
@@ -47,7 +29,11 @@ class DROOracles:
         self.client_weights = model.rows.new_tensor(shares)[:, None, None]
 
     def inner_law(self, batch: int) -> Law | None:
-        """Return the law of a minibatch of the loss (none in form "log": whole batches)."""
+        """Return the law of a minibatch of the loss (none in form "log": whole batches).
+
+        Raises:
+            DriftproofError: in form "log" for a batch other than 1.
+        """
         if self.form == "exp":
             return self.model.law(batch)
         if self.form == "log" and batch != 1:
@@ -83,27 +69,30 @@ class DROOracles:
         made = self.temperature * torch.log(y) if self.form == "log" else torch.zeros_like(y)
         return made[:, 0]
 
-    def plain_law(self, batch: int) -> Law | None:
+    def field_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch of the loss in form "average"."""
         return self.model.law(batch) if self.form == "average" else None
 
-    def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return ∇f^i_B in form "average", else 0."""
         if self.form != "average":
             return torch.zeros_like(x)
         value, pullback = self.model(x, xi)
         return pullback(torch.ones_like(value))
 
-    def plain_value(self, x: ClientVectors) -> Tensor:
+    def mean_loss(self, x: ClientVectors) -> Tensor:
         """Return f^i in form "average", else 0."""
-        return self.plain_loss(x, None)
+        return self.batch_loss(x, None)
 
-    def plain_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
+    def batch_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
         """Return f^i_B in form "average", else 0."""
         if self.form != "average":
             return x.new_zeros((x.shape[0], x.shape[2]))
         value: Tensor = self.model(x, xi)[0]
         return value[:, 0]
+
+    plain_law, plain_grad, plain_value = field_law, field_grad, mean_loss
+    """As a composition h is the average of the losses, or 0."""
 
 
 def saddle_value(losses: Tensor, r: Tensor, temperature: float) -> Tensor:

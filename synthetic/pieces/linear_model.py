@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.losses import Loss
+from synthetic.pieces.losses import Loss
 from toolkit.draws import Indices, Law
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
 

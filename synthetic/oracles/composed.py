@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.huber import huber_gradient, huber_value
+from synthetic.pieces.huber import huber_gradient, huber_value
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
 

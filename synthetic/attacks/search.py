@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attack_scores import Scores
+from synthetic.attacks.scores import Scores
 from toolkit.constants import MODULI
 from toolkit.problem import Problem
 

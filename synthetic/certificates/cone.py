@@ -46,6 +46,9 @@ def solve(objective: Any, constraints: Sequence[Any]) -> dict[str, Any]:
 
     Returns:
         status, solver, primal and dual objective, gap, primal and dual residual, iterations.
+
+    Raises:
+        DriftproofError: if the solver ends without an optimum.
     """
     import cvxpy as cp
 

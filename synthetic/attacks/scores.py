@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attack_bilevel import BilevelScores
-from synthetic.outcomes import count_outcomes, outcomes, quotient
+from synthetic.attacks.bilevel import BilevelScores
+from synthetic.attacks.outcomes import count_outcomes, outcomes, quotient
 from toolkit.draws import Law
 from toolkit.problem import Problem
 
@@ -35,11 +35,11 @@ class Scores(BilevelScores):
         """Say whether the problem's oracles have what the attack on a role asks."""
         needs = {
             "inner": "inner", "outer": "outer_grad", "lower": "lower_grad_x",
-            "upper": "upper_grad_x", "plain": "plain_grad", "field": "plain_grad",
+            "upper": "upper_grad_x", "plain": "plain_grad", "field": "field_grad",
             "task": "task_gradient", "loss": "sample_losses",
         }  # fmt: skip
         if role == "strong_concavity":
-            return hasattr(self.oracles, "plain_grad") and self.size % 2 == 0
+            return hasattr(self.oracles, "field_grad") and self.size % 2 == 0
         wanted = needs.get(role.partition("_")[0])
         return hasattr(type(self), role) and (wanted is None or hasattr(self.oracles, wanted))
 
@@ -72,8 +72,9 @@ class Scores(BilevelScores):
 
     def law(self, role: str) -> Law | None:
         """Return the law of the noise that a role's score enumerates (None: it has none)."""
-        exact = ("objective_", "strong_", "field_", "loss_")
-        if role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
+        exact = ("objective_", "strong_", "loss_")
+        alone = role in ("field_smoothness", "plain_smoothness")
+        if alone or role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
             return None
         if role.startswith("outer_"):
             law: Law | None = self.oracles.outer_law(1)
@@ -84,7 +85,8 @@ class Scores(BilevelScores):
         if role.startswith("upper_"):
             sampled = role.endswith("_noise") or "_sample_" in role
             return self.oracles.upper_law(1) if sampled else None
-        of = self.oracles.plain_law if role.startswith("plain_") else self.oracles.inner_law
+        kind = role.partition("_")[0]
+        of = getattr(self.oracles, f"{kind}_law" if kind in ("field", "plain") else "inner_law")
         made: Law | None = of(1)
         return made
 
@@ -156,8 +158,17 @@ class Scores(BilevelScores):
     def plain_gradient_noise(self, x: Tensor) -> Tensor:
         return self._deviation(self.oracles.plain_law(1), x, self.oracles.plain_grad)
 
-    def field_smoothness(self, pair: Tensor) -> Tensor:
+    def plain_smoothness(self, pair: Tensor) -> Tensor:
         return self._steepest(None, pair, self.oracles.plain_grad, _norm)
+
+    def field_gradient_bound(self, x: Tensor) -> Tensor:
+        return self._largest(self.oracles.field_law(1), x, self.oracles.field_grad, _norm)
+
+    def field_gradient_noise(self, x: Tensor) -> Tensor:
+        return self._deviation(self.oracles.field_law(1), x, self.oracles.field_grad)
+
+    def field_smoothness(self, pair: Tensor) -> Tensor:
+        return self._steepest(None, pair, self.oracles.field_grad, _norm)
 
     def task_smoothness(self, pair: Tensor) -> Tensor:
         return self._steepest(None, pair, self._task_gradient, _norm)
@@ -196,7 +207,7 @@ class Scores(BilevelScores):
         x, z = pair.chunk(2)
         half = self.size // 2
         other = torch.cat([x[:half], z[half:]])
-        one, two = (self.oracles.plain_grad(self._every(v), None)[:, half:] for v in (x, other))
+        one, two = (self.oracles.field_grad(self._every(v), None)[:, half:] for v in (x, other))
         step = (x - other)[half:]
         rise = ((one - two) * step).sum(1).amin(0) / step.norm(dim=0)
         return -quotient(rise, x[half:], z[half:])

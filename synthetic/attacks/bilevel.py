@@ -1,4 +1,4 @@
-"""What a bilevel problem's constants bound, as functions of points (see ``attack_scores``)."""
+"""What a bilevel problem's constants bound, as functions of points (see ``scores``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from synthetic.outcomes import outcomes, quotient
+from synthetic.attacks.outcomes import outcomes, quotient
 from toolkit.draws import Law
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
@@ -94,10 +94,10 @@ class BilevelScores:
 
     def _hessian(self, z: Tensor, draw: Tensor | None) -> Tensor:
         """Return ∇²_yy g_i(z; ζ), [clients, lower_dim, lower_dim, candidates]."""
-        return self._columns(z, lambda x, y, v: self.oracles.lower_hessian(x, y, v, draw))
+        return self._columns(z, lambda x, y, v: self.oracles.lower_hessian_product(x, y, v, draw))
 
     def _cross(self, z: Tensor, draw: Tensor | None) -> Tensor:
-        made = self._columns(z, lambda x, y, v: self.oracles.lower_cross(x, y, v, draw))
+        made = self._columns(z, lambda x, y, v: self.oracles.lower_cross_product(x, y, v, draw))
         return made.flatten(1, 2)
 
     def _columns(self, z: Tensor, of: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.optimum import solve
-from synthetic.smooth_optimum import minimise_smooth
+from synthetic.certificates.cone import solve
+from synthetic.certificates.smooth import minimise_smooth
 from toolkit.errors import DriftproofError
 from toolkit.problem import Solution
 
@@ -39,6 +39,9 @@ def newton(rows: Tensor, ridge: float, push: Tensor) -> Tensor:
         rows: b, [samples, dim].
         ridge: ν.
         push: [dim, replicates].
+
+    Raises:
+        DriftproofError: if the steps do not come to rest (see ``ITERATIONS``).
     """
     reach = float(torch.linalg.vector_norm(rows, dim=1).max())
     fine = torch.finfo(rows.dtype).eps ** 0.6  # what is left after a further step is its square

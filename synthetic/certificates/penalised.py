@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.optimum import frank_wolfe_gap, solve
-from synthetic.smooth_optimum import minimise_smooth_on_ball
-
-DIVERGENCES = ("kl", "chi-square")
+from synthetic.certificates.cone import frank_wolfe_gap, solve
+from synthetic.certificates.smooth import minimise_smooth_on_ball
 
 
 def penalised_value(

@@ -1,0 +1,5 @@
+"""Attacks on declared constants; ``attack(problem, role)`` says how closely one was reached."""
+
+from synthetic.attacks.search import Attack, attack, attacked, maximise
+
+__all__ = ["Attack", "attack", "attacked", "maximise"]

@@ -1,0 +1,1 @@
+"""Functions and matrices that families are made of."""
