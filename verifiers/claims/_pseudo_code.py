@@ -1,22 +1,35 @@
 """Compares a run of the federation with pseudo-code written line by line."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
+from toolkit.cases import A, Case, P
 from toolkit.federation import run, sampled_context
-from verifiers.compared import components
+from toolkit.readings import R
+from verifiers.compared import Comparison, components
 
 
-def models(case, name, transcribed, right, fields=("x",)):
+def models(
+    case: Case[P, A],
+    name: str,
+    transcribed: Callable[[P, A, int, R], Iterable[ArrayLike]],
+    right: R,
+    fields: Sequence[str] = ("x",),
+) -> list[Comparison]:
     """Return a comparison for each entry of each client's last state, on the draws of one name.
 
     Args:
-        transcribed: from problem, algorithm, rounds and right side to every client's fields,
-            [fields, clients, dim] with one field's vectors after the other's.
+        transcribed: from problem, algorithm, rounds and right side to the vectors of all clients,
+            field by field.
         fields: of the state.
     """
     ctx = sampled_context(case.problem, (name,), replicates=1)
-    made = run(case.problem, case.algorithm, ctx, rounds=case.rounds, kernels=False)
-    ours = [getattr(made.state, field)[..., 0].numpy().ravel() for field in fields]
+    state = run(case.problem, case.algorithm, ctx, rounds=case.rounds, kernels=False).state
+    ours = [getattr(state, field)[..., 0].numpy().ravel() for field in fields]
     theirs = transcribed(case.problem, case.algorithm, case.rounds, right)
-    theirs = [np.ravel(held) for held in (theirs if len(fields) > 1 else [theirs])]
-    return components("entry {} of the models", np.concatenate(ours), np.concatenate(theirs))
+    theirs_joined = np.concatenate([np.ravel(part) for part in theirs])
+    return components("entry {} of the models", np.concatenate(ours), theirs_joined)

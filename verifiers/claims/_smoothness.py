@@ -1,16 +1,20 @@
 """Compares a stated Lipschitz constant of the objective's gradient with what is proven and met."""
 
-import sympy
+from __future__ import annotations
+
+from collections.abc import Mapping
 
 from synthetic.attack import attack
+from toolkit.cases import Case
+from toolkit.constants import Letters, evaluate
+from verifiers.claim_types.bound import RightSide
 from verifiers.compared import Comparison
 
 
-def steepest(case, right, roles):
+def steepest(case: Case, right: RightSide, roles: Mapping[str, str]) -> list[Comparison]:
     """Return the comparison of right at the constants' letters with the steepest pair of points."""
     constants = case.problem.constants
-    letters = {letter: sympy.Rational(constants[role]) for letter, role in roles.items()}
-    stated = float(right(type("Numbers", (), letters)))
+    stated = evaluate(right(Letters(roles)), roles, constants)
     proven = constants["objective_smoothness"]
-    found = proven * attack(case.problem, "objective_smoothness")
-    return [Comparison("steepest pair of points", found, max(found, proven), stated)]
+    met = proven * attack(case.problem, "objective_smoothness")
+    return [Comparison("steepest pair of points", met, max(met, proven), stated)]

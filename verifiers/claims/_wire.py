@@ -1,15 +1,20 @@
 """Rounds, messages and bytes of a case, counted on the wire: one process a client."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 
-from toolkit.wire import run_on_wire
+from toolkit.algorithm import Algorithm
+from toolkit.cases import Case
+from toolkit.problem import Problem
+from toolkit.wire import WireRun, run_on_wire
 
 
-def counted(case):
+def counted(case: Case[Problem, Algorithm]) -> WireRun:
     """Return the WireRun of one replicate of a case (kept, as a case's forms ask for one run)."""
     return _counted(case.problem, case.algorithm, case.rounds)
 
 
 @lru_cache(maxsize=64)
-def _counted(problem, algorithm, rounds):
+def _counted(problem: Problem, algorithm: Algorithm, rounds: int) -> WireRun:
     return run_on_wire(problem, algorithm, ("counted",), rounds=rounds)
