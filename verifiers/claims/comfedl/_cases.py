@@ -1,15 +1,33 @@
-"""Cases of the full profile: constants over six orders of magnitude, without noise."""
+"""Cases that several bounds are judged on."""
+
+from __future__ import annotations
 
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import grid
+from toolkit.cases import Case, grid
+from toolkit.parameters import sweep
+
+NOISY = BoundedComposition(
+    clients=4, dim=3, inner_dim=2, inner_curvature=0.5, inner_value_noise=0.02,
+    inner_gradient_noise=0.02,
+)  # fmt: skip
+"""The theorems' case with noise; what else differs is said where it is used."""
 
 
-def wide(rounds, branch="general", **heterogeneity):
-    """Return 216 cases; ``heterogeneity`` sweeps a field in which the clients differ."""
+def wide(
+    rounds: int,
+    branch: str = "general",
+    heterogeneity: float = 0.0,
+    inner_heterogeneity: float = 0.0,
+) -> list[Case[BoundedComposition, ComFedL]]:
+    """Return noiseless cases with constants over six orders of magnitude, for the full profile.
+
+    They are 108 for each value of the heterogeneity that is swept.
+    """
     problem = BoundedComposition(
-        clients=[1, 2, 5], dim=2, inner_dim=2, outer_curvature=[1e-3, 1.0, 1e3],
-        inner_curvature=[0.0, 2.0], **heterogeneity,
+        clients=sweep(1, 2, 5), dim=2, inner_dim=2, outer_curvature=sweep(1e-3, 1.0, 1e3),
+        inner_curvature=sweep(0.0, 2.0), heterogeneity=heterogeneity,
+        inner_heterogeneity=inner_heterogeneity,
     )  # fmt: skip
-    algorithm = ComFedL(branch=branch, local_steps=[1, 10], step_size=[1e-4, 1e-2, 1.0])
+    algorithm = ComFedL(branch=branch, local_steps=sweep(1, 10), step_size=sweep(1e-4, 1e-2, 1.0))
     return grid(problem, algorithm, rounds=rounds)
