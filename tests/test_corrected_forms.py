@@ -1,4 +1,4 @@
-"""The derivations of the corrected forms of 003 and 004, link by link, in numbers.
+"""The derivations of the corrected forms of Local-SCGDM and FedDRO, link by link, in numbers.
 
 A run can refute a corrected form; only its derivation supports it for every problem. So each
 inequality that a ``correction`` quotes is checked where it is tight: on laws in which the inner

@@ -1,4 +1,4 @@
-"""Right sides and conditions of FedDRO a second time, in numbers, from 004's displays."""
+"""Right sides and conditions of FedDRO a second time, in numbers, from the paper's displays."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def outer_slope(heterogeneity, y):
 
 
 def at_rest(heterogeneity, sharing, steps, size):
-    """Run Algorithm 1 of 004 for scalars until x̄ stands still; the numbers are its lines."""
+    """Run the paper's Algorithm 1 for scalars until x̄ stands still; the numbers are its lines."""
     clients = SLOPES[heterogeneity]
     x = [0.5] * len(clients)  # 2
     y = [a * 0.5 + c for a, c in clients]
