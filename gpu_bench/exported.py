@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bench.workload import size_text
 from toolkit.environment import processor
+from toolkit.report.benchmark_table import size_text
 
 
 def exported(head: Mapping[str, Any]) -> dict[str, Any]:

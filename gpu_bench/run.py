@@ -14,10 +14,11 @@ from gpu_bench.prepared import Prepared
 from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.timer import Timing, timed, timed_in_turn
 from gpu_bench.ways import ways
-from gpu_bench.workload import Case, Workload, size_text
+from gpu_bench.workload import Case, Workload
 from toolkit.environment import environment, processor
 from toolkit.errors import MissingError
 from toolkit.kernels.registry import Cost
+from toolkit.report.benchmark_table import size_text
 
 PACKAGES = ("driftproof", "numpy", "torch", "numba", "triton", "jax")
 DTYPES = ("float64", "float32")

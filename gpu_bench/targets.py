@@ -149,7 +149,7 @@ def process(*words: str, repeats: int = 1) -> float | str:
 def _verify(profile: str) -> Callable[[Head], float | str]:
     def measure(head: Head) -> float | str:
         with tempfile.TemporaryDirectory() as out:
-            return process("-m", "toolkit", "verify", "--profile", profile, "--out", out)
+            return process("-m", "driftproof", "verify", "--profile", profile, "--out", out)
 
     return measure
 
@@ -228,7 +228,7 @@ TARGETS = (
     Target("import toolkit", 0.3, None, "s",
            lambda head: process("-c", "import toolkit", repeats=5), down=True, whole=True),
     Target("driftproof list", 1.0, None, "s",
-           lambda head: process("-m", "toolkit", "list", repeats=5), down=True, whole=True),
+           lambda head: process("-m", "driftproof", "list", repeats=5), down=True, whole=True),
     Target("recording of measures and traces, share of a run", 0.05, None, "%",
            _core("recording_share"), down=True, whole=True),
     Target("growth of time with R·K·T: the largest exponent", 1.1, None, "",

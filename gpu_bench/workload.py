@@ -96,16 +96,6 @@ def case(
     return decorate
 
 
-def size_text(size: Mapping[str, Any]) -> str:
-    """Return a size as tables print it.
-
-    >>> size_text({"dim": 10, "replicates": 64})
-    'd=10 R=64'
-    """
-    letters = {"clients": "K", "replicates": "R", "dim": "d", "local_steps": "τ", "noise": "σ"}
-    return " ".join(f"{letters.get(key, key)}={value}" for key, value in size.items())
-
-
 def chosen(names: Sequence[str]) -> list[Case]:
     """Return the cases called by their names or by their kernels', in upper or lower case.
 

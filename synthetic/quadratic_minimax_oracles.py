@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 
 class QuadraticMinimaxOracles:
-    """The field of each client, [clients, 2·dim, replicates]."""
+    """The field of each client, [clients, 2·dim, replicates].
+
+    Attributes:
+        matrices, offsets: A_i, [clients, dim, dim], and b_i, [clients, dim].
+        regulariser: λ.
+        noise: what one sign moves the first entries of ∇_x and ∇_y by.
+    """
 
     def __init__(
         self, of: QuadraticMinimax, dtype: torch.dtype, device: str, clients: range
@@ -30,7 +36,8 @@ class QuadraticMinimaxOracles:
         above, below = torch.cat([of.regulariser * unit, -a.mT], 2), torch.cat([a, unit], 2)
         self._matrix = torch.cat([above, below], 1)
         self.client_weights = torch.full_like(self._b[:, :1], 1.0 / of.clients)
-        self._a, self._noise = a, of.gradient_noise / 2**0.5
+        self.matrices, self.offsets, self.regulariser = a, self._b[..., 0], of.regulariser
+        self.noise = of.gradient_noise / 2**0.5
         self.upper_dim, self.lower_smoothness = of.dim, float(of.constants["lower_smoothness"])
         self.upper_law = self.lower_law = self.plain_law
 
@@ -44,19 +51,19 @@ class QuadraticMinimaxOracles:
         field = torch.bmm(self._matrix, x)
         field[:, of.dim :] -= self._b
         if xi is not None:
-            field[:, :: of.dim] += self._noise * xi
+            field[:, :: of.dim] += self.noise * xi
         return field
 
     def upper_value(self, x: Tensor, y: Tensor) -> Tensor:
         """Return f_i(x, y), [clients, replicates]."""
-        saddle = (y * (self._b - torch.bmm(self._a, x))).sum(1)
+        saddle = (y * (self._b - torch.bmm(self.matrices, x))).sum(1)
         return saddle - 0.5 * (y * y).sum(1) + self._of.regulariser / 2 * (x * x).sum(1)
 
     def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return λx − A_iᵀy and the noise."""
-        grad = torch.baddbmm(x, self._a.mT, y, beta=self._of.regulariser, alpha=-1)
+        grad = torch.baddbmm(x, self.matrices.mT, y, beta=self._of.regulariser, alpha=-1)
         if xi is not None:
-            grad[:, 0] += self._noise * xi[:, 0]
+            grad[:, 0] += self.noise * xi[:, 0]
         return grad
 
     def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
@@ -65,9 +72,9 @@ class QuadraticMinimaxOracles:
 
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return y − b_i + A_i x and the noise."""
-        grad = torch.baddbmm(y, self._a, x) - self._b
+        grad = torch.baddbmm(y, self.matrices, x) - self._b
         if zeta is not None:
-            grad[:, 0] += self._noise * zeta[:, 1]
+            grad[:, 0] += self.noise * zeta[:, 1]
         return grad
 
     def lower_grad_x(self, x: Tensor, y: Tensor) -> Tensor:
@@ -80,4 +87,4 @@ class QuadraticMinimaxOracles:
 
     def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return A_iᵀv."""
-        return torch.bmm(self._a.mT, v)
+        return torch.bmm(self.matrices.mT, v)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-DRIFTPROOF = [sys.executable, "-c", "from toolkit.cli import main; main()"]
+DRIFTPROOF = [sys.executable, "-m", "driftproof"]
 
 
 def driftproof(*words: str, cwd: Path | None = None, **more: Any) -> subprocess.CompletedProcess:

@@ -170,7 +170,8 @@ def cases(draw: Any, name: str) -> Case:
     leaf = leaves("kernel")[name]
     kernel: Fused = leaf.load()
     problems = st.one_of(*(FAMILIES[family] for family in kernel.problem))
-    pairs = st.tuples(algorithms(kernel.algorithm), problems)
+    served = st.one_of(*(algorithms(family) for family in kernel.algorithm))
+    pairs = st.tuples(served, problems)
     algorithm, problem = draw(pairs.filter(lambda pair: kernel.accepts(*pair)))
     tau, spans = algorithm.local_steps, kernel.spans
     return Case(
@@ -186,9 +187,9 @@ def cases(draw: Any, name: str) -> Case:
 
 
 def simplest(name: str) -> Case:
-    """Return one case of a kernel with several clients: an algorithm's defaults, served."""
+    """Return one case of a kernel with several clients: its first algorithm's defaults, served."""
     kernel: Fused = leaves("kernel")[name].load()
-    kind: Any = find("algorithm", kernel.algorithm).load()
+    kind: Any = find("algorithm", kernel.algorithm[0]).load()
     algorithm = replace(kind(), **({"terms": 0} if "terms" in kind().values() else {}))
     problem = next(
         member for family in kernel.problem

@@ -18,6 +18,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driftproof.cli import cli
 from gpu_bench import targets
 from gpu_bench.correctness import checked, distance
 from gpu_bench.exported import commit, exported, statistics
@@ -25,14 +26,13 @@ from gpu_bench.prepared import STEPS, Prepared
 from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.run import DTYPES, Plan, check_device, conduct, limited, measured, swept
 from gpu_bench.timer import TURNS, Timing, timed, timed_in_turn
-from gpu_bench.workload import chosen, size_text
+from gpu_bench.workload import chosen
 from tests.commands import DRIFTPROOF
-from toolkit.cli import cli
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.kernels.registry import Cost, Variant
 from toolkit.report.benchmark import OTHERS
-from toolkit.report.benchmark_table import COLUMNS, cells
+from toolkit.report.benchmark_table import COLUMNS, cells, size_text
 
 CEILINGS = Ceilings(
     "cpu", copy=1e10, launch=1e-6, product={"float64": 1e11, "float32": 2e11}, words={"any": 1e9}
@@ -289,7 +289,7 @@ def test_the_page_is_written_even_if_nobody_reads_the_table(tmp_path, quick, mon
     def closed(*a, **k):
         raise BrokenPipeError
 
-    monkeypatch.setattr("toolkit.commands._shared.table", closed)
+    monkeypatch.setattr("driftproof.commands._shared.table", closed)
     with pytest.raises(BrokenPipeError):
         quick("w2", "--out", str(tmp_path))
     assert (tmp_path / "index.html").exists()
@@ -339,7 +339,7 @@ def test_progress_names_only_what_is_measured(tmp_path, quick, monkeypatch):
     def kept(what, *, quiet):
         yield seen.append, seen.append
 
-    monkeypatch.setattr("toolkit.commands._shared.progress", kept)
+    monkeypatch.setattr("driftproof.commands._shared.progress", kept)
     quick("w2", "--out", str(tmp_path))
     total, *names = seen
     assert total == len(names)
@@ -428,13 +428,13 @@ def test_bad_input_is_told(words, status, told, tmp_path):
 
 def test_every_kernel_is_timed_by_a_case(monkeypatch):
     assert set(leaves("kernel")) == {case.kernel for case in CASES}
-    assert [case.name for case in chosen(["nested-lfednest"])] == ["lfednest-minimax"]
-    rest = {name: leaf for name, leaf in leaves("case").items() if name != "lfednest-minimax"}
+    assert [case.name for case in chosen(["nested-fedavg-s"])] == ["fedavg-s-minimax"]
+    rest = {name: leaf for name, leaf in leaves("case").items() if name != "fedavg-s-minimax"}
     monkeypatch.setattr(
         "gpu_bench.workload.leaves", lambda kind: rest if kind == "case" else leaves(kind)
     )
-    with pytest.raises(DriftproofError, match="no case times the kernel 'nested-lfednest'"):
-        chosen(["nested-lfednest"])
+    with pytest.raises(DriftproofError, match="no case times the kernel 'nested-fedavg-s'"):
+        chosen(["nested-fedavg-s"])
 
 
 @pytest.mark.parametrize("changed", [str.lower, str.upper, str.title])
@@ -495,7 +495,7 @@ def test_less_is_better_where_seconds_are_asked():
 
 
 def test_a_process_that_fails_is_no_figure():
-    assert "ended with status 2" in targets.process("-m", "toolkit", "verify", "no-such-claim")
+    assert "ended with status 2" in targets.process("-m", "driftproof", "verify", "no-such-claim")
 
 
 def test_sizes_are_named_by_their_letters():

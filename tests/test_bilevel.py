@@ -20,10 +20,10 @@ from synthetic.problems import (
     QuadraticMinimax,
 )
 from tests.leaves import problems
-from toolkit import average
 from toolkit.algorithms import FedNest, FedOut
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.measure import average
 
 LEVELS = [p for p in problems() if p.values[0].offers in ("bilevel", "minimax")]
 every_problem = pytest.mark.parametrize("problem", LEVELS)

@@ -12,27 +12,25 @@ CHROMIUM = next((p for p in map(shutil.which, ("chromium", "google-chrome")) if 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
 HOSTILE = """
+from driftproof import bound, each, grid, sq
 from synthetic.problems import BoundedComposition
-from toolkit import claim, each, grid, sq
 from toolkit.algorithms import ComFedL
 
-@claim(
+def right(c):
+    return (c.tau * c.eta * c.G_g * c.G_f) ** 2
+
+
+@bound(
     name="own/<img src=x onerror=document.title='ERROR'></script><script>1</script>",
-    kind="bound",
     source="<b>bold</b> & \\"quoted\\"",
     statement=r"</math><script>document.title='ERROR'</script>x \\le y",
+    cases=grid(BoundedComposition(distance=100.0), ComFedL(local_steps=2), rounds=2),
+    explain="<script>document.title='ERROR'</script>",
+    right=right,
+    range=right,
 )
-class Hostile:
-    cases = grid(BoundedComposition(distance=100.0), ComFedL(local_steps=2), rounds=2)
-    explain = "<script>document.title='ERROR'</script>"
-
-    def left(view):
-        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
-
-    def right(c):
-        return (c.tau * c.eta * c.G_g * c.G_f) ** 2
-
-    range = right
+def hostile(view):
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 """
 
 

@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 from synthetic.problems import BoundedComposition
 from tests.leaves import claims
-from toolkit import Assumption, average, claim, each, grid, sq
 from toolkit.algorithms import ComFedL
-from toolkit.cases import Case
-from verifiers.claim_types.claim import KINDS
+from toolkit.cases import Assumption, Case, grid
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
-from toolkit.orders import PLACE
+from toolkit.measure import average, each, sq
 from toolkit.readings import ByProof
 from toolkit.report.page import grouped
 from toolkit.verdict import Verdict, overall
 from verifiers import assert_claim, record
+from verifiers.claim_types.bound import BoundClaim, bound
+from verifiers.claim_types.order_in_statement import PLACE
+from verifiers.claim_types.rate import RateClaim
 from verifiers.controls import checked
 from verifiers.empirical import measure_block
 from verifiers.verify import Settings, judge
@@ -29,7 +30,7 @@ from verifiers.verify import Settings, judge
 
 @pytest.mark.parametrize("made", claims())
 def test_a_claim_says_what_it_is(made):
-    assert made.kind in KINDS
+    assert made.kind in made.kinds
     assert made.source
     assert made.statement
     assert made.cases or made.prove or any(isinstance(f.right, ByProof) for f in made.forms)
@@ -55,7 +56,7 @@ def test_verdicts_are_those_on_record_and_siblings_are_refused(made):
         assert row.verdict == row.expected, row.case["label"]
     held = record.read()[made.name]
     recorded = {(form, key) for form, cases in held.items() for key in cases}
-    assert recorded == {(record.form_key(row), row.case["key"]) for row in own}
+    assert recorded == {(row.form_key, row.case["key"]) for row in own}
     assert record.as_expected(own)
     assert all(check.good for check in checked(rows))
 
@@ -71,8 +72,8 @@ def test_metadata_are_literals_that_need_no_import():
         loaded = leaf.load()
         assert leaf.name == loaded.name
         written, shown = leaf.metadata["statement"], loaded.statement
-        assert written == shown or loaded.rate is not None
-        assert (PLACE in written) == (loaded.rate is not None)
+        assert written == shown or isinstance(loaded, RateClaim)
+        assert (PLACE in written) == (isinstance(loaded, RateClaim))
         assert PLACE not in shown
         assert leaf.metadata["source"] == loaded.source
 
@@ -113,9 +114,9 @@ def make(**body):
         "left": drift,
         "right": lambda c: (c.tau * c.eta * c.G_g * c.G_f) ** 2,
     }
-    assumes = body.pop("assumes", ())
-    decorate = claim(name="own/drift", kind="bound", source="–", statement="x", assumes=assumes)
-    return decorate(type("Own", (), parts | body))
+    fields = parts | body
+    left = fields.pop("left")
+    return bound(name="own/drift", source="–", statement="x", **fields)(left)
 
 
 def only(made):
@@ -291,14 +292,12 @@ def test_a_claim_that_is_written_wrongly_is_told_how(body, said):
 
 
 def test_a_claim_of_an_unknown_kind_or_without_a_right_side_is_refused():
-    with pytest.raises(DriftproofError, match="unknown kind of claim"):
-        claim(name="x", kind="bond", source="", statement="")
+    with pytest.raises(DriftproofError, match="unknown kind of @bound"):
+        make(kind="bond")
     with pytest.raises(DriftproofError, match="no right side"):
-        claim(name="x", kind="bound", source="", statement="")(
-            type("C", (), {"cases": grid(FAR, ComFedL(), rounds=1)})
-        )
+        make(right=None)
     with pytest.raises(DriftproofError, match="no cases"):
-        claim(name="x", kind="bound", source="", statement="")(type("C", (), {"right": 1}))
+        make(cases=[])
 
 
 @pytest.mark.parametrize("made", claims())
@@ -351,7 +350,7 @@ def test_the_union_bound_over_every_claim_keeps_the_contract():
     for leaf in leaves("claim").values():
         made = leaf.load()
         own = [form for form in made.forms if form.form != "sibling"]
-        if made.left is not None:
+        if isinstance(made, BoundClaim | RateClaim):
             rows += len(own) * sum(noisy(case) for case in made.cases_for("full"))
     assert rows * ALPHA <= 0.01
 
@@ -408,13 +407,12 @@ def test_a_constant_that_the_right_side_needs_and_nobody_proved_is_named():
 @pytest.mark.parametrize(
     ("build", "said"),
     [
-        (lambda: grid(FAR, ComFedL()), "rounds = None"),
+        (lambda: grid(FAR, ComFedL()), "rounds = 0"),
         (lambda: Case(FAR, ComFedL(), -2), "rounds = -2"),
         (lambda: Case(FAR, ComFedL(step_size=[0.1, 0.2]), 2), "a list for step_size"),
         (lambda: Case(ComFedL(), FAR, 2), "Case with ComFedL"),
         (lambda: make(cases=[FAR]), "hold BoundedComposition"),
-        (lambda: claim(name="x", kind="existence", source="", statement="")(
-            type("C", (), {"right": 1})), "claim x has no cases"),
+        (lambda: make(kind="existence", cases=[]), "claim own/drift has no cases"),
         (lambda: Settings(profile="fast"), "unknown profile 'fast'"),
     ],
 )  # fmt: skip

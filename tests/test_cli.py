@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from driftproof.commands.new import ORIGINS
 from tests.commands import driftproof
 from toolkit.discover import KINDS, leaves
 from toolkit.report.page import asset
@@ -34,7 +36,8 @@ def test_list_names_every_leaf_and_imports_none(tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ("import toolkit",),
+        ("import driftproof",),
+        ("from driftproof import DriftproofError, Problem, Algorithm, intended",),
         (
             "from toolkit.discover import leaves",
             "[leaf for kind in ('claim', 'algorithm') for leaf in leaves(kind).values()]",
@@ -56,7 +59,7 @@ def test_importing_and_listing_cost_nothing_heavy(words):
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_show_tells_of_every_leaf(kind, capsys):
     """In this process: a new one for each leaf would import torch each time."""
-    from toolkit.cli import cli
+    from driftproof.cli import cli
 
     for name, leaf in leaves(kind).items():
         cli.main(["show", name], prog_name="driftproof", standalone_mode=False)
@@ -101,7 +104,7 @@ def test_verify_takes_names_globs_and_files(tmp_path):
     assert claims == {"comfedl/lemma-1", "comfedl/lemma-2", "mine/drift"}
 
 
-@pytest.mark.parametrize("kind", ["claim", "problem", "algorithm"])
+@pytest.mark.parametrize("kind", list(ORIGINS))
 def test_new_writes_a_file_that_works(kind, tmp_path):
     made = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -110,6 +113,16 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     again = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert again.returncode == 2
     assert "exists" in again.stderr
+    words = "import sys; from toolkit.discover import find; find(*sys.argv[1:]).load()"
+    script = [sys.executable, "-c", words, kind, path.name]
+    imported = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
+    assert imported.returncode == 0, imported.stderr
+    if kind == "experiment":
+        ran = driftproof("run", path.name, "--profile", "smoke", "--workers", "2", cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        assert "more local steps" in ran.stdout
+        resumed = driftproof("run", path.name, "--profile", "smoke", "--resume", cwd=tmp_path)
+        assert resumed.returncode == 0, resumed.stderr
     if kind == "claim":
         body = path.read_text().split('"""')[-1]
         assert len([line for line in body.splitlines() if line.strip()]) <= 60
@@ -153,9 +166,9 @@ def test_mistakes_are_told_without_a_traceback(words, said, tmp_path):
 
 
 CLAIM = """
-@claim(name='a/b', kind='bound', source='', statement='')
-class A:
-    right = 1
+@bound(name='a/b', source='', statement='', right=1)
+def a(view):
+    return None
 """
 FILES = {
     "no_python.py": ("this is (not python\n", "no_python.py:1"),
@@ -168,13 +181,13 @@ FILES = {
     ),
     "negative.py": (
         "from synthetic.problems import BoundedComposition\n"
-        "from toolkit import claim\n"
+        "from driftproof import bound\n"
         "PROBLEM = BoundedComposition(outer_slope=-2.0)\n" + CLAIM,
         "outer_slope = -2.0",
     ),
     "dynamic_name.py": (
-        "from toolkit import claim\nN = 'a'\n"
-        "@claim(name=N, kind='bound', source='', statement='')\nclass A:\n    right = 1\n",
+        "from driftproof import bound\nN = 'a'\n"
+        "@bound(name=N, source='', statement='', right=1)\ndef a(view):\n    return None\n",
         "has no literal name",
     ),
 }
@@ -201,7 +214,7 @@ def test_an_error_inside_a_users_measure_is_told_at_its_line(tmp_path):
     for workers in ("1", "2"):
         made = driftproof("verify", "drift.py", "--workers", workers, cwd=tmp_path)
         assert made.returncode == 2
-        assert f"drift.py:{line}: in left: TypeError" in made.stderr
+        assert f"drift.py:{line}: in client_drift: TypeError" in made.stderr
         assert path.read_text().splitlines()[line - 1].strip() in made.stderr
         assert "leaked" not in made.stderr
         assert "Traceback" not in made.stderr
@@ -253,7 +266,7 @@ def test_version_and_help():
 
     assert __version__ in driftproof("--version").stdout
     shown = driftproof("--help").stdout
-    for path in (Path(__file__).parents[1] / "toolkit" / "commands").glob("[a-z]*.py"):
+    for path in (Path(__file__).parents[1] / "driftproof" / "commands").glob("[a-z]*.py"):
         assert path.stem.removesuffix("_") in shown
 
 
@@ -318,7 +331,7 @@ def test_a_claims_file_may_import_what_lies_beside_it_and_resume_sees_it_change(
 
 
 def test_a_defect_is_told_with_a_status_of_its_own(monkeypatch, capsys):
-    from toolkit import cli
+    from driftproof import cli
 
     def broken(*words, **options):
         raise ZeroDivisionError("division by zero")

@@ -8,23 +8,24 @@ import numpy as np
 import pytest
 
 from synthetic.problems import BoundedComposition
-from toolkit import claim, grid
+from toolkit.cases import grid
 from toolkit.errors import DriftproofError
 from toolkit.report.files import write_report
 from toolkit.verdict import Verdict
-from verifiers.ground_truth import Comparison, components, judge
+from verifiers.claim_types.comparison import comparison
+from verifiers.compared import Comparison, components
+from verifiers.ground_truth import judge
 from verifiers.verify import Settings, header
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
 
 
 def claimed(kind):
-    @claim(name="own/numbers", kind=kind, source="", statement="x")
-    class Made:
-        cases = grid(BoundedComposition())
-        right = staticmethod(lambda c: 0)
-
-    return Made
+    decorate = comparison(
+        name="own/numbers", kind=kind, source="", statement="x", cases=grid(BoundedComposition()),
+        right=0,
+    )  # fmt: skip
+    return decorate(lambda case, right: [])
 
 
 def judged(kind, comparisons):

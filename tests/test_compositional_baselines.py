@@ -14,11 +14,11 @@ import torch
 
 from synthetic.bounded_oracles import BoundedOracles
 from synthetic.problems import KLDRO, MAML, BoundedComposition
-from toolkit import average
 from toolkit.algorithms import GCIVR, ComFedL, LocalBSGD, LocalMOML, LocalSCGD
 from toolkit.draws import SignMean, Words
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.measure import average
 from toolkit.statistics import interval
 
 WRITTEN = {"local-bsgd", "local-scgd", "local-moml", "gcivr"}

@@ -16,12 +16,12 @@ import pytest
 import torch
 
 from synthetic.problems import AveragedComposition, BiasAmplification, BoundedComposition
-from toolkit import each, given_past, sq
 from toolkit.algorithms import CompositionalFedAvg, LocalSCGDM
 from toolkit.constants import Letters, evaluate
 from toolkit.discover import leaves
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run, sampled_context
+from toolkit.measure import each, given_past, sq
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.empirical import coefficients, roles_of
 

@@ -9,10 +9,10 @@ from torch.utils._pytree import tree_leaves
 
 from synthetic.problems import LogisticBilevel, QuadraticMinimax
 from tests.leaves import fits, members, pairs, problems
-from toolkit import average, each, sq
 from toolkit.algorithms import FedAvg
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.federation import run, sampled_context
+from toolkit.measure import average, each, sq
 from verifiers.verify import check_device
 
 aten = torch.ops.aten

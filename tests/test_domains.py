@@ -9,7 +9,7 @@ from sympy import Abs, Max, Piecewise, Rational, Symbol, exp, log, sqrt
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Verdict
-from verifiers import conditioned, symbolic
+from verifiers import conditioned, proofs
 from verifiers.domains import described, points
 from verifiers.symbolic import (
     Step,
@@ -27,7 +27,7 @@ p, r, bare = Symbol("p", positive=True), Symbol("r", real=True), Symbol("x")
 
 
 def row(*steps):
-    return symbolic.judge(CLAIM, CLAIM.forms[0], list(steps))
+    return proofs.judge(CLAIM, CLAIM.forms[0], list(steps))
 
 
 def test_a_root_of_a_square_depends_on_the_domain():

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.users import UsersQuadratic, smooth_claim
-from toolkit import average, each, sq
 from toolkit.algorithms import FedAvg
 from toolkit.cases import Case
+from toolkit.measure import average, each, sq
 from verifiers.empirical import measure_block
 
 PROBLEM, METHOD = UsersQuadratic(noise=0.5), FedAvg(local_steps=2, step_size=0.1)
@@ -38,7 +38,7 @@ OTHERS = {
 
 def test_the_same_names_give_the_same_draws():
     np.testing.assert_array_equal(drawn(), drawn())
-    with_other_rights = dataclasses.replace(CLAIM, forms=smooth_claim(PROBLEM, factor=9.0).forms)
+    with_other_rights = dataclasses.replace(CLAIM, right=smooth_claim(PROBLEM, factor=9.0).right)
     np.testing.assert_array_equal(drawn(), drawn(with_other_rights))
 
 

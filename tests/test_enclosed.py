@@ -11,12 +11,13 @@ import torch
 from flint import arb
 
 from synthetic.problems import BoundedComposition, QuadraticBilevel
-from toolkit import claim, each, grid, sq
 from toolkit.algorithms import ComFedL, FedNest
 from toolkit.balls import RefusedError
-from toolkit.cases import Case
+from toolkit.cases import Case, grid
+from toolkit.measure import each, sq
 from toolkit.verdict import Evidence, Verdict
 from verifiers import enclosed, record
+from verifiers.claim_types.bound import bound
 from verifiers.enclosed import Comparison, enclose, left_open
 from verifiers.evidence import Measured
 from verifiers.jobs import jobs_for
@@ -29,48 +30,52 @@ NEAR = 1 - sympy.Rational(1, 10**9)
 def drift(eta):
     """‖w̄_{s,t} − w̄_s‖² ≤ τ²η²G_f²G_g², an equality after the last local step."""
 
-    @claim(name="tiny/drift", kind="bound", source="", statement="")
-    class Drift:
-        cases = grid(
+    def right(c):
+        return (c.tau * c.eta * c.G_f * c.G_g) ** 2
+
+    @bound(
+        name="tiny/drift",
+        source="",
+        statement="",
+        cases=grid(
             BoundedComposition(clients=2, distance=20.0),
             ComFedL(local_steps=3, step_size=eta),
             rounds=3,
-        )
+        ),
+        right=right,
+        false_siblings=[("near", lambda c: NEAR * (c.tau * c.eta * c.G_f * c.G_g) ** 2)],
+    )
+    def drift(view):
+        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
-        def left(view):
-            return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
-
-        def right(c):
-            return (c.tau * c.eta * c.G_f * c.G_g) ** 2
-
-        false_siblings = [("near", lambda c: NEAR * (c.tau * c.eta * c.G_f * c.G_g) ** 2)]
-
-    return Drift
+    return drift
 
 
 def cancelling(eta):
     """‖w_{t+1}‖² − ‖w_t‖² = −2η⟨u, w_t⟩ + η²‖u‖²: the squares cancel up to η, the rest to η²."""
 
-    @claim(name="tiny/cancelling", kind="bound", source="", statement="")
-    class Cancelling:
-        cases = grid(BoundedComposition(distance=20.0), ComFedL(step_size=eta), rounds=3)
+    def right(c):
+        return -2 * c.eta * c.measured("inner") + (c.eta * c.G_f * c.G_g) ** 2
 
-        def left(view):
-            before = view.before.w.mean(0)
-            inner = (view.mean("u") * before).sum(0)
-            return each("transition", sq(view.mean("w")) - sq(before), inner=inner)
-
-        def right(c):
-            return -2 * c.eta * c.measured("inner") + (c.eta * c.G_f * c.G_g) ** 2
-
-        false_siblings = [
+    @bound(
+        name="tiny/cancelling",
+        source="",
+        statement="",
+        cases=grid(BoundedComposition(distance=20.0), ComFedL(step_size=eta), rounds=3),
+        right=right,
+        false_siblings=[
             (
                 "near",
                 lambda c: -2 * c.eta * c.measured("inner") + NEAR * (c.eta * c.G_f * c.G_g) ** 2,
             )
-        ]
+        ],
+    )
+    def cancelling(view):
+        before = view.before.w.mean(0)
+        inner = (view.mean("u") * before).sum(0)
+        return each("transition", sq(view.mean("w")) - sq(before), inner=inner)
 
-    return Cancelling
+    return cancelling
 
 
 def rows_of(made, *, seed=0):
@@ -109,18 +114,21 @@ def test_constants_are_allowed_their_own_rounding():
     for noise in (0.2, 0.1):
         problem = BoundedComposition(inner_slope=0.1, inner_gradient_noise=noise)
 
-        @claim(name="tiny/constant", kind="bound", source="", statement="")
-        class Constant:
-            cases = [Case(problem, ComFedL(branch="special"), 1)]
+        def right(c):
+            return c.G_f
 
-            def left(view):
-                total = view.round_start("w").sum(0)
-                return each("round", total - total + 0.1 + view.problem.inner_gradient_noise)
+        @bound(
+            name="tiny/constant",
+            source="",
+            statement="",
+            cases=[Case(problem, ComFedL(branch="special"), 1)],
+            right=right,
+        )
+        def constant(view):
+            total = view.round_start("w").sum(0)
+            return each("round", total - total + 0.1 + view.problem.inner_gradient_noise)
 
-            def right(c):
-                return c.G_f
-
-        made = enclose(Constant, Constant.cases[0], Constant.forms[0])[0]
+        made = enclose(constant, constant.cases[0], constant.forms[0])[0]
         exact = Fraction(0.1) + Fraction(noise)
         assert made.ends[2] <= exact <= made.ends[3]
         assert made.verdict is Verdict.SUPPORTED
@@ -164,18 +172,21 @@ def test_precision_grows_until_it_is_enough(monkeypatch):
 
 
 def test_a_refused_operation_is_named_and_the_row_stays_as_it_was():
-    @claim(name="tiny/refused", kind="bound", source="", statement="")
-    class Refused:
-        cases = grid(BoundedComposition(distance=20.0), ComFedL(step_size=1e-12), rounds=1)
+    def right(c):
+        return (c.eta * c.G_f * c.G_g) ** 2
 
-        def left(view):
-            moved = view.mean("w") - view.round_start("w")
-            return each("round", "local_step", sq(moved.sign() * moved))
+    @bound(
+        name="tiny/refused",
+        source="",
+        statement="",
+        cases=grid(BoundedComposition(distance=20.0), ComFedL(step_size=1e-12), rounds=1),
+        right=right,
+    )
+    def refused(view):
+        moved = view.mean("w") - view.round_start("w")
+        return each("round", "local_step", sq(moved.sign() * moved))
 
-        def right(c):
-            return (c.eta * c.G_f * c.G_g) ** 2
-
-    ((row,), _) = rows_of(Refused)
+    ((row,), _) = rows_of(refused)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "in ball arithmetic: torch's sign has no version for balls" in row.reason
 
@@ -183,26 +194,29 @@ def test_a_refused_operation_is_named_and_the_row_stays_as_it_was():
 def test_a_left_side_that_may_be_0_is_not_taken_for_0_where_balls_refuse():
     """‖w̄_{s,t} − w̄_s‖² is 2.5e-23, not 0: the range tells nothing of it."""
 
-    @claim(name="tiny/dust", kind="bound", source="", statement="")
-    class Dust:
-        cases = grid(
+    def right(c):
+        return 0
+
+    def most(c):
+        return 100 * (c.G_f * c.G_g) ** 2
+
+    @bound(
+        name="tiny/dust",
+        source="",
+        statement="",
+        cases=grid(
             BoundedComposition(clients=2, distance=20.0, inner_value_noise=1.0),
             ComFedL(local_steps=5, step_size=1e-12),
             rounds=1,
-        )
+        ),
+        right=right,
+        range=most,
+        false_siblings=[("half", lambda c: (c.tau * c.eta * c.G_f * c.G_g) ** 2 / 2)],
+    )
+    def dust(view):
+        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
-        def left(view):
-            return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
-
-        def right(c):
-            return 0
-
-        def range(c):
-            return 100 * (c.G_f * c.G_g) ** 2
-
-        false_siblings = [("half", lambda c: (c.tau * c.eta * c.G_f * c.G_g) ** 2 / 2)]
-
-    ((printed, half), _) = rows_of(Dust)
+    ((printed, half), _) = rows_of(dust)
     assert (printed.verdict, printed.evidence) == (Verdict.INCONCLUSIVE, None)
     assert half.verdict is Verdict.INCONCLUSIVE
     assert not printed.attained
@@ -222,22 +236,25 @@ def test_a_left_side_that_may_be_0_is_not_taken_for_0_where_balls_refuse():
 def test_what_cancels_inside_a_measure_is_not_taken_for_0(measure, verdict):
     """1 − cos(10⁻⁹) is 5e-19; single and double precision both find 0."""
 
-    @claim(name="tiny/inside", kind="bound", source="", statement="")
-    class Inside:
-        cases = grid(
+    def right(c):
+        return (c.tau * c.eta * c.G_f * c.G_g) ** 2
+
+    @bound(
+        name="tiny/inside",
+        source="",
+        statement="",
+        cases=grid(
             BoundedComposition(clients=2, distance=0.0, heterogeneity=1.0),
             ComFedL(step_size=1e-9),
             rounds=1,
-        )
+        ),
+        right=right,
+    )
+    def inside(view):
+        moved = sq(view.client("w")[0] - view.round_start("w"))
+        return each("round", "local_step", measure(moved))
 
-        def left(view):
-            moved = sq(view.client("w")[0] - view.round_start("w"))
-            return each("round", "local_step", measure(moved))
-
-        def right(c):
-            return (c.tau * c.eta * c.G_f * c.G_g) ** 2
-
-    ((row,), _) = rows_of(Inside)
+    ((row,), _) = rows_of(inside)
     assert row.verdict is verdict
 
 
@@ -267,17 +284,20 @@ def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
     """F(x_0) − inf F = ½·10⁻¹⁸ is lost in doubles beside inf F = ½, not in balls."""
     problem = BoundedComposition(heterogeneity=1.0, clients=2, distance=1e-9)
 
-    @claim(name="tiny/gap", kind="bound", source="", statement="")
-    class Gap:
-        cases = [Case(problem, ComFedL(), 1)]
+    def right(c):
+        return c.F_gap
 
-        def left(view):
-            return each("round", sq(view.round_start("w")) / 2)
+    @bound(
+        name="tiny/gap",
+        source="",
+        statement="",
+        cases=[Case(problem, ComFedL(), 1)],
+        right=right,
+    )
+    def gap(view):
+        return each("round", sq(view.round_start("w")) / 2)
 
-        def right(c):
-            return c.F_gap
-
-    made = enclose(Gap, Gap.cases[0], Gap.forms[0])[0]
+    made = enclose(gap, gap.cases[0], gap.forms[0])[0]
     assert made.ends[2] <= Fraction(1e-9) ** 2 / 2 <= made.ends[3]
     assert made.verdict is Verdict.SUPPORTED
 
@@ -286,18 +306,22 @@ def test_gradients_of_a_bilevel_objective_have_no_rounding():
     """The gradient needs y*(x), which doubles round: in balls it is as narrow as asked for."""
     problem = QuadraticBilevel(distance=1.0)
 
-    @claim(name="tiny/bilevel", kind="bound", source="", statement="")
-    class AtRest:
-        cases = [Case(problem, FedNest(outer_step_size=1e-9), 2)]
+    def right(c):
+        return 10
 
-        def left(view):
-            return each("round", sq(view.gradient(view.round_start("x"))))
-
-        def right(c):
-            return 10
+    @bound(
+        name="tiny/bilevel",
+        source="",
+        statement="",
+        cases=[Case(problem, FedNest(outer_step_size=1e-9), 2)],
+        right=right,
+    )
+    def at_rest(view):
+        return each("round", sq(view.gradient(view.round_start("x"))))
 
     ends = [
-        enclose(AtRest, AtRest.cases[0], AtRest.forms[0], bits=bits)[1].left for bits in (200, 400)
+        enclose(at_rest, at_rest.cases[0], at_rest.forms[0], bits=bits)[1].left
+        for bits in (200, 400)
     ]
     assert ends[0].overlaps(ends[1])
     assert ends[0].rad() < 1e-40
@@ -313,7 +337,7 @@ def counterexamples():
     for name in sorted(wanted):
         made = select([name])[0].load()
         for form in made.forms:
-            key = f"{form.form}: {form.reading}" if form.reading else form.form
+            key = form.key
             refuted = {k for k, v in held[name].get(key, {}).items() if v == "REFUTED"}
             for case in made.cases:
                 short = (case.rounds or 0) * case.algorithm.local_steps <= 500

@@ -8,7 +8,6 @@ import torch
 
 from synthetic.problems import BoundedComposition
 from tests.leaves import pairs
-from toolkit import average, sq
 from toolkit.algorithms import (
     GCIVR,
     ComFedL,
@@ -23,6 +22,7 @@ from toolkit.draws import BLOCK
 from toolkit.engines.enumerated import TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.measure import average, sq
 from toolkit.statistics import interval
 
 NOISY = BoundedComposition(

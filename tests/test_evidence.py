@@ -9,10 +9,10 @@ import torch
 from synthetic.problems import KLDRO, BoundedComposition
 from tests.leaves import problems
 from tests.test_claims import make
-from toolkit import average, each, sq
 from toolkit.algorithms import ComFedL
 from toolkit.cases import Case
 from toolkit.federation import run_exactly
+from toolkit.measure import average, each, sq
 from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth
 from toolkit.verdict import Evidence, Row, Verdict, overall

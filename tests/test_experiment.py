@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
-import struct
 
 import numpy as np
 import pytest
 
+from synthetic.image_problems.imbalanced import ImbalancedImages
 from tests.commands import driftproof
-from toolkit.datasets.digits import digits
+from toolkit.dataset import read
 from toolkit.discover import leaves
-from verifiers.experiment import judged_by_seeds
-from verifiers.experiments.comfedl._imbalanced_problem import Imbalanced
-from verifiers.experiments.comfedl._imbalanced_runs import OneRun
+from toolkit.errors import DriftproofError
+from toolkit.idx import as_idx
+from verifiers.experiment import Plan, judged_by_seeds
+from verifiers.experiments.comfedl.imbalanced.run import ImageRun
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +55,11 @@ def test_the_printed_step_overflows_and_it_is_said_where(smoke):
 
 def test_an_overflow_is_where_exp_overflows():
     """Two routes: the finding, and the step by hand up to there."""
-    run_ = OneRun("comfedl", 0.2, 0.01, 0, 0, 5, None, "batched", (200, 60))
-    found = json.loads(run_.work())["overflow"]
-    assert found["exponent"] > np.log(np.finfo(float).max)
-    quiet = OneRun("comfedl", 0.5, 0.001, 0, 0, 5, None, "batched", (200, 60))
-    assert json.loads(quiet.work())["overflow"] is None
+    loud = ImageRun(temperature=0.2, rounds=5, large=200)
+    overflow = loud.measured()["overflow"]
+    assert overflow["exponent"] > np.log(np.finfo(float).max)
+    quiet = ImageRun(temperature=0.5, step_size=0.001, rounds=5, large=200)
+    assert quiet.measured()["overflow"] is None
 
 
 def test_the_objective_ends_above_its_certified_optimum(smoke):
@@ -75,7 +76,7 @@ def test_the_objective_ends_above_its_certified_optimum(smoke):
 def test_both_routes_to_the_optimum_agree():
     from synthetic.smooth_optimum import minimise_smooth_on_ball
 
-    problem = Imbalanced(clients=3, large=30, small=10, validation=10, form="log")
+    problem = ImbalancedImages(clients=3, large=30, small=10, validation=10, form="log")
     point, certificate = minimise_smooth_on_ball(
         problem.value_and_gradient, problem.start(), problem.ball
     )
@@ -85,24 +86,22 @@ def test_both_routes_to_the_optimum_agree():
 
 
 def test_clients_have_their_own_images():
-    problem = Imbalanced(large=200, validation=60)
+    problem = ImbalancedImages(large=200, validation=60)
     features, labels, validation, _ = problem.parts
     assert [len(part) for part in labels] == [200] + [20] * 9
     assert {len(part) for part in validation} == {60}
     rows = np.concatenate([*features, *validation])
-    held = digits().pixels
+    held = read(None).train.features
     # digits repeat no image, so that a row stands for one image
     assert len(np.unique(held, axis=0)) == len(held)
     assert len(np.unique(rows, axis=0)) == len(rows)
-    again = Imbalanced(large=200, validation=60, partition=1).parts[0][0]
+    again = ImbalancedImages(large=200, validation=60, partition=1).parts[0][0]
     assert not np.array_equal(features[0], again)
 
 
 def test_the_wire_engine_gives_the_same_curves():
-    made = [
-        json.loads(OneRun("comfedl", 1.0, 0.01, 0, 0, 2, None, engine, (60, 20)).work())
-        for engine in ("batched", "wire")
-    ]
+    run = ImageRun(temperature=1.0, rounds=2, large=60, validation=20)
+    made = [run.but(engine=engine).measured() for engine in ("batched", "wire")]
     assert made[0]["rounds"] == made[1]["rounds"]
     np.testing.assert_allclose(made[0]["objective"], made[1]["objective"], rtol=1e-12)
     assert made[0]["validation average"] == made[1]["validation average"]
@@ -110,17 +109,13 @@ def test_the_wire_engine_gives_the_same_curves():
 
 def test_a_folder_of_idx_files_is_run(tmp_path):
     """MNIST's format with other images: digits enlarged, as many as the smoke size needs."""
-    held = digits()
-    pixels = np.kron(held.pixels.reshape(-1, 8, 8), np.ones((1, 2, 2)))
-    pixels, labels = (pixels * 255).astype(np.uint8).repeat(2, 0), held.labels.repeat(2)
+    train = read(None).train
+    pixels = np.kron(train.features.reshape(-1, 8, 8), np.ones((1, 2, 2)))
+    pixels, labels = (pixels * 255).repeat(2, 0), train.labels.repeat(2)
     for name, array in (("train-images-idx3-ubyte", pixels), ("train-labels-idx1-ubyte", labels)):
-        header = struct.pack(">HBB", 0, 8, array.ndim) + struct.pack(
-            f">{array.ndim}I", *array.shape
-        )
-        data = header + array.astype(np.uint8).tobytes()
-        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
-    made = OneRun("fedavg", 0.5, 0.01, 0, 0, 3, tmp_path, "batched", (1000, 200)).work()
-    accuracies = json.loads(made)["validation average"]
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(as_idx(array)))
+    run = ImageRun(method="fedavg", rounds=3, data=tmp_path, large=1000, validation=200)
+    accuracies = run.measured()["validation average"]
     assert accuracies[-1] > accuracies[0]
 
 
@@ -164,6 +159,12 @@ def test_a_report_of_an_experiment_is_rebuilt(smoke):
 )
 def test_a_sentence_is_judged_by_a_paired_test(better, worse, verdict):
     assert judged_by_seeds("s", "x", better, worse, comparisons=10).verdict == verdict
+
+
+def test_a_plan_names_what_there_is():
+    for wrong in ({"profile": "full"}, {"engine": "gpu"}):
+        with pytest.raises(DriftproofError, match="unknown"):
+            Plan(**wrong)
 
 
 def test_every_experiment_is_named_and_sourced():

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
-from toolkit import average, each, sq
 from toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
+from toolkit.measure import average, each, sq
 
 PROBLEM = BoundedComposition(clients=4, dim=2, heterogeneity=1.0)
 

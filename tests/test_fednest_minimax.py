@@ -1,4 +1,4 @@
-"""The minimax experiment of 002: its problem, its predictions, its kernels and its sentences."""
+"""FedNest's minimax experiment: its problem, its predictions, its kernels and its sentences."""
 
 from __future__ import annotations
 
@@ -20,12 +20,18 @@ from tests.commands import driftproof
 from toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
-from verifiers.experiments.fednest._minimax_predicted import linear_rate, predicted
-from verifiers.experiments.fednest._minimax_report import distances, norms, steepness
-from verifiers.experiments.fednest._minimax_runs import WITHOUT, OneRun, Setting, Size
+from verifiers.experiments.fednest.minimax.predicted import linear_rate, predicted
+from verifiers.experiments.fednest.minimax.report import distances, norms, steepness
+from verifiers.experiments.fednest.minimax.run import WITHOUT, MinimaxRun, Setting, Size
 
 SMALL = Size(1, 40, clients=6, dim=3, sampled=0.5, calls=2, inner_steps=20, outer_steps=40)
 CALLS = {"terms": 0, "inner_calls": 3, "inner_steps": 4, "outer_steps": 5}
+
+
+def one_run(method, rounds):
+    return MinimaxRun(
+        method=method, setting=Setting(), participation=0.5, size=SMALL, rounds=rounds
+    )
 
 
 @pytest.fixture(scope="module")
@@ -171,12 +177,7 @@ def test_the_floor_of_one_number_by_hand():
 
 
 def test_without_b_fednest_goes_to_zero_although_the_saddle_point_is_elsewhere():
-    made = {
-        method: json.loads(
-            OneRun(method, Setting(), 0.5, replace(SMALL, rounds=400), 0, 0, "batched").work()
-        )
-        for method in ("FedNest", WITHOUT)
-    }
+    made = {method: one_run(method, 400).measured() for method in ("FedNest", WITHOUT)}
     without, whole = made[WITHOUT], made["FedNest"]
     assert norms(without)[-1] < 1e-11
     assert sum(whole["saddle"]) > 0.01
@@ -199,11 +200,9 @@ def test_the_notebooks_loop_is_fednest_without_b():
 
 
 def test_the_wire_gives_the_same_curves():
-    size = replace(SMALL, rounds=3, clients=4, inner_steps=3, outer_steps=3)
-    batched, wire = (
-        json.loads(OneRun("LFedNest", Setting(), 0.5, size, 0, 0, engine).work())
-        for engine in ("batched", "wire")
-    )
+    size = replace(SMALL, clients=4, inner_steps=3, outer_steps=3)
+    of = one_run("LFedNest", 3).but(size=size)
+    batched, wire = (of.but(engine=engine).measured() for engine in ("batched", "wire"))
     for name in ("x", "y", "norm of x", "norm of y", "end"):
         np.testing.assert_allclose(wire[name], batched[name], rtol=1e-11)
 

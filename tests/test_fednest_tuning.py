@@ -9,22 +9,21 @@ import numpy as np
 import pytest
 import torch
 
+from synthetic.image_problems.dealt import dealt, falling
+from synthetic.image_problems.label_imbalance import LabelImbalance
+from synthetic.image_problems.lower_level import conjugate_gradients
 from tests.commands import driftproof
 from toolkit.algorithms.fednest import FedNest
 from toolkit.autograd_bilevel import AutogradBilevel
-from toolkit.datasets.digits import digits
+from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.federation import sampled_context
-from verifiers.experiment import Plan
-from verifiers.experiments.fednest import _tuning_sizes as sizes
-from verifiers.experiments.fednest._tuning_exact import conjugate_gradients
-from verifiers.experiments.fednest._tuning_images import dealt, falling
-from verifiers.experiments.fednest._tuning_judged import MARGIN, similar_by_seeds
-from verifiers.experiments.fednest._tuning_panels import at_the_end, panel
-from verifiers.experiments.fednest._tuning_problem import Tuning
-from verifiers.experiments.fednest._tuning_public import AllSharedFedNest, PublicFedNest
+from verifiers.experiment import Plan, similar_by_seeds
+from verifiers.experiments.fednest.tuning import plans
+from verifiers.experiments.fednest.tuning.judged import MARGIN, at_the_end, panel
+from verifiers.experiments.fednest.tuning.public_code import AllSharedFedNest, PublicFedNest
 
-SMALL = Tuning(clients=3, shards=3, largest=40, ratio=10.0, per_class=20)
+SMALL = LabelImbalance(clients=3, shards=3, largest=40, ratio=10.0, per_class=20)
 SHARDED = replace(SMALL, alike=False)
 KINDS = [
     SMALL,
@@ -132,11 +131,11 @@ def test_images_are_dealt_once():
     assert counts[-1] == 4
     for alike in (True, False):
         parts = dealt(
-            digits(), counts, per_class=20, clients=3, alike=alike, validation=0.5, seed=0
+            read(None), counts, per_class=20, clients=3, alike=alike, validation=0.5, seed=0
         )
         numbers = np.concatenate([part.ravel() for part in parts.values()])
         assert len(np.unique(numbers)) == len(numbers)
-        labels = digits().labels
+        labels = read(None).train.labels
         assert (np.bincount(labels[parts["test"]]) == 20).all()
         own = [np.unique(labels[part]) for part in np.hstack([parts["train"], parts["validation"]])]
         assert len(own) == 3
@@ -228,7 +227,8 @@ def test_a_gradient_of_all_images_is_shared():
 )  # fmt: skip
 def test_similar_is_an_equivalence_test(difference, verdict):
     noise = np.linspace(-1, 1, 8) / 1000
-    made = similar_by_seeds("s", "x", noise + difference, np.zeros(8), comparisons=2)
+    both = noise + difference, np.zeros(8)
+    made = similar_by_seeds("s", "x", *both, margin=MARGIN, comparisons=2)
     assert made.verdict == verdict
 
 
@@ -244,24 +244,24 @@ def test_accuracies_are_taken_along_either_axis():
 
 
 def test_both_engines_give_the_same_curves():
-    found = sizes.everything(Plan(profile="smoke"))["FedNest", False]
+    found = plans.everything(Plan(profile="smoke"))["FedNest", False]
     small = replace(found.size, clients=2, sampled=1)
     run = found.but(size=small, rounds=2, beta=0.1, alpha=1.0)
-    made = [json.loads(run.but(engine=engine).work()) for engine in ("batched", "wire")]
+    made = [run.but(engine=engine).measured() for engine in ("batched", "wire")]
     np.testing.assert_allclose(made[0]["loss"], made[1]["loss"], rtol=1e-10)
     assert made[0]["accuracy"] == made[1]["accuracy"]
     assert made[0]["communication"][-1] == made[1]["communication"][-1]
 
 
 def test_the_whole_communication_is_equal():
-    runs = sizes.everything(Plan(profile="quick"))
-    size = sizes.DIGITS
-    costs = {label: sizes.cost(runs[label, False]) for label in (*sizes.TUNED, sizes.FIXED)}
-    # 002's table with N' in place of N: 2T + N' + 3, T + N' + 3, T + 1; FedInn alone 2T
+    runs = plans.everything(Plan(profile="quick"))
+    size = plans.DIGITS
+    costs = {label: plans.cost(runs[label, False]) for label in (*plans.TUNED, plans.FIXED)}
+    # the slides' table with N' in place of N: 2T + N' + 3, T + N' + 3, T + 1; FedInn alone 2T
     assert costs == {"FedNest": 10, "FedNest_SGD": 7, "LFedNest": 4, "not tuned": 6}
-    assert sizes.cost(runs[sizes.PUBLIC, False]) == 2 * size.inner_calls + size.terms + 3
+    assert plans.cost(runs[plans.PUBLIC, False]) == 2 * size.inner_calls + size.terms + 3
     for label, cost in costs.items():
-        rounds = sizes.over_seeds(runs[label, False], "batched")[0].rounds
+        rounds = plans.over_seeds(runs[label, False], "batched")[0].rounds
         assert rounds * cost >= size.rounds * costs["FedNest"]
     assert runs["FedNest", True].but(beta=0.1).algorithm.local_steps == 31
 
@@ -307,7 +307,7 @@ def test_the_page_has_the_figures_and_says_what_was_chosen(smoke):
 def test_step_sizes_are_chosen_for_every_method_alike(smoke):
     _, _, head = smoke
     for name, (beta, alpha) in head["numbers"]["step sizes"].items():
-        size = sizes.SIZES["smoke", False]
+        size = plans.SIZES["smoke", False]
         assert beta in size.betas
         if "not tuned" not in name and "log frequency" not in name:
             shrunk = [a / size.public_scale for a in size.alphas]

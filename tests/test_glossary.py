@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.cli import cli
+from driftproof.cli import cli
 from toolkit.constants import ROLES, RUN_ROLES
 from toolkit.discover import leaves
 from toolkit.glossary import MARKS, PARAMETERS, meanings, notations, rendered, roles, written_into

@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 
 from synthetic.problems import BoundedComposition
-from toolkit import Assumption, claim, grid
+from toolkit.cases import Assumption, grid
 from toolkit.report.figures import draw, headline
 from toolkit.report.page import figures, grouped, render
 from toolkit.verdict import Evidence, Verdict
-from verifiers.ground_truth import Comparison, judge
+from verifiers.claim_types.comparison import comparison
+from verifiers.compared import Comparison
+from verifiers.ground_truth import judge
 from verifiers.jobs import pack_rows, unpack_rows
 from verifiers.verify import Settings, header, public
 from verifiers.verify import judge as judge_claims
@@ -21,14 +23,19 @@ from verifiers.verify import judge as judge_claims
 def bound(comparisons, *, assumes=()):
     """Return a claim of kind bound whose comparisons are given, for each of its cases."""
 
-    @claim(name="own/bound", kind="bound", source="", statement="x \\le 1", assumes=assumes)
-    class Made:
-        cases = grid(BoundedComposition(heterogeneity=[0.0, 1.0]))
-        right = staticmethod(lambda c: 1.0)
+    @comparison(
+        name="own/bound",
+        kind="bound",
+        source="",
+        statement="x \\le 1",
+        assumes=assumes,
+        cases=grid(BoundedComposition(heterogeneity=[0.0, 1.0])),
+        right=lambda c: 1.0,
+    )
+    def made(case, right):
+        return comparisons
 
-        compare = staticmethod(lambda case, right: comparisons)
-
-    return Made
+    return made
 
 
 def row_of(*enclosures, value=1.0, scale=0.0):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from driftproof import cli
 from tests.commands import DRIFTPROOF, driftproof
-from toolkit import cli
 from toolkit.errors import after_system_error
 from toolkit.names import LONGEST, check_name
 from toolkit.workers import nameless_locks
@@ -21,24 +21,23 @@ SMOKE = ("--profile", "smoke", "--workers", "1")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux")
 MINE = """
 import os, signal, time
-from synthetic.problems import BoundedComposition
-from toolkit import claim, each, grid, sq
-from toolkit.algorithms import ComFedL
+from driftproof import bound, each, grid, sq
+from driftproof.algorithms import ComFedL
+from driftproof.problems import BoundedComposition
 
 {first}
 
-@claim(name="mine/drift", kind="bound", source="", statement="")
-class Drift:
-    cases = grid(
-        BoundedComposition(distance=20.0), ComFedL(local_steps=[1, 2, 3, 4]), rounds=2
-    )
+def right(c):
+    return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
 
-    def left(view):
-        {left}
-        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
-    def right(c):
-        return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
+@bound(
+    name="mine/drift", source="", statement="", right=right,
+    cases=grid(BoundedComposition(distance=20.0), ComFedL(local_steps=[1, 2, 3, 4]), rounds=2),
+)
+def drift(view):
+    {left}
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 """
 
 
@@ -207,7 +206,7 @@ def test_a_path_that_is_too_long_does_not_blame_the_disk(tmp_path):
 
 
 def test_many_files_of_ones_own_have_a_folder_of_a_bearable_name():
-    from toolkit.commands._shared import folder
+    from driftproof.commands._shared import folder
 
     names = [
         folder(None, "-".join(f"file-{k}-of-many" for k in range(n))).name for n in (2, 40, 41)
@@ -246,26 +245,33 @@ def test_the_entry_point_looks_before_it_imports(tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(HIDDEN[name])
-    entry = Path(cli.__file__).parents[1] / "driftproof.py"
-    code = (
-        "import importlib.util, sys\n"
-        f"spec = importlib.util.spec_from_file_location('driftproof', {str(entry)!r})\n"
-        "made = importlib.util.module_from_spec(spec); spec.loader.exec_module(made)\n"
-        "sys.argv = ['driftproof', 'list']; made.main()"
-    )
-    made = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
-    )
+    made = driftproof("list", cwd=tmp_path)
     assert made.returncode == 2, made.stderr
     assert "has the name of driftproof's package" in made.stderr
     assert "Traceback" not in made.stderr
     path.unlink()
     if path.parent != tmp_path:
         path.parent.rmdir()
+    assert driftproof("list", cwd=tmp_path).returncode == 0
+
+
+ASKED = [
+    "import driftproof; driftproof.claim",
+    "from driftproof import each",
+    "from driftproof.problems import KLDRO",
+    "import driftproof; driftproof.algorithms.ComFedL",
+]
+
+
+@pytest.mark.parametrize("code", ASKED)
+def test_what_hides_a_package_is_named_where_driftproof_is_imported(tmp_path, code):
+    (tmp_path / "toolkit").mkdir()
+    (tmp_path / "toolkit" / "__init__.py").write_text("")
     made = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
-    assert made.returncode == 0, made.stderr
+    assert f"ImportError: driftproof: {tmp_path / 'toolkit'} has the name of" in made.stderr
+    assert f"remedy: rename {tmp_path / 'toolkit'}" in made.stderr
 
 
 def test_a_distribution_that_wrote_over_a_package_is_named(tmp_path, monkeypatch):

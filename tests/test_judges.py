@@ -8,15 +8,16 @@ import scipy.stats
 import sympy
 
 from synthetic.problems import BoundedComposition, StuckEstimator
-from toolkit import average, sq
 from toolkit.algorithms import ComFedL
 from toolkit.cases import Case
 from toolkit.discover import leaves
 from toolkit.federation import run_exactly
+from toolkit.measure import average, sq
 from toolkit.verdict import Verdict
-from verifiers import ground_truth, symbolic
+from verifiers import ground_truth, proofs
 from verifiers.calibration_rates import line
-from verifiers.ground_truth import Comparison, maximum_over_simplex
+from verifiers.compared import Comparison
+from verifiers.ground_truth import maximum_over_simplex
 from verifiers.symbolic import computed, convex_with_minimum, nonnegative, vanishes
 
 x, y = sympy.symbols("x y", positive=True)
@@ -64,7 +65,7 @@ def test_a_fitted_line_is_the_one_of_a_library(points):
 )
 def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
     claim = leaves("claim")["comfedl/lemma-1-proof-v1"].load()
-    row = symbolic.judge(claim, claim.forms[0], [computed("s", h, "w") for h in holds])
+    row = proofs.judge(claim, claim.forms[0], [computed("s", h, "w") for h in holds])
     assert row.verdict is verdict
     assert verdict is Verdict.SUPPORTED or "of 2 of the check" in row.reason
 
@@ -109,7 +110,7 @@ def test_the_floors_of_the_remarks_hold_on_the_runs_that_they_name(steps):
     made = run_exactly(
         huber, ComFedL(local_steps=2, step_size=eta), rounds=steps // 2, left=left, limit=4
     )
-    floors = leaves("claim")["comfedl/remark-1"].load().rate.floors
+    floors = leaves("claim")["comfedl/remark-1"].load().floors
     horizon = sympy.Symbol("T", positive=True)
     stated = [floor.value({"eta": eta, "b": 1}).subs(horizon, steps) for floor in floors]
     assert stated[0] == pytest.approx(1 / (steps * eta))

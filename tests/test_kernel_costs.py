@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from synthetic.kernels._composed_cost import Counted
 from synthetic.problems import BoundedComposition, QuadraticMinimax, RandomMinimax
 from tests.test_kernels import SERVED
 from toolkit.algorithms import FedAvg, FedAvgS, LocalSCGDM
 from toolkit.draws import BLOCK
 from toolkit.federation import sampled_context
-from toolkit.kernels._composed_cost import Counted
 from toolkit.kernels.registry import kernel_of
 
 COUNTED = ("kl-dro-local-steps", "local-scgdm-spans", "feddro-spans", "compositional-fedavg-spans")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.kernel_cases import FAMILIES, FIELDS, cases, simplest
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
-from toolkit.kernels import _replicates
+from toolkit.kernels import replicates
 
 KERNELS = sorted(leaves("kernel"))
 COUNTERS = ("t", "rounds", "reals")
@@ -103,8 +103,8 @@ def test_replicates_on_several_threads_are_the_same_to_the_bit(name, data, threa
     start, before = case.state(), numba.get_num_threads()
     (alone, *_), _ = case.fused(start, "numba")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_replicates, "LEAST", 0)
-        patch.setattr(_replicates.numba, "get_num_threads", lambda: threads)
+        patch.setattr(replicates, "LEAST", 0)
+        patch.setattr(replicates.numba, "get_num_threads", lambda: threads)
         (apart, _, path), _ = case.fused(start, "numba")
     assert numba.get_num_threads() == before
     assert all(torch.equal(a, b) for a, b in zip(alone, apart, strict=True))

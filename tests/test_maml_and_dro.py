@@ -30,7 +30,8 @@ from toolkit.verdict import Verdict
 from toolkit.wire import run_on_wire
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm.equation_8 import Device, mean_step, own_step
-from verifiers.ground_truth import Comparison, judge
+from verifiers.compared import Comparison
+from verifiers.ground_truth import judge
 
 NOISY = [
     AnalyticMAML(clients=1, noise=0.3, adaptation=0.8),

@@ -12,9 +12,8 @@ import torch
 
 from synthetic.problems import BiasAmplification, BoundedComposition, QuadraticMinimax
 from tests.test_claims import make
-from toolkit import Assumption, Stated, average, each, given_past, grid, literal, sq
 from toolkit.algorithms import ComFedL, FedSVRG, LocalSCGDM
-from toolkit.cases import Case
+from toolkit.cases import Assumption, Case, grid
 from toolkit.constants import Letters, split
 from toolkit.discover import leaves
 from toolkit.engines import branched
@@ -22,6 +21,8 @@ from toolkit.engines.branched import BranchedContext
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.measure import average, each, given_past, sq
+from toolkit.readings import Stated, literal
 from toolkit.verdict import Verdict, overall
 from verifiers import empirical
 from verifiers.empirical import Sides, coefficients, measure_block, measure_exactly
@@ -434,11 +435,10 @@ def test_forms_share_a_measurement_if_they_share_a_left_side():
         },
         false_siblings=[("s", lambda c: exactly(c) - 1)],
     )  # fmt: skip
-    forms = dataclasses.replace(claim, forms=tuple(f for f in claim.forms if f.right is not None))
-    assert _by_left(forms, range(4)) == {0: [0, 3], 1: [1, 2]}
-    assert _by_left(forms, [2]) == {1: [2]}
-    assert _by_left(forms, [1, 3]) == {1: [1], 0: [3]}
-    rows = {r.reading: r for r in judge([forms], Settings(siblings=True))}
+    assert _by_left(claim, range(4)) == {0: [0, 3], 1: [1, 2]}
+    assert _by_left(claim, [2]) == {1: [2]}
+    assert _by_left(claim, [1, 3]) == {1: [1], 0: [3]}
+    rows = {r.reading: r for r in judge([claim], Settings(siblings=True))}
     assert rows["own"].verdict is SUPPORTED
     assert rows["small"].verdict is REFUTED
     assert rows["small"].lhs["mean"] == pytest.approx(2500.0)
@@ -465,7 +465,6 @@ def test_assumptions_of_one_form_do_not_touch_anothers():
         },
         corrected=Stated(exactly), correction="x" * 50,
     )  # fmt: skip
-    claim = dataclasses.replace(claim, forms=tuple(f for f in claim.forms if f.right is not None))
     rows = {(r.form, r.reading): r for r in judge([claim], Settings())}
     assert rows["printed", "free"].verdict is SUPPORTED
     assert rows["corrected", ""].verdict is SUPPORTED

@@ -13,10 +13,10 @@ import torch
 from synthetic.outcomes import outcomes
 from synthetic.problems import BoundedComposition, QuadraticBilevel
 from tests.users import UsersQuadratic
-from toolkit import average, each, given_past, sq
 from toolkit.algorithms import ComFedL, FedAvg
 from toolkit.engines.batched import BatchedContext
 from toolkit.federation import run, sampled_context
+from toolkit.measure import average, each, given_past, sq
 
 CLIENTS, DIM, ROUNDS, TAU, REPLICATES = 5, 2, 3, 3, 4
 PROBLEM = UsersQuadratic(clients=CLIENTS, dim=DIM, noise=0.3)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from synthetic.kernels import _nested_minimax
+from synthetic.kernels.minimax_local_steps import advance
 from synthetic.problems import QuadraticMinimax, RandomMinimax
 from toolkit.algorithms import FedAvg
 from toolkit.algorithms.fedavg import State
 from toolkit.federation import run, sampled_context
-from toolkit.kernels import _nested_minimax
-from toolkit.kernels.minimax_local_steps import advance
 from toolkit.kernels.registry import Fused, fused_for
 from toolkit.problem import Problem
 
@@ -149,7 +149,7 @@ def test_the_same_bits_on_one_thread_and_on_two(case):
 def test_the_same_bits_however_many_steps_are_drawn_at_a_time(case, monkeypatch):
     oracles, ends = case.problem.oracles(case.dtype), []
     for draws in (1 << 23, 1, 4 * case.problem.clients * case.replicates):
-        monkeypatch.setattr("toolkit.kernels.minimax_local_steps.DRAWS", draws)
+        monkeypatch.setattr("synthetic.kernels.minimax_local_steps.DRAWS", draws)
         ends.append(fused(case, case.state(), oracles, case.context()))
     assert torch.equal(ends[0], ends[1])
     assert torch.equal(ends[0], ends[2])

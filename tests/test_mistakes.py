@@ -9,19 +9,20 @@ from toolkit.errors import DriftproofError
 from verifiers.verify import Settings, judge, select
 
 CLAIM = """\
+from driftproof import Assumption, Stated, bound, each, grid, literal, sq
 from synthetic.problems import BoundedComposition
-from toolkit import Assumption, Stated, claim, each, grid, literal, sq
 from toolkit.algorithms import ComFedL
 
-@claim(name="mine/drift", kind="bound", source="", statement="", assumes=[])
-class Drift:
-    cases = grid(BoundedComposition(distance=20.0), ComFedL(local_steps=2), rounds=2)
+def right(c):
+    return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
 
-    def left(view):
-        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
-
-    def right(c):
-        return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
+@bound(
+    name="mine/drift", kind="bound", source="", statement="", assumes=[],
+    cases=grid(BoundedComposition(distance=20.0), ComFedL(local_steps=2), rounds=2),
+    right=right,
+)
+def drift(view):
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 """
 
 
@@ -54,16 +55,16 @@ def test_the_claim_itself_is_fine(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "line", "meant"),
     [
-        ("c.eta**2", "c.etta**2", 13, "did you mean eta"),
-        ("view.mean(", "view.maen(", 10, "did you mean mean"),
-        ('view.mean("w")', 'view.mean("ww")', 10, "did you mean w"),
-        ("sq(view", "sqq(view", 10, "did you mean sq"),
-        ("import BoundedComposition", "import BoundedCompositon", 1, "mean BoundedComposition"),
+        ("c.eta**2", "c.etta**2", 6, "did you mean eta"),
+        ("view.mean(", "view.maen(", 14, "did you mean mean"),
+        ('view.mean("w")', 'view.mean("ww")', 14, "did you mean w"),
+        ("sq(view", "sqq(view", 14, "did you mean sq"),
+        ("import BoundedComposition", "import BoundedCompositon", 2, "mean BoundedComposition"),
         ("import ComFedL", "import ComFedl", 3, "did you mean ComFedL"),
-        ("(distance=", "(distence=", 7, "did you mean distance"),
-        ("(local_steps=", "(local_step=", 7, "did you mean local_steps"),
-        ('kind="bound"', 'kind="bond"', 5, "did you mean bound"),
-        ("def left(", "def lefft(", 5, "did you mean left"),
+        ("(distance=", "(distence=", 10, "did you mean distance"),
+        ("(local_steps=", "(local_step=", 10, "did you mean local_steps"),
+        ('kind="bound"', 'kind="bond"', 8, "did you mean bound"),
+        ("    right=right", "    rihgt=right", 8, "did you mean right"),
     ],
 )
 def test_a_misspelt_name_is_told_with_its_line_and_the_nearest(told, old, new, line, meant):
@@ -74,9 +75,11 @@ def test_a_misspelt_name_is_told_with_its_line_and_the_nearest(told, old, new, l
     assert text in error.got
 
 
-def test_a_misspelt_role_is_no_assumption_that_nothing_meets(told):
+def test_a_misspelt_role_is_no_assumption_that_nothing_meets(told, monkeypatch):
     right = "return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2"
-    error = told(right, right + ' * c.zz\n    letters = {"zz": "step_sise"}')
+    lacking = CLAIM.replace(right, right + " * c.zz")
+    monkeypatch.setattr("tests.test_mistakes.CLAIM", lacking)
+    error = told("assumes=[]", 'assumes=[], letters={"zz": "step_sise"}')
     assert "unknown role 'step_sise'" in error.got
     assert "did you mean step_size" in error.remedy
     assumed = told("assumes=[]", 'assumes=[Assumption("A", "", roles=("inner_gradient_bond",))]')
@@ -92,22 +95,21 @@ def test_a_role_that_a_problem_lacks_is_no_mistake(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "line", "wanted"),
     [
-        ("def left(view)", "def left(self, view)", 9, "def left(view)"),
-        ("def right(c)", "def right(self, c)", 12, "def right(c)"),
-        ("    def right(c)", "    def range(self, c):\n        return 1\n\n    def right(c)", 12,
-         "def range(c)"),
-        ("    def right(c)", "    readings = {'a': literal(lambda self, c: 1)}\n\n    def right(c)",
-         12, "lambda c: …"),
-        ("    def right(c)",
-         "    false_siblings = [('a', Stated(lambda c: 1, left=lambda self, view: 1))]\n\n"
-         "    def right(c)", 12, "lambda view: …"),
+        ("def drift(view)", "def drift(self, view)", 13, "def drift(view)"),
+        ("def right(c)", "def right(self, c)", 5, "def right(c)"),
+        ("    right=right", "    range=lambda self, c: 1,\n    right=right", 11, "lambda c: …"),
+        ("    right=right", "    readings={'a': literal(lambda self, c: 1)}", 11, "lambda c: …"),
+        ("    right=right",
+         "    right=right,\n"
+         "    false_siblings=[('a', Stated(lambda c: 1, left=lambda self, view: 1))]", 12,
+         "lambda view: …"),
     ],
 )  # fmt: skip
 def test_self_is_recognised(told, old, new, line, wanted):
     error = told(old, new)
     assert f".py:{line}: " in error.got
     assert error.wanted == wanted
-    assert error.remedy == "remove self: the functions in a claim's class are no methods"
+    assert error.remedy == "remove self: the functions of a claim are no methods"
 
 
 def test_a_function_that_takes_something_else_is_told_so(told):
@@ -119,7 +121,7 @@ def test_a_function_that_takes_something_else_is_told_so(told):
 def test_an_error_of_ours_that_names_the_file_already_is_left_alone(tmp_path):
     path = tmp_path / "no_name.py"
     path.write_text(
-        "from toolkit import claim\nN = 'a'\n\n@claim(name=N)\nclass A:\n    right = 1\n"
+        "from driftproof import bound\nN = 'a'\n\n@bound(name=N)\ndef a(view):\n    return 1\n"
     )
     with pytest.raises(DriftproofError) as raised:
         select([str(path)])

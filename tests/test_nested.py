@@ -20,7 +20,6 @@ from synthetic.problems import (
     QuadraticBilevel,
     QuadraticMinimax,
 )
-from toolkit import average
 from toolkit.algorithms import (
     SGDA,
     FedAvgS,
@@ -36,6 +35,7 @@ from toolkit.algorithms import (
 )
 from toolkit.draws import Indices, Subset
 from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.measure import average
 from toolkit.statistics import interval
 
 WRITTEN = {

@@ -12,25 +12,28 @@ import sympy
 from sympy import Rational, log, sqrt, symbols
 
 from synthetic.problems import CompositionalBilevel, QuadraticMinimax
-from toolkit import Case, average, claim, sq
 from toolkit.algorithms import ComFedL, FedNest
+from toolkit.cases import Case
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
+from toolkit.measure import average, sq
 from toolkit.verdict import Verdict
 from verifiers import calibration_rates as calibration
 from verifiers import derived, jobs, rate
 from verifiers.bands import bands
+from verifiers.claim_types.rate import Schedule
+from verifiers.claim_types.rate import rate as claims_rate
+from verifiers.derived import Derived
 from verifiers.empirical import measure_block
 from verifiers.evidence import Measured
 from verifiers.growth import SHAPES, possible
 from verifiers.orders import Order, leading
-from verifiers.rate import Derived, Rate, Schedule
 from verifiers.second_moments import second_moments
 from verifiers.slope import decide, judge_slope
 from verifiers.verify import Settings, judge, select
 
 T = symbols("T", positive=True)
-RATES = [name for name, leaf in leaves("claim").items() if leaf.metadata["kind"] == "rate"]
+RATES = [name for name, leaf in leaves("claim").items() if leaf.decorator == "rate"]
 LONG = 64.0 * 2.0 ** np.arange(15)
 
 
@@ -60,8 +63,9 @@ def test_what_is_no_power_of_t_and_log_t_is_refused(order):
 
 def made(statement, **body):
     schedule = Schedule({}, T**-1)
-    cls = type("R", (), {"right": schedule, "rate": Rate(T), "cases": [CASE], **body})
-    return claim(name="mine/rate", kind="rate", source="mine", statement=statement)(cls)
+    fields = {"right": schedule, "horizon": T, "cases": [CASE], **body}
+    decorate = claims_rate(name="mine/rate", source="mine", statement=statement, **fields)
+    return decorate(lambda view: None)
 
 
 CASE = Case(CompositionalBilevel(), FedNest(), 4)
@@ -86,8 +90,8 @@ def test_an_order_in_the_text_that_is_not_the_one_judged_is_refused(statement):
 
 
 def test_an_exponent_of_its_own_is_refused():
-    with pytest.raises(TypeError, match="exponent"):
-        Rate(T, exponent=-1.0)
+    with pytest.raises(DriftproofError, match="unknown field of @rate: 'exponent'"):
+        made(r"x = O(\order)", exponent=-1.0)
 
 
 @pytest.mark.parametrize("name", RATES)
@@ -241,7 +245,7 @@ def slope_of(name, *, exact=None, cases=None):
     held = leaves("claim")[name].load()
     cases = held.cases[:2] if cases is None else cases
     blocks = [measure_block(held, case, 0, 0) for case in cases]
-    known = {at: rate.known(held.rate, at) for at in rate.known_horizons(held.rate, cases)}
+    known = {at: rate.known(held, at) for at in rate.known_horizons(held, cases)}
     known = {at: exact(at, *ends) if exact else ends for at, ends in known.items()}
     return judge_slope(held, rate.measured_form(held), cases, blocks, known)
 
@@ -277,9 +281,9 @@ def test_the_slope_of_a_sibling_is_not_supported(name, sibling):
     """By the same rule as the claim itself; a floor refutes it besides."""
     held = leaves("claim")[name].load()
     (form,) = (f for f in held.forms if f.reading == sibling)
-    cases = held.cases if held.rate.exact is None else held.cases[:1]
+    cases = held.cases if held.exact is None else held.cases[:1]
     blocks = [measure_block(held, case, 0, 0) for case in cases]
-    known = {at: rate.known(held.rate, at) for at in rate.known_horizons(held.rate, cases)}
+    known = {at: rate.known(held, at) for at in rate.known_horizons(held, cases)}
     assert judge_slope(held, form, cases, blocks, known).verdict is Verdict.INCONCLUSIVE
     own = rate.measured_form(held)
     assert judge_slope(held, own, cases, blocks, known).verdict is Verdict.SUPPORTED
@@ -312,9 +316,7 @@ def test_an_open_rate_says_which_replicates_and_horizons_would_do():
 
 def test_a_rate_may_ask_for_more_replicates():
     held = leaves("claim")["comfedl/remark-1"].load()
-    held = dataclasses.replace(
-        held, rate=dataclasses.replace(held.rate, replicates=130), cases=held.cases[:3]
-    )
+    held = dataclasses.replace(held, replicates=130, cases=held.cases[:3])
     rows = judge([held], Settings())
     (row,) = [row for row in rows if row.case["key"] == "slope"]
     assert row.replicates == 192  # whole blocks of 64
@@ -323,35 +325,38 @@ def test_a_rate_may_ask_for_more_replicates():
 
 
 USERS = """
+from driftproof import Case, Derived, Schedule, average, bound, rate, sq
 from synthetic.problems import BoundedComposition
 from sympy import symbols
-from toolkit import Case, average, claim, sq
 from toolkit.algorithms import ComFedL
-from verifiers.rate import Derived, Rate, Schedule
 
 T = symbols("T", positive=True)
 
 
-@claim(name="mine/bound", kind="bound", source="mine", statement=r"x \\le y")
-class Bound:
-    cases = [Case(BoundedComposition(), ComFedL(step_size=0.1), 4)]
-
-    def left(view):
-        return average("round", sq(view.gradient(view.round_start("w"))))
-
-    def right(c):
-        return FACTOR * c.F_gap / (c.T * c.eta) + c.eta * (c.G_f * c.G_g) ** 2
+def right(c):
+    return FACTOR * c.F_gap / (c.T * c.eta) + c.eta * (c.G_f * c.G_g) ** 2
 
 
-@claim(name="mine/rate", kind="rate", source="mine", statement=r"x = O(\\order)")
-class Decay:
-    cases = [
+@bound(
+    name="mine/bound", source="mine", statement=r"x \\le y", right=right,
+    cases=[Case(BoundedComposition(), ComFedL(step_size=0.1), 4)],
+)
+def stationarity(view):
+    return average("round", sq(view.gradient(view.round_start("w"))))
+
+
+@rate(
+    name="mine/rate", source="mine", statement=r"x = O(\\order)",
+    cases=[
         Case(BoundedComposition(), ComFedL(step_size=4.0**-k), 4 ** (2 * k)) for k in (1, 2)
-    ]
-    left = Bound.left
-    range = lambda c: (c.G_f * c.G_g) ** 2
-    right = Schedule({"eta": T ** -0.5}, T ** -0.5)
-    rate = Rate(T, Derived(Bound, "printed"))
+    ],
+    range=lambda c: (c.G_f * c.G_g) ** 2,
+    right=Schedule({"eta": T ** -0.5}, T ** -0.5),
+    horizon=T,
+    derived=Derived(stationarity, "printed"),
+)
+def decay(view):
+    return average("round", sq(view.gradient(view.round_start("w"))))
 """
 
 
@@ -394,8 +399,9 @@ def test_a_form_that_is_not_there_is_refused(form):
 @pytest.mark.parametrize("bad", [float("nan"), -1.0, (2.0, 1.0)])
 def test_an_exact_left_side_is_a_number_or_an_enclosure(bad):
     with pytest.raises(DriftproofError, match="exact"):
-        rate.known(Rate(T, exact=lambda _: bad), 64)
-    assert rate.known(Rate(T, exact=lambda _: (1.0, 2.0)), 64) == (1.0, 2.0)
+        rate.known(made(r"x = O(\order)", exact=lambda _: bad), 64)
+    enclosed = made(r"x = O(\order)", exact=lambda _: (1.0, 2.0))
+    assert rate.known(enclosed, 64) == (1.0, 2.0)
 
 
 def test_an_exact_horizon_is_a_unit_of_work():

@@ -11,11 +11,19 @@ from hypothesis import strategies as st
 from synthetic.problems import BoundedComposition
 from tests.leaves import claims
 from tests.test_claims import drift
-from toolkit import Undecided, claim, intended, literal, narrower, wider
 from toolkit.algorithms import ComFedL
 from toolkit.cases import grid
 from toolkit.errors import DriftproofError
-from toolkit.readings import SEVERITIES, Erratum, ReadingKind
+from toolkit.readings import (
+    SEVERITIES,
+    Erratum,
+    ReadingKind,
+    Undecided,
+    intended,
+    literal,
+    narrower,
+    wider,
+)
 from toolkit.statements import (
     ReadingVerdict,
     Statement,
@@ -26,6 +34,7 @@ from toolkit.statements import (
 )
 from toolkit.verdict import Verdict
 from verifiers import errata
+from verifiers.claim_types.bound import bound
 from verifiers.verify import Settings, judge
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
@@ -115,13 +124,9 @@ def test_an_erratum_that_is_counted_elsewhere_names_one_that_is_counted():
 
 def make(readings):
     """Return a claim about the drift of one case, with these readings."""
-    body = {
-        "cases": grid(BoundedComposition(distance=50.0), ComFedL(local_steps=3), rounds=2),
-        "left": drift,
-        "readings": readings,
-    }
-    decorate = claim(name="own/drift", kind="bound", source="–", statement="x")
-    return decorate(type("Own", (), body))
+    cases = grid(BoundedComposition(distance=50.0), ComFedL(local_steps=3), rounds=2)
+    decorate = bound(name="own/drift", source="–", statement="x", cases=cases, readings=readings)
+    return decorate(drift)
 
 
 def exactly(c):

@@ -116,7 +116,7 @@ def test_links_and_pictures_are_there(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_commands_and_files_that_are_named_exist(page):
     text = page.read_text(encoding="utf-8")
-    commands = {p.stem.removesuffix("_") for p in (ROOT / "toolkit/commands").glob("[a-z]*.py")}
+    commands = {p.stem.removesuffix("_") for p in (ROOT / "driftproof/commands").glob("[a-z]*.py")}
     for word in re.findall(r"(?:^|`|bin/)driftproof (\w+)", text, re.M):
         assert word in commands, word
     for name in re.findall(r"`((?:toolkit|synthetic|verifiers|gpu_bench|tests)/[\w./-]+)`", text):

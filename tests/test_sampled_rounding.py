@@ -26,7 +26,7 @@ def moved(view):
 def sampled(left, right, member=NOISY, step_size=0.1):
     return verdict(
         member, step_size, LONG + 1, left, right,
-        range=staticmethod(lambda c: 100 * (1 + c.x_0**2)),
+        range=lambda c: 100 * (1 + c.x_0**2),
     )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def test_a_right_side_that_is_zero_but_for_its_letters_rounding(step_size):
 
     member = Line(curvature=1 / step_size, at=-3.0)
     right = lambda c: (1 - c.eta * c.L) * c.measured("before")  # noqa: E731
-    wide = {"range": staticmethod(lambda c: 10 * c.x_0**2)}
+    wide = {"range": lambda c: 10 * c.x_0**2}
     assert verdict(member, step_size, 3, left, right, **wide) is SUPPORTED
     below = lambda c: (1 - c.eta * c.L - sympy.Float(1e-12)) * c.measured("before")  # noqa: E731
     assert verdict(member, step_size, 1, left, below, **wide) is REFUTED

@@ -10,15 +10,19 @@ from sympy import sqrt, symbols
 
 from synthetic.problems import BoundedComposition
 from tests.test_claims import drift
-from toolkit import Case, Erratum, average, claim, intended, literal, sq
 from toolkit.algorithms import ComFedL
-from toolkit.cases import Assumption, grid
+from toolkit.cases import Assumption, Case, grid
 from toolkit.discover import leaves
+from toolkit.measure import average, sq
+from toolkit.parameters import sweep
+from toolkit.readings import Erratum, intended, literal
 from toolkit.statements import at_odds, statement
 from toolkit.verdict import Evidence, Verdict, overall
 from verifiers import assert_claim, record
+from verifiers.claim_types.bound import bound
+from verifiers.claim_types.rate import RateClaim, Schedule, rate
+from verifiers.derived import Derived
 from verifiers.followed import broken_assumption, off_schedule
-from verifiers.rate import Derived, Rate, Schedule
 from verifiers.verify import Settings, judge
 
 T = symbols("T", positive=True)
@@ -26,19 +30,18 @@ SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.I
 HORIZONS = (16, 64, 256)
 
 
-def rated(step_size, schedule, bound=None):
+def rated(step_size, schedule, derived=None):
     """Return a rate whose cases have these step sizes, as functions of T."""
-    body = {
-        "cases": [
+    decorate = rate(
+        name="own/rate", source="–", statement=r"x = O(\order)", horizon=T,
+        cases=[
             Case(BoundedComposition(), ComFedL(local_steps=1, step_size=step_size(t)), t)
             for t in HORIZONS
         ],
-        "left": lambda view: average("round", sq(view.gradient(view.round_start("w")))),
-        "right": Schedule({"eta": schedule}, 1 / sqrt(T)),
-        "rate": Rate(T, None if bound is None else Derived(bound, "printed")),
-    }
-    decorate = claim(name="own/rate", kind="rate", source="–", statement=r"x = O(\order)")
-    return decorate(type("Own", (), body))
+        right=Schedule({"eta": schedule}, 1 / sqrt(T)),
+        derived=None if derived is None else Derived(derived, "printed"),
+    )  # fmt: skip
+    return decorate(lambda view: average("round", sq(view.gradient(view.round_start("w")))))
 
 
 @pytest.mark.parametrize(
@@ -59,31 +62,30 @@ def test_the_cases_of_a_rate_have_to_follow_its_schedule(step_size, schedule, fo
 
 
 def small_steps(relation):
-    body = {
-        "cases": grid(BoundedComposition(), ComFedL(), rounds=2),
-        "left": drift,
-        "right": lambda c: c.eta**2 * c.G_f**2 * c.G_g**2 + c.F_gap / (c.eta * c.T),
-    }
-    assumed = [Assumption("small step", r"\eta \le 1/L", relation=relation)]
-    decorate = claim(name="own/bound", kind="bound", source="–", statement="x", assumes=assumed)
-    return decorate(type("Own", (), body))
+    decorate = bound(
+        name="own/bound", source="–", statement="x",
+        assumes=[Assumption("small step", r"\eta \le 1/L", relation=relation)],
+        cases=grid(BoundedComposition(), ComFedL(), rounds=2),
+        right=lambda c: c.eta**2 * c.G_f**2 * c.G_g**2 + c.F_gap / (c.eta * c.T),
+    )  # fmt: skip
+    return decorate(drift)
 
 
 @pytest.mark.parametrize(
     ("schedule", "breaks"), [(1 / sqrt(T), False), (sympy.Rational(1, 2), False), (T, True)]
 )
 def test_a_schedule_that_breaks_the_bounds_assumption_gives_no_rate(schedule, breaks):
-    bound = small_steps(lambda c: c.eta <= 1 / c.L)
-    made = rated(lambda t: 0.1, schedule, bound)
+    assumes = small_steps(lambda c: c.eta <= 1 / c.L)
+    made = rated(lambda t: 0.1, schedule, assumes)
     told = broken_assumption(made, made.forms[0].right, made.notation(made.cases[0]))
     assert ("breaks for all large T" in told) == breaks
 
 
 def test_every_rate_of_the_papers_follows_its_schedule():
     for name, leaf in leaves("claim").items():
-        if leaf.metadata["kind"] != "rate":
-            continue
         held = leaf.load()
+        if not isinstance(held, RateClaim):
+            continue
         for form in held.forms:
             if form.form != "sibling" and isinstance(form.right, Schedule):
                 measured = form is [f for f in held.forms if isinstance(f.right, Schedule)
@@ -99,13 +101,11 @@ def exactly(c):
     return (c.tau * c.eta * c.G_g * c.G_f) ** 2
 
 
-def about_drift(kind="bound", **body):
-    parts = {
-        "cases": grid(BoundedComposition(distance=50.0), ComFedL(local_steps=[2, 3]), rounds=2),
-        "left": drift,
-    }
-    decorate = claim(name="own/drift", kind=kind, source="–", statement="x")
-    return decorate(type("Own", (), parts | body))
+def about_drift(kind="bound", **fields):
+    cases = grid(BoundedComposition(distance=50.0), ComFedL(local_steps=sweep(2, 3)), rounds=2)
+    return bound(name="own/drift", kind=kind, source="–", statement="x", cases=cases, **fields)(
+        drift
+    )
 
 
 MISPRINT = Erratum("misprint", changes="twice the bound is what the proof gives")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from toolkit import Assumption
+from toolkit.cases import Assumption
 from toolkit.constants import ROLES, RUN_ROLES, SIGNS, Letters, Notation, evaluate
 from toolkit.errors import DriftproofError
 from toolkit.measure import each

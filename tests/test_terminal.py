@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from driftproof.commands import _shared as shared
+from driftproof.commands._table import lay_out
+from driftproof.commands.verify import on_record, summary
 from tests.commands import driftproof
-from toolkit.commands import _shared as shared
-from toolkit.commands._table import lay_out
-from toolkit.commands.verify import on_record, summary
 from toolkit.verdict import Evidence, Row, Verdict
 
 LONG = "printed: two samples, as in the proofs, with a step size of its own for each client"

@@ -9,6 +9,7 @@ import pytest
 import sympy
 import torch
 
+from synthetic.image_problems.imbalanced import ImbalancedImages
 from synthetic.losses import LOSSES
 from synthetic.optimum import frank_wolfe_gap
 from synthetic.problems import KLDRO, BoundedComposition
@@ -17,9 +18,9 @@ from toolkit.cases import Case
 from toolkit.constants import Letters, evaluate
 from toolkit.discover import leaves
 from toolkit.federation import run, run_exactly, sampled_context
+from toolkit.readings import Stated
 from toolkit.verdict import Verdict
 from verifiers.empirical import unmet
-from verifiers.experiments.comfedl._imbalanced_problem import Imbalanced
 from verifiers.verify import Settings, judge
 
 # letters with values that no product of others equals
@@ -130,7 +131,7 @@ def test_a_cohort_is_rounded_to_the_nearest_and_never_empty(share, size):
 
 @pytest.mark.parametrize("participation", [1.0, 0.5])
 def test_fedavg_weighs_the_cohorts_clients_by_their_samples(participation):
-    problem = Imbalanced(clients=4, large=30, small=10, validation=5, form="average")
+    problem = ImbalancedImages(clients=4, large=30, small=10, validation=5, form="average")
     algorithm = FedAvg(weighting="samples", participation=participation, batch=3)
     ctx = sampled_context(problem, ("w",), replicates=8)
     state = run(problem, algorithm, ctx, rounds=1).state
@@ -251,17 +252,17 @@ def test_the_frank_wolfe_gap_is_exact_for_linear_functions():
 def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
     import dataclasses
 
-    from verifiers.rate import Derived, judge_schedule
+    from verifiers.derived import Derived
+    from verifiers.rate import judge_schedule
 
     claim = leaves("claim")["comfedl/remark-1"].load()
     form = next(f for f in claim.forms if f.reading_kind == "intended")
     if "bound" in change:
         source = leaves("claim")["comfedl/theorem-1"].load()
         (stated,) = (f for f in source.forms if f.form == "corrected")
-        small = dataclasses.replace(stated, right=lambda c: 1e-3 * stated.right(c))
-        source = dataclasses.replace(source, name="mine/theorem", forms=(small,))
-        rate = dataclasses.replace(claim.rate, derived=Derived(source))
-        rows = judge([dataclasses.replace(claim, rate=rate)], Settings(profile="quick"))
+        small = Stated(lambda c: 1e-3 * stated.right(c), assumes=stated.assumes)
+        source = dataclasses.replace(source, name="mine/theorem", corrected=small)
+        rows = judge([dataclasses.replace(claim, derived=Derived(source))], Settings())
         assert next(r for r in rows if r.case["key"] == "slope").verdict is verdict
         return
     order = form.right.order

@@ -14,7 +14,6 @@ from scipy.stats import t as student
 from sympy import Integer, Rational
 
 from synthetic.problems import QuadraticBilevel, QuadraticMinimax
-from toolkit import Undecided, average
 from toolkit.algorithms import FedAvgS, FedIHGP, FedInn, FedNest, FedNestSGD, LFedNest
 from toolkit.bilevel import BilevelProblem
 from toolkit.cases import Case
@@ -22,6 +21,8 @@ from toolkit.constants import Letters, evaluate
 from toolkit.discover import leaves
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run, sampled_context
+from toolkit.measure import average
+from toolkit.readings import Undecided
 from toolkit.statistics import interval
 from verifiers.claims.fednest import _minimax as exact
 from verifiers.claims.fednest import _rates as rates
@@ -96,9 +97,7 @@ def test_an_order_is_the_one_printed(name, form):
     claim = leaves("claim")[f"fednest/{name}"].load()
     for held in claim.forms:
         if held.form == form and not isinstance(held.right, Undecided):
-            assert leading(held.right.in_horizon, claim.rate.horizon) == Order(
-                float(ORDERS[name, form])
-            )
+            assert leading(held.right.in_horizon, claim.horizon) == Order(float(ORDERS[name, form]))
 
 
 @pytest.mark.parametrize(

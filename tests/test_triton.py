@@ -20,9 +20,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolkit.measure import average, each
+
 triton = pytest.importorskip("triton", reason="needs triton: pip install 'driftproof[cuda]'")
 import triton.language as tl  # noqa: E402
 
+from synthetic.kernels import _triton_minimax as minimax  # noqa: E402
 from synthetic.problems import (  # noqa: E402
     KLDRO,
     AveragedComposition,
@@ -32,15 +35,14 @@ from synthetic.problems import (  # noqa: E402
     RandomMinimax,
 )
 from tests.triton_cases import COMPOSED, DEVICE, NOISY, Run  # noqa: E402
-from toolkit import average, each, sq  # noqa: E402
+from toolkit import sq  # noqa: E402
 from toolkit.algorithms import ComFedL, FedAvg, FedDRO, LocalSCGDM  # noqa: E402
 from toolkit.draws import Indices, SignMean, Words  # noqa: E402
 from toolkit.engines import graphed  # noqa: E402
 from toolkit.engines.enumerated import Drew, NoiselessContext  # noqa: E402
 from toolkit.federation import run, sampled_context  # noqa: E402
-from toolkit.kernels import _device as device  # noqa: E402
-from toolkit.kernels import _triton_minimax as minimax  # noqa: E402
-from toolkit.kernels import _triton_philox as philox  # noqa: E402
+from toolkit.kernels import device  # noqa: E402
+from toolkit.kernels import triton_philox as philox  # noqa: E402
 from toolkit.kernels.registry import fused_for, kernel_of  # noqa: E402
 
 PRECISE, ROUGH = {"rtol": 1e-11, "atol": 1e-12}, {"rtol": 3e-5, "atol": 3e-6}

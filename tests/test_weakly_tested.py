@@ -37,8 +37,8 @@ def test_a_bound_with_room_to_spare_is_weakly_tested(rows, weak):
 
 
 def test_it_is_said_on_the_terminal_on_the_page_and_in_the_results(tmp_path, capsys):
+    from driftproof.commands.verify import summary
     from tests.test_claims import make
-    from toolkit.commands.verify import summary
     from toolkit.report.page import statements
     from verifiers.verify import Settings, judge
 

@@ -20,7 +20,6 @@ from synthetic.problems import KLDRO, BoundedComposition, QuadraticBilevel, Quad
 from tests.commands import DRIFTPROOF
 from tests.leaves import pairs
 from tests.wire_clients import Failing, Twice, Unequal
-from toolkit import Case
 from toolkit.algorithms import (
     DRFL,
     GCIVR,
@@ -33,6 +32,7 @@ from toolkit.algorithms import (
     LocalSCGD,
     QFedAvg,
 )
+from toolkit.cases import Case
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 from toolkit.wire import WireFailure, run_on_wire
@@ -281,10 +281,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
-import toolkit.commands.run as command
+import driftproof.commands.run as command
 from tests.wire_clients import Failing
 from synthetic.problems import QuadraticMinimax
-from toolkit.cli import main
+from driftproof.cli import main
 from toolkit.wire import run_on_wire
 from verifiers.experiment import Conclusion, Experiment
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from toolkit import Assumption, claim, each, grid, sq
 from toolkit.algorithms import FedAvg
+from toolkit.cases import Assumption, grid
 from toolkit.draws import SignMean
+from toolkit.measure import each, sq
 from toolkit.problem import Problem, Solution, problem
+from verifiers.claim_types.bound import bound
 
 
 class Oracles:
@@ -103,30 +105,38 @@ CONVEX = Assumption("strong convexity", r"\mu", roles=("strong_convexity",))
 def smooth_claim(member: Problem, algorithm: Any = None, *, factor: float = 2.0) -> Any:
     """Return ‖∇F(w̄)‖² ≤ factor·L(F_0 − F*): true from 2 on, for small steps without noise."""
 
-    @claim(name="user/smooth", kind="bound", source="a test", statement="x", assumes=[SMOOTH])
-    class Smooth:
-        cases = grid(member, algorithm or FedAvg(step_size=0.1), rounds=2)
+    def right(c):
+        return factor * c.L * c.F_gap
 
-        def left(view):  # noqa: N805
-            return each("round", sq(view.gradient(view.round_start("w"))))
+    @bound(
+        name="user/smooth",
+        source="a test",
+        statement="x",
+        assumes=[SMOOTH],
+        cases=grid(member, algorithm or FedAvg(step_size=0.1), rounds=2),
+        right=right,
+    )
+    def smooth(view):
+        return each("round", sq(view.gradient(view.round_start("w"))))
 
-        def right(c):  # noqa: N805
-            return factor * c.L * c.F_gap
-
-    return Smooth
+    return smooth
 
 
 def convex_claim(member: Problem) -> Any:
     """Return ‖w̄_s‖² ≤ (2/μ)(F_0 − F*) at s = 0: true with equality for the true modulus."""
 
-    @claim(name="user/convex", kind="bound", source="a test", statement="x", assumes=[CONVEX])
-    class Convex:
-        cases = grid(member, FedAvg(step_size=0.1), rounds=1)
+    def right(c):
+        return 2 * c.F_gap / c.mu
 
-        def left(view):  # noqa: N805
-            return each("round", sq(view.round_start("w")))
+    @bound(
+        name="user/convex",
+        source="a test",
+        statement="x",
+        assumes=[CONVEX],
+        cases=grid(member, FedAvg(step_size=0.1), rounds=1),
+        right=right,
+    )
+    def convex(view):
+        return each("round", sq(view.round_start("w")))
 
-        def right(c):  # noqa: N805
-            return 2 * c.F_gap / c.mu
-
-    return Convex
+    return convex

@@ -45,11 +45,16 @@ KINDS: Mapping[str, Kind] = {
         Kind("claim", "claims", "verifiers.claims", ("bound", "rate", "comparison", "proof")),
         Kind("problem", "problems", "synthetic.problems", ("problem",)),
         Kind("algorithm", "algorithms", "toolkit.algorithms", ("algorithm",)),
+        Kind("dataset", "datasets", "toolkit.datasets", ("dataset",)),
         Kind("experiment", "experiments", "verifiers.experiments", ("experiment",)),
-        Kind("kernel", "kernels", "toolkit.kernels", ("fused",)),
+        Kind("kernel", "kernels", "synthetic.kernels", ("fused",)),
         Kind("case", "cases", "gpu_bench.cases", ("case",)),
     )
 }
+
+
+OWN = "driftproof_user"
+"""The package that users' own files are imported into."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class Leaf:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
     lines: int = 0
+    decorator: str = ""
 
     def load(self) -> Any:
         """Import the leaf's file and return the object that its decorator made."""
@@ -115,11 +121,27 @@ def leaves(kind: str) -> Mapping[str, Leaf]:
 
 
 def find(kind: str, name: str) -> Leaf:
-    """Return the leaf called ``name``, or raise with the nearest names offered."""
+    """Return the leaf called ``name``, or the only one of a user's file ``name``.
+
+    Raises:
+        DriftproofError: there is none (the nearest names are offered), or the file has several.
+    """
+    if name.endswith(".py"):
+        held = list(leaves_in(Path(name).resolve(), kind))
+        if len(held) != 1:
+            raise DriftproofError(
+                f"{name} has {len(held)} {KINDS[kind].plural}", "one", "one file for each"
+            )
+        return held[0]
     known = leaves(kind)
     if name not in known:
         raise unknown_name(kind, name, known)
     return known[name]
+
+
+def symbols(kind: str) -> list[str]:
+    """Return the names of the classes or functions of every leaf of one kind."""
+    return sorted(leaf.symbol for leaf in leaves(kind).values())
 
 
 def find_symbol(kind: str, symbol: str) -> Any:
@@ -172,6 +194,7 @@ def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None)
                 metadata=metadata,
                 summary=doc.split("\n\n")[0].replace("\n", " ").strip(),
                 lines=len(path.read_text(encoding="utf-8").splitlines()),
+                decorator=call.func.id,
             )
 
 
@@ -192,6 +215,11 @@ def parse(path: Path) -> ast.Module:
         ) from error
 
 
+def is_own(module: str) -> bool:
+    """Return whether a module is a user's own file, imported by its path."""
+    return module.startswith(f"{OWN}.")
+
+
 @cache
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
@@ -201,7 +229,7 @@ def import_path(path: Path) -> ModuleType:
         raise DriftproofError(*told)
     entering(path)
     may_not_fork()
-    name = f"driftproof_user.{path.stem}"
+    name = f"{OWN}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise DriftproofError(f"{path} is no Python file", "a file ending in .py", "rename it")

@@ -5,18 +5,15 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import difflib
-import importlib
 import linecache
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from toolkit.errors import DriftproofError
-
-OURS = ("toolkit", "synthetic", "verifiers")
-"""Packages whose names a message may offer."""
+from toolkit.shadowing import PACKAGES
 
 
 def located(error: BaseException, path: Path) -> DriftproofError:
@@ -64,7 +61,7 @@ def suggestions(error: BaseException, frame: FrameType | None) -> list[str]:
 
 def _asked_for(error: BaseException, frame: FrameType | None) -> tuple[str, Iterable[str]]:
     """Return a name that was not there, and those that were."""
-    if isinstance(error, ImportError) and (error.name or "").split(".")[0] in OURS:
+    if isinstance(error, ImportError) and (error.name or "").split(".")[0] in PACKAGES:
         found = re.search(r"cannot import name '(\w+)'", str(error))
         return (found[1], _names_in(error.name or "")) if found else ("", ())
     if isinstance(error, AttributeError) and error.obj is not None:
@@ -84,11 +81,4 @@ def _asked_for(error: BaseException, frame: FrameType | None) -> tuple[str, Iter
 
 def _names_in(module: str) -> set[str]:
     """Return what can be imported from one of driftproof's modules, leaves included."""
-    from toolkit.discover import KINDS, leaves
-
-    names: set[str] = set(dir(importlib.import_module(module)))
-    for kind in KINDS.values():
-        if kind.package == module:
-            names |= {leaf.symbol for leaf in leaves(kind.name).values()}
-    made: Any = importlib.import_module(module)
-    return names | set(getattr(made, "__all__", ()))
+    return set(dir(sys.modules.get(module)))

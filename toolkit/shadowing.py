@@ -12,7 +12,7 @@ import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
-PACKAGES = ("toolkit", "verifiers", "synthetic", "gpu_bench")
+PACKAGES = ("driftproof", "toolkit", "verifiers", "synthetic", "gpu_bench")
 """The packages that driftproof installs."""
 ROOT = Path(__file__).resolve().parents[1]
 """The folder that holds them."""

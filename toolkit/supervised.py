@@ -107,5 +107,5 @@ def remedy(status: int) -> str:
     if -status == signal.SIGKILL:
         return "give it more memory, or smaller cases: the system kills what has too much of it"
     if status < 0:
-        return "find the library that crashes: python -X faulthandler -m toolkit verify FILE"
+        return "find the library that crashes: python -X faulthandler -m driftproof verify FILE"
     return "look for os._exit in it, or in what it imports"

@@ -28,6 +28,15 @@ class Evidence(StrEnum):
     ASYMPTOTIC = "asymptotic"
 
 
+def form_key(form: str, reading: str) -> str:
+    """Return form and reading in one, as tables and the record name them.
+
+    >>> form_key("printed", "a plus sign is missing"), form_key("corrected", "")
+    ('printed: a plus sign is missing', 'corrected')
+    """
+    return f"{form}: {reading}" if reading else form
+
+
 @dataclass(frozen=True)
 class Row:
     """One case of one form of one claim: a row of ``results.json``.
@@ -75,6 +84,11 @@ class Row:
         if mean is None or self.rhs is None or self.rhs == 0:
             return None
         return mean / self.rhs
+
+    @property
+    def form_key(self) -> str:
+        """Form and reading in one (``form_key``)."""
+        return form_key(self.form, self.reading)
 
     @property
     def identity(self) -> tuple[str, str, str, str]:

@@ -76,8 +76,8 @@ def started_whole() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in came:
-            signal.raise_signal(number)
+        for sent in came:
+            signal.raise_signal(sent)
 
 
 class Recorded:

@@ -48,7 +48,7 @@ def checked(rows: Sequence[Row]) -> list[Check]:
             if group.form == "sibling":
                 name, good = f"false: {group.reading}", verdict is Verdict.REFUTED
             else:
-                name = record.form_key(group.rows[0])
+                name = group.rows[0].form_key
                 known = held.get(claim, {}).get(name, {}).values()
                 good = verdict is not Verdict.REFUTED or Verdict.REFUTED in known
             made.append(Check(claim, name, str(verdict), good))

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, unknown_name
-from toolkit.verdict import Row, Verdict, overall
+from toolkit.verdict import Row, Verdict, form_key, overall
 from verifiers import record
 from verifiers.claim_types.claim import Claim
 
@@ -43,7 +43,7 @@ class Derived:
     @property
     def key(self) -> str:
         """The form's key in the record."""
-        return f"{self.form}: {self.reading}" if self.reading else self.form
+        return form_key(self.form, self.reading)
 
     @property
     def stated(self) -> Claim[Any]:
@@ -107,7 +107,7 @@ def _inherited(row: Row, rows: Sequence[Row]) -> Row:
 
 def verdict_of(name: str, key: str, rows: Sequence[Row]) -> Verdict | None:
     """Return the verdict of a claim's form, in these rows or else on record (None: neither)."""
-    judged = [row for row in rows if row.claim == name and record.form_key(row) == key]
+    judged = [row for row in rows if row.claim == name and row.form_key == key]
     held = record.read().get(name, {}).get(key, {})
     if not held:
         return overall(judged) if judged else None

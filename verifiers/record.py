@@ -35,11 +35,6 @@ def read() -> Record:
     return held
 
 
-def form_key(row: Row) -> str:
-    """Return the key of a row's form and reading."""
-    return f"{row.form}: {row.reading}" if row.reading else row.form
-
-
 def combined(verdicts: Iterable[Verdict]) -> Verdict:
     """Return a form's verdict from those of its cases on record.
 
@@ -61,7 +56,7 @@ def expected(rows: Sequence[Row]) -> list[Row]:
     return [
         replace(
             row,
-            expected=held.get(row.claim, {}).get(form_key(row), {}).get(row.case["key"]),
+            expected=held.get(row.claim, {}).get(row.form_key, {}).get(row.case["key"]),
         )
         for row in rows
     ]
@@ -86,7 +81,7 @@ def write(rows: Sequence[Row], profile: str) -> None:
         for name in {row.claim for row in rows}:
             held.pop(name, None)
     for row in rows:
-        held.setdefault(row.claim, {}).setdefault(form_key(row), {})[row.case["key"]] = row.verdict
+        held.setdefault(row.claim, {}).setdefault(row.form_key, {})[row.case["key"]] = row.verdict
     text = json.dumps(held, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     try:
         path().write_text(text, encoding="utf-8")
@@ -106,7 +101,7 @@ def as_expected(rows: Sequence[Row]) -> bool:
         return False
     forms: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        forms.setdefault((row.claim, form_key(row)), []).append(row)
+        forms.setdefault((row.claim, row.form_key), []).append(row)
     held, new = read(), list[Row]()
     for (claim, form), members in forms.items():
         known = set(held.get(claim, {}).get(form, {}).values())

@@ -18,7 +18,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
@@ -204,7 +203,7 @@ def perform(unit: Unit) -> Result:
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     if forkable():
-        import_module("verifiers.loaded")
+        import verifiers.loaded  # noqa: F401 - before the workers are forked
     recorded: Any = Recorded(context())
     pool = ProcessPoolExecutor(workers, mp_context=recorded, initializer=_start_worker)
     try:

@@ -83,7 +83,7 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
             if not found:
                 raise DriftproofError(
                     f"{pattern} has no claim",
-                    "a class under @claim(name=…, …)",
+                    "a function under @bound(name=…, …), @rate, @comparison or @proof",
                     "driftproof new claim NAME writes one to start from",
                 )
         else:

@@ -8,7 +8,7 @@ from toolkit.algorithms.lfednest import LFedNest
 
 
 @case(
-    name="lfednest-minimax", kernel="nested-lfednest",
+    name="lfednest-minimax", kernel="nested-fednest",
     points=[{"clients": 100, "replicates": 1}], sweeps={},
 )  # fmt: skip
 def lfednest_minimax(*, clients: int = 100, replicates: int = 1) -> Workload:

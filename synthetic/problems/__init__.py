@@ -2,8 +2,12 @@
 
 from typing import Any
 
-from toolkit.discover import find_symbol
+from toolkit.discover import find_symbol, symbols
 
 
 def __getattr__(symbol: str) -> Any:
     return find_symbol("problem", symbol)
+
+
+def __dir__() -> list[str]:
+    return symbols("problem")

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 
-from toolkit.datasets import Images
+from toolkit.dataset import Data, DataSet, Split, dataset
 
 
-def digits() -> Images:
-    """Return the digits, their 17 grey levels scaled to [0, 1].
+@dataset(
+    name="digits",
+    source="Alpaydin, Kaynak 1998, the test set of the UCI repository; scikit-learn, load_digits",
+    statement="1,797 images of 8 × 8 pixels, 17 grey levels scaled to [0, 1], ten digits",
+)
+class Digits(DataSet):
+    """No files: the images are in scikit-learn.
 
-    >>> digits().pixels.shape, digits().pixels.max()
-    ((1797, 64), np.float64(1.0))
+    >>> Digits.load(None).train.features.shape
+    (1797, 64)
     """
-    from sklearn.datasets import load_digits
 
-    pixels, labels = load_digits(return_X_y=True)
-    return Images("digits", pixels / 16.0, labels.astype(np.int64))
+    def read(self, paths: Mapping[str, Path]) -> Data:
+        """Return the digits."""
+        from sklearn.datasets import load_digits
+
+        pixels, labels = load_digits(return_X_y=True)
+        split = Split(pixels / 16.0, labels.astype(np.int64))
+        return Data("scikit-learn digits", 10, {"train": split})
+
+    def sample(self, folder: Path) -> None:
+        """Write nothing: there are no files."""

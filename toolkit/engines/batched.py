@@ -54,7 +54,7 @@ class BatchedContext:
         self.dtype = dtype
         self.device = device
         self._words = words
-        self._block = block
+        self.block = block
         self._cohorts: dict[str, tuple[tuple[int, ...], Tensor | None]] = {}
 
     @property
@@ -100,7 +100,7 @@ class BatchedContext:
         if law is None:
             return streams.nothing(kind)
         if type(self)._sample is BatchedContext._sample:  # else a draw is not what its words are
-            made = streams.keyed(law, self._words.key(name), self._block, self.local, kind)
+            made = streams.keyed(law, self._words.key(name), self.block, self.local, kind)
             if made is not None:
                 return made
         drawn = [self._sample(law, name, t, self.local) for t in range(first, first + steps)]
@@ -160,7 +160,7 @@ class BatchedContext:
         return [(share * x).sum(0, keepdim=True) / total for x in xs]
 
     def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
-        words = self._words.draw(law, name, block=self._block, step=step, clients=clients)
+        words = self._words.draw(law, name, block=self.block, step=step, clients=clients)
         return law.sample(words, clients, self.replicates)
 
     def _tensor(self, values: np.ndarray) -> Tensor:

@@ -55,7 +55,7 @@ class Staged(BatchedContext):
 
     def __init__(self, ctx: Any, steps: int) -> None:
         super().__init__(
-            ctx._words, ctx.clients, replicates=ctx.replicates, block=ctx._block, dtype=ctx.dtype,
+            ctx._words, ctx.clients, replicates=ctx.replicates, block=ctx.block, dtype=ctx.dtype,
             device=ctx.device, local=ctx.local,
         )  # fmt: skip
         self.local_steps, self.horizon = ctx.local_steps, ctx.horizon

@@ -1,4 +1,4 @@
-"""Every file in this folder is one hot stretch of steps, fused.
+"""What fused stretches of steps are made with; the kernels themselves are in ``synthetic/kernels``.
 
 numba keeps machine code until the file of its function changes, and would keep it when a function
 changes that was compiled into it from another file. So it lies in a folder that is named by what
@@ -13,13 +13,17 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from toolkit.discover import KINDS, package_folder
+
 HERE = Path(__file__).parent
 SHARED = ("philox.py", "streams.py", "stream_values.py")
 
 
 def shared_files() -> list[Path]:
     """Return the files whose functions are compiled into kernels of other files."""
-    return sorted([*HERE.glob("_*.py"), *(HERE.parent / name for name in SHARED)])
+    leaves_folder = package_folder(KINDS["kernel"].package)
+    beside_leaves = [*leaves_folder.glob("_*.py")]
+    return sorted([*HERE.glob("*.py"), *beside_leaves, *(HERE.parent / name for name in SHARED)])
 
 
 def folder_of(files: Iterable[Path]) -> str:

@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("triton") is not None else ["_triton_*.py"]
+collect_ignore_glob = [] if find_spec("triton") is not None else ["triton_*.py"]

@@ -8,7 +8,7 @@ used where draws are sampled on the device it is written for and no measure look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -102,8 +102,7 @@ class Fused:
     """A kernel: the pairs it serves, what it costs at least, and its variants.
 
     Attributes:
-        algorithm: name of the algorithm's leaf.
-        problem: names of the problems' leaves.
+        algorithm, problem: names of the algorithms' and of the problems' leaves.
         accepts: whether it serves this member of the two families.
         cost: (algorithm, problem, replicates, bytes of a real) → the cost of one round.
         tolerance: by how many units in the last place of the largest entry a variant may differ
@@ -113,7 +112,7 @@ class Fused:
     """
 
     name: str
-    algorithm: str
+    algorithm: tuple[str, ...]
     problem: tuple[str, ...]
     accepts: Callable[[Any, Any], bool]
     cost: Callable[[Any, Any, int, int], Cost] | None
@@ -151,7 +150,7 @@ class Fused:
 def fused(
     *,
     name: str,
-    algorithm: str,
+    algorithm: str | tuple[str, ...],
     problem: str | tuple[str, ...],
     rows: Rows,
     accepts: Callable[[Any, Any], bool] = lambda algorithm, problem: True,
@@ -160,22 +159,30 @@ def fused(
     spans: bool = False,
 ) -> Callable[[Advance], Fused]:
     """Make an ``advance`` function in numba a kernel leaf, for every member unless told."""
-    served = (problem,) if isinstance(problem, str) else tuple(problem)
 
     def decorate(advance: Advance) -> Fused:
-        made = Fused(name, algorithm, served, accepts, cost, tolerance, spans, rows)
+        pair = names(algorithm), names(problem)
+        made = Fused(name, *pair, accepts, cost, tolerance, spans, rows)
         made.variant("numba", device="cpu")(advance)
         return made
 
     return decorate
 
 
+def names(one_or_more: str | Iterable[str]) -> tuple[str, ...]:
+    """Return a leaf's name, or several, as a tuple.
+
+    >>> names("comfedl"), names(["fednest", "lfednest"])
+    (('comfedl',), ('fednest', 'lfednest'))
+    """
+    return (one_or_more,) if isinstance(one_or_more, str) else tuple(one_or_more)
+
+
 def kernel_of(algorithm: Algorithm, problem: Problem) -> Fused | None:
     """Return the kernel that serves this pair, on whatever device, or None."""
     for leaf in leaves("kernel").values():
-        served = leaf.metadata["problem"]
-        served = (served,) if isinstance(served, str) else served
-        if leaf.metadata["algorithm"] == algorithm.leaf_name and problem.leaf_name in served:
+        algorithms, problems = (names(leaf.metadata[part]) for part in ("algorithm", "problem"))
+        if algorithm.leaf_name in algorithms and problem.leaf_name in problems:
             kernel: Fused = leaf.load()
             if kernel.accepts(algorithm, problem):
                 return kernel

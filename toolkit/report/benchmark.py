@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from toolkit.errors import DriftproofError
-from toolkit.report.benchmark_table import COLUMNS, Head, ceiling_lines, cells, size_of
+from toolkit.report.benchmark_table import COLUMNS, Head, ceiling_lines, cells, size_text
 from toolkit.report.experiment import COLOURS, draw, drawn_panels
 from toolkit.report.files import write_all
 from toolkit.report.page import document
@@ -127,7 +127,7 @@ def _points(head: Head, dtype: str) -> Iterator[dict[str, Any]]:
         costs = row.get("flops") and row.get("bytes") and "seconds" in row
         if row["taken"] and row["dtype"] == dtype and costs:
             rates = [1e-9 * row["flops"] / row[key] for key in ("seconds", "high", "low")]
-            label = f"{row['case']} {size_of(row)}"
+            label = f"{row['case']} {size_text(row['size'])}"
             at = row["flops"] / row["bytes"]
             yield {
                 "label": label, "x": [at], "mean": rates[:1], "low": rates[1:2],

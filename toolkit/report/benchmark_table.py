@@ -20,15 +20,19 @@ Head = Mapping[str, Any]
 Row = Mapping[str, Any]
 
 
-def size_of(row: Row) -> str:
-    """Return a row's size as tables print it."""
-    return " ".join(f"{LETTERS.get(key, key)}={value}" for key, value in row["size"].items())
+def size_text(size: Mapping[str, Any]) -> str:
+    """Return a workload's size as tables print it.
+
+    >>> size_text({"dim": 10, "replicates": 64})
+    'd=10 R=64'
+    """
+    return " ".join(f"{LETTERS.get(key, key)}={value}" for key, value in size.items())
 
 
 def cells(row: Row) -> list[str]:
     """Return a row of the table; what was not measured says why in its third cell."""
     way = f"{row['variant']}, {row['dtype']}{' *' if row['taken'] else ''}"
-    first = [f"{row['case']} {size_of(row)}", way]
+    first = [f"{row['case']} {size_text(row['size'])}", way]
     if "seconds" not in row:
         return [*first, str(row["note"]), "", "", ""]
     spread = f"{_ms(row['low'])}–{_ms(row['high'])}"

@@ -15,7 +15,7 @@ from toolkit.report.figures import NOTHING, Figure, cell, distance, equates, hea
 from toolkit.report.latex_table import latex_table
 from toolkit.report.mathml import font_face, mathml
 from toolkit.statements import ReadingVerdict, Statement, by_severity, statement, worst_first
-from toolkit.verdict import Row, Verdict, overall
+from toolkit.verdict import Row, Verdict, form_key, overall
 
 GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|sigma|tau|zeta)(?=_|$)")
 
@@ -87,7 +87,7 @@ class Group:
     @property
     def title(self) -> str:
         """Form and reading, as tables name them."""
-        return f"{self.form}: {self.reading}" if self.reading else self.form
+        return form_key(self.form, self.reading)
 
     @property
     def attained(self) -> bool:

@@ -17,6 +17,7 @@ from toolkit.constants import Notation
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.names import check_name
 from toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated, Undecided
+from toolkit.verdict import form_key
 from verifiers.claim_types.signatures import check_signatures
 from verifiers.symbolic import Step
 
@@ -53,7 +54,7 @@ class Form:
     @property
     def key(self) -> str:
         """Form and reading in one, as tables and the record name them."""
-        return f"{self.form}: {self.reading}" if self.reading else self.form
+        return form_key(self.form, self.reading)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

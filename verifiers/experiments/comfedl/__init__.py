@@ -1,1 +1,1 @@
-"""The figures of the ComFedL papers (000 and 001)."""
+"""The figures of the ComFedL papers."""

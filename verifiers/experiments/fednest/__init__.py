@@ -1,1 +1,1 @@
-"""The figures of the FedNest slides (002)."""
+"""The figures of the FedNest slides."""

@@ -1,0 +1,143 @@
+"""driftproof: is a theorem of federated optimisation true as printed, and how tight is it?
+
+What a user's file imports is here: ``from driftproof import bound, each, grid``, the problem
+families in ``driftproof.problems`` and the algorithms in ``driftproof.algorithms``. A name is
+imported when it is first used, so that importing driftproof costs next to nothing.
+
+A new name is a line of the imports below, of ``__all__`` and of ``_DEFINED_IN``; a test holds the
+three to each other.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from driftproof import algorithms, problems
+    from toolkit.algorithm import Algorithm, algorithm
+    from toolkit.cases import Assumption, Case, grid
+    from toolkit.constants import Expression, Letters
+    from toolkit.draws import SignMean
+    from toolkit.errors import DriftproofError
+    from toolkit.measure import Reduction, View, average, each, given_past, sq
+    from toolkit.parameters import sweep
+    from toolkit.problem import Problem, Solution, problem
+    from toolkit.readings import (
+        ByProof,
+        Erratum,
+        Stated,
+        Undecided,
+        intended,
+        literal,
+        narrower,
+        wider,
+    )
+    from verifiers.asserting import assert_claim, verify
+    from verifiers.claim_types.bound import bound
+    from verifiers.claim_types.comparison import comparison
+    from verifiers.claim_types.proof import proof
+    from verifiers.claim_types.rate import Floor, Schedule, rate
+    from verifiers.compared import Comparison, components
+    from verifiers.derived import Derived
+    from verifiers.symbolic import (
+        Step,
+        argued,
+        computed,
+        differs,
+        finite_limit,
+        nonnegative,
+        vanishes,
+    )
+
+__all__ = [
+    "Algorithm",
+    "Assumption",
+    "ByProof",
+    "Case",
+    "Comparison",
+    "Derived",
+    "DriftproofError",
+    "Erratum",
+    "Expression",
+    "Floor",
+    "Letters",
+    "Problem",
+    "Reduction",
+    "Schedule",
+    "SignMean",
+    "Solution",
+    "Stated",
+    "Step",
+    "Undecided",
+    "View",
+    "algorithm",
+    "algorithms",
+    "argued",
+    "assert_claim",
+    "average",
+    "bound",
+    "comparison",
+    "components",
+    "computed",
+    "differs",
+    "each",
+    "finite_limit",
+    "given_past",
+    "grid",
+    "intended",
+    "literal",
+    "narrower",
+    "nonnegative",
+    "problem",
+    "problems",
+    "proof",
+    "rate",
+    "sq",
+    "sweep",
+    "vanishes",
+    "verify",
+    "wider",
+]
+
+_DEFINED_IN = {
+    "driftproof": ("algorithms", "problems"),
+    "toolkit.algorithm": ("Algorithm", "algorithm"),
+    "toolkit.cases": ("Assumption", "Case", "grid"),
+    "toolkit.constants": ("Expression", "Letters"),
+    "toolkit.draws": ("SignMean",),
+    "toolkit.errors": ("DriftproofError",),
+    "toolkit.measure": ("Reduction", "View", "average", "each", "given_past", "sq"),
+    "toolkit.parameters": ("sweep",),
+    "toolkit.problem": ("Problem", "Solution", "problem"),
+    "toolkit.readings": (
+        "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
+    ),
+    "verifiers.asserting": ("assert_claim", "verify"),
+    "verifiers.claim_types.bound": ("bound",),
+    "verifiers.claim_types.comparison": ("comparison",),
+    "verifiers.claim_types.proof": ("proof",),
+    "verifiers.claim_types.rate": ("Floor", "Schedule", "rate"),
+    "verifiers.compared": ("Comparison", "components"),
+    "verifiers.derived": ("Derived",),
+    "verifiers.symbolic": (
+        "Step", "argued", "computed", "differs", "finite_limit", "nonnegative", "vanishes",
+    ),
+}  # fmt: skip
+_MODULE = {name: module for module, names in _DEFINED_IN.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE:
+        raise AttributeError(f"module 'driftproof' has no attribute {name!r}")
+    from driftproof.whole import refuse_hidden
+
+    refuse_hidden()
+    module = _MODULE[name]
+    if module == "driftproof":
+        return importlib.import_module(f"driftproof.{name}")
+    return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

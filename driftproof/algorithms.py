@@ -1,0 +1,19 @@
+"""The algorithms, imported when they are used: ``from driftproof.algorithms import ComFedL``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from driftproof.whole import refuse_hidden
+
+refuse_hidden()
+
+from toolkit.discover import find_symbol, symbols  # noqa: E402 - after the look at whose it is
+
+
+def __getattr__(symbol: str) -> Any:
+    return find_symbol("algorithm", symbol)
+
+
+def __dir__() -> list[str]:
+    return symbols("algorithm")

@@ -1,0 +1,143 @@
+"""The command ``driftproof``: thin; each command is a file of ``driftproof/commands``."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from toolkit import __version__
+from toolkit.errors import DriftproofError, after_system_error, unknown_name
+from toolkit.supervised import supervised
+from toolkit.workers import may_fork
+
+INTERNAL = 70
+"""Exit status of a defect of driftproof's own (EX_SOFTWARE), which is no verdict."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it: 128 and the signal's number."""
+TERMINATED = 143
+"""Exit status after SIGTERM, which a batch system or a container sends before it kills."""
+COMMANDS = Path(__file__).parent / "commands"
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was sent: the command ends as after Ctrl-C, and leaves a ledger and no process."""
+
+
+class Commands(click.Group):
+    """Finds a command's file by its name and imports only that one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the files, as command names."""
+        files = (path.stem for path in COMMANDS.glob("*.py") if not path.stem.startswith("_"))
+        return sorted(name.removesuffix("_") for name in files)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command (``list`` is in ``list_.py``, so as not to hide the builtin)."""
+        if name not in self.list_commands(ctx):
+            return None
+        file = name if (COMMANDS / f"{name}.py").exists() else f"{name}_"
+        command: click.Command = importlib.import_module(f"driftproof.commands.{file}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Offer the nearest names where there is no such command."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            error = unknown_name("command", args[0], self.list_commands(ctx))
+            raise DriftproofError(error.got, error.wanted, error.remedy.replace(" list", " --help"))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="driftproof")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.option("--quiet", is_flag=True, help="Print results only, no progress.")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool, quiet: bool) -> None:
+    """Is a theorem of federated optimisation true as printed, and how tight is it?"""
+    ctx.obj = {"quiet": quiet}
+
+
+def main() -> None:
+    """Run the command line; foreseeable mistakes are told without a traceback.
+
+    ``--debug`` and ``--quiet`` may stand before or after the command.
+    """
+    words = sys.argv[1:]
+    if "torch" not in sys.modules:  # else somebody's process, which may have computed something
+        may_fork()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminated)
+    own = any(os.path.isfile(word) for word in words)
+    sys.exit(supervised(lambda: status(words), wanted=own))
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def status(words: Sequence[str]) -> int:
+    """Run the command that some words make, and return its exit status."""
+    everywhere = [word for word in ("--debug", "--quiet") if word in words]
+    debug = "--debug" in everywhere
+    try:
+        _refuse_what_no_name_has(words)
+        made = cli.main(
+            [*everywhere, *(word for word in words if word not in everywhere)],
+            prog_name="driftproof",
+            standalone_mode=False,
+        )
+    except DriftproofError as error:
+        if debug:
+            traceback.print_exc()
+        _tell(error)
+        return error.exit_code
+    except (click.exceptions.Abort, KeyboardInterrupt) as end:
+        click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
+        # click makes an Abort of either
+        return TERMINATED if Terminated in (type(end), type(end.__cause__)) else INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        if debug:
+            traceback.print_exc()
+        click.echo(f"driftproof: {error}\n    remedy: {after_system_error(error)}", err=True)
+        return 2
+    except Exception as error:  # noqa: BLE001 - a defect of ours, told as one
+        if debug:
+            traceback.print_exc()
+        click.echo(
+            f"driftproof: internal error, {type(error).__name__}: {error}\n"
+            "    remedy: --debug shows the traceback; please report it with the command",
+            err=True,
+        )
+        return INTERNAL
+    return made if isinstance(made, int) else 0
+
+
+def _tell(error: DriftproofError) -> None:
+    told = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
+    click.echo(told, err=True)
+
+
+def _refuse_what_no_name_has(words: Sequence[str]) -> None:
+    """Raise if a word holds the letter that no file, folder or claim can have in its name."""
+    odd = next((word for word in words if "\0" in word), None)
+    if odd is not None:
+        raise DriftproofError(
+            f"{odd!r} holds a NUL, the letter of number 0",
+            "names and paths without it",
+            "leave it out",
+        )

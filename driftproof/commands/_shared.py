@@ -1,0 +1,182 @@
+"""What several commands share: options, progress and tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from toolkit.errors import unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STYLES: Mapping[str, dict[str, Any]] = {
+    "SUPPORTED": {"fg": "green"},
+    "REFUTED": {"fg": "red", "bold": True},
+    "INCONCLUSIVE": {"fg": "yellow"},
+    "INAPPLICABLE": {"fg": "bright_black"},
+}
+
+LONGEST = 80
+"""Bytes of a name that a folder may have beside ``report-``."""
+
+
+if TYPE_CHECKING:
+    _Words = click.Choice[str]
+else:
+    _Words = click.Choice  # click 8.1 has no parameter
+
+
+class Choice(_Words):
+    """One of a few words; a misspelt one is told with the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word, or raise with those that there are."""
+        if value not in self.choices:
+            name = (param.name if param is not None else None) or "word"
+            raise unknown_name(name, str(value), self.choices)
+        return str(value)
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+out = click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=None,
+    help="Folder of the ledger, the page and the plots  [default: report; report-NAME for an "
+    "experiment or a file of your own]",
+)
+resume = click.option("--resume", is_flag=True, help="Go on with what --out holds.")
+workers = click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=lambda: os.cpu_count() or 1,
+    show_default="all cores",
+    help="Processes; verdicts are the same for any number.",
+)
+
+
+def folder(chosen: Path | None, name: str = "") -> Path:
+    """Return --out, or a default that does not overwrite another kind of report."""
+    if chosen is not None:
+        return chosen
+    name = name.replace("/", "-")
+    if len(name.encode()) > LONGEST:  # many files: some of it, and a digest of the whole
+        digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+        name = f"{name.encode()[: LONGEST - 16].decode(errors='ignore')}-{digest}"
+    return Path(f"report-{name}" if name else "report")
+
+
+def print_json(value: Any) -> None:
+    """Print JSON, and nothing else, on standard output."""
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str | None = None,
+    spare: Sequence[str] = (),
+) -> None:
+    """Print a table as wide as the terminal, without a word broken; verdicts are coloured.
+
+    Args:
+        spare: columns that may be left out where there is no room.
+    """
+    from driftproof.commands._table import lay_out
+
+    _, cells, widths, left_out = lay_out(columns, list(rows), terminal_width(), spare)
+    click.echo()
+    if title:
+        click.echo(f" {title}")
+    for number, row in enumerate(cells):
+        for line in range(max(map(len, row))):
+            parts = [cell[line] if line < len(cell) else "" for cell in row]
+            styled = [_styled(p, " ".join(cell)) for p, cell in zip(parts, row, strict=True)]
+            pads = [" " * (w - len(p)) for p, w in zip(parts, widths, strict=True)]
+            told = "".join(p + pad for p, pad in zip(styled, pads, strict=True))
+            click.echo(" " + told.rstrip())
+        if number == 0:
+            rule = max(sum(widths[:-1]) + max(len(x) for r in cells for x in r[-1]), 1)
+            click.echo(" " + "─" * rule)
+    click.echo()
+    if left_out:
+        click.echo(f"Left out for want of width: {', '.join(left_out)}.")
+
+
+def _styled(text: str, cell: str) -> str:
+    style = STYLES.get(cell)
+    return click.style(text, **style) if style and text else text
+
+
+def terminal_width() -> int:
+    """Return how many letters a line has: COLUMNS, else the terminal's, else (a file) 160."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdigit() and int(told) > 0:
+        return int(told)
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 160
+
+
+def tell(text: str) -> None:
+    """Print a sentence, its lines ended at spaces where it goes to a terminal."""
+    from driftproof.commands._table import wrapped
+
+    if not sys.stdout.isatty():
+        click.echo(text)
+        return
+    for line in text.split("\n"):
+        inset = " " * (len(line) - len(line.lstrip()))
+        for part in wrapped(line.strip(), terminal_width() - len(inset)):
+            click.echo(inset + part)
+
+
+@contextmanager
+def progress(
+    what: str, *, quiet: bool
+) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
+    """Show progress on standard error: a bar on a terminal, else a plain line every tenth.
+
+    Yields:
+        ``started(total)`` and ``ended(name)``, to be called as the work goes on.
+    """
+    if quiet:
+        yield (lambda total: None), (lambda name: None)
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield (
+                lambda total: bar.update(task, total=total),
+                lambda name: bar.update(task, advance=1, description=f"{what} {name}"),
+            )
+    else:
+        yield _plain(what)
+
+
+def _plain(what: str) -> tuple[Callable[[int], None], Callable[[str], None]]:
+    state = {"total": 0, "done": 0}
+
+    def started(total: int) -> None:
+        state["total"] = total
+
+    def ended(name: str) -> None:
+        state["done"] += 1
+        tenth = max(1, state["total"] // 10)
+        if state["done"] % tenth == 0 or state["done"] == state["total"]:
+            click.echo(f"{what}: {state['done']} of {state['total']}, {name}", err=True)
+
+    return started, ended

@@ -1,0 +1,51 @@
+"""``driftproof list``: what there is."""
+
+from __future__ import annotations
+
+import click
+
+from driftproof.commands._shared import as_json, print_json, table
+from driftproof.commands.show import ROLES, print_roles
+from toolkit.discover import KINDS, Leaf, kind_named, leaves
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+@as_json
+def command(kind: str | None, as_json: bool) -> None:
+    """List claims, problems, algorithms, datasets, experiments, kernels, cases (or one KIND).
+
+    KIND may be roles: what the letters of the papers stand for.
+    """
+    if kind in ROLES:
+        print_roles(as_json)
+        return
+    kinds = [kind_named(kind)] if kind else list(KINDS.values())
+    if as_json:
+        print_json(
+            [
+                {
+                    "kind": leaf.kind,
+                    "name": leaf.name,
+                    "source": _source(leaf) or None,
+                    "statement": leaf.metadata.get("statement"),
+                    "summary": leaf.summary,
+                }
+                for each in kinds
+                for leaf in leaves(each.name).values()
+            ]
+        )
+        return
+    for each in kinds:
+        found = leaves(each.name).values()
+        table(
+            [each.plural, "what", "source"],
+            [(leaf.name, leaf.summary, _source(leaf)) for leaf in found],
+        )
+
+
+def _source(leaf: Leaf) -> str:
+    """Return where a leaf is from: a paper, the algorithms that a kernel runs, a case's kernel."""
+    told = leaf.metadata
+    source = told.get("source") or told.get("algorithm") or told.get("kernel") or ""
+    return source if isinstance(source, str) else ", ".join(source)

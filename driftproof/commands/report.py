@@ -1,0 +1,66 @@
+"""``driftproof report``: rebuild the page from the ledger, or compare two ledgers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from driftproof.commands import _shared as shared
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("other", metavar="[OTHER]", type=click.Path(path_type=Path), required=False)
+@shared.as_json
+def command(folder: Path, other: Path | None, as_json: bool) -> None:
+    """Rebuild results.json, index.html and the plots of DIR from its ledger.
+
+    With OTHER, list what changed from DIR to OTHER instead, and write OTHER/difference.html.
+    """
+    head, rows = _latest(folder)
+    if other is None:
+        from verifiers.rebuild import rebuild
+
+        rebuild(folder, head, rows)
+        click.echo(f"page: {folder / 'index.html'}")
+        return
+    _compare(folder, other, head, rows, as_json)
+
+
+def _compare(
+    folder: Path, other: Path, head: dict[str, Any], rows: list[dict[str, Any]], as_json: bool
+) -> None:
+    from toolkit.errors import DriftproofError
+    from toolkit.report.difference import difference, render_difference
+    from toolkit.report.files import write_text
+
+    later, others = _latest(other)
+    for where, held in ((folder, head), (other, later)):
+        if held.get("what") == "experiment":
+            raise DriftproofError(
+                f"{where} holds the experiment {held['experiment']}",
+                "two folders that driftproof verify has written",
+                "driftproof report DIR rebuilds an experiment's page",
+            )
+    changes = difference(rows, others)
+    page = render_difference((folder.name, other.name), (head, later), changes)
+    write_text(other / "difference.html", page)
+    if as_json:
+        shared.print_json([asdict(change) for change in changes])
+        return
+    if changes:
+        columns = ["claim", "form", "what", "before", "after", "case"]
+        lines = [(c.claim, c.form, c.what, c.before, c.after, c.case) for c in changes]
+        shared.table(columns, lines)
+    click.echo(f"{len(changes)} changes from {folder} to {other}")
+    click.echo(f"page: {other / 'difference.html'}")
+
+
+def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    from toolkit.ledger import Ledger
+
+    with Ledger(folder / "ledger.sqlite", create=False) as ledger:
+        return ledger.latest()

@@ -1,0 +1,90 @@
+"""``driftproof run``: repeat an experiment of a paper."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from driftproof.commands import _shared as shared
+from toolkit.discover import find
+from toolkit.errors import DriftproofError
+
+
+@click.command()
+@click.argument("experiment")
+@click.option(
+    "--profile", type=shared.Choice(["smoke", "quick", "paper"]), default="quick", show_default=True
+)
+@click.option(
+    "--engine", type=shared.Choice(["batched", "wire"]), default="batched", show_default=True,
+    help="wire: one process a client, which send each other messages; a run at a time, unless "
+    "--workers is given.",
+)  # fmt: skip
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Folder of the full data set."
+)  # fmt: skip
+@shared.out
+@shared.seed
+@shared.workers
+@shared.resume
+@shared.as_json
+@click.pass_context
+def command(
+    ctx: click.Context,
+    experiment: str,
+    profile: str,
+    engine: str,
+    data: Path | None,
+    out: Path | None,
+    seed: int,
+    workers: int,
+    resume: bool,
+    as_json: bool,
+) -> int:
+    """Run EXPERIMENT and judge the paper's sentences about it.
+
+    Exit status 0 if it ran, whatever became of the sentences; 2 bad input, or a client
+    failed on the wire; 3 a data set is missing. Finished runs stay in the ledger: --resume goes on.
+    """
+    from toolkit.dataset import read
+    from verifiers.experiment import Plan, conduct
+
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        raise DriftproofError(
+            "driftproof run, started by torchrun: every process would run the whole experiment",
+            "one process, which starts its clients itself on this machine",
+            "torchrun runs a case on many machines: torchrun … -m toolkit.wire FILE",
+        )
+    if engine == "wire" and ctx.get_parameter_source("workers") is not ParameterSource.COMMANDLINE:
+        workers = 1  # a run's clients keep the cores busy, and the first that fails ends all
+    leaf = find("experiment", experiment)
+    out = shared.folder(out, leaf.name)
+    if data is not None:
+        data = data.resolve()
+        read(data)  # a bad folder is told before anything is run
+    plan = Plan(
+        profile=profile, seed=seed, data=data, engine=engine, workers=workers, resume=resume
+    )
+    with shared.progress("run", quiet=ctx.obj["quiet"]) as (started, ended):
+        head = conduct(leaf.load(), plan, out, started=started, ended=ended)
+    if as_json:
+        shared.print_json({key: value for key, value in head.items() if key != "panels"})
+    else:
+        summary(head, out)
+    return 0
+
+
+def summary(head: dict[str, Any], out: Path) -> None:
+    """Print what a reader wants first."""
+    shared.table(
+        ["sentence", "setting", "verdict", "why"],
+        [(s["text"], s["setting"], s["verdict"], s["why"]) for s in head["sentences"]],
+        title=f"{head['experiment']} ({head['source']})",
+    )
+    for finding in head["findings"]:
+        click.echo(f"finding: {finding}")
+    click.echo(f"page: {out / 'index.html'}")

@@ -1,0 +1,174 @@
+"""``driftproof show``: everything about one leaf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from driftproof.commands._shared import as_json, print_json, table, tell
+from toolkit.discover import KINDS, Leaf, leaves
+from toolkit.errors import unknown_name
+
+ROLES = ("roles", "letters")
+"""What NAME may be to see all of them."""
+HEADS = (
+    "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
+    "variants", "files", "optional_files",
+    "tolerance", "times", "sizes", "sweeps", "file",
+)  # fmt: skip
+
+
+@click.command()
+@click.argument("name")
+@as_json
+def command(name: str, as_json: bool) -> None:
+    """Show the statement, assumptions, constants, source and verdicts on record of NAME.
+
+    NAME may be a role or a letter too; ``driftproof show roles`` shows all of them.
+    """
+    if name in ROLES:
+        print_roles(as_json)
+        return
+    known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
+    known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in ("problem", "algorithm")}
+    if name not in known and print_role(name, as_json):
+        return
+    if name not in known:
+        from toolkit.glossary import meanings
+
+        words = {word for word, _, _ in meanings()} | {"roles"}
+        raise unknown_name("name", name, {leaf.name for leaf in known.values()} | words)
+    leaf = known[name]
+    shown = {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
+    if as_json:
+        print_json(shown)
+        return
+    click.echo(f"{leaf.kind} {leaf.name}\n")
+    click.echo(f"{shown['documentation']}\n")
+    for head in HEADS:
+        if shown.get(head):
+            click.echo(f"{head}: {_text(shown[head])}")
+    for title, text, _ in shown.get("assumptions", []):
+        click.echo(f"{title}: {text}")
+    for key, right in shown.get("right_sides", {}).items():
+        click.echo(f"right side, {key}: {right}")
+    if leaf.kind == "claim":
+        rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
+        table(["form", "verdict on record", "cases"], rows)
+
+
+def print_roles(as_json: bool) -> None:
+    """Print every role with its meaning, its letters and who has it, then everybody's letters."""
+    from toolkit import glossary
+
+    found = glossary.roles()
+    if as_json:
+        print_json([vars(role) for role in found])
+        return
+    for kind, head in glossary.HEADS.items():
+        rows = [
+            (role.name, role.meaning, ", ".join(role.letters) or "–", _problems(role))
+            for role in found
+            if role.kind == kind
+        ]
+        shown = 4 if kind == "constant" else 3
+        columns = ["role", "meaning", "letters", "problems that prove it"][:shown]
+        table(columns, [row[:shown] for row in rows], title=head, spare=columns[3:])
+    letters = [
+        (owners, ", ".join(f"{letter} = {role}" for letter, role in notation.items()))
+        for owners, notation in glossary.alike().items()
+    ]
+    table(["algorithm or problem", "letters"], letters, title="Letters")
+
+
+def print_role(name: str, as_json: bool) -> bool:
+    """Print one role, or what a letter stands for in each paper; say whether there is one."""
+    from toolkit.glossary import roles
+
+    found = [role for role in roles() if name in (role.name, *role.letters)]
+    if not found:
+        return False
+    if as_json:
+        print_json([vars(role) for role in found])
+        return True
+    for role in found:
+        tell(f"{role.name} ({role.kind}): {role.meaning}")
+        for letter, owners in role.letters.items():
+            tell(f"    {letter} in {', '.join(owners)}")
+        if role.proven_by:
+            tell(f"    proven by {', '.join(role.proven_by)}")
+    return True
+
+
+def _problems(role: Any) -> str:
+    return ", ".join(role.proven_by) or "–"
+
+
+def _details(leaf: Leaf) -> dict[str, Any]:
+    import inspect
+    import sys
+
+    made = leaf.load()
+    owner = sys.modules[leaf.module or made.__module__]
+    documentation = inspect.cleandoc(owner.__doc__ or "")
+    common = {"documentation": documentation, "source": leaf.metadata.get("source")}
+    common["statement"] = leaf.metadata.get("statement")
+    if leaf.kind == "claim":
+        return common | _claim(leaf, made)
+    if leaf.kind == "problem":
+        member = made()
+        return common | {
+            "parameters": member.values(),
+            "constants": dict(member.constants),
+            "notation": dict(member.notation),
+        }
+    if leaf.kind == "algorithm":
+        from toolkit.federation import fitting
+
+        member = made()
+        return common | {
+            "parameters": member.values(),
+            "notation": dict(member.notation),
+            "fits": ", ".join(fitting(member.needs)),
+        }
+    if leaf.kind == "kernel":
+        return common | {
+            "serves": f"{', '.join(made.algorithm)} on {', '.join(made.problem)}",
+            "variants": {name: way.device for name, way in made.variants.items()},
+            "tolerance": f"{made.tolerance:g} units in the last place",
+        }
+    if leaf.kind == "dataset":
+        return common | {"files": list(made.files), "optional_files": list(made.optional)}
+    if leaf.kind == "case":
+        return common | {"times": made.kernel, "sizes": made.points, "sweeps": dict(made.sweeps)}
+    return common
+
+
+def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
+    from verifiers import record
+    from verifiers.verify import described
+
+    held = record.read().get(leaf.name, {})
+    counted = [
+        (form, verdict, sum(v == verdict for v in cases.values()))
+        for form, cases in held.items()
+        for verdict in dict.fromkeys(cases.values())
+    ]
+    about = described(leaf)
+    return {
+        "assumptions": about["assumes"],
+        "right_sides": about["forms"],
+        "explanation": about["explain"],
+        "cases": [str(case) for case in claim.cases],
+        "verdicts_on_record": counted,
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {item}" for key, item in value.items())
+    if isinstance(value, list):
+        shown = [f"\n  {item}" for item in value[:8]]
+        return "".join(shown) + (f"\n  … {len(value)} in all" if len(value) > 8 else "")
+    return str(value)

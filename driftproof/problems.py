@@ -1,0 +1,19 @@
+"""The problem families, imported when they are used: ``from driftproof.problems import KLDRO``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from driftproof.whole import refuse_hidden
+
+refuse_hidden()
+
+from toolkit.discover import find_symbol, symbols  # noqa: E402 - after the look at whose it is
+
+
+def __getattr__(symbol: str) -> Any:
+    return find_symbol("problem", symbol)
+
+
+def __dir__() -> list[str]:
+    return symbols("problem")

@@ -1,0 +1,81 @@
+r"""Exact lower-level solutions and products with inverse Hessians, without matrices.
+
+Both are certified by what is left over, since g is ν-strongly convex: ‖y − y*‖ ≤ ‖∇g(y)‖/ν and
+‖p − H^{-1}v‖ ≤ ‖Hp − v‖/ν.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
+from toolkit.errors import DriftproofError
+from toolkit.oracles import Bilevel, ClientVectors, on_every_client
+
+NEWTON_STEPS = 20
+PRODUCTS = 5000
+"""Products with a matrix after which conjugate gradients give up."""
+
+
+def mean_product(oracles: Bilevel, x: ClientVectors, y: ClientVectors, v: Tensor) -> Tensor:
+    """Return ∇²_yy g(x, y) v of the mean g, for v of [lower_dim]."""
+    along = on_every_client(v[:, None], oracles.clients)
+    return oracles.lower_hessian(x, y, along, None).mean(0)[:, 0]
+
+
+def minimised(
+    oracles: LabelImbalanceOracles, x: ClientVectors, start: np.ndarray, tolerance: float
+) -> Tensor:
+    """Return y with ‖∇_y g(x, y)‖ ≤ tolerance, g the mean; x has one replicate.
+
+    L-BFGS until it stops, then Newton's steps, each by conjugate gradients.
+    """
+    from scipy.optimize import minimize
+
+    def shared(y: np.ndarray) -> ClientVectors:
+        return on_every_client(torch.from_numpy(y)[:, None], oracles.clients)
+
+    def both(y: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = oracles.lower_value(x, shared(y)), oracles.lower_grad(x, shared(y), None)
+        return float(value.mean()), gradient.mean(0)[:, 0].numpy()
+
+    options = {"maxiter": 20_000, "maxfun": 40_000, "maxcor": 30, "gtol": tolerance, "ftol": 0.0}
+    y = minimize(both, start, jac=True, method="L-BFGS-B", options=options).x
+    for _ in range(NEWTON_STEPS):
+        gradient = both(y)[1]
+        if np.linalg.norm(gradient) <= tolerance:
+            return torch.from_numpy(y)
+        product = partial(mean_product, oracles, x, shared(y))
+        y = y - conjugate_gradients(product, torch.from_numpy(gradient), 1e-3).numpy()
+    raise DriftproofError(
+        f"a lower-level problem whose gradient stays at {np.linalg.norm(gradient):.2g}",
+        f"{tolerance:g}",
+        "a larger ridge",
+    )
+
+
+def conjugate_gradients(
+    product: Callable[[Tensor], Tensor], right: Tensor, relative: float
+) -> Tensor:
+    """Return p with ‖Ap − right‖ ≤ relative·‖right‖ for a positive definite A, given v ↦ Av."""
+    p, left_over = torch.zeros_like(right), right.clone()
+    direction, size = left_over.clone(), float(right @ right)
+    wanted = relative**2 * size
+    for _ in range(PRODUCTS):
+        if size <= wanted:
+            return p
+        turned = product(direction)
+        step = size / float(direction @ turned)
+        p, left_over = p + step * direction, left_over - step * turned
+        before, size = size, float(left_over @ left_over)
+        direction = left_over + size / before * direction
+    raise DriftproofError(
+        f"conjugate gradients at {(size / float(right @ right)) ** 0.5:.2g} after {PRODUCTS}",
+        f"{relative:g}",
+        "a larger ridge",
+    )

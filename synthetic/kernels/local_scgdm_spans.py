@@ -1,0 +1,146 @@
+r"""Local-SCGDM over any number of rounds, fused.
+
+One loop over steps and clients, with the replicates innermost; draws are made some steps ahead. A
+client's step reads and writes x, u and m once: they stay in the first-level cache up to K(d + p) of
+a few hundred reals at 64 replicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numba
+import numpy as np
+
+from synthetic.kernels import _composed as composed
+from synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
+from toolkit.kernels.registry import Cost, fused
+from toolkit.kernels.replicates import over_replicates
+from toolkit.stream_values import of_step, tile_for
+from toolkit.streams import Stream
+
+
+def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
+    """Count g and ∇g, u (3p), ∇f, z (the rank), m (3d) and x (2d)."""
+    of = Counted(problem, replicates)
+    d, p = of.of.dim, of.of.inner_dim
+    step = of.value() + of.slope() + of.outer() + 3 * p + of.rank + 5 * d
+    inner, outer = of.oracles.inner_law(1), of.oracles.outer_law(1)
+    shared = algorithm.samples == "one" and inner is not None
+    words = of.words(inner) + (0 if shared else of.words(outer))
+    sent = sum({"x": d, "u": p, "m": d}[name] for name in algorithm.averaged)
+    return of.round(algorithm, step, words, (d, p, d), sent, real)
+
+
+@fused(
+    name="local-scgdm-spans",
+    algorithm="local-scgdm",
+    problem=("bounded-composition", "averaged-composition", "bias-amplification"),
+    rows=lambda oracles: composed.rows(oracles, inside="u", outside=("x", "m")),
+    cost=_cost,
+    tolerance=STEP_BY_STEP,
+    spans=True,
+)
+def advance(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
+    among: Collection[str] | None = None,
+) -> tuple[Any, float, Any]:  # fmt: skip
+    """Equal to ``steps`` repetitions of ``LocalSCGDM.step``."""
+    first, p = ctx.t, algorithm.local_steps
+    fields = [np.ascontiguousarray(x.numpy()).copy() for x in state]
+    dtype = fields[0].dtype
+    c, own = composed.numbers(oracles, dtype)
+    xi = ctx.stream(oracles.inner_law(1), "xi", first, steps)
+    outer_law = oracles.outer_law(1)
+    single = algorithm.samples == "one" and xi.elements > 0 and outer_law is not None
+    zeta = ctx.stream(None if single else outer_law, "zeta", first, steps)
+    eta = algorithm.step_size
+    rates = np.array(
+        [1 - algorithm.inner_momentum * eta, algorithm.inner_momentum * eta,
+         1 - algorithm.momentum * eta, algorithm.momentum * eta, algorithm.step_factor * eta],
+        dtype,
+    )  # fmt: skip
+    sent = np.array([name in algorithm.averaged for name in ("x", "u", "m")])
+    path = composed.path_of(record, among, steps, state._fields, *fields)
+    seed = np.array([jitter], np.uint64)
+    rest = xi, zeta, single, c, own, rates, sent, first, steps, p, seed
+    over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
+    averages = ((first + steps) // p - first // p) if sent.any() else 0
+    ctx.rounds += averages
+    ctx.reals += averages * sum(x.shape[1] for x, now in zip(fields, sent, strict=True) if now)
+    ctx.t = first + steps - 1
+    kind = type(state)
+    return composed.tensors(kind, fields), 0.0, composed.tensors(kind, path) if record else None
+
+
+@numba.njit(cache=True, nogil=True)
+def _steps(
+    x: np.ndarray, u: np.ndarray, m: np.ndarray, xs: np.ndarray, us: np.ndarray, ms: np.ndarray,
+    xi: Stream, zeta: Stream, single: bool, c: np.ndarray, own: np.ndarray, rates: np.ndarray,
+    sent: np.ndarray, first: int, steps: int, p: int, seed: np.ndarray, replicate: int,
+) -> None:  # fmt: skip
+    """Move x, u and m, [clients, rows, replicates], in place.
+
+    Args:
+        single: whether the outer draw is the last element of the inner one.
+    """
+    clients, dim, replicates = x.shape
+    rank = min(dim, u.shape[1])
+    y, z = np.empty_like(u[0]), np.empty_like(u[0])
+    keep_u, new_u, keep_m, new_m, move = rates
+    nothing = c[composed.ONE] - c[composed.ONE]
+    slope, size = np.empty((rank, replicates), x.dtype), np.empty(replicates, x.dtype)
+    inner_tile, outer_tile = tile_for(xi, x), tile_for(zeta, x)
+    for step in range(steps):
+        t = first + step
+        composed.keep(x, xs, step)
+        composed.keep(u, us, step)
+        composed.keep(m, ms, step)
+        inside = of_step(xi, first, step, steps, replicate, inner_tile)
+        outside = of_step(zeta, first, step, steps, replicate, outer_tile)
+        if single:
+            outside = inside[:, xi.elements - 1 :]
+        for k in range(clients):
+            composed.inner(x[k], inside[k], c, own[:, k], y, slope)
+            for i in range(y.shape[0]):
+                if t == 0:
+                    for r in range(replicates):
+                        u[k, i, r] = y[i, r]
+                else:
+                    for r in range(replicates):
+                        u[k, i, r] = keep_u * u[k, i, r] + new_u * y[i, r]
+            composed.outer(u[k], outside[k], c, own[:, k], size, z)
+            for i in range(dim):
+                if i >= rank:
+                    for r in range(replicates):
+                        m[k, i, r] = nothing if t == 0 else keep_m * m[k, i, r]
+                elif t == 0:
+                    for r in range(replicates):
+                        m[k, i, r] = z[i, r] * slope[i, r]
+                else:
+                    for r in range(replicates):
+                        m[k, i, r] = keep_m * m[k, i, r] + new_m * (z[i, r] * slope[i, r])
+                for r in range(replicates):
+                    x[k, i, r] -= move * m[k, i, r]
+        if (t + 1) % p == 0:
+            if sent[0]:
+                composed.share(x)
+            if sent[1]:
+                composed.share(u)
+            if sent[2]:
+                composed.share(m)
+        if seed[0]:
+            for moved in (x, u, m):
+                composed.shake(moved, c[composed.SMALL], seed)
+
+
+@advance.variant("triton", device="cuda", fits=composed.fits_one_program)
+def in_triton(
+    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
+    among: Collection[str] | None = None,
+) -> tuple[Any, float, Any]:  # fmt: skip
+    """All steps in one launch: a program holds every client of some replicates."""
+    from synthetic.kernels._triton_local_scgdm import advance
+
+    return advance(ctx, oracles, algorithm, state, steps, record, jitter)

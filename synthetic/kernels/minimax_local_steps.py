@@ -1,0 +1,106 @@
+r"""FedAvg's local steps on the quadratic minimax families: local gradient descent-ascent, fused.
+
+A plain step is a product with the block matrix [[λI, −A_iᵀ], [A_i, I]], twice the operations that
+A_i x and A_iᵀy need, and five passes over all clients' iterates in memory. The fused round takes
+all τ steps of a client before the next one's, does the two products alone, and updates as it
+writes (``_minimax_round``).
+
+The numbers are the plain steps' to the tolerance below: each product is summed in an order of its
+own (``_minimax_steps``), the average over clients in fixed groups, whatever the threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from synthetic.kernels._minimax_cost import descent_ascent
+from toolkit.engines.batched import combined
+from toolkit.kernels import device, rounds
+from toolkit.kernels.registry import Cost, fused
+
+DRAWS = 2**14
+"""Reals of a client's noise that are drawn at a time: they stay in the second-level cache."""
+
+
+def _accepts(algorithm: Any, problem: Any) -> bool:
+    return problem.radius is None  # nobody asks for the largest norm met
+
+
+def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
+    """Count every client's words: those beyond the cohort draw too."""
+    law = problem.oracles(torch.float64, "cpu", range(1)).plain_law(algorithm.batch)
+    words = 0 if law is None else law.words * problem.clients * algorithm.local_steps
+    return descent_ascent(algorithm, problem, replicates, size, words)
+
+
+@fused(
+    name="minimax-local-steps",
+    algorithm="fedavg",
+    problem=("quadratic-minimax", "random-minimax"),
+    rows=lambda oracles: {"w": 2 * oracles.upper_dim},
+    accepts=_accepts,
+    cost=_cost,
+    # sums of d products in another order: 42 units at most in 400 random rounds of up to 30 steps
+    # with d up to 200, growing with both; a wrong term is off by more than 10⁶
+    tolerance=512.0,
+)
+def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+    """Equal to ``steps`` repetitions of ``FedAvg.step`` from the start of a round."""
+    from synthetic.kernels._minimax_round import GROUPS, local_steps
+    from synthetic.kernels._nested_minimax import data_of
+
+    first, w = ctx.t, state.w
+    clients, rows, replicates = w.shape
+    of = data_of(oracles)
+    law = oracles.plain_law(algorithm.batch)
+    eta, kind = algorithm.step_size, of.offsets.dtype
+    numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * of.noise], kind)
+    shares = _shares(ctx, oracles, algorithm, first, kind)
+    at = (w[:1] if w.stride(0) == 0 else w).contiguous().numpy()
+    taken, stretch = 0, steps if law is None else max(1, DRAWS // (2 * replicates))
+    xi = ctx.stream(law, "xi", first, steps)
+    while taken < steps:
+        now = min(stretch, steps - taken)
+        begin, taken = first + taken, taken + now
+        ends = np.empty((clients if taken < steps else 0, rows, replicates), kind)
+        sums = np.zeros((min(clients, GROUPS), rows, replicates), kind)
+        local_steps(
+            at, of.matrices, of.offsets, shares, xi, numbers, begin, now, of.diagonal, ends, sums
+        )
+        at = ends
+    with np.errstate(all="ignore"):  # the federation tells what is not finite
+        mean = torch.from_numpy(sums.sum(0) / shares.sum(0))
+    ctx.rounds += 1
+    ctx.reals += rows
+    ctx.t = first + steps - 1
+    return type(state)(mean.expand(clients, rows, replicates)), 0.0
+
+
+def _shares(ctx: Any, oracles: Any, algorithm: Any, since: int, kind: np.dtype) -> np.ndarray:
+    """Return the clients' unnormalised shares in the average, [clients, replicates]."""
+    ctx.cohort(algorithm.cohort_size(ctx.clients), since=since)
+    weights = oracles.client_weights if algorithm.weighting == "samples" else None
+    share = combined(ctx.mask, weights)
+    shape = len(ctx.local), ctx.replicates
+    if share is None:
+        return np.ones(shape, kind)
+    return share[:, 0].expand(shape).contiguous().numpy()
+
+
+def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
+    """Say whether the launch serves these sizes: a product's rows in chunks."""
+    small = problem.dim <= device.MOST and algorithm.batch <= device.MOST_SIGNS
+    return device.has_triton() and small
+
+
+def _in_triton(*of: Any) -> Any:
+    """The local steps in one launch, x and y on the chip, their noise drawn there."""
+    from synthetic.kernels._triton_minimax import advance
+
+    return advance(*of)
+
+
+rounds.add(advance, _in_triton, fits=_fits)

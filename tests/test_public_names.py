@@ -1,0 +1,57 @@
+"""What a user imports: its three lists agree, and each name is there."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import driftproof
+from toolkit.discover import leaves
+
+
+def imported() -> dict[str, str]:
+    """Return the names that mypy sees, and the modules that they come from."""
+    tree = ast.parse(Path(driftproof.__file__).read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    return {
+        alias.name: str(node.module)
+        for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }  # fmt: skip
+
+
+def test_the_lists_of_names_agree():
+    assert imported() == driftproof._MODULE
+    assert sorted(driftproof.__all__) == sorted(driftproof._MODULE)
+    assert set(driftproof.__all__) <= set(dir(driftproof))
+
+
+@pytest.mark.parametrize("name", driftproof.__all__)
+def test_every_name_is_there(name):
+    assert getattr(driftproof, name) is not None
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'clam'"):
+        driftproof.clam  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("kind", "package"), [("problem", "problems"), ("algorithm", "algorithms")]
+)
+def test_leaves_are_given_by_their_class_names(kind, package):
+    offered = getattr(driftproof, package)
+    for leaf in leaves(kind).values():
+        assert leaf.symbol in dir(offered)
+    some = next(iter(leaves(kind).values()))
+    assert getattr(offered, some.symbol) is some.load()
+
+
+def test_verify_judges_claims_by_name_and_as_objects():
+    named = driftproof.verify("comfedl/lemma-2", profile="smoke")
+    made = driftproof.verify(leaves("claim")["comfedl/lemma-2"].load(), profile="smoke")
+    assert {row.claim for row in named} == {"comfedl/lemma-2"}
+    assert [row.verdict for row in named] == [row.verdict for row in made]
+    with pytest.raises(driftproof.DriftproofError, match="unknown claim"):
+        driftproof.verify("comfedl/lema-2")

@@ -1,0 +1,186 @@
+"""What a data set is: files of a known format, read into one typed record.
+
+A data set is a leaf, one file in ``toolkit/datasets/``: a class under ``@dataset`` with the names
+of its ``files``, a ``read`` of them and a small ``sample``, which tests read and break. Nothing is
+downloaded and nothing is unpickled. A reader checks what a file says of itself before it believes
+it, and names the file and the offset of what is wrong.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from toolkit.discover import find, leaves
+from toolkit.errors import DriftproofError, MissingError
+
+PACKAGED = "digits"
+"""What is read where no folder is named; it is inside an installed package."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Examples with their classes.
+
+    Attributes:
+        features: [examples, features], doubles.
+        labels: class numbers, [examples], 64-bit.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A data set in memory.
+
+    Attributes:
+        title: what it is called in print.
+        classes: C; labels are 0 … C − 1.
+        splits: "train", and others if the data set has them.
+        low, high: the range of the features.
+
+    Raises:
+        DriftproofError: an array does not have the shape, type or range that it should.
+    """
+
+    title: str
+    classes: int
+    splits: Mapping[str, Split]
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if "train" not in self.splits:
+            raise _unlawful(self.title, f"splits {', '.join(self.splits)}", "one called train")
+        widths = {split.features.shape[1:] for split in self.splits.values()}
+        if len(widths) != 1 or any(len(width) != 1 for width in widths):
+            raise _unlawful(self.title, f"features of shapes {widths}", "rows of one length")
+        for name, split in self.splits.items():
+            self._check(f"{self.title}, {name}", split)
+
+    def _check(self, where: str, split: Split) -> None:
+        features, labels = split.features, split.labels
+        if features.dtype != np.float64 or labels.dtype != np.int64:
+            raise _unlawful(where, f"{features.dtype} and {labels.dtype}", "float64 and int64")
+        if not len(features) or labels.shape != features.shape[:1]:
+            got = f"{len(features)} examples and labels of shape {labels.shape}"
+            raise _unlawful(where, got, "some examples, and a label each")
+        low, high = float(features.min()), float(features.max())
+        if not (self.low <= low and high <= self.high):  # also false for nan
+            got = f"features from {low:g} to {high:g}"
+            raise _unlawful(where, got, f"{self.low:g} to {self.high:g}")
+        if labels.min() < 0 or labels.max() >= self.classes:
+            got = f"labels from {labels.min()} to {labels.max()}"
+            raise _unlawful(where, got, f"0 to {self.classes - 1}")
+
+    @property
+    def train(self) -> Split:
+        """The examples to train on; experiments take their validation and test images of them."""
+        return self.splits["train"]
+
+
+class DataSet(ABC):
+    """A leaf under ``@dataset``.
+
+    Attributes:
+        name, source, statement: as the decorator has them.
+        files: names in the data set's folder, each plain or with ``.gz``; () if the data are
+            inside an installed package.
+        optional: names of files that are read if they are there.
+    """
+
+    name: str
+    source: str
+    statement: str
+    files: ClassVar[tuple[str, ...]] = ()
+    optional: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def read(self, paths: Mapping[str, Path]) -> Data:
+        """Return the data of the files, whose paths are given by name."""
+
+    @abstractmethod
+    def sample(self, folder: Path) -> None:
+        """Write a small data set of the same format to a folder: what tests read and break."""
+
+    def load(self, folder: Path | None) -> Data:
+        """Return the data set of a folder.
+
+        Raises:
+            MissingError: a file is not there.
+            DriftproofError: a file is not what it should be; names the file and the offset.
+        """
+        paths = {} if folder is None else self.present(folder)
+        missing = [name for name in self.files if name not in paths]
+        if missing:
+            raise MissingError(
+                f"no {missing[0]} (or {missing[0]}.gz) in {folder}",
+                f"{self.name}'s {' and '.join(self.files)}, plain or gzipped",
+                "put the files there, or leave out --data to use scikit-learn's digits",
+            )
+        return self.read(paths)
+
+    def present(self, folder: Path) -> dict[str, Path]:
+        """Return the paths of those of its files that are in a folder, by name."""
+        names = (*self.files, *self.optional)
+        candidates = {name: (folder / name, folder / f"{name}.gz") for name in names}
+        return {
+            name: next(path for path in paths if path.is_file())
+            for name, paths in candidates.items()
+            if any(path.is_file() for path in paths)
+        }
+
+
+def dataset(*, name: str, source: str, statement: str) -> Callable[[type[DataSet]], DataSet]:
+    """Make a class a data set.
+
+    Args:
+        name: as ``driftproof list datasets`` shows it.
+        source: who made it, and where it is.
+        statement: how many examples of what.
+    """
+
+    def decorate(of: type[DataSet]) -> DataSet:
+        leaf = of()
+        leaf.name, leaf.source, leaf.statement = name, source, statement
+        return leaf
+
+    return decorate
+
+
+@cache
+def read(folder: Path | None) -> Data:
+    """Return the data set whose files are in a folder, or scikit-learn's digits without one.
+
+    It is read once a process.
+
+    Raises:
+        MissingError: no data set has its files there.
+        DriftproofError: a file is not what it should be.
+    """
+    if folder is None:
+        packaged: DataSet = find("dataset", PACKAGED).load()
+        return packaged.load(None)
+    known: list[DataSet] = [leaf.load() for leaf in leaves("dataset").values()]
+    with_files = [each for each in known if each.files]
+    for each in with_files:
+        if each.present(folder):
+            return each.load(folder)
+    raise MissingError(
+        f"no data set in {folder}",
+        "; or ".join(f"{each.name}'s {' and '.join(each.files)}" for each in with_files)
+        + ", plain or gzipped",
+        "put the files there, or leave out --data to use scikit-learn's digits",
+    )
+
+
+def _unlawful(where: str, got: str, wanted: str) -> DriftproofError:
+    return DriftproofError(f"{where}: {got}", wanted, "mend the reader, or copy the files again")

@@ -1,0 +1,178 @@
+"""What an experiment computes, in units: a run of a method on a problem, or anything else.
+
+A unit is a frozen dataclass. Its fields name everything that its result depends on: the ledger
+finds a finished unit by them.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm
+from toolkit.discover import import_path, is_own
+from toolkit.federation import run, sampled_context
+from toolkit.problem import Problem
+from toolkit.wire import WireFailure, run_on_wire
+from verifiers.experiment.codec import loaded, packed
+from verifiers.scheduler import Result, Unit
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Computed(ABC):
+    """A unit of an experiment; a frozen dataclass derives from it."""
+
+    @property
+    def name(self) -> str:
+        """Everything that the result depends on."""
+        return f"{type(self).__module__}.{self!r}"
+
+    @property
+    def path(self) -> Path | None:
+        """The user's file that its class is in, if it is in one."""
+        module = type(self).__module__
+        return Path(sys.modules[module].__file__ or "") if is_own(module) else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel by the file's path, from which a worker imports the class."""
+        return _restored, (self.path, type(self).__module__, type(self).__name__, vars(self))
+
+    @abstractmethod
+    def measured(self) -> dict[str, Any]:
+        """Compute: numbers, texts, lists and dictionaries of them."""
+
+    def work(self) -> bytes:
+        """Compute, and pack it for the ledger."""
+        return packed(self.measured())
+
+
+def _restored(path: Path | None, module: str, name: str, values: dict[str, Any]) -> Computed:
+    owner = import_module(module) if path is None else import_path(path)
+    unit: Computed = object.__new__(getattr(owner, name))
+    unit.__dict__.update(values)
+    return unit
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What a run came to, at every round's start and at the end.
+
+    Attributes:
+        fields: of the first client's state, [moments, dim] each. There are rounds + 1 moments,
+            or fewer: the last is the last at which every value was finite.
+        sent: rounds of communication until each moment (on the wire, which counts them in sum,
+            spread evenly).
+        bad_step: the local step that gave a value that is not finite (None: none did, or the wire
+            does not tell).
+        marks: what the clients marked in their last step (not told by the wire).
+    """
+
+    fields: Mapping[str, np.ndarray]
+    sent: Sequence[int]
+    bad_step: int | None = None
+    marks: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(Computed):
+    """One method on one problem, followed round by round and measured.
+
+    A subclass names the ``problem``, the ``algorithm`` and what is ``measured``.
+
+    Attributes:
+        rounds: how many.
+        seed: of the whole experiment.
+        partition: of the data and the draws: 0, 1, … over which sentences are judged.
+        engine: "batched" or "wire".
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("w",)
+    """Of the state, to be followed."""
+
+    rounds: int
+    seed: int = 0
+    partition: int = 0
+    engine: str = "batched"
+
+    @property
+    @abstractmethod
+    def problem(self) -> Problem:
+        """The problem, whose data depend on ``data_seed``."""
+
+    @property
+    @abstractmethod
+    def algorithm(self) -> Algorithm:
+        """The method with its parameters."""
+
+    @property
+    @abstractmethod
+    def keys(self) -> tuple[str, ...]:
+        """What keys the draws: runs of equal keys have the same cohorts and minibatches."""
+
+    @property
+    def data_seed(self) -> int:
+        """The seed of the data."""
+        return self.seed * 1000 + self.partition
+
+    def but(self, **changes: Any) -> Self:
+        """Return the run with some attributes changed."""
+        return replace(self, **changes)
+
+    def over(self, seeds: int) -> list[Self]:
+        """Return the run on each of the first ``seeds`` partitions."""
+        return [self.but(partition=k) for k in range(seeds)]
+
+    def followed(self, problem: Problem | None = None, rounds: int | None = None) -> Followed:
+        """Run in the chosen engine and follow the state.
+
+        Args:
+            problem: what is run on (default: the run's own).
+            rounds: how many (default: the run's own).
+        """
+        engine = _on_wire if self.engine == "wire" else _batched
+        return engine(self, problem or self.problem, self.rounds if rounds is None else rounds)
+
+
+def _batched(of: Run, problem: Problem, rounds: int) -> Followed:
+    ctx = sampled_context(problem, of.keys, replicates=1)
+    kept: dict[str, list[np.ndarray]] = {name: [] for name in of.fields}
+    sent: list[int] = []
+
+    def watch(s: int, state: Any) -> None:
+        for name, values in kept.items():
+            values.append(getattr(state, name)[0, :, 0].numpy().copy())
+        sent.append(ctx.rounds)
+
+    outcome = run(problem, of.algorithm, ctx, rounds=rounds, watch=watch)
+    fields = {name: np.array(values) for name, values in kept.items()}
+    return Followed(fields, sent, outcome.bad_step, ctx.marks)
+
+
+def _on_wire(of: Run, problem: Problem, rounds: int) -> Followed:
+    try:
+        done = run_on_wire(problem, of.algorithm, of.keys, rounds=rounds, fields=of.fields)
+    except WireFailure as failure:
+        if failure.what != "not finite" or failure.done is None:
+            raise
+        done = failure.done  # the rounds before it overflowed
+    fields = {name: done.followed[name][..., 0] for name in of.fields}
+    sent = np.linspace(0, done.rounds, len(done.iterates)).round().astype(int).tolist()
+    return Followed(fields, sent)
+
+
+def results_of(
+    units: Mapping[Key, Sequence[Unit]],
+) -> Generator[Sequence[Unit], list[Result], dict[Key, list[dict[str, Any]]]]:
+    """Ask for all units at once (``yield from``) and return each key's results, in order."""
+    results = iter(loaded((yield [unit for of_key in units.values() for unit in of_key])))
+    return {key: list(islice(results, len(of_key))) for key, of_key in units.items()}

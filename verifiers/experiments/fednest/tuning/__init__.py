@@ -1,0 +1,1 @@
+"""FedNest's tuning experiment: its runs, what the public code does, its sentences."""

@@ -1,0 +1,1 @@
+"""The experiment that docs/experiments.md explains."""
