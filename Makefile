@@ -1,17 +1,21 @@
 # make verify   sets up .venv and verifies every claim into report/
 # make test     sets up .venv and runs the tests on two cores
 # make check    formatting, lint, types and the direction of imports
-# make bench    the benchmarks (pytest --benchmark)
+# make coverage  lines and branches of the judges that their tests miss
+# make mutation  changes the judges in small ways and lists what no test notices; hours, so
+#                make mutation SAMPLE="--sample 40 --seed 1" takes some of them
+# make bench    times every case into report-bench/, then the table of targets
 #
 # PYTHON=python3.12 chooses an interpreter (3.11 or newer). PIP_ARGS is handed to pip: on a machine
 # without a GPU, an extra index with torch's CPU build saves gigabytes.
 
 PYTHON ?= python3
 PIP_ARGS ?=
+SAMPLE ?=
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: verify test check bench clean
+.PHONY: verify test check coverage mutation bench clean
 
 verify: $(READY)
 	$(BIN)/driftproof verify --profile quick --out report
@@ -25,8 +29,15 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+coverage: $(READY)
+	$(BIN)/python -m tests.judges
+
+mutation: $(READY)
+	$(BIN)/python -m tests.mutation $(SAMPLE)
+
 bench: $(READY)
-	$(BIN)/pytest --benchmark
+	$(BIN)/driftproof bench --out report-bench
+	$(BIN)/python -m tests.benchmarks.targets report-bench/benchmark.json
 
 # The stamp is newer than what it was made from, so a second call installs nothing.
 $(READY): pyproject.toml constraints.txt
@@ -37,4 +48,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf .venv report
+	rm -rf .venv report report-bench

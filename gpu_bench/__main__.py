@@ -1,8 +1,7 @@
-"""``python -m gpu_bench``: the benchmark as JSON, where torch, numpy and numba are installed.
+"""``python -m gpu_bench``: ``driftproof bench --json`` with torch, numpy and numba alone.
 
 A machine with a GPU that was lent for an hour needs no command line library and no page: run this
-there with ``--device cuda``, keep what it prints as docs/benchmarks/cuda.json, and ``driftproof
-bench`` shows it in the target table.
+there with ``--device cuda``, and keep what it prints as docs/benchmarks/cuda.json.
 """
 
 from __future__ import annotations
@@ -10,26 +9,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 
-from gpu_bench.exported import exported
-from gpu_bench.run import Plan, conduct
-from gpu_bench.workload import chosen
+from gpu_bench.run import conduct, planned, status
 from toolkit.errors import DriftproofError
 
 
 def main() -> int:
-    """Print the JSON of ``driftproof bench --json``, without the target table."""
+    """Print the document and return the exit status, both as ``driftproof bench --json`` does."""
     words = argparse.ArgumentParser(prog="python -m gpu_bench", description=__doc__)
     words.add_argument("kernel", nargs="*")
     words.add_argument("--device", default="cpu")
     words.add_argument("--peers", action="store_true")
     given = words.parse_args()
     try:
-        plan = Plan(
-            cases=chosen(given.kernel), device=given.device, peers=given.peers,
-            seed=time.time_ns() % 2**32,
-        )  # fmt: skip
+        plan = planned(given.kernel, device=given.device, peers=given.peers)
         head = conduct(plan, ended=lambda name: print(name, file=sys.stderr, flush=True))  # noqa: T201
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; the same command begins anew\n")
@@ -37,8 +30,8 @@ def main() -> int:
     except DriftproofError as error:
         sys.stderr.write(f"{error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}\n")
         return error.exit_code
-    json.dump(exported(head), sys.stdout, indent=1, allow_nan=False)
-    return 0
+    json.dump(head, sys.stdout, indent=1, allow_nan=False)
+    return status(head)
 
 
 if __name__ == "__main__":

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from gpu_bench.checkout import commit
 from gpu_bench.peer import peers_for
 from gpu_bench.prepared import Prepared
 from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.timer import Timing, timed, timed_in_turn
-from gpu_bench.ways import ways
-from gpu_bench.workload import Case, Workload
+from gpu_bench.ways import WRONG, ways
+from gpu_bench.workload import Case, Workload, chosen
 from toolkit.environment import environment, processor
-from toolkit.errors import MissingError
+from toolkit.errors import DriftproofError, MissingError
 from toolkit.kernels.registry import Cost
 from toolkit.report.benchmark_table import size_text
 
 PACKAGES = ("driftproof", "numpy", "torch", "numba", "triton", "jax")
 DTYPES = ("float64", "float32")
 BASELINES = ("numpy loop", "FedNest's public update")
-"""Peers of the target table: they need nothing that driftproof does not, and are always run."""
+"""Peers that need nothing that driftproof does not: they are always run."""
 
 TOO_MUCH = 1.05
 """Share of an arithmetic limit beyond which its ceiling was measured at a bad moment."""
@@ -40,6 +44,7 @@ class Plan:
         sweeps: whether to measure how the cost grows, for the scaling plots.
         budget: seconds for each timing, about.
         seed: of the inputs.
+        named: the words that the cases were chosen by (none: all cases).
     """
 
     cases: Sequence[Case]
@@ -48,6 +53,21 @@ class Plan:
     sweeps: bool = True
     budget: float = 1.0
     seed: int = 0
+    named: Sequence[str] = ()
+
+
+def planned(named: Sequence[str], *, device: str, peers: bool) -> Plan:
+    """Return the plan that a user asked for, with fresh inputs.
+
+    Raises:
+        DriftproofError: unknown names, or no such kind of device.
+        MissingError: the device is not there.
+    """
+    if device.split(":")[0] not in ("cpu", "cuda"):
+        raise DriftproofError(f"--device {device}", "cpu or cuda", "driftproof bench --device cpu")
+    cases = chosen(named)
+    check_device(device)
+    return Plan(cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32, named=named)
 
 
 def check_device(device: str) -> None:
@@ -135,18 +155,22 @@ def conduct(
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Measure everything of a plan and return it: environment, ceilings, rows, growth.
+    """Measure everything of a plan and return the document: docs/benchmarks.md lists its keys.
 
     ``head`` is filled as the run goes on: where it is interrupted, what is finished is there.
     Ceilings are measured before the rows and after them, and the better one counts.
+
+    Raises:
+        MissingError: the device is not there.
     """
     check_device(plan.device)
     head = {} if head is None else head
     rows: list[dict[str, Any]] = []
     sweeps: list[dict[str, Any]] = []
     head |= {
-        "schema": 1, "what": "benchmark", "device": plan.device, "seed": plan.seed,
-        "peers": plan.peers,
+        "schema": 2, "what": "benchmark", "named": list(plan.named), "device": plan.device,
+        "seed": plan.seed, "peers": plan.peers, "date": datetime.now(UTC).isoformat(),
+        "commit": commit(Path(__file__).parents[1]),
         "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
         "rows": rows, "sweeps": sweeps,
     }  # fmt: skip
@@ -173,6 +197,11 @@ def conduct(
             head["ceilings"] = asdict(held)
             rows[:] = [limited(row, held) for row in rows]
     return head
+
+
+def status(head: Mapping[str, Any]) -> int:
+    """Return the exit status: 1 if some way does not agree with the plain steps, else 0."""
+    return int(any(row.get("note") == WRONG for row in head["rows"]))
 
 
 def _hardware(device: str) -> dict[str, Any]:

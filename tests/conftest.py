@@ -8,22 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
-from jaxtyping import install_import_hook
 
-# Shapes in annotations are checked while tests run. Not in leaves: their fields take lists (sweeps)
-# too; nor in kernels: numba cannot compile a wrapped function; nor in the oracles that the claims
-# spend their time in, which would take three times as long (their shapes are those of the others).
-install_import_hook(
-    [
-        "synthetic.dro_oracles",
-        "synthetic.huber",
-        "synthetic.linear_model",
-        "synthetic.losses",
-        "toolkit.composition",
-        "toolkit.statistics",
-    ],
-    "beartype.beartype",
-)
+from tests import shapes
+
+shapes.install()
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 if not torch.cuda.is_available():  # read by triton when it is imported
     os.environ.setdefault("TRITON_INTERPRET", "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -19,14 +20,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof.cli import cli
-from gpu_bench import targets
+from gpu_bench.__main__ import main as bare
+from gpu_bench.checkout import commit
 from gpu_bench.correctness import checked, distance
-from gpu_bench.exported import commit, exported, statistics
 from gpu_bench.prepared import STEPS, Prepared
 from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.run import DTYPES, Plan, check_device, conduct, limited, measured, swept
 from gpu_bench.timer import TURNS, Timing, timed, timed_in_turn
 from gpu_bench.workload import chosen
+from tests.benchmarks import targets
 from tests.commands import DRIFTPROOF
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, MissingError
@@ -195,18 +197,6 @@ def test_what_is_long_is_read_once(monkeypatch):
     assert len(timed(seen.append).seconds) == 1 == len(seen)
 
 
-def test_statistics_are_those_of_pytest_benchmark():
-    from pytest_benchmark.stats import Stats
-
-    readings = np.random.default_rng(0).lognormal(size=40)
-    theirs, ours = Stats(), statistics(readings)
-    for value in readings:
-        theirs.update(float(value))
-    for name in ("min", "max", "mean", "stddev", "rounds", "median", "total", "ops"):
-        assert ours[name] == pytest.approx(getattr(theirs, name)), name
-    assert statistics(readings[:1])["stddev"] == 0
-
-
 def test_growth_is_measured_one_size_at_a_time():
     (case,) = chosen(["w2"])
     case = replace(reduced(case), sweeps={"dim": [2, 4], "clients": [1, 2]})
@@ -226,7 +216,7 @@ def reduced(case):
 def quick(monkeypatch):
     """The command on small sizes, each timed five times, beside fixed ceilings."""
     real = chosen
-    monkeypatch.setattr("gpu_bench.workload.chosen", lambda names: [*map(reduced, real(names))])
+    monkeypatch.setattr("gpu_bench.run.chosen", lambda names: [*map(reduced, real(names))])
     monkeypatch.setattr("gpu_bench.run.Plan", partial(Plan, budget=0.0))
     monkeypatch.setattr("gpu_bench.run.ceilings", lambda device: CEILINGS)
     return lambda *words: cli.main(["--quiet", "bench", *words], standalone_mode=False)
@@ -240,17 +230,26 @@ def test_the_commands_table_json_and_page(tmp_path, quick, capsys, monkeypatch):
     assert "numba, float64 *" in shown
     assert "numpy loop" in shown
     held = json.loads((tmp_path / "benchmark.json").read_text())
-    assert {b["params"]["variant"] for b in held["benchmarks"]} >= {"numba", STEPS, "numpy loop"}
+    assert {row["variant"] for row in held["rows"]} >= {"numba", STEPS, "numpy loop"}
     page = (tmp_path / "index.html").read_text()
     assert "Roofline, float64" in page
     assert "driftproof bench w3 w2" in page
     assert {path.suffix for path in (tmp_path / "plots").iterdir()} == {".svg", ".pdf"}
-    compared = subprocess.run(
-        [sys.executable, "-m", "pytest_benchmark", "compare", str(tmp_path / "benchmark.json")],
-        capture_output=True, text=True, cwd=tmp_path,
-    )  # fmt: skip
-    assert compared.returncode == 0, compared.stderr
-    assert "w3" in compared.stdout
+
+
+def test_both_commands_print_the_documented_keys(tmp_path, quick, capsys, monkeypatch):
+    told = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text()
+    table = told[told.index("| key |") : told.index("## What is timed")]
+    first_cells = " ".join(re.findall(r"^\|([^|]*)\|", table, re.M))
+    assert quick("w2", "--json", "--out", str(tmp_path)) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one == json.loads((tmp_path / "benchmark.json").read_text())
+    monkeypatch.setattr(sys, "argv", ["gpu_bench", "w2"])
+    assert bare() == 0
+    assert list(json.loads(capsys.readouterr().out)) == list(one)
+    assert set(re.findall(r"`(\w+)`", first_cells)) == {*one, "interrupted"}
+    rows = {key for row in one["rows"] + one["sweeps"] for key in row}
+    assert rows < set(re.findall(r"`(\w+)`", table))
 
 
 @pytest.mark.parametrize("words", [["w2"], ["W2", "--peers"]])
@@ -308,7 +307,6 @@ def test_another_commands_report_is_not_overwritten(name, tmp_path, quick):
     [
         ("gpu_bench.run.measured", False, "before a row was finished"),
         ("gpu_bench.run.swept", True, "rows were finished and are shown"),
-        ("gpu_bench.targets.answered", True, "rows were finished and are shown"),
     ],
 )
 @pytest.mark.parametrize("more", [[], ["--json"]])
@@ -327,8 +325,8 @@ def test_an_interrupted_run_shows_what_was_finished(
     assert not list(tmp_path.iterdir())
     if more and shown:
         held = json.loads(out)
-        assert held["benchmarks"]
-        assert held["driftproof"]["interrupted"]
+        assert held["rows"]
+        assert held["interrupted"]
 
 
 def test_progress_names_only_what_is_measured(tmp_path, quick, monkeypatch):
@@ -347,9 +345,7 @@ def test_progress_names_only_what_is_measured(tmp_path, quick, monkeypatch):
     assert {*names} - {*names[1:-2]} == {"ceilings", "ceilings again", "w2, growth"}
 
 
-def test_only_targets_of_the_chosen_cases_are_shown(tmp_path, quick, capsys):
-    quick("w3", "--json", "--out", str(tmp_path))
-    assert json.loads(capsys.readouterr().out)["driftproof"]["targets"] == []
+def test_only_targets_of_the_cases_that_were_run_are_judged():
     assert {target.case for target in targets.TARGETS if not target.whole} <= {
         case.name for case in CASES
     }
@@ -393,8 +389,7 @@ def test_a_wrong_variant_ends_with_status_1(tmp_path, quick, monkeypatch, capsys
     monkeypatch.setattr("gpu_bench.correctness.tolerance", lambda prepared: -1.0)
     assert quick("w3", "--json", "--out", str(tmp_path)) == 1
     held = json.loads(capsys.readouterr().out)
-    assert held["benchmarks"] == []
-    assert all(row["note"].startswith("WRONG") for row in held["driftproof"]["not timed"])
+    assert all(row["note"].startswith("WRONG") for row in held["rows"])
 
 
 def test_ceilings_are_of_this_machine(monkeypatch):
@@ -477,7 +472,7 @@ LOOP = "W1, d = 10, R = 64, against a numpy loop over clients"
 def test_a_target_is_met_or_missed(seconds, outcome):
     ours, theirs = HEAD["rows"]
     head = HEAD | {"rows": [ours, theirs | {"seconds": seconds}]}
-    rows = {row["target"]: row for row in targets.judged(head, whole=False, ended=print)}
+    rows = {row["target"]: row for row in targets.judged(head, whole=False)}
     assert (rows[LOOP]["figure"], rows[LOOP]["outcome"]) == (seconds, outcome)
     assert all(row["figure"] is not None for row in rows.values())
 
@@ -495,7 +490,7 @@ def test_less_is_better_where_seconds_are_asked():
 
 
 def test_a_process_that_fails_is_no_figure():
-    assert "ended with status 2" in targets.process("-m", "driftproof", "verify", "no-such-claim")
+    assert "ended with status 2" in targets.process(*DRIFTPROOF[1:], "verify", "no-such-claim")
 
 
 def test_sizes_are_named_by_their_letters():
@@ -503,6 +498,7 @@ def test_sizes_are_named_by_their_letters():
     assert Timing(np.array([3.0, 1.0, 2.0])).median == 2.0
 
 
-def test_exported_rows_keep_what_was_not_timed():
-    head = {"rows": [{"case": "w1", "note": "not measured: jax"}], "device": "cpu"}
-    assert exported(head)["driftproof"]["not timed"] == head["rows"]
+def test_the_target_table_is_of_a_benchmarks_file(tmp_path, capsys):
+    (tmp_path / "benchmark.json").write_text(json.dumps(HEAD | {"named": ["w1"]}))
+    assert targets.main(tmp_path / "benchmark.json") == 0
+    assert f"| {LOOP} | 8 times | 100 times | 9 times | met |" in capsys.readouterr().out

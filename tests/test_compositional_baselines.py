@@ -255,7 +255,7 @@ def test_another_reading_is_told_apart(algorithm, loops):
 
 @pytest.mark.parametrize("local_steps", [1, 3])
 def test_without_memory_scgd_is_bsgd_and_comfedl(local_steps):
-    """At γ = 1 and the newest u, whatever the noise and p: 003's remark on Huang et al."""
+    """At γ = 1 and the newest u, whatever the noise and p: Local-SCGDM's remark on Huang et al."""
     common = {"local_steps": local_steps, "step_size": 0.05, "batch": 2}
     plain = final(TRIO, LocalBSGD(**common)).x
     forgetful = LocalSCGD(inner_momentum=1.0, evaluate_at="after", **common)

@@ -1,4 +1,4 @@
-"""Local-SCGDM a second time, from Algorithm 1 of 003, device by device in plain numpy."""
+"""Local-SCGDM a second time, from Algorithm 1 of its paper (2022), device by device."""
 
 from __future__ import annotations
 

@@ -598,11 +598,11 @@ def test_a_run_with_noise_falls_back_to_enumeration():
         assert (made.rounds, made.reals) == (again.rounds, again.reals)
 
 
-# what the claims of 003 measure, on a run written in plain numbers -------------------------------
+# what the claims of Local-SCGDM measure, on a run written in plain numbers -----------------------
 
 
 def written_run(problem, method, rounds):
-    """Run Algorithm 1 of 003 for scalars with f' = clip(·, ±3); one dict a step, [clients] each.
+    """Run its Algorithm 1 for scalars with f' = clip(·, ±3); one dict a step, [clients] each.
 
     ``before`` and ``after`` are what the step starts from and leaves, u, m, z what lines 7–9 make.
     """

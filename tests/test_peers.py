@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from gpu_bench.correctness import distance
 from gpu_bench.peer import REFERENCE, Peer, peer, peers_for
 from gpu_bench.peers.numpy_loop import w1 as reference_w1
-from gpu_bench.recorded import beside
 from synthetic.problems import QuadraticMinimax
+from tests.benchmarks.recorded import beside
 from toolkit.algorithms import FedAvg
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.federation import run, sampled_context

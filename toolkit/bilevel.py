@@ -7,12 +7,22 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from toolkit.balls.root import enclosed_minimiser
 from toolkit.balls.tensor import Balls
 from toolkit.errors import DriftproofError
-from toolkit.oracles import Bilevel, ClientVectors, SharedVector, Values, on_every_client
+from toolkit.oracles import (
+    Bilevel,
+    ClientVectors,
+    LowerVector,
+    LowerVectors,
+    SharedVector,
+    UpperVector,
+    Values,
+    on_every_client,
+)
 from toolkit.problem import Problem
 
 
@@ -34,7 +44,7 @@ class BilevelProblem(Problem):
         """d_1, the dimension of x."""
 
     @abstractmethod
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x), [lower_dim, replicates]."""
 
     def objective(self, x: SharedVector) -> Values:
@@ -43,12 +53,12 @@ class BilevelProblem(Problem):
         oracles, every, y = self._solved(x)
         return oracles.upper_value(every, y).mean(0)
 
-    def gradient(self, x: SharedVector) -> SharedVector:
+    def gradient(self, x: SharedVector) -> UpperVector:
         """Return ∇F(x) = ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f at y*(x), f and g the means."""
         x = self._upper(x)
         return self.hypergradient(x, self._solution(x))
 
-    def client_gradients(self, x: SharedVector) -> ClientVectors:
+    def client_gradients(self, x: SharedVector) -> Float[Tensor, "clients upper_dim replicates"]:
         """Return each client's ∇f_i(x, y*(x)), y*(x) that of all clients; their mean is ∇F."""
         oracles, every, y = self._solved(self._upper(x))
         own = oracles.upper_grad_y(every, y, None)
@@ -58,7 +68,7 @@ class BilevelProblem(Problem):
         )
         return oracles.upper_grad_x(every, y, None) - indirect
 
-    def hypergradient(self, x: SharedVector, y: SharedVector) -> SharedVector:
+    def hypergradient(self, x: UpperVector, y: LowerVector) -> UpperVector:
         """Return ∇_x f − ∇²_xy g [∇²_yy g]^{-1} ∇_y f of the means f and g, at any (x, y)."""
         oracles = self._oracles(x)
         every, others = (on_every_client(v, self.clients) for v in (x, y))
@@ -66,18 +76,18 @@ class BilevelProblem(Problem):
         indirect = oracles.lower_cross(every, others, on_every_client(p, self.clients), None)
         return (oracles.upper_grad_x(every, others, None) - indirect).mean(0)
 
-    def inverse_hessian_gradient(self, x: SharedVector, y: SharedVector) -> SharedVector:
+    def inverse_hessian_gradient(self, x: UpperVector, y: LowerVector) -> LowerVector:
         """Return p(x, y) = [∇²_yy g]^{-1} ∇_y f of the means: what FedIHGP estimates."""
         every, others = (on_every_client(v, self.clients) for v in (x, y))
         mean = self._oracles(x).upper_grad_y(every, others, None).mean(0, keepdim=True)
         return self.solve_hessian(every, others, mean)[0]
 
-    def solve_hessian(self, x: ClientVectors, y: ClientVectors, v: Tensor) -> Tensor:
+    def solve_hessian(self, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
         """Return [∇²_yy g(x, y)]^{-1} v for v of [n, lower_dim, replicates], g the mean."""
         solved: Tensor = torch.linalg.solve(self.lower_hessian(x, y), v.permute(2, 1, 0))
         return solved.permute(2, 1, 0)
 
-    def lower_hessian(self, x: ClientVectors, y: ClientVectors) -> Tensor:
+    def lower_hessian(self, x: ClientVectors, y: LowerVectors) -> Tensor:
         """Return ∇²_yy g(x, y) of the mean g, [replicates, lower_dim, lower_dim]."""
         oracles, columns = self._oracles(x), []
         for j in range(y.shape[1]):
@@ -91,7 +101,7 @@ class BilevelProblem(Problem):
         """Oracles by dtype and device (a measure asks at every moment), and what was looked at."""
         return {}
 
-    def _solved(self, x: SharedVector) -> tuple[Bilevel, ClientVectors, ClientVectors]:
+    def _solved(self, x: UpperVector) -> tuple[Bilevel, ClientVectors, LowerVectors]:
         y = on_every_client(self._solution(x), self.clients)
         return self._oracles(x), on_every_client(x, self.clients), y
 
@@ -105,7 +115,7 @@ class BilevelProblem(Problem):
             )
         return x[: self.upper_dim]
 
-    def _solution(self, x: SharedVector) -> SharedVector:
+    def _solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x); the first time, after a look at whether it is one."""
         if isinstance(x, Balls):
             return self._enclosed_solution(x)

@@ -17,6 +17,9 @@ from toolkit.draws import Law
 ClientVectors: TypeAlias = Float[Tensor, "clients dim replicates"]
 InnerVectors: TypeAlias = Float[Tensor, "clients inner_dim replicates"]
 SharedVector: TypeAlias = Float[Tensor, "dim replicates"]
+UpperVector: TypeAlias = Float[Tensor, "upper_dim replicates"]
+LowerVector: TypeAlias = Float[Tensor, "lower_dim replicates"]
+LowerVectors: TypeAlias = Float[Tensor, "clients lower_dim replicates"]
 Values: TypeAlias = Float[Tensor, " replicates"]
 OFFERS = {
     "plain": {"plain"},

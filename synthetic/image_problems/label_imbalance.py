@@ -31,7 +31,7 @@ from synthetic.image_problems.lower_level import conjugate_gradients, mean_produ
 from toolkit.bilevel import BilevelProblem
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
-from toolkit.oracles import ClientVectors, SharedVector, on_every_client
+from toolkit.oracles import ClientVectors, LowerVector, LowerVectors, UpperVector, on_every_client
 from toolkit.problem import Solution
 
 SOLVED = 1e-7
@@ -166,7 +166,7 @@ class LabelImbalance(BilevelProblem):
         chosen = losses[:, torch.arange(len(labels)), labels]
         return np.asarray((chosen * weights).mean(1))
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x), within SOLVED/ν; each replicate is solved on its own."""
         start = self.start()[self.upper_dim :]
         columns = [on_every_client(x[:, k : k + 1], self.clients) for k in range(x.shape[1])]
@@ -174,7 +174,7 @@ class LabelImbalance(BilevelProblem):
         assert isinstance(oracles, LabelImbalanceOracles)
         return torch.stack([minimised(oracles, column, start, SOLVED) for column in columns], 1)
 
-    def solve_hessian(self, x: ClientVectors, y: ClientVectors, v: Tensor) -> Tensor:
+    def solve_hessian(self, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
         """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients: no matrix of dim² numbers."""
         solved = torch.empty_like(v)
         for row, k in np.ndindex(len(v), v.shape[2]):

@@ -37,7 +37,7 @@ import torch
 from synthetic.compositional_bilevel_oracles import CompositionalBilevelOracles
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.bilevel import BilevelProblem
-from toolkit.oracles import SharedVector, on_every_client
+from toolkit.oracles import LowerVector, UpperVector, on_every_client
 from toolkit.problem import Solution, problem
 
 
@@ -140,7 +140,7 @@ class CompositionalBilevel(BilevelProblem):
             made["lower_smoothness"] = self._joint_smoothness
         return made
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return (1/m) Σ r_i(x)."""
         every = on_every_client(x[: self.dim], self.clients)
         return self.composition.inner_values(every).mean(0)

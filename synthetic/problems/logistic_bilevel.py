@@ -48,7 +48,7 @@ from synthetic.logistic_bilevel_oracles import LogisticBilevelOracles
 from synthetic.pairs import pair_signs
 from synthetic.reflections import reflections
 from toolkit.bilevel import BilevelProblem
-from toolkit.oracles import SharedVector
+from toolkit.oracles import LowerVector, UpperVector
 from toolkit.problem import Solution, problem
 
 THIRD = 1 / (6 * 3**0.5)
@@ -177,7 +177,7 @@ class LogisticBilevel(BilevelProblem):
             made["upper_gradient_bound"] = float(upper.max()) ** 0.5
         return made
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x) by Newton's method, to rounding."""
         rows = torch.from_numpy(self.data[0].reshape(-1, self.lower_dim)).to(x)
         cross = torch.from_numpy(self.cross_maps.mean(0)).to(x)

@@ -35,7 +35,7 @@ from synthetic.pairs import pair_signs
 from synthetic.quadratic_bilevel_optimum import flat_and_inside, minimiser
 from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles, arrays_of
 from toolkit.bilevel import BilevelProblem
-from toolkit.oracles import SharedVector
+from toolkit.oracles import LowerVector, UpperVector
 from toolkit.problem import Solution, problem
 
 
@@ -195,7 +195,7 @@ class QuadraticBilevel(BilevelProblem):
             made["strong_convexity"] = least + self.regulariser
         return made
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return Bx + H̄^{-1}ē."""
         b, shift = (torch.from_numpy(part).to(x) for part in self.response)
         return b @ x[: self.dim] + shift[:, None]

@@ -35,7 +35,7 @@ from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
 from synthetic.reflections import reflections
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
-from toolkit.oracles import SharedVector
+from toolkit.oracles import LowerVector, UpperVector
 from toolkit.problem import Solution, problem
 
 
@@ -166,7 +166,7 @@ class QuadraticMinimax(BilevelProblem):
         minimiser = v @ (self.spectrum * beta / shrunk)
         return Solution(value, value, minimiser, {"method": "closed form", "gap": 0.0})
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x) = b̄ − Āx, [dim, replicates]."""
         a, b = self._means(x)
         return b - a @ x[: self.dim]

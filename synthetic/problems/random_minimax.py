@@ -31,7 +31,7 @@ from torch import Tensor
 from synthetic.quadratic_minimax_oracles import QuadraticMinimaxOracles
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
-from toolkit.oracles import SharedVector
+from toolkit.oracles import LowerVector, UpperVector
 from toolkit.problem import Solution, problem
 
 STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
@@ -177,7 +177,7 @@ class RandomMinimax(BilevelProblem):
             value - gap, value, self.saddle[0], {"method": "closed form", "gap": gap}
         )  # fmt: skip
 
-    def lower_solution(self, x: SharedVector) -> SharedVector:
+    def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x) = b̄ − Āx, [dim, replicates]."""
         a, b = (torch.from_numpy(v).to(x) for v in self._means)
         return b[:, None] - a @ x[: self.dim]

@@ -65,11 +65,11 @@ def _unwritable(out: Path, error: OSError) -> DriftproofError:
     )
 
 
-def write_benchmark(out: Path, head: Head, exported: Mapping[str, Any]) -> None:
-    """Write ``benchmark.json`` (pytest-benchmark's format), ``index.html`` and ``plots/``."""
+def write_benchmark(out: Path, head: Head) -> None:
+    """Write ``benchmark.json`` (docs/benchmarks.md lists its keys), the page and ``plots/``."""
     made = list(panels(head))
     texts = {
-        "benchmark.json": json.dumps(exported, indent=1, ensure_ascii=False, allow_nan=False),
+        "benchmark.json": json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False),
         "index.html": document(
             "benchmark.html.j2", head=head, columns=COLUMNS,
             rows=[(cells(row), "seconds" in row) for row in head["rows"]],

@@ -1,1 +1,1 @@
-"""The statements of 002."""
+"""The statements of the FedNest slides (2022)."""

@@ -1,10 +1,13 @@
 """The lengths N' of the Neumann series that a run on the wire draws."""
 
+from toolkit.algorithms._nested import Nested
+from toolkit.bilevel import BilevelProblem
+from toolkit.cases import Case
 from toolkit.draws import Indices
 from toolkit.federation import sampled_context
 
 
-def lengths(case, ticks, first=0):
+def lengths(case: Case[BilevelProblem, Nested], ticks: int, first: int = 0) -> list[int]:
     """Return N' of each round.
 
     Args:

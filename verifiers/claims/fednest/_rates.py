@@ -1,4 +1,4 @@
-r"""What the rates of 002's theorem share, and the instance that no constant step sizes can serve.
+r"""What the rates of the theorem share, and the instance that no constant step sizes can serve.
 
 **The instance.** One client, f = φ(x) − y/2, g = ½(y − x)², φ the Huber function that is ½x² for
 |x| ≤ 1, no noise: ℓ_{g,1} = 2, μ_g = 1, F' = x − ½ near, and every assumption of the slides is met.
@@ -24,18 +24,21 @@ steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``tests/test_tra
 each of these in numbers, from the exact recursion of the second moments.)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, exp, floor, log
+from typing import TypeAlias, TypedDict
 
 import sympy
 from sympy import Integer, Rational, symbols
 
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fednest import FedNest
+from toolkit.bilevel import BilevelProblem
 from toolkit.cases import Case
-from toolkit.measure import average, sq
+from toolkit.constants import Expression
+from toolkit.measure import Reduction, View, average, sq
 from verifiers.claim_types.bound import Measure
-from verifiers.claim_types.rate import Exact, Floor
+from verifiers.claim_types.rate import Exact, Floor, Schedule
 from verifiers.second_moments import second_moments
 
 K = symbols("K", positive=True)
@@ -45,21 +48,6 @@ HORIZONS = (64, 128, 256)
 LONGER = (512, 1024)
 EXACT = tuple(4**k for k in range(3, 11))
 """Where the left side is computed exactly: 64 … 2²⁰."""
-
-
-def whole_terms(problem):
-    """Return horizons to 10⁹ and more at which κ_g log K is hardly below a whole number.
-
-    There N = ⌈κ_g log K⌉ is κ_g log K: in between, rounding up moves the left side by a few per
-    cent, which is no part of its order.
-    """
-    return tuple(floor(exp(count / condition(problem))) for count in range(12, 40, 3))
-
-
-def condition(problem):
-    """Return κ_g."""
-    held = problem.constants
-    return held["lower_smoothness"] / held["lower_strong_convexity"]
 
 
 ROOT = K ** Rational(-1, 2)
@@ -78,7 +66,31 @@ The noise is bounded and the runs stay far inside the quadratic part of the Hube
 """
 
 
-def instance(problem, horizon, *, terms=None, steps=(1, 1)):
+FedNestCase: TypeAlias = Case[BilevelProblem, FedNest]
+
+
+def condition(problem: BilevelProblem) -> float:
+    """Return κ_g."""
+    held = problem.constants
+    return held["lower_smoothness"] / held["lower_strong_convexity"]
+
+
+def whole_terms(problem: BilevelProblem) -> tuple[int, ...]:
+    """Return horizons to 10⁹ and more at which κ_g log K is hardly below a whole number.
+
+    There N = ⌈κ_g log K⌉ is κ_g log K: in between, rounding up moves the left side by a few per
+    cent, which is no part of its order.
+    """
+    return tuple(floor(exp(count / condition(problem))) for count in range(12, 40, 3))
+
+
+def instance(
+    problem: BilevelProblem,
+    horizon: int,
+    *,
+    terms: int | None = None,
+    steps: tuple[float, float] = (1, 1),
+) -> FedNestCase:
     """Return FedNest's case of K rounds.
 
     Args:
@@ -92,29 +104,31 @@ def instance(problem, horizon, *, terms=None, steps=(1, 1)):
     return Case(problem, method, horizon)
 
 
-def slower(problem, horizon):
+def slower(problem: BilevelProblem, horizon: int) -> FedNestCase:
     """Return the case with α = 1/√(K log K), β = 1/√K and N = ⌈κ_g log K⌉."""
     return instance(problem, horizon, steps=(log(horizon) ** -0.5, 1))
 
 
-def stationarity(view):
+def stationarity(view: View) -> Reduction:
     """Return ‖∇F(x^k)‖², averaged over k = 0, …, K − 1 (the slides: 1, …, K)."""
     return average("round", sq(view.gradient(view.round_start("x"))))
 
 
-def lower_error(view):
+def lower_error(view: View) -> Reduction:
     """Return ‖y^k − y*(x^k)‖², averaged over k ≥ K/4.
 
     The slides state it of k = K; constant steps of order 1/√K have forgotten the start before K/4,
     so that these k have the law of the last, and their mean varies less.
     """
+    problem = view.problem
+    assert isinstance(problem, BilevelProblem)
     x, y = view.round_start("x"), view.round_start("y")
     late = view.horizon - view.horizon // 4
     share = view.horizon / late * (view.round >= view.horizon // 4)
-    return average("round", share * sq(y - view.problem.lower_solution(x)))
+    return average("round", share * sq(y - problem.lower_solution(x)))
 
 
-def floor_of_fixed_series(at):
+def floor_of_fixed_series(at: Mapping[str, Expression]) -> Expression | None:
     """Return 4^{−N}/4 for a schedule whose N is a constant."""
     count = at.get("N")
     if count is None or count.has(K):
@@ -122,7 +136,7 @@ def floor_of_fixed_series(at):
     return Integer(4) ** -count / 4 * K**0
 
 
-def floor_of_the_draw(at):
+def floor_of_the_draw(at: Mapping[str, Expression]) -> Expression | None:
     """Return α(N − 4)/32 for a schedule whose N grows."""
     count = at.get("N")
     if count is None or not count.has(K):
@@ -130,24 +144,24 @@ def floor_of_the_draw(at):
     return at["alpha"] * (count - 4) / 32
 
 
-def floor_of_constant_steps(at):
+def floor_of_constant_steps(at: Mapping[str, Expression]) -> Expression | None:
     """Return √(log K/K)/100 for every step size that is constant over the run, and every N."""
     return sympy.sqrt(sympy.log(K) / K) / 100 if at.get("steps") == "constant" else None
 
 
-def floor_of_the_lower_level(at):
+def floor_of_the_lower_level(at: Mapping[str, Expression]) -> Expression | None:
     """Return α(N − 4)/640 where α = β and N grows."""
     if at["alpha"] != at["beta"] or "N" not in at:
         return None
     return at["alpha"] * (at["N"] - 4) / 640
 
 
-def rounds(case: Case) -> float:
+def rounds(case: FedNestCase) -> float:
     """Return K of a case."""
     return case.rounds
 
 
-def exact(case: Callable[[int], Case], left: Measure) -> Exact:
+def exact(case: Callable[[int], FedNestCase], left: Measure) -> Exact:
     """Return the exact left side, by second moments, as a function of K.
 
     Args:
@@ -161,3 +175,49 @@ FLOORS = [
     Floor(f"{INSTANCE}: the variance of N'", floor_of_the_draw),
     Floor(f"{INSTANCE}, from x⁰ = 0, for each α and N", floor_of_constant_steps),
 ]
+AT_ROOT = {"alpha": ROOT, "beta": ROOT}
+"""α = β = 1/√K."""
+
+
+def faster(letters: Mapping[str, Expression]) -> list[tuple[str, Schedule]]:
+    """Return orders that are a little below 1/√K, by name: false where 1/√K is attained."""
+    return [
+        ("faster by K^{1/10}", Schedule(letters, ROOT * K ** Rational(-1, 10))),
+        ("faster by a logarithm", Schedule(letters, ROOT / sympy.log(K))),
+    ]
+
+
+class OneOverRoot(TypedDict):
+    """The fields that rates of order 1/√K at α = β = 1/√K have in common."""
+
+    cases: Sequence[Case]
+    full: Sequence[Case]
+    right: Schedule
+    horizon: Expression
+    size: Callable[[Case], float]
+    size_name: str
+    exact: Exact
+    horizons: Sequence[int]
+    false_siblings: Sequence[tuple[str, Schedule]]
+
+
+def one_over_root(problem: BilevelProblem, *, terms: int) -> OneOverRoot:
+    """Return the fields of the rate 1/√K of FedNest with N terms on a problem.
+
+    Its second moments are known at every horizon.
+    """
+
+    def at(horizon: int) -> FedNestCase:
+        return instance(problem, horizon, terms=terms)
+
+    return {
+        "cases": [at(horizon) for horizon in HORIZONS],
+        "full": [at(horizon) for horizon in LONGER],
+        "right": Schedule(AT_ROOT, ROOT),
+        "horizon": K,
+        "size": rounds,
+        "size_name": "K, rounds",
+        "exact": exact(at, stationarity),
+        "horizons": EXACT,
+        "false_siblings": faster(AT_ROOT),
+    }

@@ -1,4 +1,4 @@
-r"""The assumptions of 002 (slide "Theory"), and what single statements need.
+r"""The assumptions of FedNest (2022) (slide "Theory"), and what single statements need.
 
 **Lipschitz**: f_i, ∇f_i, ∇g_i, ∇²g_i with ℓ_{f,0}, ℓ_{f,1}, ℓ_{g,1}, ℓ_{g,2}, in z = (x, y).
 **Strong convexity**: g_i(x, ·) with μ_g for all x. **Noise**: unbiased, bounded variances.

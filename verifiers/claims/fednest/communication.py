@@ -1,10 +1,7 @@
 r"""Rounds of communication (table of LFedNest), counted on the wire.
 
-**Statement.** Communication rounds: FedNest 2T + N + 3, FedNest_SGD T + N + 3, LFedNest T + 1; T
-inner iterations, N terms of the Neumann series.
-
 **Kind.** Complexity. The rounds of K iterations, counted where the messages are sent, one process a
-client, against K times the stated number.
+client, against K times the stated number; T inner iterations, N terms of the Neumann series.
 
 **Readings.** FedInn costs two rounds a call (q and y), one without variance reduction; FedOut two
 (h and x); FedIHGP one for p_0 and one for each of p_1, …, p_{N'}. With N' ≤ N − 1 as printed that
@@ -14,9 +11,11 @@ in the paper's public code (1 + N + 2 rounds of FedOut) supposes. As a budget it
 count it is overstated.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithms._nested import Nested
 from toolkit.algorithms.fednest import FedNest
 from toolkit.algorithms.fednest_sgd import FedNestSGD
 from toolkit.algorithms.lfednest import LFedNest
@@ -29,10 +28,6 @@ from verifiers.claims.fednest._drawn import lengths
 from verifiers.compared import Comparison
 
 PROBLEM = QuadraticBilevel(clients=2, hessian_heterogeneity=0.3, upper_noise=0.1)
-SERIES = Assumption(
-    "a series is shared", r"\text{FedNest, FedNest}_{SGD}",
-    applies=lambda case: not case.algorithm.local_hypergradient,
-)  # fmt: skip
 SAMPLED = Assumption(
     "FedIHGP as printed", r"N' \sim U\{0,\dots,N-1\}",
     applies=lambda case: case.algorithm.series == "sampled"
@@ -48,24 +43,29 @@ LIGHT = Assumption(
 )
 
 
-def table(method):
+NestedCase: TypeAlias = Case[QuadraticBilevel, Nested]
+StatedRounds: TypeAlias = Callable[[NestedCase, float], float]
+"""From a case and what was counted to the stated rounds of the run."""
+
+
+def table(method: Nested) -> int:
     """Return the stated rounds of one iteration."""
     if method.local_hypergradient:
         return method.inner_calls + 1
     return (2 if method.reduces_inner else 1) * method.inner_calls + method.terms + 3
 
 
-def exactly(case, count):
+def exactly(case: NestedCase, count: float) -> float:
     """Return the stated rounds of the run."""
     return case.rounds * table(case.algorithm)
 
 
-def at_most(case, count):
+def at_most(case: NestedCase, count: float) -> float:
     """Return what was counted unless it is more than stated."""
     return min(count, exactly(case, count))
 
 
-def of_the_drawn(case, count):
+def of_the_drawn(case: NestedCase, count: float) -> float:
     """Return the rounds for the N' that each iteration drew."""
     method = case.algorithm
     if method.local_hypergradient or method.series == "summed":
@@ -74,20 +74,28 @@ def of_the_drawn(case, count):
     return sum(table(method) - method.terms + n for n in drawn)
 
 
-def as_fednest(case, count):
+def as_fednest(case: NestedCase, count: float) -> float:
     """Return FedNest's stated rounds, 2T + N + 3, whatever the method."""
     method = case.algorithm
     return case.rounds * (2 * method.inner_calls + method.terms + 3)
 
 
-def one_fewer(case, count):
+def one_fewer(case: NestedCase, count: float) -> float:
     return exactly(case, count) - case.rounds
+
+
+def one_fewer_of_the_drawn(case: NestedCase, count: float) -> float:
+    return of_the_drawn(case, count) - case.rounds
+
+
+def one_inner_fewer_of_the_drawn(case: NestedCase, count: float) -> float:
+    return of_the_drawn(case, count) - case.rounds * case.algorithm.inner_calls
 
 
 @comparison(
     name="fednest/communication",
     kind="complexity",
-    source="002, table of LFedNest",
+    source="FedNest (2022), slides, table of LFedNest",
     statement=r"\text{FedNest: } 2T+N+3,\quad \text{FedNest}_{SGD}\text{: } T+N+3,\quad "
     r"\text{LFedNest: } T+1",
     cases=[
@@ -119,17 +127,9 @@ def one_fewer(case, count):
         "FedOut. On average N' = (N − 1)/2, at most N − 1."
     ),
     false_siblings=[
-        ("one round fewer", one_fewer),
-        (
-            "one round fewer for the N' that is drawn",
-            lambda case, count: of_the_drawn(case, count) - case.rounds,
-        ),
-        (
-            "one inner round fewer for the N' that is drawn",
-            lambda case, count: (
-                of_the_drawn(case, count) - case.rounds * case.algorithm.inner_calls
-            ),
-        ),
+        ("one round fewer", Stated(one_fewer)),
+        ("one round fewer for the N' that is drawn", Stated(one_fewer_of_the_drawn)),
+        ("one inner round fewer for the N' that is drawn", Stated(one_inner_fewer_of_the_drawn)),
         ("FedNest's for LFedNest", Stated(as_fednest, assumes=(LIGHT,))),
     ],
     explain=(
@@ -137,7 +137,7 @@ def one_fewer(case, count):
         "random and below N, and exact where N matrix products are always taken."
     ),
 )
-def rounds(case: Case, right: Any) -> list[Comparison]:
+def rounds(case: NestedCase, stated: StatedRounds) -> list[Comparison]:
     count = float(counted(case).rounds)
     what = f"rounds of {case.rounds} iterations"
-    return [Comparison(what, count, count, float(right(case, count)))]
+    return [Comparison(what, count, count, float(stated(case, count)))]

@@ -1,7 +1,5 @@
 r"""FedAvg on heterogeneous clients stops elsewhere (slide before FedIHGP).
 
-**Statement.** FedAvg can lead to convergence to a point different from y*(x).
-
 **Kind.** Existence, on quadratic g_i with full participation, in closed form: a client's τ steps
 take y to y_i* + (I − βH_i)^τ(y − y_i*), so FedAvg's fixed point is
 
@@ -11,7 +9,8 @@ while y* has H_i for S_i. They agree for τ = 1, for equal H_i (S_i = S commutes
 equal y_i*. As β → 0 for fixed τ, S_i/β → τH_i and ŷ → y*; as τ → ∞, ŷ → (1/m) Σ y_i*.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import sympy
@@ -20,6 +19,7 @@ import torch
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from toolkit.parameters import sweep
@@ -34,13 +34,17 @@ DIFFERENT = QuadraticBilevel(
 )  # fmt: skip
 
 
-def minimisers(problem):
+FixedPoint: TypeAlias = Callable[[QuadraticBilevel, FedInn], np.ndarray]
+
+
+def minimisers(problem: QuadraticBilevel) -> np.ndarray:
     """Return every client's own y_i*, [clients, lower_dim], at x⁰."""
-    held, x = problem.parts, problem.start()[: problem.dim]
-    return np.linalg.solve(held["H"], (held["C"] @ x + held["e"])[..., None])[..., 0]
+    parts, x = problem.parts, problem.start()[: problem.dim]
+    solved: np.ndarray = np.linalg.solve(parts["H"], (parts["C"] @ x + parts["e"])[..., None])
+    return solved[..., 0]
 
 
-def closed_form(problem, method):
+def closed_form(problem: QuadraticBilevel, method: FedInn) -> np.ndarray:
     """Return ŷ."""
     own = minimisers(problem)
     unit = np.eye(problem.lower_dim)
@@ -48,25 +52,31 @@ def closed_form(problem, method):
         unit - np.linalg.matrix_power(unit - method.inner_step_size * hessian, method.inner_steps)
         for hessian in problem.parts["H"]
     ])  # fmt: skip
-    return np.linalg.solve(shares.sum(0), np.einsum("ijk,ik->j", shares, own))
+    point: np.ndarray = np.linalg.solve(shares.sum(0), np.einsum("ijk,ik->j", shares, own))
+    return point
 
 
-def unbiased(problem, method):
+def unbiased(problem: QuadraticBilevel, method: FedInn) -> np.ndarray:
     """Return y*(x⁰)."""
     x = torch.from_numpy(problem.start()[: problem.dim])[:, None]
-    return problem.lower_solution(x)[:, 0].numpy()
+    y: np.ndarray = problem.lower_solution(x)[:, 0].numpy()
+    return y
 
 
-def mean_of_minimisers(problem, method):
-    return minimisers(problem).mean(0)
+def mean_of_minimisers(problem: QuadraticBilevel, method: FedInn) -> np.ndarray:
+    mean: np.ndarray = minimisers(problem).mean(0)
+    return mean
 
 
-def steps(right: Any) -> list[Step]:
+def steps(stated: FixedPoint) -> list[Step]:
     """Scalars, h_1 = 1, h_2 = 2, y_1* = 1, y_2* = 0."""
     beta = sympy.symbols("beta", positive=True)
     one, two = 1 - (1 - beta) ** 2, 1 - (1 - 2 * beta) ** 2
     best = sympy.Rational(1, 3)
-    point = {unbiased: best, mean_of_minimisers: sympy.Rational(1, 2)}.get(right, one / (one + two))
+    known: dict[FixedPoint, Expression] = {
+        closed_form: one / (one + two), unbiased: best, mean_of_minimisers: sympy.Rational(1, 2),
+    }  # fmt: skip
+    point = known[stated]
     after = ((1 - one) * point + one + (1 - two) * point) / 2
     return [
         vanishes(after - point, r"\tau = 2:\; \hat y \text{ is a fixed point}"),
@@ -85,7 +95,7 @@ def steps(right: Any) -> list[Step]:
 @comparison(
     name="fednest/fedavg-fixed-point",
     kind="existence",
-    source="002, slide before FedIHGP",
+    source="FedNest (2022), slides, the one before FedIHGP",
     assumes=[given.CONVEX],
     statement=r"\text{FedAvg can lead to convergence to a point different from } y^*(x)",
     cases=[
@@ -118,8 +128,8 @@ def steps(right: Any) -> list[Step]:
         "or for equal minimisers."
     ),
 )
-def fixed_point(case: Case, right: Any) -> list[Comparison]:
+def fixed_point(case: Case[QuadraticBilevel, FedInn], stated: FixedPoint) -> list[Comparison]:
     ctx = NoiselessContext(case.problem.clients, dtype=torch.float64, device="cpu")
     ended = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state
-    end, stated = ended.y[0, :, 0].numpy(), right(case.problem, case.algorithm)
-    return components("component {} of the limit", end, stated)
+    end = ended.y[0, :, 0].numpy()
+    return components("component {} of the limit", end, stated(case.problem, case.algorithm))

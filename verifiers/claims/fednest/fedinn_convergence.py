@@ -1,8 +1,8 @@
 r"""FedInn converges to y*(x) (slide "Proposed Algorithm: FedNest").
 
-**Statement.** "The global convergence of FedInn ensures accurate hypergradient computation": at
-fixed x FedSVRG on y converges to y*(x), from any start, with step sizes that are small enough for
-the number of local steps (the slide names neither; to choose them is left to the reader).
+"The global convergence of FedInn ensures accurate hypergradient computation": at fixed x FedSVRG
+on y converges to y*(x), from any start, with step sizes that are small enough for the number of
+local steps (the slide names neither; to choose them is left to the reader).
 
 **Kind.** Bound, per call: g(x, y⁺) − g(x, y*) ≤ ρ²(g(x, y) − g(x, y*)), no noise, all clients. Not
 to diverge needs ρ = 1; to converge ρ < 1.
@@ -20,12 +20,16 @@ With equal Hessians ρ = (1 − βμ_g)^τ for every τ.
 
 import numpy as np
 from sympy import Rational
+from torch import Tensor
 
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from synthetic.problems.quadratic_minimax import QuadraticMinimax
 from toolkit.algorithms.fedinn import FedInn
+from toolkit.bilevel import BilevelProblem
 from toolkit.cases import Assumption, grid
+from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, View, each
+from toolkit.oracles import Bilevel
 from toolkit.parameters import sweep
 from toolkit.readings import Stated, literal, narrower, wider
 from verifiers.claim_types.bound import bound
@@ -51,39 +55,40 @@ EQUAL = Assumption(
 )  # fmt: skip
 
 
-def _hessians(problem):
+def _hessians(problem: BilevelProblem) -> np.ndarray:
     """Return every client's Hessian, [clients, lower_dim, lower_dim]."""
     return derivatives(problem, *start(problem))[1]
 
 
-def gap(problem, x, y):
+def gap(problem: BilevelProblem, x: Tensor, y: Tensor) -> Tensor:
     """Return g(x, y) − g(x, y*) = ½⟨∇_y g(x, y), y − y*(x)⟩ of a quadratic g, [replicates]."""
     every, others = (v.expand(problem.clients, *v.shape) for v in (x, y))
-    gradient = problem.oracles(y.dtype, str(y.device)).lower_grad(every, others, None).mean(0)
+    oracles: Bilevel = problem.oracles(y.dtype, str(y.device))
+    gradient = oracles.lower_grad(every, others, None).mean(0)
     return (gradient * (y - problem.lower_solution(x))).sum(0) / 2
 
 
-def left(view):
-    if view.local_step < view.local_steps:
-        return None
-    x = view.round_start("x")
-    before = gap(view.problem, x, view.round_start("y"))
-    return each("round", "local_step", gap(view.problem, x, view.mean("y")), before=before)
+def as_before(c: Letters) -> Expression:
+    return c.measured("before")
 
 
-def contraction(c, share=1):
+def equal_hessians(c: Letters) -> Expression:
+    return (1 - c.beta * c.mu_g) ** (2 * c.tau) * c.measured("before")
+
+
+def contraction(c: Letters, share: Expression = 1) -> Expression:
     """Return ρ² times what was before."""
     factor = 1 - share * (1 - (1 - c.beta * c.ell_g1) ** c.tau) * c.mu_g / c.ell_g1
     return factor**2 * c.measured("before")
 
 
-def without_condition_number(c):
+def without_condition_number(c: Letters) -> Expression:
     return (1 - c.beta * c.ell_g1) ** (2 * c.tau) * c.measured("before")
 
 
 @bound(
     name="fednest/fedinn-convergence",
-    source="002, Proposed Algorithm: FedNest, Inner Optimizer",
+    source="FedNest (2022), slides, Proposed Algorithm: FedNest, Inner Optimizer",
     assumes=[given.CONVEX, STEP_SIZE, QUADRATIC, QUIET],
     statement=r"\text{the global convergence of FedInn}:\quad g(x,y^+)-g(x,y^*(x)) \le "
     r"\rho^2\big(g(x,y)-g(x,y^*(x))\big)",
@@ -118,17 +123,13 @@ def without_condition_number(c):
     ],
     measured={"before": r"\big(g(x,y)-g(x,y^*)\big)"},
     readings={
-        "τβℓ_{g,1} ≤ 1": literal(Stated(lambda c: c.measured("before"), assumes=(SHORT,))),
+        "τβℓ_{g,1} ≤ 1": literal(Stated(as_before, assumes=(SHORT,))),
         "any τ": wider(
-            lambda c: c.measured("before"),
+            as_before,
             why="the slide does not say: for every τ and every step size up to 1/ℓ_{g,1}",
         ),
         "any τ, equal Hessians": narrower(
-            Stated(
-                lambda c: (1 - c.beta * c.mu_g) ** (2 * c.tau) * c.measured("before"),
-                assumes=(EQUAL,),
-            ),
-            why="equal Hessians are assumed nowhere",
+            Stated(equal_hessians, assumes=(EQUAL,)), why="equal Hessians are assumed nowhere"
         ),
     },
     corrected=Stated(contraction, assumes=(SHORT,)),
@@ -149,5 +150,11 @@ def without_condition_number(c):
         "make it diverge, even with β ≤ 1/ℓ_g,1: the step size has to shrink with τ."
     ),
 )
-def convergence(view: View) -> Reduction:
-    return left(view)
+def gap_after_a_call(view: View) -> Reduction | None:
+    problem = view.problem
+    assert isinstance(problem, BilevelProblem)
+    if view.local_step < view.local_steps:
+        return None
+    x = view.round_start("x")
+    before = gap(problem, x, view.round_start("y"))
+    return each("round", "local_step", gap(problem, x, view.mean("y")), before=before)

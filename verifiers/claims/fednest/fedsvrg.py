@@ -1,16 +1,17 @@
 r"""FedSVRG as printed (slide "Gradient-Type Federated Optimization").
 
-**Statement.** x_{i,ν+1} = x_{i,ν} + α h_{i,ν}, h_{i,ν} = −∇f_i(x_{i,ν}; ξ_{i,ν}) + ∇f_i(x^k;
-ξ_{i,ν}) − (1/m) Σ_i ∇f_i(x^k; ξ_i^k); x^{k+1} = (1/m) Σ_i x_{i,τ}.
+x_{i,ν+1} = x_{i,ν} + α h_{i,ν}, and x^{k+1} = (1/m) Σ_i x_{i,τ}.
 
 **Kind.** Identity, to rounding: the slide line by line, client by client, against the federation on
 the same draws; on gradient fields with noise, different clients, all or some of them.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from enum import Enum
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from synthetic.problems.kl_dro import KLDRO
 from synthetic.problems.quadratic_minimax import QuadraticMinimax
@@ -18,7 +19,9 @@ from toolkit.algorithms.fedsvrg import FedSVRG
 from toolkit.cases import Case, grid
 from toolkit.draws import Subset
 from toolkit.federation import sampled_context
+from toolkit.oracles import Plain
 from toolkit.parameters import sweep
+from toolkit.problem import Problem
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
 from verifiers.compared import Comparison
@@ -26,24 +29,38 @@ from verifiers.compared import Comparison
 NAME = "fedsvrg"
 
 
-def transcribed(problem, given, rounds, change):
-    """Run the slide; ``change`` is what a false sibling does. Returns every client's x."""
-    draws, m = sampled_context(problem, (NAME,), replicates=1), problem.clients
-    client = [problem.oracles(torch.float64, clients=range(i, i + 1)) for i in range(m)]
-    law, size = client[0].plain_law(given.batch), given.cohort_size(problem.clients)
+class Direction(Enum):
+    """h_{i,ν} as printed, or what a false sibling takes for it."""
 
-    def gradient(i, x, xi):
+    PRINTED = "as printed"
+    SIGN = "with the other sign of the gradient at x^k"
+    NO_MEAN = "without the mean gradient"
+
+
+def transcribed(
+    problem: Problem, given: FedSVRG, rounds: int, direction: Direction
+) -> list[np.ndarray]:
+    """Run the slide. Return every client's x."""
+    draws, m = sampled_context(problem, (NAME,), replicates=1), problem.clients
+    client: list[Plain] = [
+        problem.oracles(torch.float64, clients=range(i, i + 1)) for i in range(m)
+    ]
+    law, size = client[0].plain_law(given.batch), given.cohort_size(problem.clients)
+    sign = -1 if direction is Direction.SIGN else 1
+
+    def gradient(i: int, x: np.ndarray, xi: Tensor | None) -> np.ndarray:
         at = torch.from_numpy(x)[None, :, None]
         own = None if xi is None else xi[i : i + 1]
-        return client[i].plain_grad(at, own)[0, :, 0].numpy()
+        value: np.ndarray = client[i].plain_grad(at, own)[0, :, 0].numpy()
+        return value
 
     x = problem.start()
     for k in range(rounds):
         draws.t = k * given.local_steps
-        chosen = range(m)
+        chosen: Sequence[int] = range(m)
         if size < m:
             drawn = draws.server_draw(Subset(m, size), "cohort", draws.t)
-            chosen = np.flatnonzero(drawn[:, 0].numpy())
+            chosen = np.flatnonzero(drawn[:, 0].numpy()).tolist()
         xi = draws.draw(law, "xi-shared")
         mean = np.mean([gradient(i, x, xi) for i in chosen], 0)
         own = dict.fromkeys(range(m), x)
@@ -51,16 +68,16 @@ def transcribed(problem, given, rounds, change):
             draws.t = k * given.local_steps + nu
             xi = draws.draw(law, "xi")
             for i in own:
-                sign = -1 if change == "sign" else 1
                 h = -gradient(i, own[i], xi) + sign * gradient(i, x, xi)
-                own[i] = own[i] + given.step_size * (h - (0 if change == "no mean" else mean))
+                h = h - (0 if direction is Direction.NO_MEAN else mean)
+                own[i] = own[i] + given.step_size * h
         x = np.mean([own[i] for i in chosen], 0)
-    return np.tile(x, (m, 1))
+    return [np.tile(x, (m, 1))]
 
 
 @comparison(
     name="fednest/fedsvrg",
-    source="002, Gradient-Type Federated Optimization",
+    source="FedNest (2022), slides, Gradient-Type Federated Optimization",
     statement=r"h_{i,\nu}^k = -\nabla f_i(x_{i,\nu}^k;\xi_{i,\nu}^k) + \nabla f_i(x^k;"
     r"\xi_{i,\nu}^k) - \frac1m\sum_{i=1}^m\nabla f_i(x^k;\xi_i^k)",
     cases=[
@@ -71,8 +88,11 @@ def transcribed(problem, given, rounds, change):
         ),
         *grid(KLDRO(form="average", clients=3), FedSVRG(local_steps=2, batch=3), rounds=3),
     ],
-    right="",
-    false_siblings=[("the other sign", "sign"), ("without the mean gradient", "no mean")],
+    right=Direction.PRINTED,
+    false_siblings=[
+        ("the other sign", Direction.SIGN),
+        ("without the mean gradient", Direction.NO_MEAN),
+    ],
 )
-def pseudo_code(case: Case, right: Any) -> list[Comparison]:
-    return models(case, NAME, transcribed, right)
+def pseudo_code(case: Case[Problem, FedSVRG], direction: Direction) -> list[Comparison]:
+    return models(case, NAME, transcribed, direction)

@@ -1,26 +1,30 @@
 r"""The hypergradient of one client (slide "Federated (Single-Level) Optimization", its end).
 
-**Statement.** ∇f_i(x, y*(x)) = ∇_x f_i − ∇²_xy g [Σ_i ∇²_y g_i]^{-1} ∇_y f_i, all at (x, y*(x)).
-
-**Kind.** Identity. Truth by another route: the derivative of x ↦ f_i(x, y*(x)), by differences of
-the exact y*, extrapolated once; and by implicit differentiation, in algebra.
+**Kind.** Identity, all derivatives at (x, y*(x)). Truth by another route: the derivative of x ↦
+f_i(x, y*(x)), by differences of the exact y*, extrapolated once; and by implicit differentiation,
+in algebra.
 
 **Finding.** The display uses a g that is defined only nine slides later, as g = Σ g_i; with that g
 it holds. The problem itself minimises (1/m) Σ g_i over y. For somebody who takes g to be that mean
 the bracket lacks 1/m, and the indirect part is m times too small. So it is a misprint at most.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import sympy
 import torch
+from torch import Tensor
 
 from synthetic.problems.logistic_bilevel import LogisticBilevel
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.bilevel import BilevelProblem
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression
+from toolkit.oracles import Bilevel
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.comparison import comparison
@@ -33,6 +37,12 @@ STEP = 1e-2
 """Of the differences, of step h and 2h; their error is of order h⁴."""
 
 
+DIFFERENT = QuadraticBilevel(
+    clients=sweep(1, 2, 3), dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,
+    target_heterogeneity=0.5, regulariser=0.2, regulariser_heterogeneity=0.1, tilt=0.3,
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Formula:
     """∇_x f_i − scale·(mean of ∇²_xy g_j)·(mean of ∇²_y g_j)^{-1} ∇_y f_i.
@@ -42,17 +52,17 @@ class Formula:
         local: whether a client takes its own ∇²_xy g_i, or all its own derivatives of g_i.
     """
 
-    scale: object
-    local: str = ""
+    scale: Callable[[Expression], Expression]
+    local: Literal["", "cross", "both"] = ""
 
 
-def steps(right: Any) -> list[Step]:
+def steps(formula: Formula) -> list[Step]:
     """Scalars x and y, two clients; c_i, h_i are the second derivatives of g_i."""
     f_x, f_y, c_1, c_2, h_1, h_2 = sympy.symbols("f_x f_y c_1 c_2 h_1 h_2", positive=True)
     slope = -(c_1 + c_2) / (h_1 + h_2)  # of y*, from c_1 + c_2 + (h_1 + h_2) y*' = 0
-    cross = c_1 if right.local else (c_1 + c_2) / 2
-    hessian = h_1 if right.local == "both" else (h_1 + h_2) / 2
-    stated = f_x - right.scale(sympy.Integer(2)) * cross / hessian * f_y
+    cross = c_1 if formula.local else (c_1 + c_2) / 2
+    hessian = h_1 if formula.local == "both" else (h_1 + h_2) / 2
+    stated = f_x - formula.scale(sympy.Integer(2)) * cross / hessian * f_y
     return [
         vanishes(
             f_x + slope * f_y - stated,
@@ -61,25 +71,40 @@ def steps(right: Any) -> list[Step]:
     ]
 
 
+def difference(problem: BilevelProblem, x: Tensor, step: Tensor) -> Tensor:
+    """Return the central differences of f_i(x, y*(x)) along a step, over its length, [clients]."""
+    oracles: Bilevel = problem.oracles(torch.float64)
+
+    def values(at: Tensor) -> Tensor:
+        every = at.expand(problem.clients, *at.shape)
+        y = problem.lower_solution(at).expand(problem.clients, -1, -1)
+        return oracles.upper_value(every, y)[:, 0]
+
+    slope: Tensor = (values(x + step) - values(x - step)) / (2 * step.norm())
+    return slope
+
+
+def by_formula(problem: BilevelProblem, x: Tensor, formula: Formula) -> np.ndarray:
+    """Return the stated right side, [clients, upper_dim]."""
+    clients, y = problem.clients, problem.lower_solution(x)
+    of_y, hessians, crosses = derivatives(problem, x, y)
+    hessians = hessians if formula.local == "both" else np.tile(hessians.mean(0), (clients, 1, 1))
+    crosses = crosses if formula.local else np.tile(crosses.mean(0), (clients, 1, 1))
+    indirect = (crosses @ np.linalg.solve(hessians, of_y[..., None]))[..., 0]
+    every, others = (v.expand(clients, *v.shape) for v in (x, y))
+    oracles: Bilevel = problem.oracles(torch.float64)
+    direct: np.ndarray = oracles.upper_grad_x(every, others, None)[..., 0].numpy()
+    return direct - float(formula.scale(sympy.Integer(clients))) * indirect
+
+
 @comparison(
     name="fednest/hypergradient",
-    source="002, hypergradient; g by the slides Goal and Hyperparameter Tuning",
+    source="FedNest (2022), slides, hypergradient; g by the slides Goal and Hyperparameter Tuning",
     assumes=[given.SMOOTH, given.CONVEX],
     statement=r"\nabla f_i(x,y^*(x)) = \nabla_x f_i - \nabla^2_{xy}g\,\Big[\sum_{i=1}^m "
     r"\nabla^2_y g_i\Big]^{-1}\nabla_y f_i",
     cases=[
-        *grid(
-            QuadraticBilevel(
-                clients=sweep(1, 2, 3),
-                dim=3,
-                hessian_heterogeneity=0.3,
-                cross_heterogeneity=0.4,
-                target_heterogeneity=0.5,
-                regulariser=0.2,
-                regulariser_heterogeneity=0.1,
-                tilt=0.3,
-            )
-        ),
+        *grid(DIFFERENT),
         *grid(QuadraticMinimax(clients=3, dim=2, heterogeneity=0.4)),
         *grid(LogisticBilevel(clients=3, lower_dim=3, cross_heterogeneity=0.4, noise="none")),
     ],
@@ -113,10 +138,10 @@ def steps(right: Any) -> list[Step]:
         "as in the problem itself, the bracket needs the mean too."
     ),
 )
-def hypergradient(case: Case, right: Any) -> list[Comparison]:
-    problem, made = case.problem, []
+def by_differences(case: Case[BilevelProblem, None], formula: Formula) -> list[Comparison]:
+    problem, comparisons = case.problem, list[Comparison]()
     x = torch.linspace(0.3, 0.8, problem.upper_dim, dtype=torch.float64)[:, None]
-    stated = by_formula(problem, x, right)
+    stated = by_formula(problem, x, formula)
     for j in range(problem.upper_dim):
         unit = torch.zeros_like(x)
         unit[j] = 1.0
@@ -127,30 +152,7 @@ def hypergradient(case: Case, right: Any) -> list[Comparison]:
         for i in range(problem.clients):
             low, high = float(truth[i] - slack[i]), float(truth[i] + slack[i])
             what = f"client {i + 1}, component {j + 1}"
-            size = float(np.linalg.norm(stated[i]))
-            at = float(len(made))
-            made.append(Comparison(what, low, high, float(stated[i, j]), at, scale=size))
-    return made
-
-
-def difference(problem, x, step):
-    """Return the central differences of f_i(x, y*(x)) along a step, over its length, [clients]."""
-
-    def values(at):
-        every = at.expand(problem.clients, *at.shape)
-        y = problem.lower_solution(at).expand(problem.clients, -1, -1)
-        return problem.oracles(torch.float64).upper_value(every, y)[:, 0]
-
-    return (values(x + step) - values(x - step)) / (2 * step.norm())
-
-
-def by_formula(problem, x, right):
-    """Return the stated right side, [clients, upper_dim]."""
-    clients, y = problem.clients, problem.lower_solution(x)
-    of_y, hessians, crosses = derivatives(problem, x, y)
-    hessians = hessians if right.local == "both" else np.tile(hessians.mean(0), (clients, 1, 1))
-    crosses = crosses if right.local else np.tile(crosses.mean(0), (clients, 1, 1))
-    indirect = (crosses @ np.linalg.solve(hessians, of_y[..., None]))[..., 0]
-    every, others = (v.expand(clients, *v.shape) for v in (x, y))
-    direct = problem.oracles(torch.float64).upper_grad_x(every, others, None)[..., 0].numpy()
-    return direct - float(right.scale(sympy.Integer(clients))) * indirect
+            scale = float(np.linalg.norm(stated[i]))
+            at = float(len(comparisons))
+            comparisons.append(Comparison(what, low, high, float(stated[i, j]), at, scale=scale))
+    return comparisons

@@ -1,11 +1,8 @@
 r"""Linear convergence of FedNest on the minimax problem (slide "Minimax Experiment").
 
-**Statement.** On f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖²: "FedNest converges linearly despite
-heterogeneity".
-
-**Kind.** Existence: z_K = (x^K, y^K) → z*, the saddle, with E‖z_K − z*‖² a sum of geometric terms.
-One round is an affine map (``_minimax``), so errors and floors are exact numbers; the federation is
-run too, for every cohort.
+**Kind.** Existence, on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖²: z_K = (x^K, y^K) → z*, the
+saddle, with E‖z_K − z*‖² a sum of geometric terms. One round is an affine map (``_minimax``), so
+errors and floors are exact numbers; the federation is run too, for every cohort.
 
 **Assumed**: no series (N = 0), as the experiment's public code has it: ∇_y f = 0 at y*(x) = argmax
 f; and step sizes for which the moments do not grow. The slides give neither. With all clients and
@@ -22,19 +19,21 @@ local steps, not the sampling of clients. The drawn curve goes to 10^{−22} bec
 the b_i out of FedNest's update alone. And on this f_i FedNest is LFedNest, iterate by iterate.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from synthetic.problems.quadratic_minimax import QuadraticMinimax
+from toolkit.algorithms._nested import Nested
 from toolkit.algorithms.fednest import FedNest
 from toolkit.algorithms.fednest_sgd import FedNestSGD
 from toolkit.algorithms.lfednest import LFedNest
 from toolkit.cases import Assumption, Case, grid
 from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
-from toolkit.measure import average
+from toolkit.measure import Reduction, View, average
 from toolkit.parameters import sweep
 from toolkit.readings import Stated, literal, wider
 from verifiers.claim_types.comparison import comparison
@@ -58,19 +57,26 @@ DIRECT = Assumption(
     applies=lambda case: case.algorithm.terms == 0,
 )  # fmt: skip
 OUTCOMES = 20_000
+Limit: TypeAlias = Callable[[QuadraticMinimax, Nested], float]
+"""The stated limit of E‖z − z*‖²."""
+SAMPLED_SCALARS = QuadraticMinimax(clients=sweep(2, 4), dim=1, heterogeneity=0.5)
+PAIR = QuadraticMinimax(clients=2, heterogeneity=0.5)
+TWO_CALLS = FedNest(
+    terms=0, inner_calls=2, inner_steps=5, inner_step_size=0.2, outer_steps=3, outer_step_size=0.05
+)
 
 
-def vanishing(problem, method):
-    """Return the printed limit of E‖z − z*‖²."""
+def vanishing(problem: QuadraticMinimax, method: Nested) -> float:
     return 0.0
 
 
-def floor(problem, method):
+def floor(problem: QuadraticMinimax, method: Nested) -> float:
     return exact.limit(problem, exact.calls(problem, method))
 
 
-def squared_error(view):
+def squared_error(view: View) -> Reduction:
     """Return ‖z_K − z*‖² of the state that a round starts from."""
+    assert isinstance(view.problem, QuadraticMinimax)
     z = np.concatenate([view.round_start(name).numpy() for name in "xy"])
     away = z - exact.saddle(view.problem)[:, None]
     return average("round", view.round_start("x").new_tensor((away**2).sum(0)))
@@ -79,7 +85,7 @@ def squared_error(view):
 @comparison(
     name="fednest/minimax-linear",
     kind="existence",
-    source="002, Minimax Experiment",
+    source="FedNest (2022), slides, Minimax Experiment",
     assumes=[DIRECT, STABLE],
     statement=r"\text{FedNest converges linearly to the saddle point despite heterogeneity}",
     cases=[
@@ -92,28 +98,21 @@ def squared_error(view):
             QuadraticMinimax(
                 clients=4, heterogeneity=sweep(0.0, 0.5, 2.0), regulariser=sweep(0.1, 1.0)
             ),
-            FedNest(
-                terms=0,
-                inner_calls=2,
-                inner_steps=5,
-                inner_step_size=0.2,
-                outer_steps=3,
-                outer_step_size=0.05,
-            ),
+            TWO_CALLS,
             rounds=1,
         ),
         *grid(
-            QuadraticMinimax(clients=sweep(2, 4), dim=1, heterogeneity=0.5),
+            SAMPLED_SCALARS,
             FedNest(terms=0, inner_steps=3, inner_step_size=0.4, outer_steps=2, participation=0.5),
             rounds=1,
         ),
         *grid(
-            QuadraticMinimax(clients=2, heterogeneity=0.5),
+            PAIR,
             FedNestSGD(terms=0, inner_steps=3, inner_step_size=0.4, participation=0.5),
             rounds=1,
         ),
         *grid(
-            QuadraticMinimax(clients=2, heterogeneity=0.5),
+            PAIR,
             LFedNest(terms=0, inner_steps=3, inner_step_size=0.4, participation=sweep(1.0, 0.5)),
             rounds=1,
         ),
@@ -141,17 +140,17 @@ def squared_error(view):
         "all."
     ),
 )
-def linear(case: Case, right: Any) -> list[Comparison]:
+def limit_of_the_error(case: Case[QuadraticMinimax, Nested], stated: Limit) -> list[Comparison]:
     problem, method = case.problem, case.algorithm
     called = exact.calls(problem, method)
     ended = exact.limit(problem, called)
     rate = exact.spectral_radius(called)
     what = f"E‖z − z*‖² in the limit (E z at rate {rate:.4f})"
-    made = [Comparison(what, ended, ended, right(problem, method))]
+    comparisons = [Comparison(what, ended, ended, stated(problem, method))]
     with suppress(TooManyAtoms):
         # the same of the federation: the mean of the errors at the starts of two rounds
-        run = run_exactly(problem, method, rounds=2, left=squared_error, limit=OUTCOMES)
-        measured = float(run.values[0] @ run.weights)
+        outcome = run_exactly(problem, method, rounds=2, left=squared_error, limit=OUTCOMES)
+        measured = float(outcome.values[0] @ outcome.weights)
         by_map = np.mean([exact.error_after(problem, called, k) for k in (0, 1)])
-        made.append(Comparison("E‖z_k − z*‖², k = 0, 1", measured, measured, float(by_map)))
-    return made
+        comparisons.append(Comparison("E‖z_k − z*‖², k = 0, 1", measured, measured, float(by_map)))
+    return comparisons

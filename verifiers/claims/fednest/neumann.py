@@ -1,8 +1,5 @@
 r"""The N-term Neumann approximation of p (slide "FedIHGP").
 
-**Statement.** p(x, y) = Σ_i [Σ_i ∇²_y g_i]^{-1} ∇_y f_i ≈ Σ_i [(N/ℓ_{g,1}) Π_{n=1}^{N'} Σ_i (I −
-∇²_y g_i(x, y; ζ_n)/ℓ_{g,1})] ∇_y f_i.
-
 **Kind.** Bound: "≈" is read as that slide's own estimate of the error, (ℓ_{f,0}/μ_g)((κ_g − 1)/
 κ_g)^N with the constant of fednest/fedihgp-bias, for the expectation over N' ~ U{0, …, N − 1} and
 independent ζ_n.
@@ -15,18 +12,21 @@ m(1 − μ_g/ℓ_{g,1}) > 1, and its first term alone is wrong.
 |S_n|. So means were meant, and with means the display holds: a misprint.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import sympy
 
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fedihgp import FedIHGP
+from toolkit.bilevel import BilevelProblem
 from toolkit.cases import Case, grid
-from toolkit.constants import Letters, evaluate
+from toolkit.constants import Expression, Letters, evaluate
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.bound import RightSide
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
@@ -34,31 +34,45 @@ from verifiers.compared import Comparison
 from verifiers.empirical import roles_of
 from verifiers.symbolic import Step, vanishes
 
+Weights: TypeAlias = Callable[[Expression], tuple[Expression, Expression]]
+"""From m to the weights of the sum around the bracket and of the one inside the product."""
+DIFFERENT = QuadraticBilevel(
+    clients=sweep(1, 2, 3, 8), dim=2, upper_slope=1.0, hessian_heterogeneity=0.3,
+    target_heterogeneity=0.5, lower_start=2.0,
+)  # fmt: skip
+SCALAR = QuadraticBilevel(clients=1, dim=1, lower_dim=1, upper_slope=1.0, lower_start=5.0)
 
-def bias_bound(c):
+
+def bias_bound(c: Letters) -> Expression:
     """Return (ℓ_{f,0}/μ_g)((κ_g − 1)/κ_g)^N, κ_g = ℓ_{g,1}/μ_g."""
     return c.ell_f0 / c.mu_g * (1 - c.mu_g / c.ell_g1) ** c.N
 
 
 @dataclass(frozen=True)
 class Sums:
-    """The bound for a series whose sums have weights: around the bracket, inside the product."""
+    """The bound, for a series whose sums have weights."""
 
-    weights: Any
+    weights: Weights
 
-    def __call__(self, c):
+    def __call__(self, c: Letters) -> Expression:
         return bias_bound(c)
 
 
 MEANS = Sums(lambda m: (1 / m, 1 / m))
 
 
-def steps(right: Any) -> list[Step]:
+def value(case: Case[BilevelProblem, FedIHGP], right: RightSide) -> float:
+    """Return the number of a right side on a case."""
+    notation = case.algorithm.notation
+    return evaluate(right(Letters(notation)), notation, roles_of(case))
+
+
+def steps(sums: Sums) -> list[Step]:
     """Scalars h_i = h, ∇_y f_i = 1: the sum over N' of the printed products, for any m."""
     h, more = sympy.symbols("h delta", positive=True)  # ℓ_{g,1} = h + δ
     m = sympy.Symbol("m", positive=True, integer=True)
     ell, terms = h + more, 3
-    around, inside = right.weights(m)
+    around, inside = sums.weights(m)
     factor = inside * m * (1 - h / ell)
     series = sum(around * m / ell * factor**j for j in range(terms))
     stated = (1 - (1 - h / ell) ** terms) / h
@@ -69,29 +83,14 @@ def steps(right: Any) -> list[Step]:
 @comparison(
     name="fednest/neumann",
     kind="bound",
-    source="002, FedIHGP",
+    source="FedNest (2022), slides, FedIHGP",
     assumes=[given.LIPSCHITZ, given.CONVEX],
     statement=r"p := \sum_i\Big[\sum_i\nabla^2_y g_i\Big]^{-1}\nabla_y f_i \approx \sum_i\Big["
     r"\frac{N}{\ell_{g,1}}\prod_{n=1}^{N'}\sum_i\Big(I-\frac1{\ell_{g,1}}\nabla^2_y "
     r"g_i(\zeta_n)\Big)\Big]\nabla_y f_i",
     cases=[
-        *grid(
-            QuadraticBilevel(
-                clients=sweep(1, 2, 3, 8),
-                dim=2,
-                upper_slope=1.0,
-                hessian_heterogeneity=0.3,
-                target_heterogeneity=0.5,
-                lower_start=2.0,
-            ),
-            FedIHGP(terms=sweep(1, 2, 5, 20)),
-            rounds=1,
-        ),
-        *grid(
-            QuadraticBilevel(clients=1, dim=1, lower_dim=1, upper_slope=1.0, lower_start=5.0),
-            FedIHGP(terms=sweep(1, 3, 10)),
-            rounds=1,
-        ),
+        *grid(DIFFERENT, FedIHGP(terms=sweep(1, 2, 5, 20)), rounds=1),
+        *grid(SCALAR, FedIHGP(terms=sweep(1, 3, 10)), rounds=1),
     ],
     readings={
         "sums, as printed": literal(Sums(lambda m: (1, 1))),
@@ -124,9 +123,9 @@ def steps(right: Any) -> list[Step]:
         "them, it holds."
     ),
 )
-def series_holds(case: Case, right: Any) -> list[Comparison]:
+def error_of_the_series(case: Case[QuadraticBilevel, FedIHGP], sums: Sums) -> list[Comparison]:
     problem, terms = case.problem, case.algorithm.terms
-    around, inside = right.weights(problem.clients)
+    around, inside = sums.weights(problem.clients)
     x, y = start(problem)
     gradients, hessians, _ = derivatives(problem, x, y)
     ell = problem.constants["lower_smoothness"]
@@ -136,11 +135,5 @@ def series_holds(case: Case, right: Any) -> list[Comparison]:
     for _ in range(terms):  # N·E over N' of the products is their sum
         total, term = total + term, factor @ term
     error = float(np.linalg.norm(problem.inverse_hessian_gradient(x, y)[:, 0].numpy() - total))
-    bound = value(case, right)
+    bound = value(case, sums)
     return [Comparison(f"N = {terms}, m = {problem.clients}", error, error, bound, terms)]
-
-
-def value(case, right):
-    """Return the number of a right side on a case."""
-    notation = case.algorithm.notation
-    return evaluate(right(Letters(notation)), notation, roles_of(case))

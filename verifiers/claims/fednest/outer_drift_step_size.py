@@ -1,50 +1,43 @@
 r"""The order of FedOut's drift in α alone (slide "Proposed Algorithm", Outer Optimizer).
 
-**Statement.** ‖x^k_{i,ν} − x^k‖² ≤ O(τ_i (α_i^k)² + ‖y^{k+1} − y*(x^k)‖²), here for fixed τ,
-y^{k+1} = y*(x^k) and α = 1/T → 0.
-
-**Kind.** Rate: the exponent of α is 2, as printed.
+**Kind.** Rate, for fixed τ, y^{k+1} = y*(x^k) and α = 1/T → 0: the exponent of α is 2, as printed.
 """
 
-from sympy import Rational, log, symbols
-
+from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fedout import FedOut
 from toolkit.cases import Case
 from toolkit.measure import Reduction, View
 from verifiers.claim_types.rate import Floor, Schedule, rate
-from verifiers.claims.fednest import _drift as drift
 from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest.outer_drift import instance
+from verifiers.claims.fednest._drift import ALPHA, OUTER, T, mean_drift
+from verifiers.claims.fednest.outer_drift import PROBLEM
 
-T, ALPHA = symbols("T alpha", positive=True)
-TAU = 8
-LINE = {"tau_x": TAU, "alpha": 1 / T}
+STEPS = 8
+LINE = {"tau_x": STEPS, "alpha": 1 / T}
 
 
-def with_step(inverse):
-    """Return the family of fednest/outer-drift with τ = 8 and α = 1/inverse."""
-    method = FedOut(outer_steps=TAU, outer_step_size=1 / inverse, terms=3)
-    return Case(instance(TAU).problem, method, 1)
+def instance(inverse: int) -> Case[QuadraticBilevel, FedOut]:
+    return Case(PROBLEM, FedOut(outer_steps=STEPS, outer_step_size=1 / inverse, terms=3), 1)
+
+
+def inverse_step_size(case: Case[QuadraticBilevel, FedOut]) -> float:
+    return 1 / case.algorithm.outer_step_size
 
 
 @rate(
     name="fednest/outer-drift-step-size",
-    source="002, Outer Optimizer: FedOut",
+    source="FedNest (2022), slides, Outer Optimizer: FedOut",
     assumes=[given.SMOOTH],
     statement=r"\tau_i \text{ fixed},\; y^{k+1}=y^*(x^k):\quad \|x_{i,\nu}^k-x^k\|^2 \le "
     r"O(\order)",
-    cases=[with_step(inverse) for inverse in (64, 128, 256, 512, 1024, 2048)],
+    cases=[instance(inverse) for inverse in (64, 128, 256, 512, 1024, 2048)],
     right=Schedule(LINE, ALPHA**2),
     horizon=T,
     floors=[Floor("f = x²/2, x = 1: the first step moves α", lambda at: T**-2)],
-    size=drift.inverse_outer_step,
+    size=inverse_step_size,
     size_name="1/α",
-    false_siblings=[
-        ("α³", Schedule(LINE, ALPHA**3)),
-        ("α^{5/2}", Schedule(LINE, ALPHA ** Rational(5, 2))),
-        ("α²/log(1/α)", Schedule(LINE, ALPHA**2 / log(1 / ALPHA))),
-    ],
+    false_siblings=OUTER.orders_below_square(LINE),
     explain="As printed, for a fixed number of local steps.",
 )
-def exponent(view: View) -> Reduction:
-    return drift.mean_outer(view)
+def mean_outer_drift(view: View) -> Reduction:
+    return mean_drift(view, "x")

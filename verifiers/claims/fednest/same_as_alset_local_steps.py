@@ -1,17 +1,14 @@
 r"""FedNest with several local steps against ALSET (slide "Theory: Comparison …").
 
-**Statement.** "FedNest enjoys the same convergence as non-federated alternating SGD (ALSET),
-despite objective heterogeneity", here for τ > 1 local steps of sizes α/τ and β/τ.
-
-**Kind.** Bound: (1/K) Σ ‖∇F(x^k)‖² of FedNest over the same mean of ALSET, α = β = 1/√K. "The same
-convergence" is read as a ratio that tends to 1: at most 1 + 1/√K (the constant 1 is ours). The runs
-have no noise and the whole series of N = ⌈κ_g log K⌉ terms, so that what is left is the clients'
-drift. ALSET is FedNest with τ = 1 (fednest/same-as-alset).
+**Kind.** Bound, for τ > 1 local steps of sizes α/τ and β/τ: (1/K) Σ ‖∇F(x^k)‖² of FedNest over the
+same mean of ALSET, α = β = 1/√K. "The same convergence" is read as a ratio that tends to 1: at most
+1 + 1/√K (the constant 1 is ours). The runs have no noise and the whole series of N = ⌈κ_g log K⌉
+terms, so that what is left is the clients' drift. ALSET is FedNest with τ = 1
+(fednest/same-as-alset).
 """
 
 from dataclasses import dataclass, replace
 from math import ceil, log
-from typing import Any
 
 import torch
 
@@ -22,7 +19,7 @@ from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._rates import stationarity
+from verifiers.claims.fednest._rates import condition, stationarity
 from verifiers.compared import Comparison
 
 PROBLEM = QuadraticBilevel(
@@ -38,33 +35,32 @@ class Excess:
     factor: float
     power: float
 
-    def at(self, rounds):
+    def at(self, rounds: int) -> float:
         """Return the right side after so many rounds."""
-        return 1 + self.factor * rounds**-self.power
+        decay: float = rounds**-self.power
+        return 1 + self.factor * decay
 
 
-def instance(steps, horizon):
-    held = PROBLEM.constants
-    terms = ceil(held["lower_smoothness"] / held["lower_strong_convexity"] * log(horizon))
+def instance(steps: int, horizon: int) -> Case[QuadraticBilevel, FedNest]:
     size = horizon**-0.5 / steps
     method = FedNest(
         inner_steps=steps, outer_steps=steps, inner_step_size=size, outer_step_size=size,
-        terms=terms, series="summed",
+        terms=ceil(condition(PROBLEM) * log(horizon)), series="summed",
     )  # fmt: skip
     return Case(PROBLEM, method, horizon)
 
 
-def mean_square(case):
+def mean_square(case: Case[QuadraticBilevel, FedNest]) -> float:
     """Return (1/K) Σ ‖∇F(x^k)‖²."""
     ctx = NoiselessContext(case.problem.clients, dtype=torch.float64, device="cpu")
-    made = run(case.problem, case.algorithm, ctx, rounds=case.rounds, left=stationarity)
-    return float(made.values[0, 0])
+    outcome = run(case.problem, case.algorithm, ctx, rounds=case.rounds, left=stationarity)
+    return float(outcome.values[0, 0])
 
 
 @comparison(
     name="fednest/same-as-alset-local-steps",
     kind="bound",
-    source="002, Theory: Comparison with Previous Results",
+    source="FedNest (2022), slides, Theory: Comparison with Previous Results",
     assumes=[given.SMOOTH, given.CONVEX],
     statement=r"\text{FedNest enjoys the same convergence as non-federated alternating SGD (ALSET),"
     r" despite objective heterogeneity}",
@@ -81,11 +77,12 @@ def mean_square(case):
         "at K = 256, on clients that differ in everything."
     ),
 )
-def local_steps(case: Case, right: Any) -> list[Comparison]:
-    steps = case.algorithm.inner_steps
-    sizes = {"inner_step_size": steps, "outer_step_size": steps}
-    whole = {name: getattr(case.algorithm, name) * times for name, times in sizes.items()}
-    alset = replace(case.algorithm, inner_steps=1, outer_steps=1, **whole)
+def ratio_to_alset(case: Case[QuadraticBilevel, FedNest], excess: Excess) -> list[Comparison]:
+    method, steps = case.algorithm, case.algorithm.inner_steps
+    alset = replace(
+        method, inner_steps=1, outer_steps=1, inner_step_size=method.inner_step_size * steps,
+        outer_step_size=method.outer_step_size * steps,
+    )  # fmt: skip
     ratio = mean_square(case) / mean_square(replace(case, algorithm=alset))
     what = f"FedNest over ALSET, τ = {steps}, K = {case.rounds}"
-    return [Comparison(what, ratio, ratio, right.at(case.rounds), case.rounds)]
+    return [Comparison(what, ratio, ratio, excess.at(case.rounds), case.rounds)]

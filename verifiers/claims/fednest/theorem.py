@@ -1,11 +1,9 @@
 r"""The theorem: FedNest's rate for bilevel problems (slide "Theory").
 
-**Statement.** "If we choose the stepsize properly, then the iterates of FedNest satisfy"
-(1/K) Σ_k E‖∇f(x^k)‖² = O(1/√K).
-
 **Kind.** Rate.
 
-**Readings.** The sentence says that some step sizes exist, and the slides write α^k and β^k. Only a
+**Readings.** "If we choose the stepsize properly, then the iterates of FedNest satisfy": the
+sentence says that some step sizes exist, and the slides write α^k and β^k. Only a
 proof over all of them could refute it, and we have none; nor have we a choice that works on every
 problem. So the print is undecided. "min" in the problem is read as: F has a minimum. (The slide of
 the assumptions does not say so, and f(x) = x would meet all of it with ∇F = 1.)
@@ -25,28 +23,28 @@ import sympy
 from toolkit.measure import Reduction, View
 from toolkit.readings import Undecided, literal, narrower
 from verifiers.claim_types.rate import Schedule, rate
-from verifiers.claims.fednest import _rates as parts
+from verifiers.claims.fednest import _rates as rates
 from verifiers.claims.fednest import assumptions as given
 
-K, ROOT = parts.K, parts.ROOT
-AS_BETA = {"alpha": ROOT, "beta": ROOT, "N": parts.GROWING}
+K, ROOT = rates.K, rates.ROOT
+AS_BETA = {**rates.AT_ROOT, "N": rates.GROWING}
 SLOWER = AS_BETA | {"alpha": (K * sympy.log(K)) ** -sympy.Rational(1, 2)}
 
 
-def at(horizon):
-    return parts.slower(parts.PROBLEM, horizon)
+def at(horizon: int) -> rates.FedNestCase:
+    return rates.slower(rates.PROBLEM, horizon)
 
 
 @rate(
     name="fednest/theorem",
-    source="002, Theorem (Informal)",
+    source="FedNest (2022), slides, Theorem (Informal)",
     assumes=[*given.ASSUMED],
     statement=r"\frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = \mathcal O(\order)",
-    cases=[at(horizon) for horizon in parts.HORIZONS],
-    full=[at(horizon) for horizon in parts.LONGER],
+    cases=[at(horizon) for horizon in rates.HORIZONS],
+    full=[at(horizon) for horizon in rates.LONGER],
     readings={
         "N fixed, any step sizes": narrower(
-            Schedule({"N": parts.TERMS}, ROOT), why="the slides leave the choice of N open"
+            Schedule({"N": rates.TERMS}, ROOT), why="the slides leave the choice of N open"
         ),
         "N ≥ κ_g log K, α = β = 1/√K": narrower(
             Schedule(AS_BETA, ROOT), why="one choice of the step sizes among many"
@@ -67,12 +65,12 @@ def at(horizon):
         "descent lemma with noise of variance O(N) gives 1/(αK) + αN + bias², which is of order "
         "√(N/K) for α = 1/√(KN), and the bias is below it for N ≥ κ_g log K."
     ),
-    horizon=parts.K,
-    size=parts.rounds,
+    horizon=K,
+    size=rates.rounds,
     size_name="K, rounds",
-    floors=parts.FLOORS,
-    exact=parts.exact(at, parts.stationarity),
-    horizons=parts.whole_terms(parts.PROBLEM),
+    floors=rates.FLOORS,
+    exact=rates.exact(at, rates.stationarity),
+    horizons=rates.whole_terms(rates.PROBLEM),
     false_siblings=[
         ("N ≥ κ_g log K, α = β = 1/√K: 1/√K", Schedule(AS_BETA, ROOT)),
         ("1/√K with the corrected form's step sizes", Schedule(SLOWER, ROOT)),
@@ -89,4 +87,4 @@ def at(horizon):
     ),
 )
 def stationarity(view: View) -> Reduction:
-    return parts.stationarity(view)
+    return rates.stationarity(view)

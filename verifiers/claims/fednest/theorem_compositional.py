@@ -1,7 +1,7 @@
 r"""The theorem for compositional problems (slide "Proposed Algorithm: FedNest").
 
-**Statement.** "New convergence guarantees for federated … compositional … optimization": (1/K) Σ_k
-E‖∇f(x^k)‖² = O(1/√K) for f((1/m) Σ r_i(x)), as the bilevel problem g_i = ½‖y − r_i(x)‖².
+"New convergence guarantees for federated … compositional … optimization", for f((1/m) Σ r_i(x)) as
+the bilevel problem g_i = ½‖y − r_i(x)‖².
 
 **Kind.** Rate: different noisy affine r_i, α = β = 1/√K. ∇²_y g_i = I, so a series that divides by
 1 needs one term.
@@ -10,49 +10,30 @@ E‖∇f(x^k)‖² = O(1/√K) for f((1/m) Σ r_i(x)), as the bilevel problem g_
 every other composition.
 """
 
-from sympy import Rational, log
-
 from synthetic.problems.compositional_bilevel import CompositionalBilevel
 from toolkit.measure import Reduction, View
-from verifiers.claim_types.rate import Floor, Schedule, rate
-from verifiers.claims.fednest import _rates as parts
+from verifiers.claim_types.rate import Floor, rate
+from verifiers.claims.fednest import _rates as rates
 from verifiers.claims.fednest import assumptions as given
 
-K = parts.K
-STEPS = {"alpha": parts.ROOT, "beta": parts.ROOT}
 PROBLEM = CompositionalBilevel(
     clients=2, dim=2, inner_dim=2, inner_heterogeneity=0.3, inner_offset=0.5, outer_slope=20.0,
     inner_slope=0.7, inner_value_noise=0.5,
 )  # fmt: skip
 
 
-def at(horizon):
-    return parts.instance(PROBLEM, horizon, terms=1)
-
-
 @rate(
     name="fednest/theorem-compositional",
-    source="002, Theorem (Informal); Outer Optimizer: compositional",
+    source="FedNest (2022), slides, Theorem (Informal); Outer Optimizer: compositional",
     assumes=[given.CONVEX, given.NOISE],
     statement=r"g_i=\tfrac12\|y-r_i(x)\|^2:\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f("
     r"x^k)\|^2\big] = \mathcal O(\order)",
-    cases=[at(horizon) for horizon in parts.HORIZONS],
-    full=[at(horizon) for horizon in parts.LONGER],
-    right=Schedule(STEPS, parts.ROOT),
-    horizon=parts.K,
-    size=parts.rounds,
-    size_name="K, rounds",
+    **rates.one_over_root(PROBLEM, terms=1),
     floors=[Floor("f = ½y², r = x, noise of variance 1", lambda at: at["alpha"] / 2)],
-    exact=parts.exact(at, parts.stationarity),
-    horizons=parts.EXACT,
-    false_siblings=[
-        ("faster by K^{1/10}", Schedule(STEPS, parts.ROOT * K ** Rational(-1, 10))),
-        ("faster by a logarithm", Schedule(STEPS, parts.ROOT / log(K))),
-    ],
     explain=(
         "Exact second moments on affine inner functions; the printed assumptions leave out all "
         "others, whose ∇g_i is not Lipschitz in (x, y)."
     ),
 )
-def compositional(view: View) -> Reduction:
-    return parts.stationarity(view)
+def stationarity(view: View) -> Reduction:
+    return rates.stationarity(view)

@@ -1,10 +1,8 @@
 r"""FedNest's sample complexity (slides "Theory: Comparison" and "Conclusion").
 
-**Statement.** O(ε^{−2}) samples and O(1) batches for (1/K) Σ E‖∇f(x^k)‖² ≤ ε, the same as ALSET's,
-for bilevel, minimax, compositional and single-level problems.
-
-**Kind.** Complexity, by algebra: K(ε) iterations are enough if the left side at K(ε), over ε, stays
-bounded as ε → 0; they are too few if a floor at K(ε), over ε, does not.
+**Kind.** Complexity, by algebra, for (1/K) Σ E‖∇f(x^k)‖² ≤ ε, the same as ALSET's: K(ε) iterations
+are enough if the left side at K(ε), over ε, stays bounded as ε → 0; they are too few if a floor at
+K(ε), over ε, does not.
 
 **Readings.** For bilevel problems the order needs fednest/theorem, which is undecided; so is this.
 
@@ -14,19 +12,19 @@ fednest/theorem's floor √(log K/K)/100 exceeds ε after (C/ε)² iterations, f
 iteration costs N Neumann samples, of order log(1/ε).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import sympy
 
-from toolkit.readings import Undecided, literal, narrower
+from toolkit.constants import Expression
+from toolkit.readings import Stated, Undecided, literal, narrower
 from verifiers.claim_types.proof import proof
-from verifiers.claims.fednest._rates import FLOORS, K
+from verifiers.claims.fednest._rates import ROOT, K, floor_of_constant_steps
 from verifiers.symbolic import Step, finite_limit
 
 epsilon, constant = sympy.symbols("epsilon C", positive=True)
 LOG = sympy.log(1 / epsilon)
-ROOT = K ** -sympy.Rational(1, 2)
 SLOWER = sympy.sqrt(sympy.log(K) / K)
 
 
@@ -40,36 +38,39 @@ class Budget:
         floor: whether it is at least that; else at most.
     """
 
-    rounds: Any
-    left: Any
+    rounds: Expression
+    left: Expression
     floor: bool = False
 
 
-FLOOR = FLOORS[2].value({"steps": "constant"})
+FLOOR = floor_of_constant_steps({"steps": "constant"})
+
+
+READINGS: Mapping[str, Stated[Budget] | Stated[Undecided]] = {
+    "minimax, compositional, single-level": literal(
+        Budget((constant / epsilon) ** 2, ROOT), part="minimax, compositional, single-level"
+    ),
+    "bilevel, steps constant over the run": narrower(
+        Budget((constant / epsilon) ** 2, FLOOR, True),
+        why="the slides let the step sizes change with k",
+    ),
+    "bilevel": literal(
+        Undecided(
+            "constant step sizes need more than (C/ε)² iterations; whether some step sizes "
+            "that change with k need no more is open"
+        ),
+        part="bilevel",
+    ),
+}
 
 
 @proof(
     name="fednest/theorem-samples",
     kind="complexity",
-    source="002, Theory: Comparison with Previous Results; Conclusion",
+    source="FedNest (2022), slides, Theory: Comparison with Previous Results; Conclusion",
     statement=r"\text{batch size } \mathcal O(1),\quad \text{samples complexity } "
     r"\mathcal O(\epsilon^{-2})",
-    readings={
-        "minimax, compositional, single-level": literal(
-            Budget((constant / epsilon) ** 2, ROOT), part="minimax, compositional, single-level"
-        ),
-        "bilevel, steps constant over the run": narrower(
-            Budget((constant / epsilon) ** 2, FLOOR, True),
-            why="the slides let the step sizes change with k",
-        ),
-        "bilevel": literal(
-            Undecided(
-                "constant step sizes need more than (C/ε)² iterations; whether some step sizes "
-                "that change with k need no more is open"
-            ),
-            part="bilevel",
-        ),
-    },
+    readings=READINGS,
     corrected=Budget(constant * LOG / epsilon**2, SLOWER),
     correction=(
         "With fednest/theorem's corrected rate √(log K/K): ε^{−2} log(1/ε) iterations, and N = "
@@ -85,8 +86,8 @@ FLOOR = FLOORS[2].value({"steps": "constant"})
         "after (C/ε)² iterations."
     ),
 )
-def samples(right: Any) -> list[Step]:
-    at, side = sympy.latex(right.rounds), r"\ge" if right.floor else r"\le"
-    says = rf"K = {at}:\; \text{{left}} {side} {sympy.latex(right.left)} = O(\epsilon)"
-    ratio = right.left.subs(K, right.rounds) / epsilon
+def samples(budget: Budget) -> list[Step]:
+    at, side = sympy.latex(budget.rounds), r"\ge" if budget.floor else r"\le"
+    says = rf"K = {at}:\; \text{{left}} {side} {sympy.latex(budget.left)} = O(\epsilon)"
+    ratio = budget.left.subs(K, budget.rounds) / epsilon
     return [finite_limit(ratio, epsilon, 0, says, "the left side over ε")]

@@ -1,7 +1,5 @@
 r"""FedIHGP takes matrix-vector products and sends vectors, as counted (slide "FedIHGP").
 
-**Statement.** "FedIHGP avoids explicit Hessian: matrix-vector products; vector communications."
-
 **Kind.** Complexity. Counted where the messages are sent, one process a client: N' + 1 vectors of
 d_2 reals a client for one estimate, and in one iteration of FedNest 2T vectors of d_2 for FedInn
 and two of d_1 for FedOut beside them. No message has d_2² reals. Counted where the oracles are
@@ -9,10 +7,16 @@ asked: N' products of ∇²_yy g_i with a vector, one of ∇²_xy g_i, and no ot
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+
+import torch
+from torch import Tensor
 
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from synthetic.quadratic_bilevel_oracles import QuadraticBilevelOracles
+from toolkit.algorithms._nested import Nested
 from toolkit.algorithms.fedihgp import FedIHGP
 from toolkit.algorithms.fednest import FedNest
 from toolkit.cases import Case, grid
@@ -25,7 +29,6 @@ from verifiers.compared import Comparison
 
 REAL = 8
 PROBLEM = QuadraticBilevel(clients=2, dim=3, lower_dim=5, hessian_heterogeneity=0.3)
-PRODUCTS = ("lower_hessian", "lower_cross")
 
 
 @dataclass(frozen=True)
@@ -37,53 +40,51 @@ class Cost:
         products: with ∇²_yy g_i, from N' and d_2.
     """
 
-    reals: object
-    products: object
+    reals: Callable[[int], int]
+    products: Callable[[int, int], int]
 
 
-class Watched:
-    """Oracles that count how often they are asked, by name and by how many vectors."""
+class Watched(QuadraticBilevel):
+    """The family with oracles that count how many products they are asked for, by name."""
 
-    def __init__(self, problem, asked):
-        self._problem, self._asked = problem, asked
+    @cached_property
+    def asked(self) -> Counter[str]:
+        return Counter()
 
-    def __getattr__(self, name):
-        return getattr(self._problem, name)
-
-    def oracles(self, *where):
-        return Counting(self._problem.oracles(*where), self._asked)
-
-
-class Counting:
-    """One set of oracles, counted."""
-
-    def __init__(self, oracles, asked):
-        self._oracles, self._asked = oracles, asked
-
-    def __getattr__(self, name):
-        held = getattr(self._oracles, name)
-        if name not in PRODUCTS:
-            return held
-
-        def ask(x, y, v, noise):
-            self._asked[name] += v.shape[-1]  # one column a replicate, of which there is one
-            return held(x, y, v, noise)
-
-        return ask
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> QuadraticBilevelOracles:
+        return Counting(self, dtype, device, clients or range(self.clients))
 
 
-def asked(case):
+class Counting(QuadraticBilevelOracles):
+    """Oracles of the watched problem; a product has a column a replicate, of which there is one."""
+
+    def __init__(self, of: Watched, dtype: torch.dtype, device: str, clients: range) -> None:
+        super().__init__(of, dtype, device, clients)
+        self._asked = of.asked
+
+    def lower_hessian(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        self._asked["lower_hessian"] += v.shape[-1]
+        return super().lower_hessian(x, y, v, zeta)
+
+    def lower_cross(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
+        self._asked["lower_cross"] += v.shape[-1]
+        return super().lower_cross(x, y, v, zeta)
+
+
+def products_asked(case: Case[QuadraticBilevel, Nested]) -> Counter[str]:
     """Return how many products each client takes in the run that ``counted`` counts."""
-    made, ctx = Counter(), sampled_context(case.problem, ("counted",), replicates=1)
-    watched = Watched(case.problem, made)
-    run(watched, case.algorithm, ctx, rounds=case.rounds, kernels=False)
-    return made
+    problem = Watched(**case.problem.values())
+    ctx = sampled_context(problem, ("counted",), replicates=1)
+    run(problem, case.algorithm, ctx, rounds=case.rounds, kernels=False)
+    return problem.asked
 
 
 @comparison(
     name="fednest/vector-communication",
     kind="complexity",
-    source="002, FedIHGP",
+    source="FedNest (2022), slides, FedIHGP",
     statement=r"\text{FedIHGP avoids explicit Hessian: matrix-vector products, vector "
     r"communications}",
     cases=[
@@ -98,20 +99,20 @@ def asked(case):
     ],
     explain="As stated: vectors alone are sent, and no Hessian is formed.",
 )
-def vectors(case: Case, right: Any) -> list[Comparison]:
+def vectors(case: Case[QuadraticBilevel, Nested], cost: Cost) -> list[Comparison]:
     problem, method = case.problem, case.algorithm
     whole = isinstance(method, FedNest)
     inner = method.inner_calls * method.inner_steps if whole else 0
     drawn = lengths(case, method.local_steps, inner)
-    stated = sum(right.reals(problem.lower_dim) * (n + 1) for n in drawn)
+    stated = sum(cost.reals(problem.lower_dim) * (n + 1) for n in drawn)
     if whole:  # q and y of each FedInn, h and x of FedOut
         shared = 2 * method.inner_calls * problem.lower_dim + 2 * problem.dim
         stated += case.rounds * shared
-    sent, made = counted(case), asked(case)
-    reals = sent.bytes_up / REAL / problem.clients
-    hessian = float(made["lower_hessian"])
-    products = float(sum(right.products(n, problem.lower_dim) for n in drawn))
-    cross = float(made["lower_cross"])
+    asked = products_asked(case)
+    reals = counted(case).bytes_up / REAL / problem.clients
+    hessian = float(asked["lower_hessian"])
+    products = float(sum(cost.products(n, problem.lower_dim) for n in drawn))
+    cross = float(asked["lower_cross"])
     return [
         Comparison("reals that one client sends", reals, reals, float(stated)),
         Comparison("products with ∇²_yy g_i", hessian, hessian, products),

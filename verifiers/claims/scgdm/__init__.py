@@ -1,1 +1,1 @@
-"""Statements of 003, Local-SCGDM."""
+"""Statements of Local-SCGDM (2022)."""

@@ -1,4 +1,4 @@
-"""Assumption 3.8 of 003, as code: what is assumed of the task losses."""
+"""Assumption 3.8 of Local-SCGDM, as code: what is assumed of the task losses."""
 
 from toolkit.cases import Assumption
 

@@ -22,39 +22,47 @@ pass neither, so it stays in [x_0 − r, x_0 + r] for ever. There |F'| is bounde
 The inequalities of step 3 are decided on a grid, with 11/4 as Lipschitz constant of G and of F'.
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import sympy
 
-from verifiers.symbolic import computed, vanishes
+from verifiers.symbolic import Step, computed, vanishes
 
 CENTRES = np.array([3.0, -3.0, 0.0])
 START, RATE, RADIUS = 2.3, 0.5, 0.1
 FACTOR = 1e-3
 FLOOR = 0.02
 """Of ‖∇F(x̄_t)‖², on Federated MAML at every t."""
+LIPSCHITZ = 2.75
+"""Of G and of F'."""
+POINTS = 20_001
 ROUNDING = 1e-9
 
 
-def rest(x):
+def rest(x: np.ndarray) -> np.ndarray:
     """Return G(x) at points."""
     inner = x[:, None] - RATE * np.sin(x[:, None] - CENTRES)
     stretch = 1 - RATE * np.cos(x[:, None] - CENTRES)
-    return (stretch * np.sin(inner.mean(1, keepdims=True) - CENTRES)).mean(1)
+    values: np.ndarray = (stretch * np.sin(inner.mean(1, keepdims=True) - CENTRES)).mean(1)
+    return values
 
 
-def gradient(x):
+def gradient(x: np.ndarray) -> np.ndarray:
     """Return F'(x) at points."""
     inner = x[:, None] - RATE * np.sin(x[:, None] - CENTRES)
-    return ((1 - RATE * np.cos(x[:, None] - CENTRES)) * np.sin(inner - CENTRES)).mean(1)
+    stretch = 1 - RATE * np.cos(x[:, None] - CENTRES)
+    values: np.ndarray = (stretch * np.sin(inner - CENTRES)).mean(1)
+    return values
 
 
-def least(function, low, high, lipschitz=2.75, points=20_001):
+def least(function: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
     """Return a lower bound on a function of one variable over [low, high]."""
-    at = np.linspace(low, high, points)
-    return float(function(at).min() - lipschitz * (high - low) / (points - 1) / 2 - ROUNDING)
+    at = np.linspace(low, high, POINTS)
+    return float(function(at).min() - LIPSCHITZ * (high - low) / (POINTS - 1) / 2 - ROUNDING)
 
 
-def meta_learning():
+def meta_learning() -> list[Step]:
     """Return the steps for Federated MAML."""
     jump = 3 * FACTOR
     top = least(rest, START + RADIUS - 2 * jump, START + RADIUS)
@@ -74,7 +82,7 @@ def meta_learning():
     ]
 
 
-def two_lines():
+def two_lines() -> list[Step]:
     """Return the steps for the two clients of ``bias-amplification``."""
     a, b, g, x, u, m, s = sympy.symbols("alpha beta gamma x u m s", positive=True)
     field = sympy.Matrix([-b * m, g * ((x + 1) / 2 - u), a * (u / 2 - m)])
@@ -98,6 +106,6 @@ def two_lines():
     ]  # fmt: skip
 
 
-def refuted_by(floor, says, why):
+def refuted_by(floor: Sequence[Step], says: str, why: str) -> Step:
     """Return the step that a floor refutes, if every step of the floor holds; else it is open."""
     return computed(says, False if all(step.holds for step in floor) else None, why)

@@ -1,9 +1,19 @@
 """What Local-SCGDM's one-step lemmas measure, for each client: errors, models and their moves."""
 
-from toolkit.measure import given_past, sq
+from torch import Tensor
+
+from toolkit.measure import Reduction, View, given_past, sq
+from verifiers.claim_types.bound import Measure
+
+MEASURED = {
+    "past": r"\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2",
+    "inner": r"\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2",
+    "momentum": r"\mathbb{E}\|m_t^{(k)}\|^2",
+    "moved": r"\mathbb{E}\|x_t^{(k)}-x_{t-1}^{(k)}\|^2",
+}
 
 
-def momentum(view):
+def momentum_error_of_clients(view: View) -> Reduction | None:
     """Measure Lemma 4.1: the momentum's error and what bounds it, at t ≥ 1.
 
     m_{t+1}, u_{t+1} are as line 9 and line 7 leave them; x_t, m_t, x_{t−1} as the steps before do.
@@ -21,16 +31,7 @@ def momentum(view):
     )
 
 
-def between(measure):
-    """Take a measure at the steps alone that do not follow a communication (mod(t, p) > 0)."""
-
-    def taken(view):
-        return measure(view) if view.t % view.local_steps else None
-
-    return taken
-
-
-def estimate(view):
+def estimate_error_of_clients(view: View) -> Reduction | None:
     """Measure Lemma 4.2: the inner estimate's error and what bounds it, at t ≥ 1."""
     if view.t == 0:
         return None
@@ -44,9 +45,15 @@ def estimate(view):
     )
 
 
-MEASURED = {
-    "past": r"\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2",
-    "inner": r"\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2",
-    "momentum": r"\mathbb{E}\|m_t^{(k)}\|^2",
-    "moved": r"\mathbb{E}\|x_t^{(k)}-x_{t-1}^{(k)}\|^2",
-}
+def between_communications(measure: Measure) -> Measure:
+    """Take a measure at the steps alone that do not follow a communication (mod(t, p) > 0)."""
+
+    def taken(view: View) -> Reduction | None:
+        return measure(view) if view.t % view.local_steps else None
+
+    return taken
+
+
+def spread(values: Tensor) -> Tensor:
+    """Return Σ_k ‖v_k − v̄‖², [replicates], of one vector a client."""
+    return sq(values - values.mean(0)).sum(0)

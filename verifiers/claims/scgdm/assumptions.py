@@ -1,4 +1,4 @@
-"""Assumptions 3.1–3.3 of Local-SCGDM and the conditions of its Theorem 3.4, as code.
+"""Assumptions 3.1–3.3 of Local-SCGDM (2022) and the conditions of its Theorem 3.4, as code.
 
 The norm of a Jacobian is the spectral norm, its variance is taken in the Frobenius norm (the larger
 one). σ, δ > 0 is read as ≥ 0: a noiseless problem satisfies Assumption 3.3 with every positive
@@ -9,8 +9,11 @@ import numpy as np
 import sympy
 import torch
 
-from toolkit.cases import Assumption
+from toolkit.cases import Assumption, Case
+from toolkit.constants import Expression, Letters
+from toolkit.problem import Problem
 from toolkit.readings import Stated, intended, literal
+from verifiers.claim_types.bound import RightSide
 
 A31 = Assumption(
     "Assumption 3.1",
@@ -34,12 +37,12 @@ A33 = Assumption(
 ASSUMED = [A31, A32, A33]
 
 
-def smooth(c):
+def smooth(c: Letters) -> Expression:
     """Return L_F = C_g²L_f + C_fL_g."""
     return c.C_g**2 * c.L_f + c.C_f * c.L_g
 
 
-def _step_factor(c):
+def _step_factor(c: Letters) -> Expression:
     terms = c.C_g**4 * c.L_f**2 / c.gamma**2 + c.C_g**4 * c.L_f**2 / c.gamma
     return sympy.Le(8 * c.beta**2 * (terms + smooth(c) ** 2 / c.alpha**2), 1)
 
@@ -74,7 +77,7 @@ PRINTED = Assumption(
 NOISES = ("outer_gradient_noise", "inner_gradient_noise", "inner_value_noise")
 
 
-def quiet(problem):
+def quiet(problem: Problem) -> bool:
     """Say whether the oracles have no noise: one sample and two are then the same algorithm."""
     return all(problem.constants[role] == 0 for role in NOISES)
 
@@ -89,13 +92,15 @@ ONE_SAMPLE = Assumption(
     "one sample ζ for g and f alike",
     applies=lambda case: case.algorithm.samples == "one" or quiet(case.problem),
 )
+OF_THEIR_OWN = "the paper's clients have f^(k), g^(k) and distributions of their own"
+"""Why clients that are alike are a narrower reading."""
 APART = (
     "(1) draws ξ from D_g and ζ from D_f, and the proofs draw ξ_t for g and ∇g and, apart from it,"
     " ζ_t for ∇f"
 )
 
 
-def by_samples(right, *assumes):
+def by_samples(right: RightSide, *assumes: Assumption) -> dict[str, Stated[RightSide]]:
     """Return one right side read twice: as the proofs sample, and as Algorithm 1 does."""
     return {
         "two samples, as in the proofs": intended(
@@ -105,15 +110,15 @@ def by_samples(right, *assumes):
     }
 
 
-def alike_inside(problem):
+def alike_inside(problem: Problem) -> bool:
     """Say whether all clients have one inner function (checked on the oracles' own numbers)."""
     if problem.clients == 1:
         return True
     parts = getattr(problem.oracles(torch.float64), "parts", None)
-    return parts is not None and np.ptp(parts.scales) == 0 and np.ptp(parts.offsets) == 0
+    return parts is not None and bool(np.ptp(parts.scales) == 0 and np.ptp(parts.offsets) == 0)
 
 
-def alike(case):
+def alike(case: Case) -> bool:
     """Say whether all clients have one f and one g (nothing that tells them apart is set)."""
     problem = case.problem
     plain = all(not getattr(problem, name, 0) for name in ("heterogeneity", "opposition_slope"))
@@ -137,7 +142,7 @@ MODELS_AVERAGED = Assumption(
 )
 
 
-def largest_factor(problem, alpha, gamma):
+def largest_factor(problem: Problem, alpha: float, gamma: float) -> float:
     """Return the largest β that Theorem 3.4 admits, rounded down."""
     c = problem.constants
     curved = c["inner_gradient_moment"] ** 2 * c["outer_mean_smoothness"]

@@ -15,79 +15,79 @@ is all that is checked of it.
 g. What it says of Huang et al. agrees with that paper, with ε on the norm on both sides.
 """
 
-from typing import Any
+from sympy import Rational, solve, sqrt
 
-from sympy import Rational, solve, sqrt, symbols
-
-from toolkit.readings import Erratum, Undecided, literal, narrower
+from toolkit.readings import Erratum, Stated, Undecided, literal, narrower
 from verifiers.claim_types.proof import proof
-from verifiers.claims.scgdm._floors import refuted_by, two_lines
-from verifiers.claims.scgdm._orders import spent
+from verifiers.claims.scgdm._orders import (
+    PRINTED,
+    Complexity,
+    Costs,
+    T,
+    epsilon,
+    for_any_clients,
+    given_the_order,
+    power_of_epsilon,
+)
 from verifiers.symbolic import Step, nonnegative, vanishes
 
-T, epsilon = symbols("T epsilon", positive=True)
 
-
-def power(expression):
-    """Return the power of ε in an expression."""
-    return (epsilon * expression.diff(epsilon) / expression).simplify()
-
-
-def of_comfedl(samples, communications):
+def of_comfedl(costs: Costs) -> list[Step]:
     """Return the steps for ComFedL: rate T^{−1/2} on the square, b = T, τ = O(1), ε on the norm."""
     (steps,) = solve(sqrt(T ** Rational(-1, 2)) - epsilon, T)
     return [
-        vanishes(power(steps * steps) - samples, r"bT = T^2 = \epsilon^{-8} \text{ samples}"),
-        vanishes(power(steps) - communications, r"T/\tau = \epsilon^{-4} \text{ communications}"),
-        nonnegative(-4 - samples, r"\text{samples: } 4 \le 8"),
-        nonnegative(-3 - communications, r"\text{communications: } 3 \le 4"),
+        vanishes(
+            power_of_epsilon(steps * steps) - costs.samples,
+            r"bT = T^2 = \epsilon^{-8} \text{ samples}",
+        ),
+        vanishes(
+            power_of_epsilon(steps) - costs.communications,
+            r"T/\tau = \epsilon^{-4} \text{ communications}",
+        ),
+        nonnegative(PRINTED.samples - costs.samples, r"\text{samples: } 4 \le 8"),
+        nonnegative(
+            PRINTED.communications - costs.communications, r"\text{communications: } 3 \le 4"
+        ),
     ]
 
 
-def own(samples, communications):
-    """Return the steps for the paper's own side, with clients that have different g."""
-    floor = two_lines()
-    says = r"\text{the order } O(1/\sqrt T) \text{ for any clients}"
-    why = "scgdm/remark-3.7: with two clients that differ in g the norm tends to 3"
-    made = spent(samples, communications)
-    return [*made, *floor, refuted_by(floor, says, why)]
+READINGS: dict[str, Stated[Complexity] | Stated[Undecided]] = {
+    "its own side, any clients": literal(Complexity(for_any_clients, PRINTED), part="own side"),
+    "its own side, given the order": narrower(
+        Complexity(given_the_order, PRINTED), part="own side", why="the paper has any clients"
+    ),
+    "Huang et al.": literal(Complexity(of_comfedl, Costs(-8, -4)), part="Huang et al."),
+    "Wang et al.": literal(
+        Undecided(
+            "the text of Wang et al. is not among the papers at hand; given its O(1/ε⁵) and "
+            "O(1/ε³), 4 < 5 and 3 = 3 are right"
+        ),
+        part="Wang et al.",
+    ),
+}
 
 
 @proof(
     name="scgdm/comparisons",
     kind="complexity",
-    source="003, abstract, section 1 and Remark 3.7",
+    source="Local-SCGDM (2022), abstract, section 1 and Remark 3.7",
     statement=r"\text{samples: } O(1/\epsilon^4) \text{ against } O(1/\epsilon^8) \text{ (Huang), }"
     r" O(1/\epsilon^5) \text{ (Wang)};\quad \text{communications: } O(1/\epsilon^3) \text{ against "
     r"} O(1/\epsilon^4),\; O(1/\epsilon^3)",
-    readings={
-        "its own side, any clients": literal((own, -4, -3), part="own side"),
-        "its own side, given the order": narrower(
-            (spent, -4, -3), part="own side", why="the paper has any clients"
-        ),
-        "Huang et al.": literal((of_comfedl, -8, -4), part="Huang et al."),
-        "Wang et al.": literal(
-            Undecided(
-                "the text of Wang et al. is not among the papers at hand; given its O(1/ε⁵) and "
-                "O(1/ε³), 4 < 5 and 3 = 3 are right"
-            ),
-            part="Wang et al.",
-        ),
-    },
+    readings=READINGS,
     erratum=Erratum(
         "false",
         changes="The comparison stands for clients with one g, or if u stays on its client.",
         same_as="scgdm/theorem-3.4",
     ),
     false_siblings=[
-        ("ComFedL with one sample a step", (of_comfedl, -4, -4)),
-        ("ε on the square for ComFedL alone", (of_comfedl, -4, -2)),
+        ("ComFedL with one sample a step", Complexity(of_comfedl, Costs(-4, -4))),
+        ("ε on the square for ComFedL alone", Complexity(of_comfedl, Costs(-4, -2))),
     ],
     explain=(
         "The numbers for Huang et al. are those of its Remark 1 in corrected form, ε on the norm. "
         "The paper's own O(1/ε⁴) and O(1/ε³) need clients with one g, or u kept on its client."
     ),
 )
-def compared(right: Any) -> list[Step]:
-    steps, samples, communications = right
-    return steps(samples, communications)
+def complexities(right: Complexity) -> list[Step]:
+    return right.steps()

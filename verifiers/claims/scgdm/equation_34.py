@@ -1,10 +1,7 @@
 r"""(34) and (28): what a round makes of the momentum and of the inner estimate.
 
-**Statement.** With s_t = ⌊t/p⌋: m_t^(k) − m̄_t = αη Σ_{t'=s_tp}^{t−1} (1 − αη)^{t−1−t'}(z_{t'}^(k)
-− z̄_{t'}), (34); and u_t^(k) − ū_t = γη Σ_{t'=s_tp}^{t−1} (1 − γη)^{t−1−t'}(g^(k)(x_{t'}^(k); ξ) −
-(1/K) Σ_j g^(j)(x_{t'}^(j); ξ)), the last line of (28) before its norm is taken.
-
-**Kind.** Identity, at every t ≥ 1 for every client, on the pseudo-code of Algorithm 1.
+**Kind.** Identity, at every t ≥ 1 for every client, on the pseudo-code of Algorithm 1, s_t = ⌊t/p⌋.
+What is said of u is the last line of (28) before its norm is taken.
 
 **Finding.** Incomplete. Both unroll the round from m_{s_tp} and u_{s_tp}, which Algorithm 1 has not
 got in its first round: it starts with m_1 = z_0 and u_1 = g(x_0; ξ_0), without the factors αη and
@@ -19,7 +16,8 @@ got in its first round: it starts with m_1 = z_0 and u_1 = g(x_0; ξ_0), without
 αη is missing, so z_0 weighs up to min(p, 1/(αη)) times as much as (35) allows.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -27,28 +25,44 @@ from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import Case, grid
+from toolkit.composition import CompositionProblem
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.scgdm._pseudo_code import steps
 from verifiers.compared import Comparison
 
+NOISY = BoundedComposition(
+    clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5, inner_offset=0.3,
+    inner_value_noise=0.2, outer_gradient_noise=0.3,
+)  # fmt: skip
 
-def unrolled(field, *, since=1, first=None, rate=1.0, shift=1):
-    """Return a right side, as what ``compare`` needs of it.
 
-    Args:
+@dataclass(frozen=True)
+class Unrolled:
+    """A round that is unrolled.
+
+    Attributes:
         field: "m" for (34), "u" for (28).
-        since: the first t that the reading speaks of, in rounds if it is "round".
+        averaged: whether it speaks of t from the first average on alone; else of every t ≥ 1.
         first: the factor of the first direction in the first round (None: as of any other).
         rate, shift: what false siblings change.
     """
-    return {"field": field, "since": since, "first": first, "rate": rate, "shift": shift}
+
+    field: Literal["m", "u"]
+    averaged: bool = False
+    first: float | None = None
+    rate: float = 1.0
+    shift: int = 1
+
+    def weight(self, earlier: int, rate: float) -> float:
+        """Return the factor of the direction of an earlier step."""
+        return rate if earlier or self.first is None else self.first
 
 
 @comparison(
     name="scgdm/equation-34",
-    source="003, (34) and (28)",
+    source="Local-SCGDM (2022), (34) and (28)",
     statement=r"m_t^{(k)}-\bar m_t = \alpha\eta\sum_{t'=s_tp}^{t-1}(1-\alpha\eta)^{t-1-t'}"
     r"(z_{t'}^{(k)}-\bar z_{t'}),\quad u_t^{(k)}-\bar u_t = \gamma\eta\sum_{t'=s_tp}^{t-1}"
     r"(1-\gamma\eta)^{t-1-t'}\Big(g^{(k)}(x_{t'}^{(k)};\xi)-\frac1K\sum_{k'=1}^Kg^{(k')}("
@@ -56,31 +70,22 @@ def unrolled(field, *, since=1, first=None, rate=1.0, shift=1):
     cases=[
         *grid(BiasAmplification(), LocalSCGDM(local_steps=2, step_factor=0.3), rounds=2),
         *grid(
-            BoundedComposition(
-                clients=3,
-                dim=2,
-                inner_dim=2,
-                heterogeneity=1.0,
-                inner_curvature=0.5,
-                inner_offset=0.3,
-                inner_value_noise=0.2,
-                outer_gradient_noise=0.3,
-            ),
+            NOISY,
             LocalSCGDM(local_steps=sweep(3, 5), momentum=3.0, inner_momentum=2.0),
             rounds=3,
         ),
     ],
     readings={
-        "(34), every t": literal(unrolled("m"), part="(34)"),
+        "(34), every t": literal(Unrolled("m"), part="(34)"),
         "(34), from the first average on": intended(
-            unrolled("m", since="round"),
+            Unrolled("m", averaged=True),
             part="(34)",
             quote="the display starts from m_{s_tp}^(k), which is the averaged momentum; Algorithm "
             "1 defines no m_0",
         ),
-        "(28), every t": literal(unrolled("u"), part="(28)"),
+        "(28), every t": literal(Unrolled("u"), part="(28)"),
         "(28), from the first average on": intended(
-            unrolled("u", since="round"),
+            Unrolled("u", averaged=True),
             part="(28)",
             quote="“the last step holds due to u_{s_tp}^(k) = ū_{s_tp}”; Algorithm 1 has no u_0",
         ),
@@ -90,16 +95,16 @@ def unrolled(field, *, since=1, first=None, rate=1.0, shift=1):
         changes="In the first round the first direction has the weight 1, not αη (or γη). Lemmas "
         "4.3 and A.1 have to pay for it apart.",
     ),
-    corrected=unrolled("m", first=1),
+    corrected=Unrolled("m", first=1),
     correction=(
         "For t ≤ p, m_1 = z_0, so m_t = (1 − αη)^{t−1}z_0 + αη Σ_{t'=1}^{t−1} (1 − "
         "αη)^{t−1−t'}z_{t'}. Later m_{s_tp} is the same for all clients and cancels."
     ),
     false_siblings=[
-        ("half the rate", unrolled("m", since="round", rate=0.5)),
-        ("one power more", unrolled("m", since="round", shift=0)),
-        ("u with half the rate", unrolled("u", since="round", rate=0.5)),
-        ("half of the first direction", unrolled("m", first=0.5)),
+        ("half the rate", Unrolled("m", averaged=True, rate=0.5)),
+        ("one power more", Unrolled("m", averaged=True, shift=0)),
+        ("u with half the rate", Unrolled("u", averaged=True, rate=0.5)),
+        ("half of the first direction", Unrolled("m", first=0.5)),
     ],
     explain=(
         "Both displays unroll a round from its average, and the first round has none: it starts "
@@ -107,24 +112,24 @@ def unrolled(field, *, since=1, first=None, rate=1.0, shift=1):
         "m_{s_tp} in (34)'s first line are misprinted, without effect."
     ),
 )
-def unrolled_holds(case: Case, right: Any) -> list[Comparison]:
+def deviations_from_the_mean(
+    case: Case[CompositionProblem, LocalSCGDM], right: Unrolled
+) -> list[Comparison]:
     """Compare both sides in every entry, at each t; both are 0 just after an average."""
     made: list[Comparison] = []
-    given, field = case.algorithm, right["field"]
-    pace = given.momentum if field == "m" else given.inner_momentum
-    a = right["rate"] * pace * given.step_size
+    given, of_momentum = case.algorithm, right.field == "m"
+    a = right.rate * (given.momentum if of_momentum else given.inner_momentum) * given.step_size
     kept = steps(case.problem, given, case.rounds, "equation-34")
-    news = [step["z" if field == "m" else "g"] for step in kept]
+    news = [step.z if of_momentum else step.g for step in kept]
     apart = [value - value.mean(0) for value in news]
-    begin = given.local_steps if right["since"] == "round" else right["since"]
-    for t in range(begin, len(kept) + 1):
+    fields = [step.m if of_momentum else step.u for step in kept]
+    for t in range(given.local_steps if right.averaged else 1, len(kept) + 1):
         start = t // given.local_steps * given.local_steps
-        stated = np.zeros_like(kept[0][field])
+        stated = np.zeros_like(fields[0])
         for earlier in range(start, t):
-            plain = earlier or right["first"] is None
-            weight = a if plain else right["first"]
-            stated += weight * (1 - a) ** (t - right["shift"] - earlier) * apart[earlier]
-        left = kept[t - 1][field] - kept[t - 1][field].mean(0)
+            power = (1 - a) ** (t - right.shift - earlier)
+            stated += right.weight(earlier, a) * power * apart[earlier]
+        left = fields[t - 1] - fields[t - 1].mean(0)
         for (k, j), value in np.ndenumerate(left):
             what = f"entry {j + 1} of client {k + 1} at t = {t}"
             low = float(value)

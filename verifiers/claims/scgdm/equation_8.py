@@ -6,7 +6,7 @@ f^{(k)}(y) = E_i E_ζ L_i(y; ζ): "it is assumed that each device has a set of t
 **Kind.** Identity: the value and the derivatives of E_i L_i(x − λ∇L_i(x)), what the device's model
 loses after one step on each task, against the composition.
 
-**Source.** 003, (8).
+**Source.** Local-SCGDM (2022), (8).
 
 **Finding.** A misprint. The index i is free in g and bound in f. Read with the same task in g and
 in f, and the expectation over i outside, the display is MAML. Read as (1) asks, with one g and one
@@ -14,14 +14,16 @@ f a device, it is not if the device has several tasks: every task would be teste
 others. Averaged over the tasks, g steps on the mean loss. Smallest counterexample: two tasks in one
 dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1. ∇L_+ + ∇L_− = 0, so g(x) = x and f(g(x)) = 1 for every
 x; the meta-objective is 1 − sin 1 = 0.158 at x = 0. An inner map with one block a task, y_i = x −
-λ∇L_i(x), makes (8) true and of the form (1). "Theorem 1 holds for Federated MAML": 003 has no
+λ∇L_i(x), makes (8) true and of the form (1). "Theorem 1 holds for Federated MAML": the paper has no
 Theorem 1; it will mean Theorem 3.4.
 """
 
+from collections.abc import Callable
 from math import pi
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
+from torch import Tensor
 
 from synthetic.problems.analytic_maml import AnalyticMAML
 from toolkit.cases import Case, grid
@@ -38,35 +40,46 @@ class Device(NamedTuple):
 
     problem: AnalyticMAML
     client: int
-    centres: torch.Tensor
+    centres: Tensor
 
 
-def gradients(device, x):
+Value: TypeAlias = Callable[[Device, Tensor], Tensor]
+"""From a device and a point x, [dim], to a number."""
+
+
+class Composed(NamedTuple):
+    """The meta-objective of a device, and the composition that should be the same function."""
+
+    objective: Value
+    composition: Value
+
+
+def gradients(device: Device, x: Tensor) -> Tensor:
     """Return ∇L_i(x) of each task, [tasks, dim]."""
     of = device.problem
     return of.amplitude * of.frequency * torch.sin(of.frequency * (x - device.centres))
 
 
-def losses(device, y):
+def losses(device: Device, y: Tensor) -> Tensor:
     """Return L_i at each task's own row of y, [tasks]."""
     of = device.problem
     return of.amplitude * (1 - torch.cos(of.frequency * (y - device.centres))).sum(1)
 
 
-def own_step(device, x):
+def own_step(device: Device, x: Tensor) -> Tensor:
     """Return E_i L_i(x − λ∇L_i(x)), what MAML minimises."""
     return losses(device, x - device.problem.adaptation * gradients(device, x)).mean()
 
 
-def mean_step(device, x):
+def mean_step(device: Device, x: Tensor) -> Tensor:
     return losses(device, x - device.problem.adaptation * gradients(device, x).mean(0)).mean()
 
 
-def one_task(device, x):
+def one_task(device: Device, x: Tensor) -> Tensor:
     return losses(device, x - device.problem.adaptation * gradients(device, x)[0]).mean()
 
 
-def same_task(device, x):
+def same_task(device: Device, x: Tensor) -> Tensor:
     """Return E_i f_i(g_i(x)), task by task: one g and one f for each, the mean at the end."""
     of, values = device.problem, []
     for centre in device.centres:
@@ -76,7 +89,7 @@ def same_task(device, x):
     return torch.stack(values).mean()
 
 
-def stacked(device, x):
+def stacked(device: Device, x: Tensor) -> Tensor:
     """Return f(g(x)) by the problem's own oracles, with one block a task."""
     alone = range(device.client, device.client + 1)
     oracles = device.problem.oracles(torch.float64, clients=alone)
@@ -84,22 +97,29 @@ def stacked(device, x):
     return oracles.outer_value(y)[0, 0]
 
 
-def no_step(device, x):
+def no_step(device: Device, x: Tensor) -> Tensor:
     return losses(device, x + 0 * device.centres).mean()
 
 
-def ascent(device, x):
+def ascent(device: Device, x: Tensor) -> Tensor:
     return losses(device, x + device.problem.adaptation * gradients(device, x)).mean()
 
 
-def only(value):
+def only(value: Value) -> Value:
     """Read a device's set of tasks as its first task alone."""
     return lambda device, x: value(device._replace(centres=device.centres[:1]), x)
 
 
+def _with_slope(function: Value, device: Device, at: float) -> tuple[float, list[float]]:
+    x = (at + 0.1 * torch.arange(device.problem.dim, dtype=torch.float64)).requires_grad_()
+    value = function(device, x)
+    (slope,) = torch.autograd.grad(value, x)
+    return value.item(), slope.tolist()
+
+
 @comparison(
     name="scgdm/equation-8",
-    source="003, (8)",
+    source="Local-SCGDM (2022), (8)",
     statement=r"\mathbb{E}_i\mathcal{L}^{(k)}_i\big(x-\lambda\nabla\mathcal{L}^{(k)}_i(x)\big) = "
     r"f^{(k)}(g^{(k)}(x)),\quad g^{(k)}(x) = \mathbb{E}_{\xi\sim\mathcal{D}^{(k)}_{i,train}}"
     r"\big[x-\lambda\nabla\mathcal{L}^{(k)}_i(x;\xi)\big],\quad f^{(k)}(y) = "
@@ -115,19 +135,20 @@ def only(value):
     ),
     readings={
         "each device has one task": narrower(
-            (only(own_step), only(mean_step)), why="the text gives each device a set of tasks"
+            Composed(only(own_step), only(mean_step)),
+            why="the text gives each device a set of tasks",
         ),
         "the same task in f and g, the expectation outside": intended(
-            (own_step, same_task),
+            Composed(own_step, same_task),
             quote="section 3.3 announces MAML, one step on a task and its loss after it, and (8) "
             "writes the index i in g as in f",
         ),
         "g is the mean over all tasks of a device": literal(
-            (own_step, mean_step),
+            Composed(own_step, mean_step),
             quote="f in (8) has a mean over i ~ P_task; g has a free i, read with the same mean",
         ),
         "g is of one task of a device": literal(
-            (own_step, one_task),
+            Composed(own_step, one_task),
             quote="g in (8) takes D_{i,train} of one task i, which nothing binds",
         ),
     },
@@ -136,16 +157,16 @@ def only(value):
         changes="With several tasks a device, the inner map has one block a task, and u has as many"
         " blocks. One u for all tasks solves another problem.",
     ),
-    corrected=(own_step, stacked),
+    corrected=Composed(own_step, stacked),
     correction=(
         "g^{(k)}(x) = (x − λ∇L_i(x))_i, one block a task, and f^{(k)}(y) = (1/n) Σ_i L_i(y_i): "
         "f^{(k)}(g^{(k)}(x)) = (1/n) Σ_i L_i(x − λ∇L_i(x)), term by term. With blocks scaled by "
-        "1/√n, every constant is that of one task. u has n·d entries: section 5.1 of 003 does "
+        "1/√n, every constant is that of one task. u has n·d entries: section 5.1 does "
         "maintain “a separate inner state u_i for each task i”."
     ),
     false_siblings=[
-        ("no adaptation", (own_step, no_step)),
-        ("a step uphill", (own_step, ascent)),
+        ("no adaptation", Composed(own_step, no_step)),
+        ("a step uphill", Composed(own_step, ascent)),
     ],
     explain=(
         "Read with the same task in g and f, (8) is MAML. Read as one g and one f a device, as (1) "
@@ -154,7 +175,7 @@ def only(value):
         "holds” refers to a theorem that the paper does not have under that number."
     ),
 )
-def composition(case: Case, right: Any) -> list[Comparison]:
+def values_and_derivatives(case: Case[AnalyticMAML, None], right: Composed) -> list[Comparison]:
     """The value, and each derivative by automatic differentiation, at a few points."""
     made: list[Comparison] = []
     for client, centres in enumerate(case.problem.centres):
@@ -165,10 +186,3 @@ def composition(case: Case, right: Any) -> list[Comparison]:
             made.append(Comparison(f"value {where}", left, left, value, len(made)))
             made += components(f"derivative {{}} {where}", slope, stated, first=len(made))
     return made
-
-
-def _with_slope(function, device, at):
-    x = (at + 0.1 * torch.arange(device.problem.dim, dtype=torch.float64)).requires_grad_()
-    value = function(device, x)
-    (slope,) = torch.autograd.grad(value, x)
-    return value.item(), slope.tolist()

@@ -1,14 +1,10 @@
 r"""Lemma 3.9: the constants of federated MAML, one by one.
 
-**Statement.** Under Assumption 3.8, L_f = L_1, L_g = λL_2, C_f² = σ_1² + G²,
-C_g² = (1 + λL_1)² + λ²σ_2², σ_f² = σ_1², σ_g² = λ²σ_2², δ_g² = λ²σ_1², and ∇F^{(k)} has the
-Lipschitz constant (1 + λL_1)²L_1 + λGL_2.
-
 **Kind.** Bounds on suprema, each enclosed by a grid over a period and a bound on the second
 derivative (``_suprema``). One task a device, or each of its tasks on its own; the norm of a matrix
 is the spectral norm, in which (20) is true. The other readings have claims of their own.
 
-**Source.** 003, Lemma 3.9 (10); proof (18)–(24).
+**Source.** Local-SCGDM (2022), Lemma 3.9 (10); proof (18)–(24).
 
 **Finding.** C_g² is false for d ≥ 2. (21) takes E‖A + N‖² ≤ ‖A‖² + E‖N‖² from a norm with an inner
 product; the spectral norm has none. Smallest counterexample, d = 2, with A = I − λ∇²L and N =
@@ -18,27 +14,39 @@ product; the spectral norm has none. Smallest counterexample, d = 2, with A = I 
 The other seven hold as printed.
 """
 
-from typing import Any
-
 from synthetic.problems.analytic_maml import AnalyticMAML
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression, Letters
 from toolkit.parameters import sweep
-from toolkit.readings import Erratum, literal
+from toolkit.readings import Erratum
 from verifiers.claim_types.comparison import comparison
-from verifiers.claims.scgdm import _suprema
+from verifiers.claims.scgdm import _suprema as sup
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
-from verifiers.claims.scgdm._suprema import Stated
 from verifiers.compared import Comparison
 
+SWEPT = AnalyticMAML(
+    dim=sweep(1, 2), heterogeneity=sweep(0.0, 0.5), noise=sweep(0.0, 0.3),
+    adaptation=sweep(0.3, 1.5), signs="alternating",
+)  # fmt: skip
+SEVERAL_TASKS = AnalyticMAML(
+    clients=3, dim=sweep(1, 3), tasks=2, amplitude=0.5, frequency=2.0, heterogeneity=0.4,
+    task_heterogeneity=0.3, noise=0.2, signs="alternating",
+)  # fmt: skip
 
-def stretch(c):
+
+def stretch(c: Letters) -> Expression:
     return 1 + c.lambda_ * c.L_1
+
+
+def minkowski(c: Letters) -> Expression:
+    """Return C_g² as corrected."""
+    return (stretch(c) + c.lambda_ * c.sigma_2) ** 2
 
 
 @comparison(
     name="scgdm/lemma-3.9",
     kind="bound",
-    source="003, Lemma 3.9 (10)",
+    source="Local-SCGDM (2022), Lemma 3.9 (10)",
     assumes=[TASKS],
     statement=r"L_f = L_1,\; L_g = \lambda L_2,\; C_f^2 = \sigma_1^2 + G^2,\; "
     r"C_g^2 = (1+\lambda L_1)^2 + \lambda^2\sigma_2^2,\; \sigma_f^2 = \sigma_1^2,\; "
@@ -46,60 +54,32 @@ def stretch(c):
     "\n"
     r"\|\nabla F^{(k)}(x)-\nabla F^{(k)}(y)\| \le "
     r"\big((1+\lambda L_1)^2L_1+\lambda GL_2\big)\|x-y\|",
-    cases=(
-        grid(AnalyticMAML(clients=1, noise=0.2))
-        + grid(
-            AnalyticMAML(
-                dim=sweep(1, 2),
-                heterogeneity=sweep(0.0, 0.5),
-                noise=sweep(0.0, 0.3),
-                adaptation=sweep(0.3, 1.5),
-                signs="alternating",
-            )
-        )
-        + grid(AnalyticMAML(clients=1, dim=2, noise=sweep(0.3, 3.0), adaptation=1.0))
-        + grid(
-            AnalyticMAML(
-                clients=3,
-                dim=sweep(1, 3),
-                tasks=2,
-                amplitude=0.5,
-                frequency=2.0,
-                heterogeneity=0.4,
-                task_heterogeneity=0.3,
-                noise=0.2,
-                signs="alternating",
-            )
-        )
-    ),
+    cases=[
+        *grid(AnalyticMAML(clients=1, noise=0.2)),
+        *grid(SWEPT),
+        *grid(AnalyticMAML(clients=1, dim=2, noise=sweep(0.3, 3.0), adaptation=1.0)),
+        *grid(SEVERAL_TASKS),
+    ],
     readings={
-        "L_f": literal(Stated(_suprema.smoothness_of_f, lambda c: c.L_1), part="L_f"),
-        "L_g": literal(Stated(_suprema.smoothness_of_g, lambda c: c.lambda_ * c.L_2), part="L_g"),
-        "C_f²": literal(Stated(_suprema.moment_of_f, lambda c: c.sigma_1**2 + c.G**2), part="C_f²"),
-        "C_g²": literal(
-            Stated(_suprema.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2**2),
-            quote="(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: an operator norm",
-            part="C_g²",
+        "L_f": sup.printed("L_f", sup.smoothness_of_f, lambda c: c.L_1),
+        "L_g": sup.printed("L_g", sup.smoothness_of_g, lambda c: c.lambda_ * c.L_2),
+        "C_f²": sup.printed("C_f²", sup.moment_of_f, lambda c: c.sigma_1**2 + c.G**2),
+        "C_g²": sup.printed(
+            "C_g²", sup.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2**2,
+            "(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: an operator norm",
         ),
-        "C_g², σ_2 in the Frobenius norm": literal(
-            Stated(_suprema.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2F**2),
-            quote="(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: the Frobenius norm",
-            part="C_g²",
+        "C_g², σ_2 in the Frobenius norm": sup.printed(
+            "C_g²", sup.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2F**2,
+            "(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: the Frobenius norm",
         ),
-        "σ_f²": literal(Stated(_suprema.variance_of_f, lambda c: c.sigma_1**2), part="σ_f²"),
-        "σ_g²": literal(
-            Stated(_suprema.variance_of_jacobian, lambda c: c.lambda_**2 * c.sigma_2**2),
-            part="σ_g²",
+        "σ_f²": sup.printed("σ_f²", sup.variance_of_f, lambda c: c.sigma_1**2),
+        "σ_g²": sup.printed(
+            "σ_g²", sup.variance_of_jacobian, lambda c: c.lambda_**2 * c.sigma_2**2
         ),
-        "δ_g²": literal(
-            Stated(_suprema.variance_of_value, lambda c: c.lambda_**2 * c.sigma_1**2), part="δ_g²"
-        ),
-        "Lipschitz constant of ∇F": literal(
-            Stated(
-                _suprema.smoothness_of_objective,
-                lambda c: stretch(c) ** 2 * c.L_1 + c.lambda_ * c.G * c.L_2,
-            ),
-            part="Lipschitz constant of ∇F",
+        "δ_g²": sup.printed("δ_g²", sup.variance_of_value, lambda c: c.lambda_**2 * c.sigma_1**2),
+        "Lipschitz constant of ∇F": sup.printed(
+            "Lipschitz constant of ∇F", sup.smoothness_of_objective,
+            lambda c: stretch(c) ** 2 * c.L_1 + c.lambda_ * c.G * c.L_2,
         ),
     },
     erratum=Erratum(
@@ -107,31 +87,31 @@ def stretch(c):
         changes="From two dimensions on C_g² is (1 + λL_1 + λσ_2)², up to twice what is printed. "
         "The admissible β of Theorem 3.4 gets smaller. The other seven constants hold.",
     ),
-    corrected=Stated(_suprema.moment_of_g, lambda c: (stretch(c) + c.lambda_ * c.sigma_2) ** 2),
+    corrected=sup.Constant(sup.moment_of_g, minkowski),
     correction=(
         "C_g² = (1 + λL_1 + λσ_2)². By Minkowski's inequality in L², (E‖A + N‖²)^½ ≤ ‖A‖ + "
         "(E‖N‖²)^½ ≤ 1 + λL_1 + λσ_2, in any norm with ‖I‖ = 1. It is attained for d ≥ 2 by A = "
         "(1 + λL_1)I, N = ±λσ_2 diag(1, −1). The other constants hold as printed."
     ),
     false_siblings=[
-        ("L_g without λ", Stated(_suprema.smoothness_of_g, lambda c: c.L_2)),
-        ("C_f² without the noise", Stated(_suprema.moment_of_f, lambda c: c.G**2)),
+        ("L_g without λ", sup.Constant(sup.smoothness_of_g, lambda c: c.L_2)),
+        ("C_f² without the noise", sup.Constant(sup.moment_of_f, lambda c: c.G**2)),
         (
             "δ_g² with λ for λ²",
-            Stated(_suprema.variance_of_value, lambda c: c.lambda_ * c.sigma_1**2),
+            sup.Constant(sup.variance_of_value, lambda c: c.lambda_ * c.sigma_1**2),
         ),
         (
             "σ_g² 10 % smaller",
-            Stated(_suprema.variance_of_jacobian, lambda c: 0.9 * c.lambda_**2 * c.sigma_2**2),
+            sup.Constant(sup.variance_of_jacobian, lambda c: 0.9 * c.lambda_**2 * c.sigma_2**2),
         ),
         (
             "C_g² by Minkowski, 10 % smaller",
-            Stated(_suprema.moment_of_g, lambda c: 0.9 * (stretch(c) + c.lambda_ * c.sigma_2) ** 2),
+            sup.Constant(sup.moment_of_g, lambda c: 0.9 * minkowski(c)),
         ),
         (
             "∇F with one factor 1 + λL_1",
-            Stated(
-                _suprema.smoothness_of_objective,
+            sup.Constant(
+                sup.smoothness_of_objective,
                 lambda c: stretch(c) * c.L_1 + c.lambda_ * c.G * c.L_2,
             ),
         ),
@@ -141,6 +121,6 @@ def stretch(c):
         "spectral norm, where the mean square of a sum is not the sum of the mean squares; the "
         "other seven hold. Theorem 3.4 takes C_g² from here."
     ),
-)
-def constants(case: Case, right: Any) -> list[Comparison]:
-    return _suprema.compare(case, right)
+)  # fmt: skip
+def constants(case: Case[AnalyticMAML, None], right: sup.Constant) -> list[Comparison]:
+    return sup.each_client(case, right)

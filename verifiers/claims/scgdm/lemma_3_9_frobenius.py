@@ -1,10 +1,8 @@
 r"""Lemma 3.9 in the Frobenius norm, in which step (21) of its proof is true.
 
-**Statement.** C_g² = (1 + λL_1)² + λ²σ_2² and σ_g² = λ²σ_2², all matrices in the Frobenius norm.
-
 **Kind.** Bounds on suprema, enclosed as in ``lemma_3_9``.
 
-**Source.** 003, Lemma 3.9 (10) with (20), (21) and (23).
+**Source.** Local-SCGDM (2022), Lemma 3.9 (10) with (20), (21) and (23).
 
 **Finding.** The norm has an inner product, so (21) holds, but ‖I‖ = √d and (20) fails: for d = 2,
 L(x) = Σ_j A(1 − cos x_j) and no noise, E‖∇g‖² reaches 2(1 + λA)², twice the right side; for any
@@ -12,27 +10,25 @@ smooth loss with A → 0 it is d against 1. σ_g² holds. With d(1 + λL_1)² in
 is true and attained: L_1, the Lipschitz constant of a gradient, bounds ‖∇²L‖ in the spectral norm.
 """
 
-from typing import Any
-
 from synthetic.problems.analytic_maml import AnalyticMAML
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression, Letters
 from toolkit.parameters import sweep
-from toolkit.readings import Erratum, literal
+from toolkit.readings import Erratum
 from verifiers.claim_types.comparison import comparison
-from verifiers.claims.scgdm import _suprema
+from verifiers.claims.scgdm import _suprema as sup
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
-from verifiers.claims.scgdm._suprema import Stated
 from verifiers.compared import Comparison
 
 
-def moment(c, dim):
+def moment(c: Letters, dim: Expression) -> Expression:
     return dim * (1 + c.lambda_ * c.L_1) ** 2 + c.lambda_**2 * c.sigma_2F**2
 
 
 @comparison(
     name="scgdm/lemma-3.9-frobenius",
     kind="bound",
-    source="003, Lemma 3.9 (10)",
+    source="Local-SCGDM (2022), Lemma 3.9 (10)",
     assumes=[TASKS],
     statement=r"\mathbb{E}\|\nabla g^{(k)}(x;\xi)\|_F^2 \le (1+\lambda L_1)^2+\lambda^2\sigma_2^2,"
     r"\quad \mathbb{E}\|\nabla g^{(k)}(x;\xi)-\nabla g^{(k)}(x)\|_F^2 \le \lambda^2\sigma_2^2",
@@ -45,12 +41,9 @@ def moment(c, dim):
         )
     ),
     readings={
-        "C_g²": literal(
-            Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, 1)), part="C_g²"
-        ),
-        "σ_g²": literal(
-            Stated(_suprema.variance_of_jacobian_frobenius, lambda c: c.lambda_**2 * c.sigma_2F**2),
-            part="σ_g²",
+        "C_g²": sup.printed("C_g²", sup.moment_of_g_frobenius, lambda c: moment(c, 1)),
+        "σ_g²": sup.printed(
+            "σ_g²", sup.variance_of_jacobian_frobenius, lambda c: c.lambda_**2 * c.sigma_2F**2
         ),
     },
     erratum=Erratum(
@@ -58,21 +51,21 @@ def moment(c, dim):
         changes="In the Frobenius norm the constant needs the factor d: ‖I‖² is d, not 1.",
         same_as="scgdm/lemma-3.9",
     ),
-    corrected=Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, c.d)),
+    corrected=sup.Constant(sup.moment_of_g_frobenius, lambda c: moment(c, c.d)),
     correction=(
         "E‖A + N‖² = ‖A‖² + E‖N‖² in the Frobenius norm, ‖A‖² ≤ d‖A‖₂² ≤ d(1 + λL_1)², where L_1 "
         "bounds the spectral norm of ∇²L. Attained where every entry of A is 1 + λL_1."
     ),
     false_siblings=[
-        ("√d for d", Stated(_suprema.moment_of_g_frobenius, lambda c: moment(c, c.d**0.5))),
+        ("√d for d", sup.Constant(sup.moment_of_g_frobenius, lambda c: moment(c, c.d**0.5))),
         (
             "without the noise",
-            Stated(_suprema.moment_of_g_frobenius, lambda c: c.d * (1 + c.lambda_ * c.L_1) ** 2),
+            sup.Constant(sup.moment_of_g_frobenius, lambda c: c.d * (1 + c.lambda_ * c.L_1) ** 2),
         ),
         (
             "σ_g² divided by d",
-            Stated(
-                _suprema.variance_of_jacobian_frobenius,
+            sup.Constant(
+                sup.variance_of_jacobian_frobenius,
                 lambda c: c.lambda_**2 * c.sigma_2F**2 / c.d,
             ),
         ),
@@ -83,5 +76,7 @@ def moment(c, dim):
         "‖A‖‖v‖, as Theorem 3.4 needs; no norm has all three for d ≥ 2 (lemma-3.9-proof)."
     ),
 )
-def frobenius(case: Case, right: Any) -> list[Comparison]:
-    return _suprema.compare(case, right)
+def moments_in_the_frobenius_norm(
+    case: Case[AnalyticMAML, None], right: sup.Constant
+) -> list[Comparison]:
+    return sup.each_client(case, right)

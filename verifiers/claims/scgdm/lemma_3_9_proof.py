@@ -1,12 +1,9 @@
 r"""The displays of Lemma 3.9's proof, each in the norm that makes it true.
 
-**Statement.** (20) ‖I − λ∇²L‖ ≤ 1 + λL_1; (21) E‖∇g(x; ξ)‖² ≤ ‖I − λ∇²L‖² + λ²E‖∇²L(·; ξ) − ∇²L‖²;
-(22)–(24).
-
 **Kind.** Symbolic, on diagonal 2 × 2 matrices A = a·I and N = ξ n·diag(1, −1), ξ = ±1, and for the
 corrected form in general: E(‖A‖ + ‖N‖)² with E‖N‖ = m ≤ σ = (E‖N‖²)^½.
 
-**Source.** 003, (18)–(24).
+**Source.** Local-SCGDM (2022), (18)–(24).
 
 **Finding.** In the spectral norm (20) holds and (21) fails: (a + n)² against a² + n². In the
 Frobenius norm (21) holds with equality and (20) fails: ‖I‖ = √2. The middle of (23) prints
@@ -14,10 +11,12 @@ I − λ∇L(x; ξ) − I + λ∇L(x) for x − λ∇L(x; ξ) − x + λ∇L(x),
 cancel, so that what follows is right.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import sympy
 
+from toolkit.constants import Expression
 from toolkit.readings import Erratum, literal
 from verifiers.claim_types.proof import proof
 from verifiers.symbolic import Step, nonnegative, vanishes
@@ -26,37 +25,48 @@ a, n, lam, one, two, g, big = sympy.symbols("a n lambda L_1 L_2 g G", positive=T
 mean, rest = sympy.symbols("m r", positive=True)
 
 
-def spectral(x, y):
+Square: TypeAlias = Callable[[Expression, Expression], Expression]
+
+
+class Split(NamedTuple):
+    """A norm, as its square of diag(x, y), and what (21) makes of two norms."""
+
+    norm: Square
+    together: Square
+
+
+def spectral(x: Expression, y: Expression) -> Expression:
     """Return ‖diag(x, y)‖² for x ≥ |y|: the entries are given in that order."""
     return x**2
 
 
-def frobenius(x, y):
+def frobenius(x: Expression, y: Expression) -> Expression:
     return x**2 + y**2
 
 
-def pythagoras(first, second):
+def pythagoras(first: Expression, second: Expression) -> Expression:
     """Return ‖A‖² + E‖N‖², from the two norms."""
     return first**2 + second**2
 
 
-def minkowski(first, second):
+def minkowski(first: Expression, second: Expression) -> Expression:
     """Return (‖A‖ + (E‖N‖²)^½)², from the two norms."""
     return (first + second) ** 2
 
 
 @proof(
     name="scgdm/lemma-3.9-proof",
-    source="003, proof of Lemma 3.9, (18)–(24)",
+    source="Local-SCGDM (2022), proof of Lemma 3.9, (18)–(24)",
     statement=r"\|I\| + \|\lambda\nabla^2\mathcal{L}_i(x)\| \le 1+\lambda L_1,\quad "
     r"\mathbb{E}\|A+N\|^2 \le \|A\|^2+\mathbb{E}\|N\|^2,\; A = I-\lambda\nabla^2\mathcal{L}_i(x),\;"
     r" N = \lambda\nabla^2\mathcal{L}_i(x)-\lambda\nabla^2\mathcal{L}_i(x;\xi)",
     readings={
         "the spectral norm": literal(
-            (spectral, pythagoras), quote="(21) writes ‖·‖ and names no norm: here an operator norm"
+            Split(spectral, pythagoras),
+            quote="(21) writes ‖·‖ and names no norm: here an operator norm",
         ),
         "the Frobenius norm": literal(
-            (frobenius, pythagoras),
+            Split(frobenius, pythagoras),
             quote="(21) writes ‖·‖ and names no norm: here the Frobenius norm",
         ),
     },
@@ -66,14 +76,14 @@ def minkowski(first, second):
         "for x that changes nothing.",
         same_as="scgdm/lemma-3.9",
     ),
-    corrected=(spectral, minkowski),
+    corrected=Split(spectral, minkowski),
     correction=(
         "In the spectral norm, E‖A + N‖² ≤ E(‖A‖ + ‖N‖)² = ‖A‖² + 2‖A‖E‖N‖ + E‖N‖² ≤ (‖A‖ + "
         "(E‖N‖²)^½)², as E‖N‖ ≤ (E‖N‖²)^½; on A = a·I, N = ±n·diag(1, −1) with equality."
     ),
     false_siblings=[
-        ("the larger of the two", (spectral, lambda x, y: sympy.Max(x, y) ** 2)),
-        ("twice the noise", (spectral, lambda x, y: x**2 + 2 * y**2)),
+        ("the larger of the two", Split(spectral, lambda x, y: sympy.Max(x, y) ** 2)),
+        ("twice the noise", Split(spectral, lambda x, y: x**2 + 2 * y**2)),
     ],
     explain=(
         "(20) is true in the spectral norm and (21) in the Frobenius norm. No norm makes both "
@@ -82,7 +92,7 @@ def minkowski(first, second):
         " a unit vector 1 + t long. The I in the middle of (23) is a misprint for x."
     ),
 )
-def displays(right: Any) -> list[Step]:
+def displays(right: Split) -> list[Step]:
     norm, together = right
     identity = norm(sympy.Integer(1), sympy.Integer(1))
     left = norm(a + n, a - n)  # for ξ = 1, and with the entries swapped for ξ = −1

@@ -1,11 +1,9 @@
 r"""Lemma 3.9 with the task drawn inside f, as (8) prints f.
 
-**Statement.** With f^{(k)}(y) = E_i E_ζ L_i(y; ζ), the task i drawn together with ζ, σ_f² = σ_1²
-and C_f² = σ_1² + G².
-
 **Kind.** Bounds on suprema, enclosed as in ``lemma_3_9``.
 
-**Source.** 003, Lemma 3.9 (10) with f^{(k)} of (8); (19), (22) and (23) write L_i for f^{(k)}.
+**Source.** Local-SCGDM (2022), Lemma 3.9 (10) with f^{(k)} of (8); (19), (22) and (23) write L_i
+for f^{(k)}.
 
 **Finding.** Right for each task on its own, as the proof takes it; too much for f as (8) defines
 it, where σ_f² leaves out the spread of the tasks. Two tasks in one dimension, no noise,
@@ -15,27 +13,26 @@ spread. C_f² holds: a second moment does not see which task was drawn.
 """
 
 from math import pi
-from typing import Any
 
 from synthetic.problems.analytic_maml import AnalyticMAML
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression, Letters
 from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
+from toolkit.readings import Erratum, intended
 from verifiers.claim_types.comparison import comparison
-from verifiers.claims.scgdm import _suprema
+from verifiers.claims.scgdm import _suprema as sup
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
-from verifiers.claims.scgdm._suprema import Stated
 from verifiers.compared import Comparison
 
 
-def moment(c):
+def moment(c: Letters) -> Expression:
     return c.sigma_1**2 + c.G**2
 
 
 @comparison(
     name="scgdm/lemma-3.9-tasks",
     kind="bound",
-    source="003, Lemma 3.9 (10), f as in (8)",
+    source="Local-SCGDM (2022), Lemma 3.9 (10), f as in (8)",
     assumes=[TASKS],
     statement=r"\mathbb{E}_{i,\zeta}\|\nabla f^{(k)}(y;\zeta)-\nabla f^{(k)}(y)\|^2 \le \sigma_1^2,"
     r"\quad \mathbb{E}_{i,\zeta}\|\nabla f^{(k)}(y;\zeta)\|^2 \le \sigma_1^2+G^2,"
@@ -50,28 +47,28 @@ def moment(c):
         )
     ),
     readings={
-        "σ_f²": literal(Stated(_suprema.drawn_variance_of_f, lambda c: c.sigma_1**2), part="σ_f²"),
+        "σ_f²": sup.printed("σ_f²", sup.drawn_variance_of_f, lambda c: c.sigma_1**2),
         "σ_f², each task on its own": intended(
-            Stated(_suprema.variance_of_f, lambda c: c.sigma_1**2),
+            sup.Constant(sup.variance_of_f, lambda c: c.sigma_1**2),
             part="σ_f²",
             quote="(23) bounds E‖∇f(y; ζ) − ∇f(y)‖² by E‖∇L_i(y; ζ) − ∇L_i(y)‖², with one task i",
         ),
-        "C_f²": literal(Stated(_suprema.drawn_moment_of_f, moment), part="C_f²"),
+        "C_f²": sup.printed("C_f²", sup.drawn_moment_of_f, moment),
     },
     erratum=Erratum(
         "overstated",
         changes="σ_f² = σ_1² is right for a device with one task. If a step draws the task with "
         "its test sample, take σ_f² = σ_1² + G².",
     ),
-    corrected=Stated(_suprema.drawn_variance_of_f, moment),
+    corrected=sup.Constant(sup.drawn_variance_of_f, moment),
     correction=(
         "E_{i,ζ}‖∇L_i(y; ζ) − ∇f(y)‖² = E_i E_ζ‖∇L_i(y; ζ) − ∇L_i(y)‖² + E_i‖∇L_i(y) − ∇f(y)‖² ≤ "
         "σ_1² + E_i‖∇L_i(y)‖² ≤ σ_1² + G². Two tasks with opposite gradients attain it at σ_1 = "
         "0."
     ),
     false_siblings=[
-        ("half of G²", Stated(_suprema.drawn_variance_of_f, lambda c: c.sigma_1**2 + c.G**2 / 2)),
-        ("C_f² without the noise", Stated(_suprema.drawn_moment_of_f, lambda c: c.G**2)),
+        ("half of G²", sup.Constant(sup.drawn_variance_of_f, lambda c: c.sigma_1**2 + c.G**2 / 2)),
+        ("C_f² without the noise", sup.Constant(sup.drawn_moment_of_f, lambda c: c.G**2)),
     ],
     explain=(
         "The proof writes L_i for f^{(k)}, which (8) defines as the mean over the device's tasks."
@@ -79,5 +76,7 @@ def moment(c):
         "samples and that of the tasks; Theorem 3.4's noise terms then need σ_1² + G²."
     ),
 )
-def drawn(case: Case, right: Any) -> list[Comparison]:
-    return _suprema.compare(case, right)
+def moments_with_the_task_drawn(
+    case: Case[AnalyticMAML, None], right: sup.Constant
+) -> list[Comparison]:
+    return sup.each_client(case, right)

@@ -1,9 +1,5 @@
 r"""Lemma 4.1: one step of the momentum's error.
 
-**Statement**, as printed in (11), for 0 < αη < 1: E‖m_{t+1} − ∇F_k(x_t)‖² ≤ (1 − αη)E‖m_t −
-∇F_k(x_{t−1})‖² + 2αηC_g²L_f²E‖u_{t+1} − g_k(x_t)‖² + (2ηβ²L_f²/α)E‖m_t‖² + 2α²η²(C_g²σ_f² +
-C_f²σ_g²).
-
 **Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
 
 **Finding.** False in every reading. (i) Just after a communication x_t = x̄_t, and x_t − x_{t−1} is
@@ -20,16 +16,21 @@ curved: left 0.0331, right 9.4·10⁻⁷ (L_f = 10⁻³).
 
 from sympy import Rational
 
+from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, View
 from toolkit.readings import Erratum, Stated, intended, narrower
 from verifiers.claim_types.bound import bound
-from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
+from verifiers.claims.scgdm._steps import (
+    MEASURED,
+    between_communications,
+    momentum_error_of_clients,
+)
 from verifiers.terms import Terms
 
 
-def right_side(c, curvature):
+def with_curvature(c: Letters, curvature: Expression) -> Expression:
     """Return (11) with L_f, (25) with L_F."""
     a = c.alpha * c.eta
     return (
@@ -40,6 +41,21 @@ def right_side(c, curvature):
     )
 
 
+def printed(c: Letters) -> Expression:
+    """Return (11)."""
+    return with_curvature(c, c.L_f)
+
+
+def proven(c: Letters) -> Expression:
+    """Return (25)."""
+    return with_curvature(c, given.smooth(c))
+
+
+BETWEEN_COMMUNICATIONS = Stated(
+    proven,
+    left=between_communications(momentum_error_of_clients),
+    assumes=(given.TWO_SAMPLES,),
+)
 mended = Terms(
     {
         "the past error": lambda c: (1 - c.alpha * c.eta) * c.measured("past"),
@@ -56,14 +72,9 @@ mended = Terms(
 """The corrected right side: L_F, and the move of x itself."""
 
 
-def proven(c):
-    """Return (25)."""
-    return right_side(c, given.smooth(c))
-
-
 @bound(
     name="scgdm/lemma-4.1",
-    source="003, Lemma 4.1 (11)",
+    source="Local-SCGDM (2022), Lemma 4.1 (11)",
     assumes=[*given.ASSUMED, given.STEP_SIZE],
     statement=r"\mathbb{E}\|m_{t+1}^{(k)}-\nabla F^{(k)}(x_t^{(k)})\|^2 \le "
     r"(1-\alpha\eta)\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2 + "
@@ -72,15 +83,15 @@ def proven(c):
     r"2\alpha^2\eta^2(C_g^2\sigma_f^2+C_f^2\sigma_g^2)",
     cases=CASES,
     full=FULL,
-    measured=_steps.MEASURED,
-    readings=given.by_samples(lambda c: right_side(c, c.L_f))
+    measured=MEASURED,
+    readings=given.by_samples(printed)
     | {
         "two samples, and L_F as in the proof": intended(
             Stated(proven, assumes=(given.TWO_SAMPLES,)),
             quote="the last display of its proof, (25), has L_F² in this term",
         ),
         "the same, between communications": narrower(
-            Stated(proven, left=_steps.between(_steps.momentum), assumes=(given.TWO_SAMPLES,)),
+            BETWEEN_COMMUNICATIONS,
             why="the lemma and Theorem 3.4 speak of every step t",
         ),
     },
@@ -117,5 +128,5 @@ def proven(c):
         " past. (11) also prints L_f where its own proof has L_F; this may be the conversion's."
     ),
 )
-def momentum_error(view: View) -> Reduction:
-    return _steps.momentum(view)
+def momentum_error(view: View) -> Reduction | None:
+    return momentum_error_of_clients(view)

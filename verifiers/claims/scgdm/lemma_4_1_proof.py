@@ -1,7 +1,5 @@
 r"""The last display of Lemma 4.1's proof, (25), which has L_F² in its third term.
 
-**Statement.** As Lemma 4.1 with (2ηβ²L_F²/α)E‖m_t‖², L_F = C_g²L_f + C_fL_g.
-
 **Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
 
 **Finding.** Between communications it holds, with two samples. Just after one (mod(t, p) = 0) the
@@ -17,15 +15,15 @@ from sympy import Rational
 from toolkit.measure import Reduction, View
 from toolkit.readings import Erratum, Stated, literal, narrower, wider
 from verifiers.claim_types.bound import bound
-from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
-from verifiers.claims.scgdm.lemma_4_1 import mended, proven
+from verifiers.claims.scgdm._steps import MEASURED, momentum_error_of_clients
+from verifiers.claims.scgdm.lemma_4_1 import BETWEEN_COMMUNICATIONS, mended, proven
 
 
 @bound(
     name="scgdm/lemma-4.1-proof",
-    source="003, proof of Lemma 4.1 (25)",
+    source="Local-SCGDM (2022), proof of Lemma 4.1 (25)",
     assumes=[*given.ASSUMED, given.STEP_SIZE],
     statement=r"\mathbb{E}\|m_{t+1}^{(k)}-\nabla F^{(k)}(x_t^{(k)})\|^2 \le "
     r"(1-\alpha\eta)\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2 + "
@@ -34,12 +32,11 @@ from verifiers.claims.scgdm.lemma_4_1 import mended, proven
     r"2\alpha^2\eta^2(C_g^2\sigma_f^2+C_f^2\sigma_g^2)",
     cases=CASES,
     full=FULL,
-    measured=_steps.MEASURED,
+    measured=MEASURED,
     readings={
         "two samples, as written there": literal(Stated(proven, assumes=(given.TWO_SAMPLES,))),
         "between communications": narrower(
-            Stated(proven, left=_steps.between(_steps.momentum), assumes=(given.TWO_SAMPLES,)),
-            why="the display speaks of every step t",
+            BETWEEN_COMMUNICATIONS, why="the display speaks of every step t"
         ),
         "one sample": wider(
             Stated(proven, assumes=(given.ONE_SAMPLE,)),
@@ -69,5 +66,5 @@ from verifiers.claims.scgdm.lemma_4_1 import mended, proven
         "sample for g and f the mean of z_t is not what the proof takes it for."
     ),
 )
-def momentum_error_in_the_proof(view: View) -> Reduction:
-    return _steps.momentum(view)
+def momentum_error_in_the_proof(view: View) -> Reduction | None:
+    return momentum_error_of_clients(view)

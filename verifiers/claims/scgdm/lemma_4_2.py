@@ -1,8 +1,5 @@
 r"""Lemma 4.2: one step of the inner estimate's error.
 
-**Statement**, as printed in (12), for 0 < γη < 1: E‖u_{t+1} − g_k(x_t)‖² ≤ (ηβ²C_g²/γ)E‖m_t‖² +
-γ²η²δ_g² + (1 − γη)E‖u_t − g_k(x_{t−1})‖².
-
 **Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
 
 **Finding.** It holds between communications. Just after one, x_t is the average and x_t − x_{t−1}
@@ -11,16 +8,21 @@ is not −βηm_t, so it fails; no noise is needed (``bias-amplification``, p = 
 
 from sympy import Rational
 
+from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, View
 from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
-from verifiers.claims.scgdm import _steps
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
+from verifiers.claims.scgdm._steps import (
+    MEASURED,
+    between_communications,
+    estimate_error_of_clients,
+)
 from verifiers.terms import Terms
 
 
-def printed(c):
+def printed(c: Letters) -> Expression:
     """Return (12)."""
     s = c.gamma * c.eta
     return (
@@ -41,18 +43,18 @@ mended = Terms(
 
 @bound(
     name="scgdm/lemma-4.2",
-    source="003, Lemma 4.2 (12), (26)",
+    source="Local-SCGDM (2022), Lemma 4.2 (12), (26)",
     assumes=[*given.ASSUMED, given.STEP_SIZE],
     statement=r"\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2 \le "
     r"\frac{\eta\beta^2C_g^2}{\gamma}\mathbb{E}\|m_t^{(k)}\|^2 + \gamma^2\eta^2\delta_g^2 + "
     r"(1-\gamma\eta)\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2",
     cases=CASES,
     full=FULL,
-    measured=_steps.MEASURED | {"past": r"\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2"},
+    measured=MEASURED | {"past": r"\mathbb{E}\|u_t^{(k)}-g^{(k)}(x_{t-1}^{(k)})\|^2"},
     readings={
         "as printed": literal(printed),
         "between communications": narrower(
-            Stated(printed, left=_steps.between(_steps.estimate)),
+            Stated(printed, left=between_communications(estimate_error_of_clients)),
             why="the lemma and Theorem 3.4 speak of every step t",
         ),
     },
@@ -80,5 +82,5 @@ mended = Terms(
         "that βη‖m_t‖ does not measure."
     ),
 )
-def estimate_error(view: View) -> Reduction:
-    return _steps.estimate(view)
+def estimate_error(view: View) -> Reduction | None:
+    return estimate_error_of_clients(view)

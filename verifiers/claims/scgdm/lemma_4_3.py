@@ -1,8 +1,5 @@
 r"""Lemma 4.3: the consensus error of the models.
 
-**Statement**, as printed in (13) and (37), for p ≤ 1/(4βη√(6C_f²L_g² + 16C_g⁴L_f²)):
-Σ_{t<T} Σ_k E‖x̄_t − x_t^(k)‖² ≤ 256TKp²β²η²C_g²L_f²δ_g² + 16TKp²β²η²C_g²σ_f² + 48TKp²β²η²C_f²σ_g².
-
 **Kind.** Bound; both sides are divided by T.
 
 **Finding.** Without noise the right side is 0, so every pair of clients whose gradients differ
@@ -14,6 +11,8 @@ with one function each of f and g it is supported.
 **Corrected form**: between averages a model moves by at most βηC_gC_f a step (root mean square);
 attained when the clients pull in opposite directions.
 """
+
+from dataclasses import replace
 
 from sympy import Rational
 
@@ -28,36 +27,42 @@ from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
 
-PULLED = {"outer_slope": 1e-6, "opposition_slope": 1.0, "opposition_curvature": 1e-3}
-NOISE = {"inner_value_noise": 0.2, "inner_gradient_noise": 0.2, "outer_gradient_noise": 0.2}
+PULLED = BoundedComposition(
+    outer_slope=1e-6, opposition_slope=1.0, opposition_curvature=1e-3, opposition_centre=5e3
+)
+QUIET = BoundedComposition(distance=0.7)
+NOISY = replace(
+    QUIET, dim=2, inner_dim=2, inner_value_noise=0.2, inner_gradient_noise=0.2,
+    outer_gradient_noise=0.2,
+)  # fmt: skip
 
 
-def printed(c):
+def printed(c: Letters) -> Expression:
     """Return (13) over T."""
     spread = (c.p * c.beta * c.eta) ** 2 * c.K
     values = 256 * c.C_g**2 * c.L_f**2 * c.delta_g**2
     return spread * (values + 16 * c.C_g**2 * c.sigma_f**2 + 48 * c.C_f**2 * c.sigma_g**2)
 
 
-def mended(c, factor=1):
+def mended(c: Letters) -> Expression:
     squares = (c.p - 1) * (2 * c.p - 1) / 6
-    return factor * c.K * squares * (c.beta * c.eta * c.C_g * c.C_f) ** 2
+    return c.K * squares * (c.beta * c.eta * c.C_g * c.C_f) ** 2
 
 
-def most(c: Letters) -> Expression:
+def largest_consensus_error(c: Letters) -> Expression:
     return c.K * (2 * (c.p - 1) * c.beta * c.eta * c.G_g * c.G_f) ** 2
 
 
 @bound(
     name="scgdm/lemma-4.3",
-    source="003, Lemma 4.3 (13), (37)",
+    source="Local-SCGDM (2022), Lemma 4.3 (13), (37)",
     assumes=[*given.ASSUMED, given.TWO_SAMPLES, given.STEP_SIZE, given.MODELS_AVERAGED],
     statement=r"\sum_{t=0}^{T-1}\sum_{k=1}^K\mathbb{E}\|\bar x_t-x_t^{(k)}\|^2 \le "
     r"256TKp^2\beta^2\eta^2C_g^2L_f^2\delta_g^2 + 16TKp^2\beta^2\eta^2C_g^2\sigma_f^2 + "
     r"48TKp^2\beta^2\eta^2C_f^2\sigma_g^2",
     cases=[
         *grid(
-            BoundedComposition(opposition_centre=5e3, **PULLED),
+            PULLED,
             LocalSCGDM(local_steps=sweep(2, 8), step_size=0.1, step_factor=0.1),
             rounds=1,
         ),
@@ -67,12 +72,12 @@ def most(c: Letters) -> Expression:
             rounds=20,
         ),
         *grid(
-            BoundedComposition(clients=sweep(2, 4), dim=2, inner_dim=2, distance=0.7, **NOISE),
+            replace(NOISY, clients=sweep(2, 4)),
             LocalSCGDM(local_steps=4, step_size=sweep(0.02, 0.1), step_factor=0.05),
             rounds=10,
         ),
         *grid(
-            BoundedComposition(distance=0.7, outer_gradient_noise=0.3),
+            replace(QUIET, outer_gradient_noise=0.3),
             LocalSCGDM(local_steps=4, step_size=0.1, momentum=9.0, step_factor=0.05),
             rounds=10,
         ),
@@ -85,12 +90,12 @@ def most(c: Letters) -> Expression:
         ),
     ],
     letters={"G_g": "inner_gradient_bound", "G_f": "outer_gradient_bound"},
-    range=most,
+    range=largest_consensus_error,
     readings={
         "as printed": literal(Stated(printed, assumes=(given.PERIOD, given.PRINTED))),
         "clients with one f and one g": narrower(
             Stated(printed, assumes=(given.PERIOD, given.PRINTED, given.ALIKE)),
-            why="the paper's clients have f^(k), g^(k) and distributions of their own",
+            why=given.OF_THEIR_OWN,
         ),
     },
     erratum=Erratum(
@@ -108,7 +113,7 @@ def most(c: Letters) -> Expression:
         "condition on p is needed, and only x has to be averaged."
     ),
     false_siblings=[
-        ("10 % smaller", lambda c: mended(c, factor=Rational(9, 10))),
+        ("10 % smaller", lambda c: mended(c) * Rational(9, 10)),
         ("linear in p", lambda c: mended(c) * 3 / (2 * c.p - 1)),
     ],
     explain=(

@@ -1,9 +1,6 @@
 r"""Lemma A.1: the consensus error of the inner estimates.
 
-**Statement**, as printed in (27), s_t = ⌊t/p⌋: Σ_{t'=s_tp}^{t−1} Σ_k E‖u_{t'}^(k) − ū_{t'}‖² ≤
-8pKδ_g² + 8C_g² Σ_{t'=s_tp}^{t−1} Σ_k E‖x_{t'}^(k) − x̄_{t'}‖².
-
-**Kind.** Bound, for every t (u_0 is not defined; its deviation counts as 0).
+**Kind.** Bound, for every t, with s_t = ⌊t/p⌋ (u_0 is not defined; its deviation counts as 0).
 
 **Finding.** (31) inserts g^(k)(x̄) and (1/K) Σ g^(k')(x^(k')) as if the clients had one g: without
 noise, and while models agree, the right side is 0, but estimates of different functions differ.
@@ -19,22 +16,19 @@ from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View, each, sq
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, each
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.claims.scgdm._steps import spread
 from verifiers.terms import Terms
 
-NOISE = {"inner_value_noise": 0.4, "inner_gradient_noise": 0.2}
+NOISY = BoundedComposition(distance=0.7, inner_value_noise=0.4, inner_gradient_noise=0.2)
 
 
-def spread(values):
-    """Return Σ_k ‖v_k − v̄‖², [replicates]."""
-    return sq(values - values.mean(0)).sum(0)
-
-
-def right_side(c):
+def printed(c: Letters) -> Expression:
     """Return (27)."""
     return 8 * c.p * c.K * c.delta_g**2 + 8 * c.C_g**2 * c.measured("models")
 
@@ -50,7 +44,7 @@ mended = Terms(
 
 @bound(
     name="scgdm/lemma-a.1",
-    source="003, Lemma A.1 (27), (32)",
+    source="Local-SCGDM (2022), Lemma A.1 (27), (32)",
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.PRINTED],
     statement=r"\sum_{t'=s_tp}^{t-1}\sum_{k=1}^K\mathbb{E}\|u_{t'}^{(k)}-\bar u_{t'}\|^2 \le "
     r"8pK\delta_g^2 + 8C_g^2\sum_{t'=s_tp}^{t-1}\sum_{k=1}^K\mathbb{E}\|x_{t'}^{(k)}-"
@@ -63,7 +57,7 @@ mended = Terms(
             rounds=4,
         ),
         *grid(
-            BoundedComposition(distance=0.7, **NOISE),
+            NOISY,
             LocalSCGDM(local_steps=3, inner_momentum=sweep(9.0, 0.5)),
             rounds=1,
         ),
@@ -86,9 +80,9 @@ mended = Terms(
         "functions": r"\mathbb{E}\max_{t'}\sum_k\|g^{(k)}(\bar x_{t'})-\bar g(\bar x_{t'})\|^2",
     },
     readings={
-        "as printed": literal(right_side),
+        "as printed": literal(printed),
         "clients with one g": narrower(
-            Stated(right_side, assumes=(given.ONE_INNER,)),
+            Stated(printed, assumes=(given.ONE_INNER,)),
             why="the paper's clients have g^(k) and distributions D_g^(k) of their own",
         ),
     },

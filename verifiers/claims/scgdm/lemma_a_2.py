@@ -1,8 +1,5 @@
 r"""Lemma A.2: the consensus error of the stochastic gradients.
 
-**Statement**, as printed in (33): Σ_k ‖z_{t+1}^(k) − z̄_{t+1}‖² ≤ 48C_f²L_g² Σ_k ‖x_{t+1}^(k) −
-x̄_{t+1}‖² + 16C_g²L_f² Σ_k ‖u_{t+1}^(k) − ū_{t+1}‖² + 8KC_g²σ_f² + 24KC_f²σ_g².
-
 **Kind.** Bound; in expectation, as (35) uses it, given the past, for steps t + 1 ≥ 1.
 
 **Finding.** False as printed. (i) z_{t+1} = ∇g(x_{t+1})ᵀ∇f(u_{t+2}), by Algorithm 1, so the right
@@ -13,6 +10,7 @@ not paid for.
 **Corrected form**, for clients with one f and one g: u_{t+2}, and constants 3, 3, K and 3K.
 """
 
+from dataclasses import replace
 from math import pi
 
 from sympy import Rational
@@ -20,28 +18,37 @@ from sympy import Rational
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import grid
-from toolkit.measure import Reduction, View, given_past, sq
+from toolkit.constants import Expression, Letters
+from toolkit.measure import Reduction, View, given_past
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, intended, literal, narrower
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.claims.scgdm._steps import spread
 from verifiers.terms import Terms
 
-NOISES = [{"inner_gradient_noise": 0.4}, {"outer_gradient_noise": 0.3}]
-ALIKE = given.ALIKE
+NEAR = BoundedComposition(distance=0.5)
+BENT = BoundedComposition(distance=3.0, inner_curvature=4.0, inner_value_noise=1.0)
+PLANE = BoundedComposition(dim=2, inner_dim=2, inner_curvature=sweep(0.0, 1.0), distance=0.8)
+TWO_STEPS = LocalSCGDM(local_steps=2, step_factor=sweep(0.3, 3.0))
 
 
-def spread(values):
-    return sq(values - values.mean(0)).sum(0)
-
-
-def right_side(c, estimates):
+def with_estimates(c: Letters, estimates: str) -> Expression:
+    """Return (33) with the spread of u_{t+1} ("before") or of u_{t+2} ("used")."""
     return (
         48 * c.C_f**2 * c.L_g**2 * c.measured("models")
         + 16 * c.C_g**2 * c.L_f**2 * c.measured(estimates)
         + 8 * c.K * c.C_g**2 * c.sigma_f**2
         + 24 * c.K * c.C_f**2 * c.sigma_g**2
     )
+
+
+def printed(c: Letters) -> Expression:
+    return with_estimates(c, "before")
+
+
+def as_used(c: Letters) -> Expression:
+    return with_estimates(c, "used")
 
 
 mended = Terms(
@@ -56,55 +63,40 @@ mended = Terms(
 
 @bound(
     name="scgdm/lemma-a.2",
-    source="003, Lemma A.2 (33)",
+    source="Local-SCGDM (2022), Lemma A.2 (33)",
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.TWO_SAMPLES],
     statement=r"\sum_{k=1}^K\|z_{t+1}^{(k)}-\bar z_{t+1}\|^2 \le 48C_f^2L_g^2\sum_{k=1}^K"
     r"\|x_{t+1}^{(k)}-\bar x_{t+1}\|^2 + 16C_g^2L_f^2\sum_{k=1}^K\|u_{t+1}^{(k)}-"
     r"\bar u_{t+1}\|^2 + 8KC_g^2\sigma_f^2 + 24KC_f^2\sigma_g^2",
     cases=[
         *grid(
-            BoundedComposition(distance=0.5, inner_value_noise=0.4),
-            LocalSCGDM(local_steps=2, step_size=0.5, inner_momentum=1.9),
-            rounds=2,
+            replace(NEAR, inner_value_noise=0.4),
+            LocalSCGDM(local_steps=2, step_size=0.5, inner_momentum=1.9), rounds=2,
         ),
-        *grid(BoundedComposition(heterogeneity=1.0, distance=0.5), LocalSCGDM(), rounds=2),
+        *grid(replace(NEAR, heterogeneity=1.0), LocalSCGDM(), rounds=2),
         *grid(
-            BoundedComposition(distance=0.5, outer_gradient_noise=0.4),
-            LocalSCGDM(local_steps=2, step_size=0.5),
+            replace(NEAR, outer_gradient_noise=0.4), LocalSCGDM(local_steps=2, step_size=0.5),
             rounds=1,
         ),
         *grid(
             BoundedComposition(distance=sweep(0.5, 16 * pi), inner_gradient_noise=0.4),
-            LocalSCGDM(local_steps=2, step_size=0.5, step_factor=0.001),
-            rounds=1,
+            LocalSCGDM(local_steps=2, step_size=0.5, step_factor=0.001), rounds=1,
         ),
         *grid(
-            BoundedComposition(distance=3.0, inner_curvature=4.0, inner_value_noise=1.0),
+            BENT,
             LocalSCGDM(local_steps=sweep(3, 6), step_size=0.5, momentum=1.9, step_factor=3.0),
             rounds=1,
         ),
         # f a line, g strongly curved: models that the noise drove apart have different gradients
         *grid(
             BoundedComposition(
-                distance=3000.0,
-                inner_curvature=4.0,
-                outer_curvature=1e-3,
+                distance=3000.0, inner_curvature=4.0, outer_curvature=1e-3,
                 outer_gradient_noise=0.1,
             ),
-            LocalSCGDM(local_steps=3, step_size=0.5, step_factor=sweep(3.0, 10.0)),
-            rounds=1,
+            LocalSCGDM(local_steps=3, step_size=0.5, step_factor=sweep(3.0, 10.0)), rounds=1,
         ),
-        *(
-            case
-            for noise in NOISES
-            for case in grid(
-                BoundedComposition(
-                    dim=2, inner_dim=2, inner_curvature=sweep(0.0, 1.0), distance=0.8, **noise
-                ),
-                LocalSCGDM(local_steps=2, step_factor=sweep(0.3, 3.0)),
-                rounds=2,
-            )
-        ),
+        *grid(replace(PLANE, inner_gradient_noise=0.4), TWO_STEPS, rounds=2),
+        *grid(replace(PLANE, outer_gradient_noise=0.3), TWO_STEPS, rounds=2),
     ],
     measured={
         "models": r"\sum_k\mathbb{E}\|x_{t+1}^{(k)}-\bar x_{t+1}\|^2",
@@ -112,13 +104,11 @@ mended = Terms(
         "used": r"\sum_k\mathbb{E}\|u_{t+2}^{(k)}-\bar u_{t+2}\|^2",
     },
     readings={
-        "u as printed": literal(lambda c: right_side(c, "before")),
-        "u as z uses it": intended(
-            lambda c: right_side(c, "used"), quote="Algorithm 1 makes z_{t+1} of u_{t+2}"
-        ),
+        "u as printed": literal(printed),
+        "u as z uses it": intended(as_used, quote="Algorithm 1 makes z_{t+1} of u_{t+2}"),
         "u as z uses it, clients with one f and one g": narrower(
-            Stated(lambda c: right_side(c, "used"), assumes=(ALIKE,)),
-            why="the paper's clients have f^(k), g^(k) and distributions of their own",
+            Stated(as_used, assumes=(given.ALIKE,)),
+            why=given.OF_THEIR_OWN,
         ),
     },
     erratum=Erratum(
@@ -126,7 +116,7 @@ mended = Terms(
         changes="Clients whose f or g differ have different gradients without any noise. The "
         "inequality is right for clients with one f and one g, with smaller constants.",
     ),
-    corrected=Stated(mended, assumes=(ALIKE,)),
+    corrected=Stated(mended, assumes=(given.ALIKE,)),
     correction=(
         "Σ ‖z_k − z̄‖² ≤ Σ ‖z_k − ∇g(x̄)ᵀ∇f(ū)‖², and z_k − ∇g(x̄)ᵀ∇f(ū) = v_k(∇f(u_k; ζ) − "
         "∇f(u_k)) + (v_k − ∇g(x_k))ᵀ∇f(u_k) + ∇g(x_k)ᵀ(∇f(u_k) − ∇f(ū)) + (∇g(x_k) − "
@@ -141,14 +131,14 @@ mended = Terms(
             "the noise of ∇f": Rational(2, 5),
             "the noise of ∇g": Rational(1, 10),
         },
-        assumes=(ALIKE,),
+        assumes=(given.ALIKE,),
     ),
     explain=(
         "z_{t+1} is computed from u_{t+2}, not u_{t+1}; and the lemma treats clients as if they "
         "had one f and one g. For such clients it holds with smaller constants."
     ),
-)
-def gradient_consensus(view: View) -> Reduction:
+)  # fmt: skip
+def gradient_consensus(view: View) -> Reduction | None:
     if view.t == 0:
         return None
     return given_past(

@@ -1,10 +1,9 @@
 r"""The decrease of the potential: (16), (40), (17) and (41).
 
-**Statement.** With P_t = E F(x̄_t) + (β/α)(1/K) Σ E‖m_{t+1} − ∇F_k(x_t)‖² + (2βC_g²L_f²/γ)(1/K) Σ
-E‖u_{t+1} − g_k(x_t)‖², (14), (39): P_{t+1} − P_t ≤ −(βη/2)E‖∇F(x̄_t)‖² + (βηL_F²/K) Σ E‖x̄_t −
-x_t‖² + [2ηβ³C_g⁴L_f²/γ² + 2η²β³C_g⁴L_f²/γ + 2ηβ³L_F²/α² − βη/4](1/K) Σ E‖m_{t+1}‖² + noise, (40).
-By the condition on β, (17) and (41) have no bracket. m_{t+2} and u_{t+2} are as lines 7 and 9 leave
-them, the others as stored.
+**Potential** (14), (39). P_t = E F(x̄_t) + (β/α)A_t + (2βC_g²L_f²/γ)B_t, where A_t = (1/K) Σ
+E‖m_{t+1} − ∇F_k(x_t)‖² and B_t = (1/K) Σ E‖u_{t+1} − g_k(x_t)‖². By the condition on β, (17) and
+(41) are (40) without its bracket. m_{t+2} and u_{t+2} are as lines 7 and 9 leave them, the others
+as stored.
 
 **Kind.** Bound, at every step, in total expectation; both sides contain measured terms.
 
@@ -15,37 +14,42 @@ the second is multiplied by ‖m‖². (40) is the same display with one bracket
 artefact of the conversion, so (16) is read as (40).
 """
 
+from dataclasses import replace
+
 from sympy import Rational
 
 from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import Assumption, grid
+from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, View, each, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal
 from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
+from verifiers.claims.scgdm._theorem import gradient_noise, value_noise
 from verifiers.terms import Terms
 
 STEEP = BoundedComposition(clients=1, outer_slope=100.0, distance=3.0)
-NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.3, "outer_gradient_noise": 0.3}
+AT_REST = BoundedComposition(clients=1, outer_slope=3.0, distance=0.0)
+NOISY = BoundedComposition(
+    clients=1, inner_curvature=sweep(0.0, 0.5), distance=1.2,
+    inner_value_noise=0.3, inner_gradient_noise=0.3, outer_gradient_noise=0.3,
+)  # fmt: skip
+SETTLING = LocalSCGDM(
+    local_steps=6, step_size=0.1, momentum=5.0, inner_momentum=5.0, step_factor=0.01
+)
+"""At a minimiser the errors come to rest, and one noise alone keeps them up."""
+MOMENTA = LocalSCGDM(step_size=0.2, momentum=sweep(0.5, 4.9), inner_momentum=sweep(0.5, 4.9))
 ONE = Assumption("One client", "K = 1", applies=lambda case: case.problem.clients == 1)
 
 
-def values(c):
-    return c.C_g**2 * c.L_f**2 * c.delta_g**2
-
-
-def gradients(c):
-    return c.C_g**2 * c.sigma_f**2 + c.C_f**2 * c.sigma_g**2
-
-
-def curved(c):
+def curved(c: Letters) -> Expression:
     return 2 * c.eta * c.beta**3 * c.C_g**4 * c.L_f**2 / c.gamma * c.measured("momentum")
 
 
-def differences(c):
+def differences(c: Letters) -> Expression:
     """Return E F(x̄_t) and what the potential's other parts lose, moved to the right."""
     return (
         c.measured("objective")
@@ -59,9 +63,9 @@ DECREASE = {
     "the potential": differences,
     "the gradient": lambda c: -c.beta * c.eta / 2 * c.measured("gradient"),
     "the models": lambda c: c.beta * c.eta * given.smooth(c) ** 2 * c.measured("models"),
-    "the noise of g": lambda c: 2 * c.beta * c.gamma * c.eta**2 * values(c),
-    "the noise of gradients": lambda c: 2 * c.alpha * c.beta * c.eta**2 * gradients(c),
-    "the noise of g, third order": lambda c: 2 * c.beta * c.gamma**2 * c.eta**3 * values(c),
+    "the noise of g": lambda c: 2 * c.beta * c.gamma * c.eta**2 * value_noise(c),
+    "the noise of gradients": lambda c: 2 * c.alpha * c.beta * c.eta**2 * gradient_noise(c),
+    "the noise of g, third order": lambda c: 2 * c.beta * c.gamma**2 * c.eta**3 * value_noise(c),
 }
 BRACKET = {
     "the move of g": lambda c: curved(c) / c.gamma,
@@ -80,7 +84,7 @@ decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
 
 @bound(
     name="scgdm/potential",
-    source="003, (14), (16), (17), (39)–(41)",
+    source="Local-SCGDM (2022), (14), (16), (17), (39)–(41)",
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.SMALL_STEP, given.TWO_SAMPLES],
     statement=r"P_{t+1}-P_t \le -\frac{\beta\eta}2\mathbb{E}\|\nabla F(\bar x_t)\|^2 + "
     r"\frac{\beta\eta L_F^2}K\sum_{k=1}^K\mathbb{E}\|\bar x_t-x_t^{(k)}\|^2 + \Big("
@@ -95,22 +99,8 @@ decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
             LocalSCGDM(step_size=sweep(0.05, 0.2), step_factor=0.05),
             rounds=4,
         ),
-        # at the minimiser, one noise alone: the errors come to rest, and the noise keeps them up
-        *(
-            case
-            for noise in ({"inner_value_noise": 0.3}, {"outer_gradient_noise": 0.3})
-            for case in grid(
-                BoundedComposition(clients=1, outer_slope=3.0, distance=0.0, **noise),
-                LocalSCGDM(
-                    local_steps=6,
-                    step_size=0.1,
-                    momentum=5.0,
-                    inner_momentum=5.0,
-                    step_factor=0.01,
-                ),
-                rounds=1,
-            )
-        ),
+        *grid(replace(AT_REST, inner_value_noise=0.3), SETTLING, rounds=1),
+        *grid(replace(AT_REST, outer_gradient_noise=0.3), SETTLING, rounds=1),
         *grid(
             STEEP,
             LocalSCGDM(
@@ -125,24 +115,10 @@ decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
             ),
             rounds=1,
         ),
-        *grid(
-            BoundedComposition(clients=1, inner_curvature=sweep(0.0, 0.5), distance=1.2, **NOISE),
-            LocalSCGDM(
-                step_size=0.2,
-                momentum=sweep(0.5, 4.9),
-                inner_momentum=sweep(0.5, 4.9),
-                step_factor=sweep(0.05, 0.5),
-            ),
-            rounds=1,
-        ),
+        *grid(NOISY, replace(MOMENTA, step_factor=sweep(0.05, 0.5)), rounds=1),
         *grid(
             BoundedComposition(clients=1, inner_curvature=0.5, distance=3.0),
-            LocalSCGDM(
-                step_size=0.2,
-                momentum=sweep(0.5, 4.9),
-                inner_momentum=sweep(0.5, 4.9),
-                step_factor=sweep(0.01, 0.8),
-            ),
+            replace(MOMENTA, step_factor=sweep(0.01, 0.8)),
             rounds=8,
         ),
     ],
@@ -193,7 +169,7 @@ decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
         "the inner estimate."
     ),
 )
-def potential_decrease(view: View) -> Reduction:
+def potential_decrease(view: View) -> Reduction | None:
     # step t + 1 makes m_{t+2} and u_{t+2} from x_{t+1}; the step before it started from x_t
     if view.t == 0:
         return None

@@ -1,8 +1,5 @@
 r"""The descent inequality, (15) and (38).
 
-**Statement.** F(x̄_{t+1}) ≤ F(x̄_t) − (βη/2)‖∇F(x̄_t)‖² − (βη/4)(1/K) Σ ‖m_{t+1}^(k)‖² + (βη/K) Σ
-‖∇F^(k)(x_t^(k)) − m_{t+1}^(k)‖² + (βηL_F²/K) Σ ‖x̄_t − x_t^(k)‖², for η ≤ 1/(2βL_F).
-
 **Kind.** Bound on every path, at every step.
 
 **Finding.** The fifth line of (38) puts ‖∇F^(k)(x̄_t) − m^(k)‖² for ‖∇F(x̄_t) − m^(k)‖²: clients that
@@ -18,6 +15,7 @@ from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import grid
+from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, View, each, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal, narrower
@@ -25,14 +23,17 @@ from verifiers.claim_types.bound import bound
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.terms import Terms
 
-NOISE = {"inner_value_noise": 0.3, "inner_gradient_noise": 0.3, "outer_gradient_noise": 0.3}
+NOISY = BoundedComposition(
+    clients=sweep(1, 2), inner_curvature=sweep(0.0, 0.5), distance=1.2,
+    inner_value_noise=0.3, inner_gradient_noise=0.3, outer_gradient_noise=0.3,
+)  # fmt: skip
 
 
-def step(c):
+def step(c: Letters) -> Expression:
     return c.beta * c.eta
 
 
-def right_side(momentum):
+def with_momentum(momentum: str) -> Terms:
     """Return (15) with the mean of the clients' squares, or the square of the mean."""
     return Terms(
         {
@@ -45,12 +46,12 @@ def right_side(momentum):
     )
 
 
-printed, mended = right_side("each_momentum"), right_side("mean_momentum")
+printed, mended = with_momentum("each_momentum"), with_momentum("mean_momentum")
 
 
 @bound(
     name="scgdm/potential-descent",
-    source="003, (15), (38)",
+    source="Local-SCGDM (2022), (15), (38)",
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.SMALL_STEP],
     statement=r"F(\bar x_{t+1}) \le F(\bar x_t) - \frac{\beta\eta}2\|\nabla F(\bar x_t)\|^2 - "
     r"\frac{\beta\eta}4\frac1K\sum_{k=1}^K\|m_{t+1}^{(k)}\|^2 + \frac{\beta\eta}K\sum_{k=1}^K\|"
@@ -67,13 +68,7 @@ printed, mended = right_side("each_momentum"), right_side("mean_momentum")
             LocalSCGDM(local_steps=5, step_factor=sweep(0.1, 5.0)),
             rounds=2,
         ),
-        *grid(
-            BoundedComposition(
-                clients=sweep(1, 2), inner_curvature=sweep(0.0, 0.5), distance=1.2, **NOISE
-            ),
-            LocalSCGDM(local_steps=2, step_factor=sweep(0.1, 3.0)),
-            rounds=1,
-        ),
+        *grid(NOISY, LocalSCGDM(local_steps=2, step_factor=sweep(0.1, 3.0)), rounds=1),
         *grid(
             BoundedComposition(clients=4, dim=3, inner_dim=2, heterogeneity=1.0, distance=3.0),
             LocalSCGDM(local_steps=6, step_factor=sweep(0.3, 4.9), inner_momentum=sweep(0.3, 9.0)),
@@ -103,7 +98,7 @@ printed, mended = right_side("each_momentum"), right_side("mean_momentum")
         "as printed": literal(printed),
         "clients with one f and one g": narrower(
             Stated(printed, assumes=(given.ALIKE,)),
-            why="the paper's clients have f^(k), g^(k) and distributions of their own",
+            why=given.OF_THEIR_OWN,
         ),
     },
     erratum=Erratum(

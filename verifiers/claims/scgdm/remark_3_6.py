@@ -1,8 +1,5 @@
 r"""Remark 3.6: α = γ = 1.
 
-**Statement.** With α = γ = 1, β = 1/√(16C_g⁴L_f² + 8L_F²), and (η = T^{−1/2}, p = T^{1/4})
-Algorithm 1 still converges at the rate O(1/√T).
-
 **Kind.** Rate. The β is the largest that Theorem 3.4 admits at α = γ = 1, by algebra.
 
 **Finding.** For clients with one g (and two samples) it follows from the corrected Theorem 3.4. For
@@ -11,21 +8,22 @@ any clients, as printed, it is false.
 **Floors.** (i) ``bias-amplification``, F client-wise, without noise. As T grows, pη → 0, all u_k
 come together and (x̄, ū, m̄) follows x' = −βm, u' = γ((x + 1)/2 − u), m' = α(u/2 − m) in the time
 ηt ≤ √T. Its characteristic polynomial s³ + (α + γ)s² + αγs + αγβ/4 is stable for β < 4(α + γ), so
-x → −1, the minimiser of 004's Φ, where ‖∇F‖² = 9. (ii) One client far out on a line of slope 1: x
-moves by at most βη a step, so the gradient stays 1 in the first D/(βη) of T steps.
+x → −1, the minimiser of FedDRO's Φ, where ‖∇F‖² = 9. (ii) One client far out on a line of slope 1:
+x moves by at most βη a step, so the gradient stays 1 in the first D/(βη) of T steps.
 """
-
-from typing import Any
 
 from sympy import Rational, Symbol, log, sqrt, symbols
 
 from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, View, average, sq
+from toolkit.measure import Reduction, View
 from toolkit.readings import Erratum, literal, narrower
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm.corollary_3_5 import run
+from verifiers.claims.scgdm._theorem import (
+    largest_squared_gradient,
+    mean_squared_gradient,
+    scheduled_case,
+)
 from verifiers.derived import Derived
 from verifiers.symbolic import Step, vanishes
 
@@ -43,11 +41,8 @@ FLOORS = [
 ]  # fmt: skip
 
 
-def most(c: Letters) -> Expression:
-    return c.C_g**2 * c.C_f**2
-
-
-def steps(right: Any) -> list[Step]:
+def largest_step_factor(right: Schedule) -> list[Step]:
+    """Return the step that the remark's β is the largest, whatever the order."""
     curved, whole = (Symbol(name, positive=True) for name in ("X", "L_F"))
     largest = sqrt(Rational(1, 8) / (curved + curved + whole**2))
     says = r"\beta \text{ is the largest of Theorem 3.4 at } \alpha=\gamma=1,\; X=C_g^4L_f^2"
@@ -56,13 +51,13 @@ def steps(right: Any) -> list[Step]:
 
 @rate(
     name="scgdm/remark-3.6",
-    source="003, Remark 3.6",
+    source="Local-SCGDM (2022), Remark 3.6",
     assumes=[*given.ASSUMED],
     statement=r"\alpha=\gamma=1,\;\beta=\frac1{\sqrt{16C_g^4L_f^2+8L_F^2}}:\quad "
     r"\frac1T\sum_{t=0}^{T-1}\mathbb{E}\|\nabla F(\bar x_t)\|^2 \le O(\order)",
-    cases=[run(NOISY, p) for p in (4, 6, 8, 10, 12, 14, 16, 18, 20)],
-    full=[run(NOISY, p) for p in (24, 28, 32)],
-    range=most,
+    cases=[scheduled_case(NOISY, p) for p in (4, 6, 8, 10, 12, 14, 16, 18, 20)],
+    full=[scheduled_case(NOISY, p) for p in (24, 28, 32)],
+    range=largest_squared_gradient,
     readings={
         "clients with one g": narrower(
             Schedule(LETTERS, ORDER), why="the paper's clients have different g"
@@ -82,7 +77,7 @@ def steps(right: Any) -> list[Step]:
         ("faster by T^{1/10}", Schedule(LETTERS, T ** Rational(-3, 5))),
         ("faster by a logarithm", Schedule(LETTERS, ORDER / log(T))),
     ],
-    prove=steps,
+    prove=largest_step_factor,
     corrected=Schedule(LETTERS, ORDER),
     correction=(
         "Put η = T^{−1/2}, p = T^{1/4} into the corrected Theorem 3.4, for two samples and "
@@ -94,5 +89,5 @@ def steps(right: Any) -> list[Step]:
         "theorem, from which the paper takes it, is false."
     ),
 )
-def constant_factors(view: View) -> Reduction:
-    return average("step", sq(view.gradient(view.mean("x"))))
+def convergence_at_constant_factors(view: View) -> Reduction:
+    return mean_squared_gradient(view)

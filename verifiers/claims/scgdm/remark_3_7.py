@@ -15,8 +15,6 @@ C/√T to ε⁻⁴ and ε⁻³ is right.
 same bound gives ε⁻² samples and ε^{−3/2} communications.
 """
 
-from typing import Any
-
 from sympy import Rational
 
 from synthetic.problems.bounded_composition import BoundedComposition
@@ -26,37 +24,27 @@ from toolkit.parameters import sweep
 from toolkit.readings import Erratum, literal, narrower
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
-from verifiers.claims.scgdm._floors import refuted_by, two_lines
-from verifiers.claims.scgdm._orders import spent
+from verifiers.claims.scgdm._orders import (
+    PRINTED,
+    Complexity,
+    Costs,
+    for_any_clients,
+    given_the_order,
+)
 from verifiers.compared import Comparison
-from verifiers.symbolic import Step
-
-
-def steps_of_complexity(right: Any) -> list[Step]:
-    clients, samples, communications = right
-    made = spent(samples, communications)
-    if clients == "given the order":
-        return made
-    floor = two_lines()
-    says = r"\text{some } T \text{ makes } \tfrac1T\sum\|\nabla F(\bar x_t)\| \le 1"
-    why = (
-        "not for two clients with different g: they tend to x = −1, where the norm is 3, by "
-        "the four steps before"
-    )
-    return [*made, *floor, refuted_by(floor, says, why)]
 
 
 @comparison(
     name="scgdm/remark-3.7",
     kind="complexity",
-    source="003, Remark 3.7",
+    source="Local-SCGDM (2022), Remark 3.7",
     statement=r"\frac1T\sum_{t=0}^{T-1}\|\nabla F(\bar x_t)\|\le\epsilon:\quad "
     r"T=O(1/\epsilon^4),\quad T/p=O(1/\epsilon^3)",
     cases=grid(BoundedComposition(clients=2), LocalSCGDM(local_steps=sweep(1, 4)), rounds=5),
     readings={
-        "any clients": literal(("any clients", -4, -3)),
+        "any clients": literal(Complexity(for_any_clients, PRINTED)),
         "given the order O(1/√T)": narrower(
-            ("given the order", -4, -3),
+            Complexity(given_the_order, PRINTED),
             why="the remark speaks of Corollary 3.5, which has any clients",
         ),
     },
@@ -66,24 +54,26 @@ def steps_of_complexity(right: Any) -> list[Step]:
         "number of samples reaches a small ε.",
         same_as="scgdm/theorem-3.4",
     ),
-    corrected=("given the order", -4, -3),
+    corrected=Complexity(given_the_order, PRINTED),
     correction=(
         "For clients with one g, or with u kept on its client, the corrected Theorem 3.4 is "
         "O(1/√T) on the schedule (scgdm/remark-3.6); then T = C²/ε⁴ and T/p = T^{3/4}."
     ),
     false_siblings=[
-        ("ε on the square", ("given the order", -2, Rational(-3, 2))),
-        ("communications as many as samples", ("given the order", -4, -4)),
+        ("ε on the square", Complexity(given_the_order, Costs(-2, Rational(-3, 2)))),
+        ("communications as many as samples", Complexity(given_the_order, Costs(-4, -4))),
     ],
-    prove=steps_of_complexity,
+    prove=Complexity.steps,
     explain=(
         "The algebra is right, with ε on the norm, but the order O(1/√T) that it starts from is "
         "false for clients with different g."
     ),
 )
-def complexity(case: Case, right: Any) -> list[Comparison]:
+def communications(
+    case: Case[BoundedComposition, LocalSCGDM], right: Complexity
+) -> list[Comparison]:
     """Count the communications of T steps on the wire, one process a client."""
-    _, samples, communications = right
     count, steps = float(counted(case).rounds), case.rounds * case.algorithm.local_steps
-    stated = steps if samples == communications else case.rounds  # T, or T/p
+    one_a_step = right.costs.samples == right.costs.communications
+    stated = steps if one_a_step else case.rounds  # T, or T/p
     return [Comparison("communications of T steps", count, count, float(stated))]

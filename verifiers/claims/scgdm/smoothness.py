@@ -1,20 +1,17 @@
 r"""The smoothness of the objective.
 
-**Statement.** F = (1/K) Σ f^(k)(g^(k)) is L_F-smooth with L_F = C_g²L_f + C_fL_g (section 3.2).
-
 **Kind.** Bound on ‖∇F(x) − ∇F(y)‖/‖x − y‖; attained where g is linear.
 
 The left side is enclosed: from below by a search for the steepest pair of points, from above by the
 family's own constant, derived without Assumption 3.2.
 """
 
-from typing import Any
-
 from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.cases import Case, grid
-from toolkit.constants import Expression, Letters
+from toolkit.composition import CompositionProblem
 from toolkit.parameters import sweep
+from verifiers.claim_types.bound import RightSide
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._smoothness import steepest
 from verifiers.claims.scgdm import assumptions as given
@@ -24,14 +21,10 @@ ROLES = {"C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
          "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness"}  # fmt: skip
 
 
-def right(c: Letters) -> Expression:
-    return given.smooth(c)
-
-
 @comparison(
     name="scgdm/smoothness",
     kind="bound",
-    source="003, section 3.2",
+    source="Local-SCGDM (2022), section 3.2",
     assumes=[given.A31, given.A32],
     statement=r"\|\nabla F(x)-\nabla F(y)\| \le L_F\|x-y\|,\quad L_F = C_g^2L_f + C_fL_g",
     cases=[
@@ -53,7 +46,7 @@ def right(c: Letters) -> Expression:
         ),
     ],
     letters=ROLES,
-    right=right,
+    right=given.smooth,
     false_siblings=[
         ("without the curvature of g", lambda c: c.C_g**2 * c.L_f),
         ("without the curvature of f", lambda c: c.C_f * c.L_g),
@@ -61,5 +54,5 @@ def right(c: Letters) -> Expression:
     ],
     explain="The product rule; with linear g and one f it is attained.",
 )
-def smoothness(case: Case, right: Any) -> list[Comparison]:
+def smoothness(case: Case[CompositionProblem, None], right: RightSide) -> list[Comparison]:
     return steepest(case, right, ROLES)

@@ -1,21 +1,29 @@
 """The target table: what each row asks, what was measured, and whether that is enough.
 
-A row is measured from the cases' rows where it can be, else by running what a user would run.
+    driftproof bench
+    python -m tests.benchmarks.targets report-bench/benchmark.json
+
+A row is measured from the benchmark's rows where it can be, else by running what a user would run,
+or it is on record: figures that were measured once, elsewhere or by hand, in docs/benchmarks.
 """
 
 from __future__ import annotations
 
-import importlib
+import json
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from gpu_bench.recorded_figures import on_cuda, record
+from tests.benchmarks import core_cost
+from tests.commands import DRIFTPROOF
 
+RECORDS = Path(__file__).parents[2] / "docs" / "benchmarks"
+"""recorded.json is written by tests/benchmarks/recorded; cuda.json by ``python -m gpu_bench``."""
 Head = Mapping[str, Any]
 LOCAL_STEPS = 10
 """τ of W1."""
@@ -60,20 +68,16 @@ class Target:
         return f"{shown} {self.unit}".strip()
 
 
-def judged(
-    head: Head, *, whole: bool, ended: Callable[[str], None] = lambda name: None
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+def judged(head: Head, *, whole: bool) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table with what was measured, as text and numbers.
 
     ``whole`` measures every row, and keeps those that cannot be, with the reason; otherwise only
-    the rows of this run's cases are there. ``ended`` is told what took a measurement of its own.
+    the rows of this run's cases are there.
     """
     cases = {row["case"] for row in head["rows"]}
     for target in TARGETS:
         if whole or target.case in cases:
             row = answered(target, target.measure(head))
-            if target.whole:
-                ended(target.text)
             if whole or row["figure"] is not None:
                 yield row
 
@@ -149,24 +153,20 @@ def process(*words: str, repeats: int = 1) -> float | str:
 def _verify(profile: str) -> Callable[[Head], float | str]:
     def measure(head: Head) -> float | str:
         with tempfile.TemporaryDirectory() as out:
-            return process("-m", "driftproof", "verify", "--profile", profile, "--out", out)
+            return process(*DRIFTPROOF[1:], "verify", "--profile", profile, "--out", out)
 
     return measure
 
 
-def _core(name: str) -> Callable[[Head], float | str]:
-    """Return what a function of gpu_bench.core_cost measures."""
-
-    def measure(head: Head) -> float | str:
-        figure: float = getattr(importlib.import_module("gpu_bench.core_cost"), name)()
-        return figure
-
-    return measure
+def record(name: str) -> Any:
+    """Return a record's content (None: there is none)."""
+    path = RECORDS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def _cuda(head: Head) -> Head | None:
-    """Return the run on a GPU: this one, or the recorded one."""
-    return head if head["device"].startswith("cuda") else on_cuda()
+    """Return the run on a GPU: this one, or the recorded one (None: no GPU was at hand)."""
+    return head if head["device"].startswith("cuda") else record("cuda")
 
 
 def _cuda_share(case: str, **size: Any) -> Callable[[Head], float | str]:
@@ -205,7 +205,7 @@ TARGETS = (
     Target("W2, R = 64, share of the gather limit, float64", 0.30, 0.45, "%",
            _share("w2", "float64", replicates=64), case="w2"),
     Target("noisy runs, rate of draws against the fastest generator alone", 0.60, 0.80, "%",
-           _core("draws_share"), whole=True),
+           lambda head: core_cost.draws_share(), whole=True),
     Target("W1, d = 10, R = 64, against a numpy loop over clients", 8, 100, "times",
            _against("numpy loop", "w1", dim=10, replicates=64), case="w1"),
     Target("W1, d = 100, R = 64, against a numpy loop over clients", 8, 20, "times",
@@ -228,13 +228,13 @@ TARGETS = (
     Target("import toolkit", 0.3, None, "s",
            lambda head: process("-c", "import toolkit", repeats=5), down=True, whole=True),
     Target("driftproof list", 1.0, None, "s",
-           lambda head: process("-m", "driftproof", "list", repeats=5), down=True, whole=True),
+           lambda head: process(*DRIFTPROOF[1:], "list", repeats=5), down=True, whole=True),
     Target("recording of measures and traces, share of a run", 0.05, None, "%",
-           _core("recording_share"), down=True, whole=True),
+           lambda head: core_cost.recording_share(), down=True, whole=True),
     Target("growth of time with R·K·T: the largest exponent", 1.1, None, "",
-           _core("largest_exponent"), down=True, whole=True),
+           lambda head: core_cost.largest_exponent(), down=True, whole=True),
     Target("growth of peak memory as T grows tenfold", 0.02, None, "%",
-           _core("memory_growth"), down=True, whole=True),
+           lambda head: core_cost.memory_growth(), down=True, whole=True),
     Target("CUDA: τ local steps of W1, d = 10, R = 64, µs a local step", 5, 1, "µs",
            _cuda_step, down=True, case="w1"),
     Target("CUDA: W1, d = 100, R = 64, share of the limit, float64", 0.80, 0.95, "%",
@@ -243,3 +243,17 @@ TARGETS = (
            _cuda_share("w2", replicates=64), case="w2"),
 )  # fmt: skip
 """docs/performance.md says what each row means and how it was reached."""
+
+
+def main(path: Path) -> int:
+    """Print the table for a benchmark.json; one of all cases has every row measured."""
+    head = json.loads(path.read_text(encoding="utf-8"))
+    for row in judged(head, whole=not head["named"]):
+        told = ("target", "wanted", "aim", "measured", "outcome")
+        sys.stdout.write("| " + " | ".join(row[key] or "–" for key in told) + " |\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -4,7 +4,7 @@ In an environment of its own, from the root of the checkout:
 
     python3.11 -m venv blazefl && blazefl/bin/pip install torch numba scipy jaxtyping
     blazefl/bin/pip install --ignore-requires-python "blazefl==2.0.3"
-    blazefl/bin/python -m gpu_bench.recorded.blazefl
+    blazefl/bin/python -m tests.benchmarks.recorded.blazefl
 
 The loop of BlazeFL's quickstart example, all clients in every round, in its recommended mode (a
 pool of two threads) and in its single-threaded one; the faster counts. Packages hold one float64
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from blazefl.core import BaseClientTrainer, BaseServerHandler, ThreadPoolClientTrainer
 
-from gpu_bench.recorded import beside
+from tests.benchmarks.recorded import beside
 
 WARM_UP, ROUNDS, CORES = 10, 200, 2
 
@@ -122,7 +122,7 @@ def main() -> None:
     beside.record(
         "blazefl", "blazefl", ours, seconds, end, WARM_UP + ROUNDS, engine=engine,
         least_milliseconds_by_engine={mode: 1e3 * seconds for mode, seconds in least.items()},
-        command="python -m gpu_bench.recorded.blazefl",
+        command="python -m tests.benchmarks.recorded.blazefl",
         remark="Its metadata asks for Python 3.12; this release runs on 3.11 unchanged. On Python "
         "3.14 without the global lock its threads would run side by side, on two cores at most "
         "twice as fast.",

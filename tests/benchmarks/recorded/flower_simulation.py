@@ -5,7 +5,7 @@ In an environment of its own (its pins contradict driftproof's), from the root o
     python3.11 -m venv flower
     flower/bin/pip install "flwr[simulation]" torch numba scipy jaxtyping
     export FLWR_TELEMETRY_ENABLED=0
-    flower/bin/python -m gpu_bench.recorded.flower_simulation
+    flower/bin/python -m tests.benchmarks.recorded.flower_simulation
 
 Flower's Simulation Runtime: Ray, one actor a core, all clients in every round, its own FedAvg
 without evaluation, messages of one float64 array. The first rounds, in which actors start and
@@ -23,7 +23,7 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
 
-from gpu_bench.recorded import beside
+from tests.benchmarks.recorded import beside
 
 WARM_UP, ROUNDS, CORES = 3, 60, 2
 
@@ -56,7 +56,7 @@ def main() -> None:
     """Simulate, compare with driftproof, record."""
     from flwr.simulation import run_simulation
 
-    from gpu_bench.recorded.flower_simulation import client_app  # sent to actors by its name
+    from tests.benchmarks.recorded.flower_simulation import client_app  # sent to actors by its name
 
     ours, strategy, ended = beside.ours(), Timed(), []
     server_app = ServerApp()
@@ -78,7 +78,7 @@ def main() -> None:
         "flower", "flwr", ours, np.diff(strategy.began)[WARM_UP:], ended[0],
         WARM_UP + ROUNDS + 1,
         engine=f"run_simulation, Ray, {CORES} actors of one core each",
-        command="python -m gpu_bench.recorded.flower_simulation",
+        command="python -m tests.benchmarks.recorded.flower_simulation",
     )  # fmt: skip
 
 

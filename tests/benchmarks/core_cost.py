@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from toolkit import average, each
 from toolkit.federation import run, sampled_context
 from toolkit.measure import View
 
+ROOT = Path(__file__).parents[2]
 TURNS = 15
 """Runs of each of two kinds that are compared, taken in turn."""
 
@@ -91,7 +93,7 @@ def _exponent(case: Case, fixed: dict[str, Any], name: str, values: tuple[int, .
 
 MEMORY = """
 import resource
-from gpu_bench.core_cost import _whole
+from tests.benchmarks.core_cost import _whole
 from gpu_bench.workload import chosen
 from toolkit import average
 def peak():
@@ -118,7 +120,7 @@ def memory_growth() -> float:
     for case, few in (("w1", 20), ("w3", 300)):
         words = MEMORY.format(case=case, few=few, many=10 * few)
         ended = subprocess.run(
-            [sys.executable, "-c", words], capture_output=True, text=True, check=True
+            [sys.executable, "-c", words], capture_output=True, text=True, check=True, cwd=ROOT
         )
         found.append(float(ended.stdout))
     return max(found)

@@ -29,7 +29,7 @@ CLIENTS, LOCAL_STEPS, DIM, REPLICATES = 100, 10, 10, 64
 OURS = 400
 """Rounds of one run of driftproof (fewer with many replicates); its set-up is within its time."""
 TOLERANCE = 1e-9
-FILE = Path(__file__).parents[2] / "docs" / "benchmarks" / "recorded.json"
+FILE = Path(__file__).parents[3] / "docs" / "benchmarks" / "recorded.json"
 
 
 def workload(replicates: int) -> Workload:
