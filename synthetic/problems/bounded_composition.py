@@ -23,9 +23,9 @@ g^i(y; ζ) = g^i(y) + σ_3 ζ e·y.
 * L = slope·inner curvature + s²·curvature (O is gone from F);
 * σ_1 = a, σ_2 = (v² + a²)^½, σ_3 as given (a variance of a rank-one Jacobian: any norm);
 * for Local-SCGDM: the expected functions' Lipschitz constants s c k and the two curvatures; root
-  mean squares of the gradients, for the outer one (E|G + σ_3 ζ|²)^½ = (G² + σ_3²)^½, for the inner one
-  (s² + a²)^½ if r = 1, else ((s + a)²/2 + max(s, |s − a|)²/2)^½, since the other singular values
-  may be s (both increase in ψ' ≤ s and in |cos| ≤ 1).
+  mean squares of the gradients, for the outer one (E|G + σ_3 ζ|²)^½ = (G² + σ_3²)^½, for the inner
+  one (s² + a²)^½ if r = 1, else ((s + a)²/2 + max(s, |s − a|)²/2)^½, since the other singular
+  values may be s (both increase in ψ' ≤ s and in |cos| ≤ 1).
 
 **Optimum.** In y = ψ_1(Qᵀw), a bijection of R^r, F is convex and even: attained at w = 0, inf F is
 (1/n) Σ H(b_i − o_i).

@@ -27,7 +27,7 @@ class State(NamedTuple):
     r"(x_{t+1}^{(k)}, u_{t+1}^{(k)}) = (\bar x_{t+1}, \bar u_{t+1}) \text{ if } p \mid t+1",
 )
 class LocalSCGD(Algorithm):
-    r"""Federated SCGD: local steps of the Local-SCGDM paper's (2); x and u are averaged every p of them.
+    r"""Federated SCGD: local steps (2) of the Local-SCGDM paper; x and u are averaged every p.
 
     It is described in two places: (2) gives the step, section 5.1 says that "we average the model
     states and inner states u every p local iterations". x and u go in one message. Where it starts
