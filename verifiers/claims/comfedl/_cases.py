@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import Case, grid
@@ -16,7 +18,7 @@ NOISY = BoundedComposition(
 
 def wide(
     rounds: int,
-    branch: str = "general",
+    branch: Literal["general", "special"] = "general",
     heterogeneity: float = 0.0,
     inner_heterogeneity: float = 0.0,
 ) -> list[Case[BoundedComposition, ComFedL]]:

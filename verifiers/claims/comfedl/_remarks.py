@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from sympy import Rational, log, symbols
 
@@ -20,7 +21,12 @@ FLOORS = [
 ]
 
 
-def case(problem: BoundedComposition, steps: int, branch: str, outer_batch: int = 1) -> Case:
+def case(
+    problem: BoundedComposition,
+    steps: int,
+    branch: Literal["general", "special"],
+    outer_batch: int = 1,
+) -> Case:
     """Return a case of T = steps that attains the rate: η = T^{-1/2}, b = T, τ = 2."""
     method = ComFedL(
         branch=branch, local_steps=2, step_size=steps**-0.5, batch=steps, outer_batch=outer_batch

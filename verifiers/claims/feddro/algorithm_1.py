@@ -24,7 +24,6 @@ CURVED = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
     distance=1.1,
 )  # fmt: skip
-SHARING = sweep("case-1", "case-2", "every-step")
 
 
 def transcribed(
@@ -75,10 +74,18 @@ def transcribed(
     r"g_k(x_k^{t+1});\quad t+1 \bmod I = 0:\; x_k^{t+1} = \bar x^{t+1},\; y_k^{t+1} = "
     r"g_k(\bar x^{t+1}) \text{ [I], } \bar y^{t+1} \text{ [II]}",
     cases=[
-        *grid(CURVED, CompositionalFedAvg(local_steps=sweep(1, 3), sharing=SHARING), rounds=4),
+        *grid(
+            CURVED,
+            CompositionalFedAvg(
+                local_steps=sweep(1, 3), sharing=sweep("case-1", "case-2", "every-step")
+            ),
+            rounds=4,
+        ),
         *grid(
             BiasAmplification(heterogeneity=sweep("slopes", "offsets")),
-            CompositionalFedAvg(local_steps=3, sharing=SHARING, decay=1.5),
+            CompositionalFedAvg(
+                local_steps=3, sharing=sweep("case-1", "case-2", "every-step"), decay=1.5
+            ),
             rounds=4,
         ),
     ],
