@@ -13,7 +13,7 @@ import pytest
 
 from toolkit.constants import Letters
 from toolkit.errors import DriftproofError
-from verifiers.claims.comfedl.full_participation import bound, full_participation
+from verifiers.claims.comfedl.full_participation import full_participation, right_side
 from verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest
 from verifiers.terms import Terms
 
@@ -82,9 +82,9 @@ def test_each_part_of_the_error_has_the_bound_that_is_claimed(batch, outer_batch
 
 
 def test_the_schedules_of_the_optimal_rate_have_the_exponents_that_are_stated():
-    assert largest(bound, THIRD, 2 * THIRD) == -2 * THIRD
-    assert largest(bound, HALF, 1) == -HALF
-    assert largest(bound, THIRD, THIRD) == -THIRD  # minibatches that grow too slowly
+    assert largest(right_side, THIRD, 2 * THIRD) == -2 * THIRD
+    assert largest(right_side, HALF, 1) == -HALF
+    assert largest(right_side, THIRD, THIRD) == -THIRD  # minibatches that grow too slowly
 
 
 def test_a_small_step_and_all_clients_are_checked_for_each_case():

@@ -52,7 +52,7 @@ class MixedOracles(BoundedOracles):
 
 
 class Mixed(Skew):
-    """Problem (2) of 004, h + f(g) with the mean of g_k inside: h is not 0, f is common."""
+    """Problem (2) of FedDRO, h + f(g) with the mean of g_k inside: h is not 0, f is common."""
 
     inside = True
 

@@ -1,4 +1,4 @@
-"""FedAvg for compositions a second time, from Algorithm 1 of 004, client by client in numpy."""
+"""FedAvg for compositions a second time, from Algorithm 1 of FedDRO (2023), by numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FedNest and its relatives a second time, client by client in plain numpy, as 002 has them.
+"""FedNest and its relatives a second time, client by client in numpy, as the slides have them.
 
 The clients below know the problems' formulas and the pseudo-code knows the clients; neither knows
 the federation, its oracles or its collectives. Only what chance decided is asked of a context.

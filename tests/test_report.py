@@ -201,19 +201,42 @@ def test_a_claims_verdict_follows_from_its_rows(verdicts, vacuous, expected):
 
 
 def test_every_paper_that_a_claim_names_is_cited_and_linked():
-    import re as regex
-
     from toolkit.discover import leaves
     from verifiers.citations import cited
 
+    paper = re.compile(r"arXiv v1|\bv3|(?:FedNest|Local-SCGDM|FedDRO) \(20\d\d\)")
     for leaf in leaves("claim").values():
         source = leaf.load().source
         found = cited(leaf.path, source)
-        assert {document for document, _, _ in found} == set(regex.findall(r"\b0\d\d\b", source))
+        assert {tag for tag, _, _ in found} == set(paper.findall(source)), source
         for _, what, entry in found:
             assert "\n" not in what
             assert entry.count("@") == 1
             assert entry.count("{") == entry.count("}")
+
+
+def test_an_entry_is_found_by_its_tag_and_by_no_part_of_another_word(tmp_path):
+    from verifiers.citations import cited
+
+    entry = "@misc{{{0},\n  year = {{2021}},\n}}"
+    entries = {"arXiv v1": "preprint", "v3": "journal", "Other (2023)": "other"}
+    texts = [f"% {tag}: the {key}\n{entry.format(key)}" for tag, key in entries.items()]
+    text = "\n\n".join([*texts, "% no tag\n" + entry.format("untagged")])
+    (tmp_path / "papers.bib").write_text(text, encoding="utf-8")
+    for source, expected in {
+        "ComFedL, arXiv v1 and v3, Lemma 2": ["arXiv v1", "v3"],
+        "ComFedL, arXiv v3, (6)": ["v3"],
+        "ComFedL, arXiv v1, (27); v3, (22)": ["arXiv v1", "v3"],
+        "ComFedL, arXiv v12, as in v34": [],
+        "Other (2023), Theorem 1": ["Other (2023)"],
+        "Another (2023), as Other 2023": [],
+        "my notes, Lemma 1": [],
+    }.items():
+        found = cited(tmp_path / "claim.py", source)
+        assert [tag for tag, _, _ in found] == expected, source
+    assert cited(tmp_path / "elsewhere" / "claim.py", "Other (2023)") == []
+    ((_, what, bibtex),) = cited(tmp_path / "claim.py", "Other (2023)")
+    assert (what, bibtex) == ("the other", entry.format("other"))
 
 
 def test_differences_are_told_in_the_order_of_their_weight():

@@ -108,7 +108,7 @@ class OneSample(Composition, Protocol):
 class Bilevel(Protocol):
     """Oracles of a bilevel problem: f_i of the upper level, g_i of the lower one.
 
-    002 calls the levels outer and inner; here these words are a composition's. Points are x
+    FedNest calls the levels outer and inner; here these words are a composition's. Points are x
     [clients, upper_dim, replicates] and y [clients, lower_dim, replicates], each client's own.
     """
 

@@ -6,21 +6,26 @@ import re
 from functools import cache
 from pathlib import Path
 
-ENTRY = re.compile(r"^% (\d{3}): ([^\n]+)\n(@\w+\{.*?^\})", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^% ([^\n:]+): ([^\n]+)\n(@\w+\{.*?^\})", re.MULTILINE | re.DOTALL)
+"""Tag, what the document is, and the BibTeX. An entry without this line above it is no source."""
 
 
 def cited(path: Path, source: str) -> list[tuple[str, str, str]]:
-    """Return (document, what it is, BibTeX) of each paper that a claim's source names.
+    """Return (tag, what it is, BibTeX) of each paper whose tag stands in a claim's source.
+
+    A tag is a part of the sources that no other word contains: "arXiv v1" of "ComFedL, arXiv v1".
 
     Args:
         path: the claim's file; a user's own needs no papers.bib beside it.
-        source: such as "000, Lemma 4 (37)".
+        source: such as "ComFedL, arXiv v1 and v3, Lemma 2".
     """
-    return [entry for entry in _entries(path.parent / "papers.bib") if entry[0] in source]
+    entries = _entries(path.parent / "papers.bib")
+    return [entry for entry in entries if re.search(rf"(?<!\w){re.escape(entry[0])}(?!\w)", source)]
 
 
 @cache
 def _entries(path: Path) -> list[tuple[str, str, str]]:
     if not path.is_file():
         return []
-    return [tuple(found) for found in ENTRY.findall(path.read_text(encoding="utf-8"))]
+    text = path.read_text(encoding="utf-8")
+    return [(tag, what, bibtex) for tag, what, bibtex in ENTRY.findall(text)]

@@ -1,4 +1,4 @@
-"""FedAvg for compositions (Case II), a period of I = 10 steps, without noise as 004 states it.
+"""FedAvg for compositions (Case II), a period of I = 10 steps, without noise as FedDRO states it.
 
 A client's step evaluates g_k and ∇g_k at two points and ∇f_k at its embedding, and moves x; every
 tenth step models and embeddings are averaged.

@@ -6,9 +6,9 @@ A = amplitude, ω = frequency and its own centre c = c_{k,i}; with λ = adaptati
     F(x) = (1/K) Σ_k (1/n) Σ_i L_{k,i}(x − λ∇L_{k,i}(x)).
 
 As a composition: inner g_k(x) has one block a task, y_i = (x − λ∇L_i(x))/√n in R^d, and outer
-f_k(y) = (1/n) Σ_i L_i(√n y_i). With one task that is 003 (8); the scale 1/√n keeps every constant
-independent of n. Centres: c_{k,i} = ±heterogeneity ± task_heterogeneity, pairs of clients and of
-tasks on opposite sides.
+f_k(y) = (1/n) Σ_i L_i(√n y_i). With one task that is (8) of the Local-SCGDM paper; the scale
+1/√n keeps every constant independent of n. Centres: c_{k,i} = ±heterogeneity ± task_heterogeneity,
+pairs of clients and of tasks on opposite sides.
 
 **Noise.** L(x; ξ) = L(x) + s ξ Σ_j ε_j cos(ωx_j), ξ = ±1 for each task: training noise ξ in g,
 test noise ζ in f, drawn apart. ε_j = 1 ("aligned") or (−1)^{j+1} ("alternating").
@@ -61,7 +61,7 @@ GRID = 1 << 17
 
 @problem(
     name="analytic-maml",
-    source="003, problem (8) under Assumption 3.8",
+    source="Local-SCGDM (2022), problem (8) under Assumption 3.8",
     statement=r"F(x) = \frac1K\sum_{k=1}^K \frac1n\sum_{i=1}^n "
     r"\mathcal{L}^{(k)}_i\big(x - \lambda\nabla\mathcal{L}^{(k)}_i(x)\big)",
 )

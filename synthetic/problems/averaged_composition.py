@@ -1,4 +1,4 @@
-r"""A composition whose inner functions are averaged inside: every constant of 004, exactly.
+r"""A composition whose inner functions are averaged inside: every constant of FedDRO, exactly.
 
 **Objective.** Φ(x) = (1/K) Σ_k h_k(x) + f((1/K) Σ_k g_k(x)), with r = min(d, p), Q and P the
 embeddings of the first r coordinates, e the first unit vector and clients in pairs with signs ±
@@ -43,7 +43,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="averaged-composition",
-    source="004, problem (2) under Assumptions 3.2–3.4",
+    source="FedDRO (2023), problem (2) under Assumptions 3.2–3.4",
     statement=r"\Phi(x) = \frac1K\sum_{k=1}^K h_k(x) + f\Big(\frac1K\sum_{k=1}^K g_k(x)\Big)",
 )
 class AveragedComposition(CompositionProblem):
@@ -60,7 +60,7 @@ class AveragedComposition(CompositionProblem):
         inner_slope: s.
         inner_curvature: L_g.
         inner_heterogeneity: ρ in [0, 1); Δ_g = ρ s.
-        inner_offset: o, how far the inner values differ (no constant of 004 bounds it).
+        inner_offset: o, how far the inner values differ (no constant of FedDRO bounds it).
         outer_slope, outer_curvature: B_f and L_f.
         plain_slope, plain_curvature: of H_h (slope 0: none).
         plain_tilt: κ = Δ_h.

@@ -1,8 +1,8 @@
 r"""Scalar compositions on which averaging models alone, or models and embeddings, goes astray.
 
 **Objective.** g_k(x) = a_k x + c_k and f = the Huber function of curvature 1 and slope B, so that
-f'(y) = clip(y, ±B). ``objective_of`` "averaged" is 004's Φ = f((1/K) Σ g_k), "client-wise" 003's
-F = (1/K) Σ f(g_k); the oracles are the same.
+f'(y) = clip(y, ±B). ``objective_of`` "averaged" is FedDRO's Φ = f((1/K) Σ g_k), "client-wise"
+Local-SCGDM's F = (1/K) Σ f(g_k); the oracles are the same.
 
 * "slopes" (gradient heterogeneity): K = 2, a = (2, −1), c = (0, 1), B = 3. Φ' = (x + 1)/4 and
   x_Φ = −1; F' = (5x − 1)/2 and x_F = 1/5. The clients' own minimisers are 0 and 1, and x_Φ is not
@@ -41,7 +41,7 @@ MINIMUM = {
 
 @problem(
     name="bias-amplification",
-    source="004, Theorem 4.1; a construction of driftproof's",
+    source="FedDRO (2023), Theorem 4.1; a construction of driftproof's",
     statement=r"\Phi(x) = f\Big(\frac1K\sum_k (a_kx+c_k)\Big),\quad f'(y) = "
     r"\mathrm{clip}(y,\pm B)",
 )

@@ -1,4 +1,4 @@
-r"""A composition with bounded gradients on all of R^d: every constant of 000, 001 and 003, exactly.
+r"""A composition with bounded gradients on R^d: the constants of ComFedL and Local-SCGDM, exactly.
 
 **Objective.** F(w) = (1/n) Σ_i g^i(f^i(w)) with, for r = min(d, p) and the embeddings
 Q: R^r → R^d, P: R^r → R^p of the first r coordinates (ComFedL commutes with rotations, so nothing
@@ -22,10 +22,10 @@ g^i(y; ζ) = g^i(y) + σ_3 ζ e·y.
 * L_f = s c k + a;  G_g = slope + opposition slope + σ_3;  L_g = the two curvatures summed;
 * L = slope·inner curvature + s²·curvature (O is gone from F);
 * σ_1 = a, σ_2 = (v² + a²)^½, σ_3 as given (a variance of a rank-one Jacobian: any norm);
-* for 003: the expected functions' Lipschitz constants s c k and the two curvatures; root mean
-  squares of the gradients, for the outer one (E|G + σ_3 ζ|²)^½ = (G² + σ_3²)^½, for the inner one
-  (s² + a²)^½ if r = 1, else ((s + a)²/2 + max(s, |s − a|)²/2)^½, since the other singular values
-  may be s (both increase in ψ' ≤ s and in |cos| ≤ 1).
+* for Local-SCGDM: the expected functions' Lipschitz constants s c k and the two curvatures; root
+  mean squares of the gradients, for the outer one (E|G + σ_3 ζ|²)^½ = (G² + σ_3²)^½, for the inner
+  one (s² + a²)^½ if r = 1, else ((s + a)²/2 + max(s, |s − a|)²/2)^½, since the other singular
+  values may be s (both increase in ψ' ≤ s and in |cos| ≤ 1).
 
 **Optimum.** In y = ψ_1(Qᵀw), a bijection of R^r, F is convex and even: attained at w = 0, inf F is
 (1/n) Σ H(b_i − o_i).
@@ -51,7 +51,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="bounded-composition",
-    source="000/001, problem (1) under Assumptions 1–4",
+    source="ComFedL, problem (1) under Assumptions 1–4",
     statement=r"F(w) = \frac1n\sum_{i=1}^n g^i(f^i(w))",
 )
 class BoundedComposition(CompositionProblem):

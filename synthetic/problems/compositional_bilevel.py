@@ -46,7 +46,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="compositional-bilevel",
-    source="002, the compositional case",
+    source="FedNest (2022), slides, the compositional case",
     statement=r"f_i(x, y) = h_i(x) + f(y), \quad g_i(x, y) = \tfrac12\|y - r_i(x)\|^2",
 )
 class CompositionalBilevel(BilevelProblem):

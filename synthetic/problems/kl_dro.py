@@ -64,7 +64,7 @@ class DROProblem(CompositionProblem):
 
 @problem(
     name="kl-dro",
-    source="000/001, problems (4), (5) and (6)",
+    source="ComFedL, problems (4), (5) and (6)",
     statement=r"\min_w\max_{r\in\Delta}\sum_i r_i f^i(w) - \gamma\sum_i r_i\log(n r_i)",
 )
 class KLDRO(DROProblem):

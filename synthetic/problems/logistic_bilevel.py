@@ -59,7 +59,7 @@ THIRD = 1 / (6 * 3**0.5)
 
 @problem(
     name="logistic-bilevel",
-    source="002, the assumptions of its theory and its motivating example",
+    source="FedNest (2022), slides, the assumptions of its theory and its motivating example",
     statement=r"f_i = \tfrac1{n'}\sum_j \log(1+e^{-l'_{ij}a_{ij}'^\top y}) + "
     r"\tfrac\lambda2\|x\|^2, \quad g_i = \tfrac1n\sum_j\log(1+e^{-l_{ij}a_{ij}^\top y}) + "
     r"\tfrac\nu2\|y\|^2 - y^\top C_i x",

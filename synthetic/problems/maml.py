@@ -51,7 +51,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="maml",
-    source="000/001, problems (7) and (10)",
+    source="ComFedL, problems (7) and (10)",
     statement=r"F(w) = \frac1n\sum_{i=1}^n g\big(f_i(w - \eta\nabla f_i(w))\big)",
 )
 class MAML(CompositionProblem):

@@ -1,7 +1,7 @@
 r"""Scalar clients whose curvatures cancel in the average: F is far smoother than any client.
 
 **Objective.** Inner f^±(w) = h(w) ± o(w), the outer function g(y) = y common to all clients and
-without noise (the special problem of 000). h is the Huber function with derivative
+without noise (the special problem of ComFedL, arXiv v1). h is the Huber function with derivative
 clip(curvature·w, ±slope), o the one with derivative clip(opposition_curvature·(w − a), ±
 opposition_slope), a = opposition_centre. Clients come in pairs; an odd one out has h alone, so
 F = (1/n) Σ f^i = h exactly.
@@ -38,7 +38,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="opposed-clients",
-    source="000/001, problem (1); a construction of driftproof's",
+    source="ComFedL, problem (1); a construction of driftproof's",
     statement=r"F(w) = \frac1n\sum_{i=1}^n g(f^i(w)),\quad f^\pm = h \pm o,\; g(y) = y",
 )
 class OpposedClients(CompositionProblem):

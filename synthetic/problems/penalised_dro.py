@@ -49,7 +49,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="penalised-dro",
-    source="004, problem (3) in the form (2)",
+    source="FedDRO (2023), problem (3) in the form (2)",
     statement=r"\min_x\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i) - \lambda D(p,\mathbf{1}/m)",
 )
 class PenalisedDRO(CompositionProblem):

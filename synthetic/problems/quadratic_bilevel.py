@@ -44,7 +44,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="quadratic-bilevel",
-    source="002, assumptions of the slide Theory",
+    source="FedNest (2022), slides, assumptions of the slide Theory",
     statement=r"f_i = \varphi(y-a_i) + \tfrac{\lambda_i}2\|x\|^2 + \kappa_i x_1, \quad "
     r"g_i = \tfrac12 y^\top H_i y - y^\top(C_i x + e_i)",
 )

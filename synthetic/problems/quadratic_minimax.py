@@ -1,4 +1,4 @@
-r"""The quadratic minimax family of 002, with an exact spectrum.
+r"""The quadratic minimax family of FedNest, with an exact spectrum.
 
 **Objective.** min_x max_y (1/n) Σ f_i(x, y), f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², with
 A_i = U diag(s ± h) Vᵀ, U and V products of two Householder reflections, s equally spaced from
@@ -42,7 +42,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="quadratic-minimax",
-    source="002, minimax example",
+    source="FedNest (2022), slides, minimax example",
     statement=r"\min_x\max_y \frac1n\sum_i -\Big[\tfrac12\|y\|^2 - b_i^\top y + y^\top A_i x\Big]"
     r" + \tfrac{\lambda}{2}\|x\|^2",
 )

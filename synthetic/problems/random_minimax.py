@@ -1,4 +1,4 @@
-r"""The minimax problem of 002 with the random data of its public code.
+r"""The minimax problem of FedNest with the random data of its public code.
 
 **Objective.** min_x max_y (1/m) Σ f_i(x, y), f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖², the
 slides' ("printed"). The public notebook (ucr-optml/FedNest, minmax_synthetic.ipynb) follows the
@@ -40,7 +40,7 @@ STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
 
 @problem(
     name="random-minimax",
-    source="002, minimax experiment",
+    source="FedNest (2022), slides, minimax experiment",
     statement=r"\min_x\max_y \frac1m\sum_i -\Big[\tfrac12\|y\|^2 - b_i^\top y + y^\top A_i x\Big]"
     r" + \tfrac{\lambda}{2}\|x\|^2, \quad A_i = t_i I,\ b_i \sim N(0, s_i^2 I)",
 )

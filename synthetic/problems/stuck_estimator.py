@@ -30,7 +30,7 @@ from toolkit.problem import Solution, problem
 
 @problem(
     name="stuck-estimator",
-    source="000/001, problem (1); a construction of driftproof's",
+    source="ComFedL, problem (1); a construction of driftproof's",
     statement=r"F(w) = g\big(\mathbb{E}_\xi[w + \sigma\xi]\big),\quad "
     r"g'(y) = G\max(0, 1 - |y|/\sigma)",
 )

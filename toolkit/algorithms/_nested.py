@@ -1,4 +1,4 @@
-r"""What FedNest and its relatives share: FedInn, FedIHGP and FedOut of 002, tick by tick.
+r"""What FedNest and its relatives share: FedInn, FedIHGP and FedOut, tick by tick.
 
 One round is one k of Algorithm FedNest: T inner calls of ``inner_steps`` local steps each, then one
 outer call of ``outer_steps`` local steps; each local step is one tick of the engine.
@@ -55,8 +55,8 @@ class Nested(Algorithm):
         inner_calls: T, calls of FedInn a round.
         inner_steps, outer_steps: τ, local steps of a call of FedInn and of FedOut.
         inner_step_size, outer_step_size: β and α.
-        terms: N of the Neumann series; 0 leaves the indirect part out, as 002's method for minimax
-            problems does, where ∇_y f = 0 at y*(x).
+        terms: N of the Neumann series; 0 leaves the indirect part out, as FedNest's method
+            for minimax problems does, where ∇_y f = 0 at y*(x).
         series: "sampled" (N' uniform on {0, …, N − 1} and one product, as printed) or "summed"
             (the partial sum of N matrix products, as the paper's public code has it).
         batch: samples a draw.

@@ -20,13 +20,13 @@ class State(NamedTuple):
 
 @algorithm(
     name="comfedl",
-    source="000 and 001, Algorithm 1",
+    source="ComFedL, arXiv v1 and v3, Algorithm 1",
     statement=r"w^i_{s,t+1} = w^i_{s,t} - \eta\, \nabla f^i_{\mathcal{B}}(w^i_{s,t})^{\top}"
     r"\nabla g^i_{\tilde{\mathcal{B}}}(f^i_{\mathcal{B}}(w^i_{s,t})),\; "
     r"\bar w_{s+1} = \tfrac1m \sum_{i\in\mathcal{C}_s} w^i_{s,\tau}",
 )
 class ComFedL(Algorithm):
-    r"""Compositional federated learning, Algorithm 1 of 000 and 001.
+    r"""Compositional federated learning, Algorithm 1 of ComFedL.
 
     The estimator u = ∇g_B̃(f_B(w))ᵀ∇f_B(w) plugs a minibatch mean into ∇g, so it is biased
     unless ∇g is affine.
@@ -48,7 +48,7 @@ class ComFedL(Algorithm):
         outer_batch: b1, outer samples ζ a step (second branch).
         participation: m/n, the share of clients sampled (uniformly) each round.
         branch: "general" draws ζ (problem (1)); "special" takes the common outer function without
-            noise (000's first branch).
+            noise (the first branch of arXiv v1).
         samples: "shared" computes f_B and ∇f_B from one minibatch, as printed; "independent"
             draws a minibatch for each.
     """

@@ -20,14 +20,14 @@ class State(NamedTuple):
 
 @algorithm(
     name="compositional-fedavg",
-    source="004, Algorithm 1 and Theorem 4.2",
+    source="FedDRO (2023), Algorithm 1 and Theorem 4.2",
     statement=r"x_k^{t+1} = x_k^t - \eta^t\nabla g_k(x_k^t)\nabla f(y_k^t),\quad "
     r"y_k^{t+1} = g_k(x_k^{t+1})",
 )
 class CompositionalFedAvg(Algorithm):
-    r"""Vanilla FedAvg for compositions, Algorithm 1 of 004, and its modification in Theorem 4.2.
+    r"""Vanilla FedAvg for compositions, Algorithm 1 of FedDRO, and its modification in Theorem 4.2.
 
-    The oracles are asked for expectations: 004 states the algorithm without noise.
+    The oracles are asked for expectations: FedDRO states the algorithm without noise.
 
     One step of size 0.1 at x = ¼, g_1 = 2x, g_2 = 1 − x, f'(y) = y. With ȳ shared it is along
     Φ' = (x + 1)/4 = 0.3125; "case-1" goes along (2g_1 − g_2)/2 = ⅛, to 0.2375:

@@ -30,7 +30,7 @@ class State(NamedTuple):
 
 @algorithm(
     name="drfl",
-    source="Deng, Kamani & Mahdavi 2020 (DRFA), Algorithm 1; 000 and 001 call it DRFL",
+    source="Deng, Kamani & Mahdavi 2020 (DRFA), Algorithm 1; ComFedL's papers call it DRFL",
     statement=r"\bar w_{s+1} = \tfrac1m\sum_{i\in D_s} w^i_{s,\tau},\; D_s\sim\lambda_s;\quad "
     r"\lambda_{s+1} = \Pi_\Delta\big(\lambda_s + \tau\gamma v\big),\; "
     r"v_i = \tfrac nm f_i(w_{s,t'};\xi),\; i\in U_s",
@@ -56,7 +56,7 @@ class DRFL(Algorithm):
         local_steps: τ.
         step_size: η.
         batch: samples a step, and samples of a reported loss.
-        weight_step: γ, the step of λ (8·10⁻² in 000 and 001).
+        weight_step: γ, the step of λ (8·10⁻² in ComFedL's papers).
         cohort: m, clients drawn each round (0: as many as there are).
     """
 

@@ -20,7 +20,7 @@ class State(NamedTuple):
 
 @algorithm(
     name="fedavg",
-    source="McMahan et al. 2017, as compared with in 000/001 section 5.1",
+    source="McMahan et al. 2017, as compared with in ComFedL section 5.1",
     statement=r"w^i_{s,t+1} = w^i_{s,t} - \eta \nabla f^i_{\mathcal{B}}(w^i_{s,t}),\; "
     r"\bar w_{s+1} = \sum_{i\in\mathcal{C}_s} r_i w^i_{s,\tau}",
 )

@@ -21,7 +21,7 @@ class State(NamedTuple):
 
 @algorithm(
     name="fedavg-s",
-    source="Hou et al. 2021, as compared with in 002",
+    source="Hou et al. 2021, as compared with in FedNest",
     statement=r"y_{i,\nu+1} = y_{i,\nu} + \beta\nabla_y f_i(x_{i,\nu}, y_{i,\nu}),\; "
     r"x_{i,\nu+1} = x_{i,\nu} - \alpha\nabla_x f_i(x_{i,\nu}, y_{i,\nu})",
 )
@@ -42,7 +42,7 @@ class FedAvgS(Algorithm):
         local_steps: τ, steps of both variables between averages.
         inner_step_size, outer_step_size: β and α.
         order: "simultaneous" takes both gradients at one point; "alternating" takes x's at the new
-            y, as the public notebook of 002 does.
+            y, as the public notebook of FedNest does.
         batch: samples a step.
         participation: the share of clients sampled (uniformly) each round.
     """

@@ -21,13 +21,13 @@ class State(NamedTuple):
 
 @algorithm(
     name="feddro",
-    source="004, Algorithm 2",
+    source="FedDRO (2023), Algorithm 2",
     statement=r"y_k^t = (1-\beta)\big(\bar y^{t-1} - g_k(x_k^{t-1};b_g)\big) + g_k(x_k^t;b_g),"
     r"\quad \bar y^t = \tfrac1K\sum_k y_k^t, \quad x_k^{t+1} = x_k^t - \eta\big(\nabla h_k(x_k^t;"
     r"b_h) + \nabla g_k(x_k^t;b_g)\nabla f(\bar y^t)\big)",
 )
 class FedDRO(Algorithm):
-    r"""FedDRO, Algorithm 2 of 004: a STORM-like estimate of g, averaged every step.
+    r"""FedDRO, Algorithm 2 of its paper: a STORM-like estimate of g, averaged every step.
 
     Two collectives: the embedding ȳ every step (T rounds of d_g reals) and the model every
     ``local_steps`` steps (⌊T/I⌋ rounds of d reals).

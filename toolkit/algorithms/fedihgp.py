@@ -23,7 +23,7 @@ class State(NamedTuple):
 
 @algorithm(
     name="fedihgp",
-    source="002, FedIHGP",
+    source="FedNest (2022), slides, FedIHGP",
     statement=r"p_0 = \tfrac{N}{\ell_{g,1}|S_0|}\sum_{i\in S_0}\nabla_y f_i(x, y;\xi_{i,0}),\; "
     r"p_n = \tfrac1{|S_n|}\sum_{i\in S_n}\big(I - \tfrac1{\ell_{g,1}}\nabla^2_y g_i(x, y;"
     r"\zeta_{i,n})\big)p_{n-1}, \quad n \le N' \sim U\{0,\dots,N-1\}",

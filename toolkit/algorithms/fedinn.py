@@ -10,7 +10,7 @@ from toolkit.parameters import Flag
 
 @algorithm(
     name="fedinn",
-    source="002, Proposed Algorithm: FedInn, with FedSVRG",
+    source="FedNest (2022), slides, Proposed Algorithm: FedInn, with FedSVRG",
     statement=r"y_{i,\nu+1} = y_{i,\nu} - \beta\big(\nabla_y g_i(x, y_{i,\nu};\zeta_{i,\nu}) -"
     r"\nabla_y g_i(x, y;\zeta_{i,\nu}) + \tfrac1m\sum_j\nabla_y g_j(x, y;\zeta_j)\big),\; "
     r"y^+ = \tfrac1m\sum_i y_{i,\tau}",
@@ -32,7 +32,7 @@ class FedInn(Nested):
     1.9
 
     Args:
-        variance_reduced: False leaves q out: FedAvg on y, "SGD on y" in 002's table.
+        variance_reduced: False leaves q out: FedAvg on y, "SGD on y" in FedNest's table.
     """
 
     variance_reduced: Flag = True

@@ -8,7 +8,7 @@ from toolkit.algorithms._nested import Nested
 
 @algorithm(
     name="fednest",
-    source="002, Proposed Algorithm: FedNest, with FedInn, FedOut and FedIHGP",
+    source="FedNest (2022), slides, Proposed Algorithm: FedNest, with FedInn, FedOut and FedIHGP",
     statement=r"y^{k+1} = \mathrm{FedInn}(x^k, y^k, \beta^k),\; "
     r"x^{k+1} = \mathrm{FedOut}(x^k, y^{k+1}, \alpha^k)",
 )

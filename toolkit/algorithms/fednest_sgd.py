@@ -8,7 +8,7 @@ from toolkit.algorithms._nested import Nested
 
 @algorithm(
     name="fednest-sgd",
-    source="002, table of LFedNest",
+    source="FedNest (2022), slides, table of LFedNest",
     statement=r"y_{i,\nu+1} = y_{i,\nu} - \beta\nabla_y g_i(x^k, y_{i,\nu}; \zeta_{i,\nu}),\; "
     r"x^{k+1} = \mathrm{FedOut}(x^k, y^{k+1}, \alpha^k)",
 )

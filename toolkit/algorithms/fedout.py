@@ -9,7 +9,7 @@ from toolkit.oracles import Bilevel
 
 @algorithm(
     name="fedout",
-    source="002, Proposed Algorithm: FedOut, with FedSVRG and FedIHGP",
+    source="FedNest (2022), slides, Proposed Algorithm: FedOut, with FedSVRG and FedIHGP",
     statement=r"x_{i,\nu+1} = x_{i,\nu} - \alpha\big(\nabla_x f_i(x_{i,\nu}, y^+;\xi_{i,\nu}) -"
     r"\nabla_x f_i(x, y^+;\xi_{i,\nu}) + h\big), \quad h = \tfrac1m\sum_j\big(\nabla_x f_j -"
     r"\nabla^2_{xy}g_j\,p_{N'}\big)(x, y^+)",

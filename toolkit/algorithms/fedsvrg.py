@@ -22,7 +22,7 @@ class State(NamedTuple):
 
 @algorithm(
     name="fedsvrg",
-    source="002, FedSVRG, after Konečný et al. 2018",
+    source="FedNest (2022), slides, FedSVRG, after Konečný et al. 2018",
     statement=r"x_{i,\nu+1} = x_{i,\nu} + \alpha h_{i,\nu}, \quad h_{i,\nu} = "
     r"-\nabla f_i(x_{i,\nu};\xi_{i,\nu}) + \nabla f_i(x^k;\xi_{i,\nu}) - \tfrac1m\sum_j"
     r"\nabla f_j(x^k;\xi_j), \quad x^{k+1} = \tfrac1m\sum_i x_{i,\tau}",

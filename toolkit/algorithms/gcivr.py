@@ -27,8 +27,8 @@ class State(NamedTuple):
 
 @algorithm(
     name="gcivr",
-    source="Haddadpour et al. 2022, as compared with in 004 Table 1 and section 6, after Zhang & "
-    "Xiao 2019",
+    source="Haddadpour et al. 2022, as compared with in FedDRO (2023), Table 1 and section 6, "
+    "after Zhang & Xiao 2019",
     statement=r"y_k^t = y_k^{t-1} + g_k(x^t;b) - g_k(x^{t-1};b), \quad z_k^t = z_k^{t-1} +"
     r"\nabla g_k(x^t;b) - \nabla g_k(x^{t-1};b), \quad v_k^t = v_k^{t-1} + \nabla h_k(x^t;b) -"
     r"\nabla h_k(x^{t-1};b), \quad x^{t+1} = x^t - \eta\big(\bar v^t + (\bar z^t)^{\top}"
@@ -40,8 +40,9 @@ class GCIVR(Algorithm):
     Every ``epoch_steps`` steps the estimates begin anew from large minibatches; in between they
     move by SARAH differences, a small minibatch taken at x^t and again, the *same* samples, at
     x^{t−1}. One minibatch serves g_k and its Jacobian, f has no noise, and nothing is projected.
-    004 gives no pseudocode: Table 1 has the sizes, √m inner and m outer, of m samples in all; the
-    recursion is that of Zhang & Xiao's CIVR. It communicates every step, so a round is one step.
+    FedDRO's paper gives no pseudocode: Table 1 has the sizes, √m inner and m outer, of m samples in
+    all; the recursion is that of Zhang & Xiao's CIVR. It communicates every step, so a round is one
+    step.
 
     One step of size 0.1 at x = ¼ for g_1 = 2x, g_2 = 1 − x, f'(y) = y: Φ' = (x + 1)/4 = 0.3125:
 
@@ -62,7 +63,7 @@ class GCIVR(Algorithm):
         sends: "direction" shares y (d_g reals), then v + zᵀ∇f(ȳ) (d reals): two rounds of
             communication a step; "jacobian" shares (y, z, v) at once and lets each client take the
             step: one round of d_g + d_g·d + d reals. The two agree where f is common to all
-            clients, as (2) of 004 has it; where it is not, "jacobian" lets the clients part.
+            clients, as (2) of FedDRO has it; where it is not, "jacobian" lets the clients part.
     """
 
     local_steps: Annotated[int, Constraint(1, 1, integer=True, why="clients share every step")] = 1

@@ -8,7 +8,7 @@ from toolkit.algorithms._nested import Nested
 
 @algorithm(
     name="lfednest",
-    source="002, Light-FedNest",
+    source="FedNest (2022), slides, Light-FedNest",
     statement=r"y_{i,\nu+1} = y_{i,\nu} - \beta\nabla_y g_i(x^k, y_{i,\nu}; \zeta_{i,\nu}),\; "
     r"x_{i,\nu+1} = x_{i,\nu} - \alpha\big(\nabla_x f_i - \nabla^2_{xy}g_i\,p_{i,N'}\big)"
     r"(x_{i,\nu}, y^{k+1})",

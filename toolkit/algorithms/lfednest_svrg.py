@@ -8,7 +8,7 @@ from toolkit.algorithms._nested import Nested
 
 @algorithm(
     name="lfednest-svrg",
-    source="Tarzanagh et al. 2022 (FedNest, ICML), the fourth row of the table that 002 shortens",
+    source="Tarzanagh et al. 2022 (FedNest, ICML), fourth row of the table that the slides shorten",
     statement=r"y^{k+1} = \mathrm{FedInn}(x^k, y^k, \beta^k),\; "
     r"x_{i,\nu+1} = x_{i,\nu} - \alpha\big(\nabla_x f_i - \nabla^2_{xy}g_i\,p_{i,N'}\big)"
     r"(x_{i,\nu}, y^{k+1})",

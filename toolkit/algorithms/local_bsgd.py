@@ -19,18 +19,18 @@ class State(NamedTuple):
 
 @algorithm(
     name="local-bsgd",
-    source="Huang et al. 2021, as compared with in 003 sections 2.2 and 5.1",
+    source="Huang et al. 2021, as compared with in Local-SCGDM sections 2.2 and 5.1",
     statement=r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}"
     r"\nabla f^{(k)}(g^{(k)}(x_t^{(k)};\xi);\zeta), \quad "
     r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad "
     r"x_{t+1}^{(k)} = \bar x_{t+1} \text{ if } p \mid t+1",
 )
 class LocalBSGD(Algorithm):
-    r"""Local biased SGD, which 003 also calls Local-MAML: its (2) with γ = 1.
+    r"""Local biased SGD, which the Local-SCGDM paper also calls Local-MAML: (2) with γ = 1.
 
     One minibatch gives g and ∇g, as (2) prints; z is biased unless ∇f is affine in y and g's value
-    and Jacobian are uncorrelated. 003 ascribes it to Huang et al. (2021), whose ComFedL with all
-    clients and the "general" branch it is, step for step; here in 003's letters.
+    and Jacobian are uncorrelated. That paper ascribes it to Huang et al. (2021), whose ComFedL
+    with all clients and the "general" branch it is, step for step; here in Local-SCGDM's letters.
 
     One step of size 0.1 at x = ¼: (2g_1 − g_2)/2 = ⅛ for g_1 = 2x and g_2 = 1 − x, f'(y) = y:
 

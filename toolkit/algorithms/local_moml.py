@@ -20,7 +20,7 @@ class State(NamedTuple):
 
 @algorithm(
     name="local-moml",
-    source="Wang, Yuan, Ying & Yang 2021, as compared with in 003 sections 2.2 and 5.1",
+    source="Wang, Yuan, Ying & Yang 2021, as compared with in Local-SCGDM sections 2.2 and 5.1",
     statement=r"u_{t+1}^{(k)} = (1-\beta)u_t^{(k)} + \beta g^{(k)}(x_t^{(k)};\xi), \quad "
     r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}\nabla f^{(k)}(u_{t+1}^{(k)};\zeta), \quad "
     r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad "
@@ -31,9 +31,9 @@ class LocalMOML(Algorithm):
 
     In meta-learning a client's inner state is one adapted model a task. A problem with several
     tasks stacks them in its inner map, so one u covers them all; every task takes part in every
-    step (003 samples 3 a step, which this does not). One minibatch gives g and ∇g. Where the
-    authors' code differentiates through the average, its z has a further factor β; here that factor
-    is left to the step size.
+    step (the Local-SCGDM paper samples 3 a step, which this does not). One minibatch gives g and
+    ∇g. Where the authors' code differentiates through the average, its z has a further factor β;
+    here that factor is left to the step size.
 
     Two steps where f' = 1, from x = 2: u is 2, then the mean of 2 and 1.9:
 
@@ -52,9 +52,9 @@ class LocalMOML(Algorithm):
         batch: inner samples ξ a step.
         outer_batch: outer samples ζ a step.
         start_batch: inner samples of the first u (and, in "restarted", of each round's first).
-        memory: "kept" maintains u over the rounds, as 003 says of it ("requires to maintain an
-            inner state u_t for each task"); "restarted" begins every round with a sample of g at
-            the new common model, as the authors' published code does.
+        memory: "kept" maintains u over the rounds, as the Local-SCGDM paper says of it ("requires
+            to maintain an inner state u_t for each task"); "restarted" begins every round with a
+            sample of g at the new common model, as the authors' published code does.
     """
 
     local_steps: PositiveInt = 1

@@ -20,16 +20,16 @@ class State(NamedTuple):
 
 @algorithm(
     name="local-scgd",
-    source="003, (2) and section 5.1, after Wang, Fang & Liu 2017",
+    source="Local-SCGDM (2022), (2) and section 5.1, after Wang, Fang & Liu 2017",
     statement=r"u_{t+1}^{(k)} = (1-\gamma)u_t^{(k)} + \gamma g^{(k)}(x_t^{(k)};\xi), \quad "
     r"z_t^{(k)} = \nabla g^{(k)}(x_t^{(k)};\xi)^{\top}\nabla f^{(k)}(u_t^{(k)};\zeta), \quad "
     r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)},\; "
     r"(x_{t+1}^{(k)}, u_{t+1}^{(k)}) = (\bar x_{t+1}, \bar u_{t+1}) \text{ if } p \mid t+1",
 )
 class LocalSCGD(Algorithm):
-    r"""Federated SCGD: local steps of 003's (2); x and u are averaged every p of them.
+    r"""Federated SCGD: local steps (2) of the Local-SCGDM paper; x and u are averaged every p.
 
-    003 describes it in two places: (2) gives the step, section 5.1 says that "we average the model
+    It is described in two places: (2) gives the step, section 5.1 says that "we average the model
     states and inner states u every p local iterations". x and u go in one message. Where it starts
     is not said: here u_0 = g(x_0; ξ), a sample of its own.
 
@@ -50,8 +50,8 @@ class LocalSCGD(Algorithm):
         batch: inner samples ξ a step, the same for g and ∇g, as printed.
         outer_batch: outer samples ζ a step.
         evaluate_at: where ∇f is taken. "before" is u_t, as (2) prints, so that the newest sample of
-            g waits a step; "after" is u_{t+1}, as in Wang, Fang & Liu 2017 and in line 8 of 003's
-            own Algorithm 1.
+            g waits a step; "after" is u_{t+1}, as in Wang, Fang & Liu 2017 and in line 8 of
+            Local-SCGDM's Algorithm 1.
     """
 
     local_steps: PositiveInt = 1

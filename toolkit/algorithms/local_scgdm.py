@@ -26,13 +26,13 @@ class State(NamedTuple):
 
 @algorithm(
     name="local-scgdm",
-    source="003, Algorithm 1",
+    source="Local-SCGDM (2022), Algorithm 1",
     statement=r"u_{t+1} = (1-\gamma\eta)u_t + \gamma\eta\, g(x_t;\cdot),\quad "
     r"z_t = \nabla g(x_t;\cdot)^{\top}\nabla f(u_{t+1};\cdot),\quad "
     r"m_{t+1} = (1-\alpha\eta)m_t + \alpha\eta z_t,\quad x_{t+1} = x_t - \beta\eta m_{t+1}",
 )
 class LocalSCGDM(Algorithm):
-    r"""Local stochastic compositional gradient descent with momentum, Algorithm 1 of 003.
+    r"""Local stochastic compositional gradient descent with momentum, Algorithm 1 of Local-SCGDM.
 
     At t = 0 u_1 = g(x_0;·) and m_1 = z_0. When mod(t + 1, p) = 0, u, m and x are averaged.
 

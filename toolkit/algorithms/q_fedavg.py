@@ -29,8 +29,9 @@ class State(NamedTuple):
 class QFedAvg(Algorithm):
     r"""Local SGD, then a step with weights F_k^q and an estimated Lipschitz constant.
 
-    000 and 001 compare with it (and attribute it to Liu et al. 2019). The Lipschitz constant of the
-    local problem is taken as 1/η, as its authors do. With q = 0 it is FedAvg with equal weights.
+    ComFedL's papers compare with it (and attribute it to Liu et al. 2019). The Lipschitz constant
+    of the local problem is taken as 1/η, as its authors do. With q = 0 it is FedAvg with equal
+    weights.
 
     At w = 0 every loss is log 2, so that fairness weighs all clients alike; at q = 0 the step is
     FedAvg's:

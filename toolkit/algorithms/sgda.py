@@ -12,7 +12,7 @@ from toolkit.parameters import Constraint
 
 @algorithm(
     name="sgda",
-    source="Lin et al. 2020, Algorithm 2 (SGDA); a reference of 002",
+    source="Lin et al. 2020, Algorithm 2 (SGDA); a reference of FedNest",
     statement=r"x^{k+1} = x^k - \alpha\nabla_x f(x^k, y^k;\xi^k),\; "
     r"y^{k+1} = y^k + \beta\nabla_y f(x^k, y^k;\xi^k), \quad f = \tfrac1m\sum_i f_i",
 )

@@ -21,7 +21,7 @@ class State(NamedTuple):
 
 @algorithm(
     name="stocbio",
-    source="Ji, Yang & Liang 2021, Algorithm 2 (stocBiO) with (6); a reference of 002",
+    source="Ji, Yang & Liang 2021, Algorithm 2 (stocBiO) with (6); a reference of FedNest",
     statement=r"y^{t} = y^{t-1} - \beta\nabla_y g(x^k, y^{t-1}), \quad v = \eta\sum_{q=0}^{Q}"
     r"\prod_{j\le q}(I-\eta\nabla^2_y g(\zeta_j))\nabla_y f, \quad x^{k+1} = x^k -"
     r"\alpha\big(\nabla_x f - \nabla^2_{xy}g\,v\big)",

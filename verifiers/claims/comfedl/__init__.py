@@ -1,1 +1,1 @@
-"""ComFedL: arXiv preprint (000) and journal version (001) of compositional federated learning."""
+"""ComFedL, compositional federated learning: arXiv v1 (2021) and the journal version, v3."""

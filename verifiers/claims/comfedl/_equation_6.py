@@ -5,21 +5,43 @@ derivatives are proportional to those of V, which are exp(f^i/γ). By certified 
 minimiser of (1/n) Σ G(f^i) against the minimum of V.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
 import sympy
 import torch
 
 from synthetic.certificates.smooth import minimise_smooth_on_ball
+from synthetic.problems.kl_dro import KLDRO
+from toolkit.constants import Expression
 from verifiers.compared import Comparison
-from verifiers.symbolic import nonnegative, vanishes
+from verifiers.symbolic import Step, nonnegative, vanishes
+
+OuterFunction = Callable[[Expression, Expression], Expression]
+"""G: from a loss and the temperature γ to what (6) averages, g(f^i/γ)."""
+SAME_MINIMISERS = (
+    r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
+    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big)"
+)
+"""What is stated of (6) and (5), for the g that the statement goes on with."""
 
 x, y = sympy.symbols("x y", positive=True)
 gamma = sympy.Symbol("gamma", positive=True)
 
 
-def steps(function):
+def exponential(loss: Expression, temperature: Expression) -> Expression:
+    return sympy.exp(loss / temperature)
+
+
+def of_twice_the_temperature(loss: Expression, temperature: Expression) -> Expression:
+    return sympy.exp(loss / (2 * temperature))
+
+
+def steps(outer: OuterFunction) -> list[Step]:
     """Return the proof that ∂/∂f^i of the two objectives are proportional and of one sign."""
-    slope = sympy.diff(function(x, gamma), x)
+    slope = sympy.diff(outer(x, gamma), x)
     ratio = slope * sympy.exp(y / gamma) - slope.subs(x, y) * sympy.exp(x / gamma)
     says = r"G'(f^i)\,e^{f^j/\gamma} = G'(f^j)\,e^{f^i/\gamma}"
     return [
@@ -28,29 +50,31 @@ def steps(function):
     ]
 
 
-def compare(case, function):
-    """Compare min V with V at the minimiser of (1/n) Σ G(f^i), on a KLDRO problem."""
-    problem = case.problem
-    expression = function(x, sympy.Rational(problem.temperature))
+def compare(problem: KLDRO, outer: OuterFunction) -> list[Comparison]:
+    """Compare min V with V at the minimiser of (1/n) Σ G(f^i)."""
+    expression = outer(x, sympy.Rational(problem.temperature))
     value, slope = (sympy.lambdify(x, e, "numpy") for e in (expression, sympy.diff(expression, x)))
 
-    def objective(w):
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         at = torch.from_numpy(w)[:, None].requires_grad_()
         losses = problem.losses(at)[:, 0]
-        held = losses.detach().numpy()
-        shares = torch.from_numpy(np.broadcast_to(slope(held), held.shape) / len(held))
+        numbers = losses.detach().numpy()
+        shares = torch.from_numpy(np.broadcast_to(slope(numbers), numbers.shape) / len(numbers))
         (gradient,) = torch.autograd.grad((shares * losses).sum(), at)
-        return float(np.mean(value(held))), gradient[:, 0].numpy()
+        return float(np.mean(value(numbers))), gradient[:, 0].numpy()
 
-    def robust(w):
+    def robust(w: np.ndarray) -> tuple[float, np.ndarray]:
         at = torch.from_numpy(w)[:, None]
         return float(problem.objective(at)), problem.gradient(at)[:, 0].numpy()
 
     start = np.zeros(problem.dim)
     scale = 1.0 / float(np.linalg.norm(objective(start)[1]))  # the solver's tolerance is absolute
-    point, _ = minimise_smooth_on_ball(
-        lambda w: tuple(scale * part for part in objective(w)), start, problem.ball
-    )
+
+    def scaled(w: np.ndarray) -> tuple[float, np.ndarray]:
+        height, gradient = objective(w)
+        return scale * height, scale * gradient
+
+    point, _ = minimise_smooth_on_ball(scaled, start, problem.ball)
     # two routes to the minimum of (5): cvxpy's cone, and L-BFGS; each has its own certificate
     _, certificate = minimise_smooth_on_ball(robust, start, problem.ball)
     low = max(problem.solution.low, certificate["primal"] - certificate["frank_wolfe_gap"])

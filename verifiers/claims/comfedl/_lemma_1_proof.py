@@ -1,16 +1,19 @@
 """The displays of the proof of Lemma 1, for either edition's stationarity term."""
 
+from __future__ import annotations
+
 import sympy
 from sympy import exp, log, symbols
 
-from verifiers.symbolic import nonnegative, vanishes
+from toolkit.constants import Expression
+from verifiers.symbolic import Step, nonnegative, vanishes
 
 f, r, gamma, mean = symbols("f r gamma E", positive=True)
 multiplier = symbols("lambda", real=True)
 n = symbols("n", positive=True, integer=True)
 
 
-def displays(term, first):
+def displays(term: Expression, first: int) -> list[Step]:
     r"""Return the proof's displays as steps, for the term that ∂L/∂r_i is printed with.
 
     Args:

@@ -1,14 +1,20 @@
 """Elementary steps that the proofs of ComFedL's lemmas and theorems take, decided by algebra."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
 import sympy
 
-from verifiers.symbolic import computed, nonnegative, vanishes
+from verifiers.symbolic import Step, computed, nonnegative, vanishes
+
+Norm = Callable[[Sequence[int]], int]
+"""From the entries of a diagonal matrix to the square of its norm."""
 
 
-def jensen_for_a_mean():
+def jensen_for_a_mean() -> Step:
     x, y = sympy.symbols("x y", real=True)
     return nonnegative(
         sympy.factor((x**2 + y**2) / 2 - ((x + y) / 2) ** 2),
@@ -16,7 +22,7 @@ def jensen_for_a_mean():
     )
 
 
-def squares_of_a_sum(count, factor):
+def squares_of_a_sum(count: int, factor: int) -> Step:
     """‖Σ x_k‖² ≤ factor·Σ‖x_k‖² for ``count`` terms, by Lagrange's identity."""
     x = sympy.symbols(f"x_1:{count + 1}", real=True)
     apart = sum((a - b) ** 2 for k, a in enumerate(x) for b in x[k + 1 :])
@@ -28,20 +34,20 @@ def squares_of_a_sum(count, factor):
     )
 
 
-def cauchy_schwarz():
+def cauchy_schwarz() -> Step:
     a, b, c, d = sympy.symbols("a b c d", real=True)
     gap = (a**2 + b**2) * (c**2 + d**2) - (a * c + b * d) ** 2
     return nonnegative(sympy.factor(gap), r"\langle x,y\rangle^2 \le \|x\|^2\|y\|^2")
 
 
-def root_of_a_mean():
+def root_of_a_mean() -> Step:
     p, q = sympy.symbols("p q", positive=True)
     x, y = sympy.symbols("x y", real=True)
     gap = (p * x**2 + q * y**2) / (p + q) - ((p * x + q * y) / (p + q)) ** 2
     return nonnegative(sympy.factor(gap), r"\mathbb{E}X \le \sqrt{\mathbb{E}X^2}")
 
 
-def descent():
+def descent() -> Step:
     length, bend, t = sympy.symbols("d L t", positive=True)
     slack = sympy.integrate(bend * t * length**2, (t, 0, 1)) - bend * length**2 / 2
     return vanishes(
@@ -51,7 +57,7 @@ def descent():
     )
 
 
-def mean_over_cohorts():
+def mean_over_cohorts() -> Step:
     g = sympy.symbols("g_1:4", positive=True)
     whole = sum(g) / 3
     cohorts = [(g[0] + g[1]) / 2, (g[0] + g[2]) / 2, (g[1] + g[2]) / 2]
@@ -63,10 +69,10 @@ def mean_over_cohorts():
     )
 
 
-def variance_of_a_mean(norm, says):
+def variance_of_a_mean(norm: Norm, says: str) -> Step:
     """Decide E‖mean of b noises‖² ≤ σ²/b for b = 1, 2, 3, over every outcome, exactly.
 
-    The noise is the diagonal matrix of two independent signs; ``norm`` gives its square's size.
+    The noise is the diagonal matrix of two independent signs.
     """
     signs = list(product((-1, 1), repeat=2))
     size = Fraction(max(norm(sign) for sign in signs))

@@ -1,35 +1,29 @@
 """The displays that the proofs of Theorems 1 and 2 share, for either one's sum of roots."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import sympy
 
-from toolkit.constants import Letters, Notation
+from toolkit.constants import Expression, Letters, Notation
+from verifiers.claim_types.bound import RightSide
 from verifiers.claims.comfedl import _proof_steps as elementary
-from verifiers.symbolic import nonnegative, vanishes
+from verifiers.symbolic import Step, nonnegative, vanishes
 
 LETTERS = (
-    "G_f",
-    "G_g",
-    "L_f",
-    "L_g",
-    "L",
-    "sigma_1",
-    "sigma_2",
-    "sigma_3",
-    "eta",
-    "tau",
-    "b",
-    "b1",
-)
+    "G_f", "G_g", "L_f", "L_g", "L", "sigma_1", "sigma_2", "sigma_3", "eta", "tau", "b", "b1",
+)  # fmt: skip
 c = Letters(Notation(dict(zip(LETTERS, LETTERS, strict=True)), dict.fromkeys(LETTERS, "positive")))
 sigma = sympy.Symbol("sigma", positive=True)
 
 
-def squared(lemma):
+def squared(lemma: RightSide) -> Expression:
     """Return a lemma's right side with the letter σ for the maximum of σ_1, σ_2, σ_3."""
     return lemma(c).replace(lambda e: isinstance(e, sympy.Max), lambda e: sigma)
 
 
-def displays(bracket, lemma):
+def displays(bracket: Expression, lemma: RightSide) -> list[Step]:
     """Return the proof's displays as steps.
 
     Args:
@@ -39,10 +33,10 @@ def displays(bracket, lemma):
     at, anchor, step, mean = (sympy.symbols(f"{name}_1:3", real=True) for name in "psuv")
     # ∇F(w̄_{s,t}), ∇F(w̄_s), ū, U
 
-    def dot(x, y):
+    def dot(x: Sequence[Expression], y: Sequence[Expression]) -> Expression:
         return sum(i * j for i, j in zip(x, y, strict=True))
 
-    def less(x, y):
+    def less(x: Sequence[Expression], y: Sequence[Expression]) -> list[Expression]:
         return [i - j for i, j in zip(x, y, strict=True)]
 
     split = -dot(at, less(step, mean)) - dot(less(at, anchor), mean) - dot(anchor, mean)

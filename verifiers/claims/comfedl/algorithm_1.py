@@ -1,19 +1,20 @@
-r"""Algorithm 1, as code: driftproof's ComFedL is the printed pseudo-code.
-
-**Statement.** Algorithm 1, lines 1–20: C_s ⊂ [n] with |C_s| = m; w^i_{s,0} = w̄_s; τ steps of
-u = ∇g_B̃(f_B(w))ᵀ∇f_B(w) with b samples ξ and, in the second branch, b1 samples ζ; w ← w − ηu;
-w̄_{s+1} = (1/m) Σ_{i∈C_s} w^i_{s,τ}.
+"""Algorithm 1, as code: driftproof's ComFedL is the printed pseudo-code.
 
 **Kind.** Identity, to rounding: the pseudo-code transcribed line by line, in loops over rounds,
-devices and steps, against the federation on the same draws. Line numbers are those of 000.
+devices and steps, against the federation on the same draws. Line numbers are those of arXiv v1.
 
-**Source.** 000, Algorithm 1 (both branches); 001, Algorithm 1 (the second branch only).
+**Source.** ComFedL, arXiv v1, Algorithm 1 (both branches); v3, Algorithm 1 (the second branch
+only).
 """
 
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from synthetic.problems.bounded_composition import BoundedComposition
 from synthetic.problems.maml import MAML
@@ -28,42 +29,51 @@ NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,
     inner_gradient_noise=0.1, outer_gradient_noise=0.3,
 )  # fmt: skip
+METHOD = ComFedL(
+    local_steps=3, batch=2, outer_batch=3, participation=sweep(0.5, 1.0),
+    branch=sweep("general", "special"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PseudoCode:
+    """The pseudo-code as printed; another value of a field is a false relative of it.
+
+    Attributes:
+        divide: by what the sum over the cohort is divided: m or n.
+        samples: whose minibatch a device uses.
+    """
+
+    divide: Literal["m", "n"] = "m"
+    samples: Literal["own", "device 0"] = "own"
 
 
 @comparison(
     name="comfedl/algorithm-1",
-    source="000 and 001, Algorithm 1",
+    source="ComFedL, arXiv v1 and v3, Algorithm 1",
     statement=r"w^i_{s,t+1} = w^i_{s,t} - \eta\,\nabla g^i_{\tilde{\mathcal{B}}^i_t}\big("
     r"f^i_{\mathcal{B}^i_t}(w^i_{s,t})\big)^{\top}\nabla f^i_{\mathcal{B}^i_t}(w^i_{s,t}),\quad "
     r"\bar w_{s+1} = \frac1m\sum_{i\in\mathcal{C}_s} w^i_{s,\tau}",
     cases=[
-        *grid(
-            NOISY,
-            ComFedL(
-                local_steps=3,
-                batch=2,
-                outer_batch=3,
-                participation=sweep(0.5, 1.0),
-                branch=sweep("general", "special"),
-            ),
-            rounds=4,
-        ),
+        *grid(NOISY, METHOD, rounds=4),
         *grid(MAML(clients=3, gradient_noise=0.2), ComFedL(local_steps=2), rounds=3),
     ],
+    right=PseudoCode(),
     false_siblings=[
-        ("divided by n instead of m", {"divide": "n", "samples": "own"}),
-        ("one minibatch for all devices", {"divide": "m", "samples": "device 0"}),
+        ("divided by n instead of m", PseudoCode(divide="n")),
+        ("one minibatch for all devices", PseudoCode(samples="device 0")),
     ],
-    right={"divide": "m", "samples": "own"},
 )
-def pseudo_code(case: Case, right: Any) -> list[Comparison]:
+def pseudo_code(
+    case: Case[BoundedComposition | MAML, ComFedL], lines: PseudoCode
+) -> list[Comparison]:
     ctx = sampled_context(case.problem, ("algorithm-1",), replicates=1)
     ours = run(case.problem, case.algorithm, ctx, rounds=case.rounds).state.w[0, :, 0].numpy()
-    theirs = _transcribed(case, **right)
+    theirs = _transcribed(case, lines)
     return components("component {} of the output", ours, theirs)
 
 
-def _transcribed(case, divide, samples):
+def _transcribed(case: Case[BoundedComposition | MAML, ComFedL], lines: PseudoCode) -> np.ndarray:
     """Run the pseudo-code; the numbers in the comments are its lines."""
     problem, given = case.problem, case.algorithm
     draws = sampled_context(problem, ("algorithm-1",), replicates=1)
@@ -76,7 +86,9 @@ def _transcribed(case, divide, samples):
     for s in range(case.rounds):  # 2
         draws.cohort(m, since=s * given.local_steps)  # 3
         chosen = (
-            range(problem.clients) if draws.mask is None else np.flatnonzero(draws.mask[:, 0, 0])
+            range(problem.clients)
+            if draws.mask is None
+            else np.flatnonzero(draws.mask[:, 0, 0]).tolist()
         )
         drawn = []
         for draws.t in range(s * given.local_steps, (s + 1) * given.local_steps):
@@ -85,15 +97,15 @@ def _transcribed(case, divide, samples):
         for i in chosen:  # 4, 5
             w = torch.from_numpy(average)[None, :, None]  # 6
             for xi, zeta in drawn:  # 7
-                at = i if samples == "own" else 0
+                at = i if lines.samples == "own" else 0
                 value, transposed = oracles[i].inner(w, _own(xi, at))  # 9
                 second = _own(zeta, at) if given.branch == "general" else None
                 u = transposed(oracles[i].outer_grad(value, second))  # 10, or 12 and 13
                 w = w - given.step_size * u  # 14
             ends.append(w[0, :, 0].numpy())  # 16
-        average = np.sum(ends, 0) / (m if divide == "m" else problem.clients)  # 18
+        average = np.sum(ends, 0) / (m if lines.divide == "m" else problem.clients)  # 18
     return average
 
 
-def _own(draw, i):
+def _own(draw: Tensor | None, i: int) -> Tensor | None:
     return None if draw is None else draw[i : i + 1]

@@ -1,4 +1,4 @@
-"""Assumptions 1–4 of ComFedL (000 and 001), as code.
+"""Assumptions 1–4 of ComFedL (arXiv v1 and v3), as code.
 
 The norm of a Jacobian is the spectral norm (the notation of both papers); the variance of a
 Jacobian is taken in the Frobenius norm, in which the variance of a minibatch mean is σ²/b (in the
@@ -6,11 +6,14 @@ spectral norm it need not be). σ > 0 is read as σ ≥ 0: a noiseless problem s
 with every σ > 0, and the right sides are continuous at σ = 0.
 """
 
+from __future__ import annotations
+
 from functools import cache
 
 import sympy
 
 from toolkit.cases import Assumption
+from toolkit.constants import Expression, Letters
 
 A1 = Assumption(
     "Assumption 1",
@@ -38,11 +41,11 @@ EQUAL_BATCHES = Assumption(
 )
 
 
-def sigma(c):
+def sigma(c: Letters) -> Expression:
     """Return σ = max(σ_1, σ_2, σ_3)."""
     return _largest(c.sigma_1, c.sigma_2, c.sigma_3)
 
 
 @cache  # sympy takes milliseconds to order the arguments of a maximum
-def _largest(*letters):
+def _largest(*letters: Expression) -> Expression:
     return sympy.Max(*letters)

@@ -1,10 +1,6 @@
-r"""What the estimator of Algorithm 1 estimates for (6).
-
-**Statement.** "The gradient estimator u is a biased estimator of ∇F^i(w), i.e. E[u] ≠ ∇F^i(w)."
+"""What the estimator of Algorithm 1 estimates for (6).
 
 **Kind.** Symbolic: exact expectations over every minibatch.
-
-**Source.** 000 and 001, section 3, after (11).
 
 **Finding.** It is biased, and estimates something else: u is the gradient of exp(f_B/γ), so without
 bias that of F_b(w) = E exp(f_B(w)/γ). On the family f(w; ξ) = w²/2 − (c + sξ)w with ξ = ±1, in
@@ -16,33 +12,40 @@ whose minimiser solves w − c + s tanh(s w/(γ b)) = 0: w_b = c − c s²/(γ b
 minimised at c. A step size that tends to 0 leads to w_b; only b → ∞ leads to c.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
 
 from sympy import Integer, Symbol, binomial, cosh, diff, exp, series, symbols, tanh
 
+from toolkit.constants import Expression
 from verifiers.claim_types.proof import proof
 from verifiers.symbolic import Step, differs, vanishes
 
 w, gamma, s, c, b = symbols("w gamma s c b", positive=True)
 
 
-def objective(value):
+Objective = Callable[[Expression], Expression]
+"""From the size of the minibatch to the function of w whose gradient u estimates without bias."""
+
+
+def objective(value: Expression) -> Expression:
     return exp(value / gamma)
 
 
-def loss(noise=0):
+def loss(noise: Expression = 0) -> Expression:
     """Return f(w; ξ) for the mean ξ of a minibatch."""
     return w**2 / 2 - (c + s * noise) * w
 
 
-def estimated(power=1):
+def estimated(power: int = 1) -> Objective:
     """Return F_b (power 1), or a false relative of it."""
     return lambda size: objective(loss()) * cosh(s * w / (gamma * size)) ** (size**power)
 
 
 @proof(
     name="comfedl/equation-6-estimator",
-    source="000 and 001, section 3, after (11)",
+    source="ComFedL, arXiv v1 and v3, section 3, after (11)",
     statement=r"\mathbb{E}[u] \ne \nabla F(w),\quad u = \tfrac1\gamma\exp\big("
     r"f_{\mathcal{B}}(w)/\gamma\big)\nabla f_{\mathcal{B}}(w),\quad F(w) = \exp(f(w)/\gamma)",
     right=estimated(),
@@ -53,11 +56,11 @@ def estimated(power=1):
     ],
     explain=(
         "Biased, as both papers say. The step follows the gradient of another function, "
-        "E exp(f_B/γ), whose minimiser is off "
-        "by c·s²/(γb) to first order: the smaller γ, the larger the minibatch has to be."
+        "E exp(f_B/γ), whose minimiser is off by c·s²/(γb) to first order: the smaller γ, the "
+        "larger the minibatch has to be."
     ),
 )
-def plug_in(right: Any) -> list[Step]:
+def plug_in(right: Objective) -> list[Step]:
     steps = [_expectation(right(Integer(size)), size) for size in (1, 2, 3, 4)]
     steps.append(_biased(right(Integer(1))))
     stationary = w - c + s * tanh(s * w / (gamma * b))
@@ -74,12 +77,12 @@ def plug_in(right: Any) -> list[Step]:
     return [*steps, vanishes(first, says)]
 
 
-def _biased(function):
+def _biased(function: Expression) -> Step:
     """Say whether the gradient of a function differs from that of F, by a witness."""
     return differs(diff(function, w) - diff(objective(loss()), w), r"\nabla R_1 \ne \nabla F")
 
 
-def _expectation(function, size):
+def _expectation(function: Expression, size: int) -> Step:
     """Compare E u, summed over every minibatch of ``size`` signs, with a function's gradient."""
     mean = Integer(0)
     for ups in range(size + 1):

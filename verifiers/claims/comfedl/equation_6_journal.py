@@ -1,10 +1,6 @@
-r"""Equation (6) of the journal version, which divides by γ twice.
-
-**Statement.** Instead of (5) one can solve min_w (1/n) Σ g(f^i(w)/γ) with g(·) = exp(·/γ).
+"""Equation (6) of the journal version, which divides by γ twice.
 
 **Kind.** Identity of the minimisers.
-
-**Source.** 001, (6).
 
 **Finding.** A misprint. Read as printed, g(f^i/γ) is exp(f^i/γ²): (6) is then (5) with γ² in the
 place of γ, and has other minimisers unless γ = 1. The text below (6) says what was meant: the new
@@ -12,7 +8,7 @@ loss is exp(f^i/γ), as in the preprint. (1/n) Σ exp(f^i/γ) = exp(V/γ), where
 (5), and exp(·/γ) is increasing: one set of minimisers.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import sympy
 
@@ -27,20 +23,18 @@ from verifiers.compared import Comparison
 
 @comparison(
     name="comfedl/equation-6-journal",
-    source="001, (6)",
-    statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
-    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big),"
-    r"\quad g(\cdot)=\exp(\cdot/\gamma)",
+    source="ComFedL, arXiv v3, (6)",
+    statement=_equation_6.SAME_MINIMISERS + r",\quad g(\cdot)=\exp(\cdot/\gamma)",
     cases=grid(
         KLDRO(clients=sweep(2, 4), dim=1, form="log", temperature=sweep(0.2, 2.0), ball=3.0)
     ),
-    edition="001",
+    edition="ComFedL, arXiv v3",
     readings={
         "g = exp(·/γ) of f/γ: divided twice": literal(
             lambda f, gamma: sympy.exp((f / gamma) / gamma)
         ),
         "divided by γ once": intended(
-            lambda f, gamma: sympy.exp(f / gamma),
+            _equation_6.exponential,
             quote="below (6): “In our ComFedL problem (6), while we have a new loss function "
             "exp(f^i(w)/γ), and its gradient in the form of (exp(f^i(w)/γ)/γ)∇f^i(w)”",
         ),
@@ -51,7 +45,7 @@ from verifiers.compared import Comparison
         "literally solves the robust problem with γ² for γ.",
     ),
     false_siblings=[
-        ("twice the temperature", lambda f, gamma: sympy.exp(f / (2 * gamma))),
+        ("twice the temperature", _equation_6.of_twice_the_temperature),
         ("multiplied by the temperature", lambda f, gamma: sympy.exp(f * gamma)),
     ],
     prove=_equation_6.steps,
@@ -60,5 +54,7 @@ from verifiers.compared import Comparison
         "below it, and the preprint, have exp(f/γ)."
     ),
 )
-def exponential_divided_twice(case: Case, right: Any) -> list[Comparison]:
-    return _equation_6.compare(case, right)
+def exponential_divided_twice(
+    case: Case[KLDRO, None], outer: _equation_6.OuterFunction
+) -> list[Comparison]:
+    return _equation_6.compare(case.problem, outer)

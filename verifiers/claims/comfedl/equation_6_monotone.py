@@ -1,4 +1,4 @@
-r"""Other increasing functions in the place of exp.
+"""Other increasing functions in the place of exp.
 
 **Statement.** "In fact, we can apply the other monotonically increasing functions instead of the
 function g(·) = exp(·) in the problem (6). Clearly, the problem (6) is a special case of the above
@@ -6,8 +6,6 @@ problem (1)."
 
 **Kind.** Identity. Read as "… and still solve (5)", of the minimisers of (5) and of
 (1/n) Σ g(f^i/γ). Read as "… and still have a problem of the form (1)", of the gradients.
-
-**Source.** 000 and 001, after (6).
 
 **Finding.** Overstated. The sentence before it says that (6) is solved "instead of" (5), because a
 logarithm is increasing. But the logarithm may be left out because it is applied to the whole sum; g
@@ -21,7 +19,10 @@ proportional to exp(f^i/γ) for all losses, so g'(y) = a e^y: g = a exp + c with
 (for n ≥ 2).
 """
 
-from typing import Any
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -29,56 +30,69 @@ import torch
 
 from synthetic.problems.kl_dro import KLDRO
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.comfedl import _equation_6
+from verifiers.claims.comfedl._equation_6 import OuterFunction
 from verifiers.compared import Comparison
 from verifiers.symbolic import Step, nonnegative, vanishes
 
-SOLVES_5, OF_FORM_1 = "has the minimisers of (5)", "is of the form (1)"
 QUOTE = (
     "the next sentence, “Clearly, the problem (6) is a special case of the above problem (1)”: "
     "what is claimed of other g is that (6) stays a composition, which ComFedL can run on"
 )
 
 
-def mean(f, gamma):
-    return f / gamma
+class Property(Enum):
+    """What may be claimed of (6) with another g."""
+
+    SOLVES_5 = "has the minimisers of (5)"
+    OF_FORM_1 = "is of the form (1)"
 
 
-def softplus(f, gamma):
-    return sympy.log(1 + sympy.exp(f / gamma))
+class Substitute(NamedTuple):
+    """A function in the place of exp, and what is claimed of (6) with it."""
+
+    claimed: Property
+    outer: OuterFunction
 
 
-def steps(right: Any) -> list[Step]:
-    what, function = right
-    if what == OF_FORM_1:
-        return _weights(function)
+def identity(loss: Expression, temperature: Expression) -> Expression:
+    return loss / temperature
+
+
+def softplus(loss: Expression, temperature: Expression) -> Expression:
+    return sympy.log(1 + sympy.exp(loss / temperature))
+
+
+def steps(right: Substitute) -> list[Step]:
+    if right.claimed is Property.OF_FORM_1:
+        return _weights(right.outer)
     g, x = sympy.Function("g"), sympy.Symbol("x", positive=True)
     general = sympy.dsolve(sympy.diff(g(x) * sympy.exp(-x), x), g(x)).rhs
     alone = sympy.diff(general, x) * sympy.exp(-x)
     says = r"g'(x)e^{-x} \text{ constant} \iff g'(x) = a e^x"
-    return [*_equation_6.steps(function), vanishes(sympy.diff(alone, x), says)]
+    return [*_equation_6.steps(right.outer), vanishes(sympy.diff(alone, x), says)]
 
 
 @comparison(
     name="comfedl/equation-6-monotone",
-    source="000 and 001, the sentence after (6)",
-    statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
-    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big)"
-    r"\;\text{ for other increasing } g",
+    source="ComFedL, arXiv v1 and v3, the sentence after (6)",
+    statement=_equation_6.SAME_MINIMISERS + r"\;\text{ for other increasing } g",
     cases=grid(KLDRO(clients=sweep(2, 4), form="log", temperature=0.2, ball=3.0)),
     readings={
         "any g keeps the minimisers of (5): g(y) = y": literal(
-            (SOLVES_5, mean),
+            Substitute(Property.SOLVES_5, identity),
             quote="“other monotonically increasing functions g”: the identity is one",
         ),
         "any g keeps the minimisers of (5): g(y) = log(1 + exp(y))": literal(
-            (SOLVES_5, softplus), quote="the same words: the softplus is increasing and convex"
+            Substitute(Property.SOLVES_5, softplus),
+            quote="the same words: the softplus is increasing and convex",
         ),
         "(6) is of the form (1): g(y) = log(1 + exp(y))": intended(
-            (OF_FORM_1, softplus), quote=QUOTE
+            Substitute(Property.OF_FORM_1, softplus), quote=QUOTE
         ),
     },
     erratum=Erratum(
@@ -86,16 +100,25 @@ def steps(right: Any) -> list[Step]:
         changes="With another increasing g, ComFedL still runs, but it no longer solves the robust "
         "problem (5). Only g = a·exp + c with a > 0 does.",
     ),
-    corrected=(SOLVES_5, lambda f, gamma: 3 * sympy.exp(f / gamma) - 5),
+    corrected=Substitute(Property.SOLVES_5, lambda f, gamma: 3 * sympy.exp(f / gamma) - 5),
     correction=(
         "For losses that may take any values, g'(x) e^y = g'(y) e^x for all x and y; divided by "
         "e^(x+y), g'(x) e^(-x) does not depend on x, so g(x) = a e^x + c, and a > 0 makes it "
         "increasing. Here a = 3, c = -5."
     ),
     false_siblings=[
-        ("g(y) = y + y²", (SOLVES_5, lambda f, gamma: f / gamma + (f / gamma) ** 2)),
-        ("g(y) = exp(2y)", (SOLVES_5, lambda f, gamma: sympy.exp(2 * f / gamma))),
-        ("a decreasing g is of the form (1) too", (OF_FORM_1, lambda f, gamma: -f / gamma)),
+        (
+            "g(y) = y + y²",
+            Substitute(Property.SOLVES_5, lambda f, gamma: f / gamma + (f / gamma) ** 2),
+        ),
+        (
+            "g(y) = exp(2y)",
+            Substitute(Property.SOLVES_5, lambda f, gamma: sympy.exp(2 * f / gamma)),
+        ),
+        (
+            "a decreasing g is of the form (1) too",
+            Substitute(Property.OF_FORM_1, lambda f, gamma: -f / gamma),
+        ),
     ],
     prove=steps,
     explain=(
@@ -103,32 +126,31 @@ def steps(right: Any) -> list[Step]:
         "another, (6) is still a composition, but not the robust problem."
     ),
 )
-def other_functions(case: Case, right: Any) -> list[Comparison]:
-    what, function = right
-    if what == OF_FORM_1:
-        return _gradients(case.problem, function)
-    return _equation_6.compare(case, function)
+def other_functions(case: Case[KLDRO, None], right: Substitute) -> list[Comparison]:
+    if right.claimed is Property.OF_FORM_1:
+        return _gradients(case.problem, right.outer)
+    return _equation_6.compare(case.problem, right.outer)
 
 
-def _weights(function):
+def _weights(outer: OuterFunction) -> list[Step]:
     """Return the steps: the chain rule for one logistic loss, and weights that are not negative."""
     w, y, gamma = sympy.symbols("w y gamma", positive=True)
     loss = sympy.log(1 + sympy.exp(-w))
-    slope = sympy.diff(function(y, gamma), y)
+    slope = sympy.diff(outer(y, gamma), y)
     chain = slope.subs(y, loss) * sympy.diff(loss, w)
     return [
         vanishes(
-            sympy.diff(function(loss, gamma), w) - chain,
+            sympy.diff(outer(loss, gamma), w) - chain,
             r"\nabla g(f/\gamma) = \tfrac1\gamma g'(f/\gamma)\nabla f",
         ),
         nonnegative(slope, r"\text{the weight } g'(f^i/\gamma)/\gamma \ge 0"),
     ]
 
 
-def _gradients(problem, function):
+def _gradients(problem: KLDRO, outer: OuterFunction) -> list[Comparison]:
     """Compare ∇ of (1/n) Σ g(f^i/γ) with the average of ∇g^i ∇f^i, client by client."""
     y = sympy.Symbol("y", positive=True)
-    expression = function(y, sympy.Rational(problem.temperature))
+    expression = outer(y, sympy.Rational(problem.temperature))
     slope = sympy.lambdify(y, sympy.diff(expression, y), "numpy")
     value = sympy.lambdify(y, expression, "torch")
     at = torch.full((problem.dim, 1), 0.5, dtype=torch.float64).requires_grad_()

@@ -1,11 +1,8 @@
-r"""The simplex of the robust MAML problem.
-
-**Statement.** min_w max_{p∈Δ_n} Σ p_i f_i(w − η∇f_i(w)), with Δ_n = {p ∈ R^n_+ | Σ p_i = 0,
-p_i ≥ 0} "the standard simplex": the largest task loss is minimised.
+"""The simplex of the robust MAML problem.
 
 **Kind.** Identity: the maximum over Δ_n is the largest loss.
 
-**Source.** 000, (8) (DAMAML); 001, (8) (TR-MAML). Both editions print Σ p_i = 0.
+**Source.** ComFedL, arXiv v1, (8) (DAMAML); v3, (8) (TR-MAML). Both editions print Σ p_i = 0.
 
 **Finding.** A misprint of one digit, in both editions. Σ p_i = 0 and p_i ≥ 0 leave p = 0 alone: the
 maximum is 0 for every w, and every w minimises it. "The standard simplex" stands beside it, and a
@@ -13,10 +10,9 @@ simplex Σ r_i = 1 in (3): with Σ p_i = 1 the maximum is the largest loss. It i
 linear function on the simplex {p ≥ 0, Σ p_i = 1}.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import numpy as np
-import torch
 
 from synthetic.certificates.cone import solve
 from synthetic.problems.maml import MAML
@@ -24,17 +20,18 @@ from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.comparison import comparison
+from verifiers.claims.comfedl._maml import points, task_losses
 from verifiers.compared import Comparison
 
 
 @comparison(
     name="comfedl/equation-8",
-    source="000 and 001, (8)",
+    source="ComFedL, arXiv v1 and v3, (8)",
     statement=r"\max_{p\in\Delta_n}\sum_{i=1}^n p_i f_i(w-\eta\nabla f_i(w)) = "
     r"\max_i f_i(w-\eta\nabla f_i(w)),\quad \Delta_n = \left\{p\in\mathbb{R}^n_+\,\middle|\,"
     r"\sum_{i=1}^n p_i = 0,\, p_i\ge 0\right\}",
     cases=grid(MAML(clients=sweep(2, 5), heterogeneity=1.0, offset=0.5)),
-    edition="000 and 001",
+    edition="ComFedL, arXiv v1 and v3",
     readings={
         "Σ p_i = 0": literal(0.0),
         "the standard simplex": intended(
@@ -53,21 +50,21 @@ from verifiers.compared import Comparison
         "maximum is 0 whatever the model; on the standard simplex the statement holds."
     ),
 )
-def simplex(case: Case, right: Any) -> list[Comparison]:
-    made = []
-    for k, at in enumerate((np.zeros(case.problem.dim), case.problem.solution.minimiser)):
-        losses = case.problem.losses(torch.from_numpy(at)[:, None])[:, 0].numpy()
-        low, high = _maximum(losses, right)
-        made.append(Comparison(f"w = {np.round(at, 3)}", low, high, float(losses.max()), k))
-    return made
+def simplex(case: Case[MAML, None], total: float) -> list[Comparison]:
+    compared = []
+    for k, at in enumerate(points(case.problem)):
+        losses = task_losses(case.problem, at)
+        low, high = _maximum(losses, total)
+        compared.append(Comparison(f"w = {np.round(at, 3)}", low, high, float(losses.max()), k))
+    return compared
 
 
-def _maximum(losses, total):
+def _maximum(losses: np.ndarray, total: float) -> tuple[float, float]:
     """Enclose max Σ p_i f_i over p ≥ 0, Σ p_i = total: a feasible p, and a dual bound."""
     import cvxpy as cp
 
     p = cp.Variable(len(losses))
     solve(cp.Maximize(losses @ p), [p >= 0, cp.sum(p) == total])
-    found = np.clip(p.value, 0.0, None)
-    found = found * (total / found.sum()) if found.sum() > 0 else found
-    return float(found @ losses), total * float(losses.max())
+    feasible = np.clip(p.value, 0.0, None)
+    feasible = feasible * (total / feasible.sum()) if feasible.sum() > 0 else feasible
+    return float(feasible @ losses), total * float(losses.max())

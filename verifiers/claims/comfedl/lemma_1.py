@@ -1,11 +1,8 @@
-r"""Lemma 1: the KL-regularised minimax problem is a log-sum-exp composition.
+"""Lemma 1: the KL-regularised minimax problem is a log-sum-exp composition.
 
-**Statement.** min_w max_{r∈Δ} Σ r_i f^i(w) − γ Σ r_i log(n r_i), (4), is equivalent to
-min_w γ log((1/n) Σ exp(f^i(w)/γ)), (5).
+**Kind.** Identity of (4) and (5), at every w; hence the minimum over w is the same, at the same w.
 
-**Kind.** Identity, at every w; hence the minimum over w is the same, at the same w.
-
-**Source.** 000, Lemma 1 ((14), (15)); 001, Lemma 1 ((12), (13)).
+**Source.** ComFedL, arXiv v1, Lemma 1 ((14), (15)); v3, Lemma 1 ((12), (13)).
 
 **Routes.** By algebra: that the right side M solves e^{M/γ} = (1/n) Σ e^{f_i/γ} is checked for
 n = 1, …, 4, and the rest for every n. With M the right side and ρ_i = exp((f_i − M)/γ)/n,
@@ -14,7 +11,9 @@ simplex this is M − γ KL(r‖ρ), and KL ≥ 0 by x log x ≥ x − 1, with e
 optima: cvxpy's exponential cone for the maximum over r, and for the saddle value over w.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import sympy
@@ -24,20 +23,24 @@ from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
 from synthetic.pieces.losses import LOSSES
 from synthetic.problems.kl_dro import KLDRO
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from verifiers.claim_types.comparison import comparison
 from verifiers.compared import Comparison
 from verifiers.ground_truth import maximum_over_simplex
 from verifiers.symbolic import Step, convex_with_minimum, vanishes
 
+Objective = Callable[[Sequence[Expression], Expression], Expression]
+"""From the losses and the temperature γ to the maximum over r."""
 
-def log_mean_exp(losses, temperature):
+
+def log_mean_exp(losses: Sequence[Expression], temperature: Expression) -> Expression:
     """Return γ log((1/n) Σ exp(f_i/γ)), the right side, for sympy expressions."""
     total = sum(sympy.exp(f / temperature) for f in losses)
     return temperature * sympy.log(total / len(losses))
 
 
-def steps_of_log_mean_exp_holds(right: Any) -> list[Step]:
+def steps(right: Objective) -> list[Step]:
     f, r, gamma, top, n, x = sympy.symbols("f r gamma M n x", positive=True)
     steps = []
     for count in (1, 2, 3, 4):  # M is what solves exp(M/γ) = (1/n) Σ exp(f_i/γ)
@@ -59,46 +62,45 @@ def steps_of_log_mean_exp_holds(right: Any) -> list[Step]:
     return steps
 
 
+LOSSES_OF_CLIENTS = KLDRO(
+    clients=sweep(3, 1, 8), temperature=sweep(1.0, 0.1, 10.0), loss=sweep("logistic", "sigmoid"),
+    ball=1.0,
+)  # fmt: skip
+
+
 @comparison(
     name="comfedl/lemma-1",
-    source="000 and 001, Lemma 1",
+    source="ComFedL, arXiv v1 and v3, Lemma 1",
     statement=r"\max_{r\in\Lambda_n}\sum_{i=1}^n r_i f^i(w) - \gamma\sum_{i=1}^n r_i\log(nr_i)"
     r" = \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big) "
     "\n"
     r"\Lambda_n=\left\{r\in\mathbb{R}^n_+\,\middle|\,\sum_{i=1}^n r_i=1\right\}",
-    cases=grid(
-        KLDRO(
-            clients=sweep(3, 1, 8),
-            temperature=sweep(1.0, 0.1, 10.0),
-            loss=sweep("logistic", "sigmoid"),
-            ball=1.0,
-        )
-    ),
+    cases=grid(LOSSES_OF_CLIENTS),
     right=log_mean_exp,
     false_siblings=[
         ("without 1/n", lambda f, gamma: log_mean_exp(f, gamma) + gamma * sympy.log(len(f))),
         ("inverse temperature", lambda f, gamma: log_mean_exp(f, 1 / gamma)),
     ],
-    prove=steps_of_log_mean_exp_holds,
+    prove=steps,
 )
-def log_mean_exp_holds(case: Case, right: Any) -> list[Comparison]:
+def robust_value(case: Case[KLDRO, None], right: Objective) -> list[Comparison]:
     problem = case.problem
     gamma = problem.temperature
     points = {"w = 0": np.zeros(problem.dim), "w = e": np.eye(problem.dim)[0]}
     if LOSSES[problem.loss].convex:
         points["w = w*"] = problem.solution.minimiser
-    made = []
+    compared = []
     for what, w in points.items():
         losses = problem.losses(torch.from_numpy(w)[:, None])[:, 0].numpy()
         value = float(right([sympy.Float(f, 30) for f in losses], sympy.Rational(gamma)))
         spread = float(np.ptp(losses) / gamma)
-        made.append(Comparison(what, *maximum_over_simplex(losses, gamma), value, spread))
+        compared.append(Comparison(what, *maximum_over_simplex(losses, gamma), value, spread))
     if LOSSES[problem.loss].convex:
-        made.append(_saddle(problem, made[-1]))
-    return made
+        compared.append(_saddle(problem, compared[-1]))
+    return compared
 
 
-def _saddle(problem, at_minimiser):
+def _saddle(problem: KLDRO, at_minimiser: Comparison) -> Comparison:
     """Enclose min_w max_r by max_r at w* from above and min_w at r* from below."""
     w = torch.from_numpy(problem.solution.minimiser)[:, None]
     r = problem.robust_weights(w)

@@ -1,18 +1,15 @@
-r"""The displays of Lemma 1's proof, as the preprint prints them.
+"""The displays of Lemma 1's proof, as the preprint prints them.
 
-**Statement.** (18) ∂L/∂r_i = f^i − γ log(r_i n) − γ/n + λ, and (19)–(24) from it.
-
-**Kind.** Symbolic.
-
-**Source.** 000, (16)–(24).
+**Kind.** Symbolic: (18), and (19)–(24) from it.
 
 **Finding.** The derivative of r log(rn) is log(rn) + 1: the term is γ, not γ/n. The error moves the
 multiplier λ by γ − γ/n and cancels in r_i and in the value, so Lemma 1 is unharmed. The journal
 version prints γ. It is no misprint of one place: (18) to (24) all carry γ/n.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from toolkit.constants import Expression
 from toolkit.readings import Erratum
 from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
@@ -21,11 +18,11 @@ from verifiers.symbolic import Step
 
 @proof(
     name="comfedl/lemma-1-proof-v1",
-    source="000, proof of Lemma 1, (16)–(24)",
+    source="ComFedL, arXiv v1, proof of Lemma 1, (16)–(24)",
     statement=r"\frac{\partial L(w,r,\lambda)}{\partial r_i} = f^i(w) - \gamma\log(r_in) - "
     r"\frac{\gamma}{n} + \lambda = 0,\quad r_i = \frac1n\exp\Big(\frac\lambda\gamma - "
     r"\frac1n\Big)\exp(f^i(w)/\gamma)",
-    edition="000",
+    edition="ComFedL, arXiv v1",
     right=gamma / n,
     erratum=Erratum(
         "false",
@@ -44,5 +41,5 @@ from verifiers.symbolic import Step
         "the same amount, the maximiser and the value are not: Lemma 1 holds."
     ),
 )
-def displays_holds(right: Any) -> list[Step]:
-    return displays(right, first=18)
+def lagrangian(term: Expression) -> list[Step]:
+    return displays(term, first=18)

@@ -1,14 +1,11 @@
-r"""Lemma 3: the error of the averaged estimator.
-
-**Statement.** E‖ū_{s,t} − U_{s,0}‖² ≤ 5(G_g²L_f² + G_f⁴L_g²)τ²η²G_g²G_f² + 5G_f²σ²/b1 + 5G_g²σ²/b
-+ 5L_g²G_f²σ²/b.
+"""Lemma 3: the error of the averaged estimator.
 
 **Kind.** Bound, at every local step, with all clients or some, shared or independent samples.
 
-**Source.** 000, Lemma 3 (29); 001, Lemma 3 (24).
-
 **The proof** is a claim of its own, ``comfedl/lemma-3-proof``.
 """
+
+from __future__ import annotations
 
 from synthetic.problems.bounded_composition import BoundedComposition
 from synthetic.problems.maml import MAML
@@ -19,18 +16,27 @@ from toolkit.cases import grid
 from toolkit.measure import Reduction, Steps
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl import _estimator_error as parts
-from verifiers.claims.comfedl._wide import wide
+from verifiers.claims.comfedl._cases import wide
+from verifiers.claims.comfedl._estimator_error import error, largest, terms
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
-five = parts.parts(5, outer=True)
 FAR = 6.283185307179586
 """2π: there the noise of the inner value vanishes, and that of its derivative is largest."""
+NOISY = BoundedComposition(
+    clients=4, dim=3, inner_dim=2, inner_curvature=0.1, inner_value_noise=0.05,
+    inner_gradient_noise=0.05, outer_gradient_noise=0.2, distance=1.0,
+)  # fmt: skip
+SOME_CLIENTS = ComFedL(
+    local_steps=5, step_size=0.05, batch=8, outer_batch=2, participation=sweep(1.0, 0.5),
+    samples=sweep("shared", "independent"),
+)  # fmt: skip
+
+five_terms = terms(5, outer=True)
 
 
 @bound(
     name="comfedl/lemma-3",
-    source="000, Lemma 3 (29); 001, Lemma 3 (24)",
+    source="ComFedL, arXiv v1, Lemma 3 (29); v3, Lemma 3 (24)",
     assumes=[A1, A2, A3, A4],
     statement=r"\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2 \le 5(G_g^2L_f^2+G_f^4L_g^2)\tau^2\eta^2"
     r"G_g^2G_f^2 + \frac{5G_f^2\sigma^2}{b_1} + \frac{5G_g^2\sigma^2}{b} + "
@@ -75,41 +81,21 @@ FAR = 6.283185307179586
             ComFedL(local_steps=2, step_size=0.02, samples=sweep("shared", "independent")),
             rounds=1,
         ),
-        *grid(
-            BoundedComposition(
-                clients=4,
-                dim=3,
-                inner_dim=2,
-                inner_curvature=0.1,
-                inner_value_noise=0.05,
-                inner_gradient_noise=0.05,
-                outer_gradient_noise=0.2,
-                distance=1.0,
-            ),
-            ComFedL(
-                local_steps=5,
-                step_size=0.05,
-                batch=8,
-                outer_batch=2,
-                participation=sweep(1.0, 0.5),
-                samples=sweep("shared", "independent"),
-            ),
-            rounds=2,
-        ),
+        *grid(NOISY, SOME_CLIENTS, rounds=2),
         *grid(
             MAML(form=sweep("average", "exp"), gradient_noise=0.3, ball=2.0, temperature=8.0),
             ComFedL(local_steps=3, step_size=0.05),
             rounds=2,
         ),
     ],
-    full=wide(rounds=5, heterogeneity=[0.0, 10.0]),
-    range=parts.largest,
-    edition="000 (29); 001 (24)",
-    right=five,
+    full=wide(rounds=5, heterogeneity=sweep(0.0, 10.0)),
+    range=largest,
+    edition="ComFedL, arXiv v1 (29); v3 (24)",
+    right=five_terms,
     false_siblings=[
-        *five.without_each(),
-        ("noise averaged over the cohort", lambda c: five(c) / c.m),
-        ("a tenth", lambda c: five(c) / 10),
+        *five_terms.without_each(),
+        ("noise averaged over the cohort", lambda c: five_terms(c) / c.m),
+        ("a tenth", lambda c: five_terms(c) / 10),
     ],
     explain=(
         "Each of the five terms is seen by a case in which it is the largest, up to a fifth of the "
@@ -117,4 +103,4 @@ FAR = 6.283185307179586
     ),
 )
 def estimator_error(view: Steps) -> Reduction:
-    return parts.error(view)
+    return error(view)

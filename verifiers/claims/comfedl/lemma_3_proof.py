@@ -1,13 +1,10 @@
-r"""The display of Lemma 3's proof, and the order in which its terms can be bounded.
-
-**Statement.** With w = w^i_{s,t} and w̄ = w̄_s, E‖ū_{s,t} − U_{s,0}‖² ≤ (1/m) Σ_i E‖∇g_B̃(f_B(w))ᵀ
-∇f_B(w) − ∇g(f(w̄))ᵀ∇f(w̄)‖² ≤ 5G_g²L_f²/m Σ E‖w − w̄‖² + 5G_f²σ²/b_1 + 5G_g²σ²/b + 5G_f⁴L_g²/m Σ
-E‖w − w̄‖² + 5L_g²G_f²σ²/b, "where the second inequality is due to Assumptions 1–3".
+"""The display of Lemma 3's proof, and the order in which its terms can be bounded.
 
 **Kind.** Symbolic: Jensen, a sum of five differences, five squares, and the variance of a mean.
 
-**Source.** 001, (25), and, with four terms and ∇g known, the proof of Lemma 4 in 000. The same
-display of 000, (30), cannot be read in the converted text, which repeats its lines.
+**Source.** ComFedL, arXiv v3, (25), "where the second inequality is due to Assumptions 1–3", and,
+with four terms and ∇g known, the proof of Lemma 4 in arXiv v1. The same display of arXiv v1, (30),
+cannot be read in the converted text, which repeats its lines.
 
 **Finding.** The inequality holds. Its five terms do not each have the bound that one reads off: the
 third is ∇g(f_B(w))ᵀ(∇f_B(w̄) − ∇f(w̄)), where the first factor depends on the minibatch, so the norm
@@ -26,13 +23,18 @@ the minibatch. A mean of b such vectors has the variance G_g²σ²/b in any read
 and so Lemma 3, are the same. The order of (ii) is what the literal reading below checks.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import sympy
 
+from toolkit.constants import Expression
 from toolkit.readings import literal, narrower, wider
 from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl import _proof_steps as elementary
+from verifiers.claims.comfedl._proof_steps import Norm
 from verifiers.symbolic import Step, vanishes
 
 g1, g2, g3, g4, J1, J2, J3 = sympy.symbols("g_1 g_2 g_3 g_4 J_1 J_2 J_3", commutative=False)
@@ -41,15 +43,26 @@ PRINTED = [g1 * (J1 - J2), (g1 - g2) * J2, g2 * (J2 - J3), (g2 - g3) * J3, (g3 -
 REORDERED = [g1 * (J1 - J2), (g1 - g2) * J2, (g2 - g3) * J2, (g3 - g4) * J2, g4 * (J2 - J3)]
 
 
-def spectral(diagonal):
+def spectral(diagonal: Sequence[int]) -> int:
     return max(entry**2 for entry in diagonal)
 
 
-def frobenius(diagonal):
+def frobenius(diagonal: Sequence[int]) -> int:
     return sum(entry**2 for entry in diagonal)
 
 
-def of_the_noise(differences, norm):
+class Display(NamedTuple):
+    """The display, read as five squares that have a bound each."""
+
+    differences: Sequence[Expression]
+    """The five that the error is split into."""
+    factor: int = 5
+    """What the sum of five squares is multiplied by."""
+    norm: Norm = spectral
+    """Of a matrix, in the variance of the Jacobian."""
+
+
+def of_the_noise(differences: Sequence[Expression], norm: Norm) -> Norm:
     """Return the size of the Jacobian's noise that an order of the differences has to bound.
 
     With a factor ∇g(f(w̄)) in front, which no minibatch moves, it is that of the vector vᵀX for a
@@ -61,30 +74,29 @@ def of_the_noise(differences, norm):
 
 @proof(
     name="comfedl/lemma-3-proof",
-    source="001, proof of Lemma 3, (25); 000, proofs of Lemmas 3 and 4",
+    source="ComFedL, arXiv v3, proof of Lemma 3, (25); ComFedL, arXiv v1, proofs of Lemmas 3 and 4",
     statement=r"\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2 \le \frac{5G_g^2L_f^2}m"
     r"\sum_{i\in\mathcal{C}_s}\mathbb{E}\|w^i_{s,t}-\bar w_s\|^2 + "
     r"\frac{5G_f^2\sigma^2}{b_1} + \frac{5G_g^2\sigma^2}b + "
     r"\frac{5G_f^4L_g^2}m\sum_{i\in\mathcal{C}_s}\mathbb{E}\|w^i_{s,t}-\bar w_s\|^2 + "
     r"\frac{5L_g^2G_f^2\sigma^2}b",
-    edition="001 (25)",
-    # (the five differences, what multiplies five squares, the norm of a matrix)
+    edition="ComFedL, arXiv v3 (25)",
     readings={
-        "the inequality": literal((REORDERED, 5, spectral)),
+        "the inequality": literal(Display(REORDERED)),
         "term by term as displayed, in the spectral norm": wider(
-            (PRINTED, 5, spectral),
+            Display(PRINTED),
             why="the print says that the inequality is due to Assumptions 1–3, not that each "
             "displayed term has its own bound",
         ),
         "term by term as displayed, variances in the Frobenius norm": narrower(
-            (PRINTED, 5, frobenius),
+            Display(PRINTED, norm=frobenius),
             why="the notation of both papers is the spectral norm; the Frobenius norm is larger, "
             "so this assumes more",
         ),
     },
     false_siblings=[
-        ("five squares at the price of four", (REORDERED, 4, spectral)),
-        ("the last difference with ∇f_B(w)", ([*REORDERED[:-1], g4 * (J1 - J3)], 5, spectral)),
+        ("five squares at the price of four", Display(REORDERED, factor=4)),
+        ("the last difference with ∇f_B(w)", Display([*REORDERED[:-1], g4 * (J1 - J3)])),
     ],
     explain=(
         "The inequality holds. One term of the displayed sum does not have the bound that one "
@@ -92,7 +104,7 @@ def of_the_noise(differences, norm):
         "variances in the Frobenius norm, each term has it."
     ),
 )
-def displays(right: Any) -> list[Step]:
+def five_differences(right: Display) -> list[Step]:
     differences, factor, norm = right
     return [
         elementary.jensen_for_a_mean(),

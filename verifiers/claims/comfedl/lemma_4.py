@@ -1,12 +1,12 @@
-r"""Lemma 4: the error of the averaged estimator when the outer function is common and known.
+"""Lemma 4: the error of the averaged estimator when the outer function is common and known.
 
-**Statement.** E‖ū_{s,t} − U_{s,0}‖² ≤ 4(G_g²L_f² + G_f⁴L_g²)τ²η²G_g²G_f² + 4G_g²σ²/b
-+ 4L_g²G_f²σ²/b, for the special problem (g^1 = … = g^n without noise) and the first branch.
+**Kind.** Bound, at every local step, for the special problem (g^1 = … = g^n without noise) and the
+first branch.
 
-**Kind.** Bound, at every local step.
-
-**Source.** 000, Lemma 4 (37); not in 001. The remark on the proof of Lemma 3 holds here as well.
+**Source.** Not in arXiv v3. The remark on the proof of Lemma 3 holds here as well.
 """
+
+from __future__ import annotations
 
 from synthetic.problems.bounded_composition import BoundedComposition
 from synthetic.problems.kl_dro import KLDRO
@@ -17,17 +17,26 @@ from toolkit.cases import grid
 from toolkit.measure import Reduction, Steps
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl import _estimator_error as parts
-from verifiers.claims.comfedl._wide import wide
+from verifiers.claims.comfedl._cases import wide
+from verifiers.claims.comfedl._estimator_error import error, largest, terms
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 from verifiers.claims.comfedl.lemma_3 import FAR
 
-four = parts.parts(4, outer=False)
+NOISY = BoundedComposition(
+    clients=4, dim=3, inner_dim=2, inner_curvature=0.1, inner_heterogeneity=0.5,
+    inner_value_noise=0.05, inner_gradient_noise=0.05, distance=1.0,
+)  # fmt: skip
+SOME_CLIENTS = ComFedL(
+    branch="special", local_steps=5, step_size=0.1, batch=8, participation=sweep(1.0, 0.5),
+    samples=sweep("shared", "independent"),
+)  # fmt: skip
+
+four_terms = terms(4, outer=False)
 
 
 @bound(
     name="comfedl/lemma-4",
-    source="000, Lemma 4 (37)",
+    source="ComFedL, arXiv v1, Lemma 4 (37)",
     assumes=[A1, A2, A3, A4],
     statement=r"\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2 \le 4(G_g^2L_f^2+G_f^4L_g^2)\tau^2\eta^2"
     r"G_g^2G_f^2 + \frac{4G_g^2\sigma^2}{b} + \frac{4L_g^2G_f^2\sigma^2}{b}",
@@ -59,41 +68,21 @@ four = parts.parts(4, outer=False)
             ComFedL(branch="special", step_size=0.001),
             rounds=1,
         ),
-        *grid(
-            BoundedComposition(
-                clients=4,
-                dim=3,
-                inner_dim=2,
-                inner_curvature=0.1,
-                inner_heterogeneity=0.5,
-                inner_value_noise=0.05,
-                inner_gradient_noise=0.05,
-                distance=1.0,
-            ),
-            ComFedL(
-                branch="special",
-                local_steps=5,
-                step_size=0.1,
-                batch=8,
-                participation=sweep(1.0, 0.5),
-                samples=sweep("shared", "independent"),
-            ),
-            rounds=2,
-        ),
+        *grid(NOISY, SOME_CLIENTS, rounds=2),
         *grid(
             KLDRO(ball=0.3),
             ComFedL(branch="special", local_steps=3, step_size=0.01, batch=4),
             rounds=2,
         ),
     ],
-    full=wide(rounds=5, branch="special", inner_heterogeneity=[0.0, 0.9]),
-    range=parts.largest,
-    edition="000 (37)",
-    right=four,
+    full=wide(rounds=5, branch="special", inner_heterogeneity=sweep(0.0, 0.9)),
+    range=largest,
+    edition="ComFedL, arXiv v1 (37)",
+    right=four_terms,
     false_siblings=[
-        *four.without_each(),
-        ("noise averaged over the cohort", lambda c: four(c) / c.m),
-        ("a tenth", lambda c: four(c) / 10),
+        *four_terms.without_each(),
+        ("noise averaged over the cohort", lambda c: four_terms(c) / c.m),
+        ("a tenth", lambda c: four_terms(c) / 10),
     ],
     explain=(
         "Each of the four terms is seen by a case in which it is the largest, up to a quarter of "
@@ -101,4 +90,4 @@ four = parts.parts(4, outer=False)
     ),
 )
 def special_estimator_error(view: Steps) -> Reduction:
-    return parts.error(view)
+    return error(view)

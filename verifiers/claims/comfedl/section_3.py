@@ -1,4 +1,4 @@
-r"""The minibatch estimators, as section 3 writes them in words.
+"""The minibatch estimators, as section 3 writes them in words.
 
 **Statement.** "The outer function g^i(y^i) = E_ζ f^i(y^i; ζ)"; "stochastic value of inner function
 f^i_B(w) = (1/b) Σ_j ∇f^i(w; ξ_j)"; "stochastic gradient of outer function ∇g^i_B̃(y) = (1/b_1) Σ_j
@@ -7,18 +7,22 @@ g^i(y; ζ_j)".
 **Kind.** Symbolic: each is an average whose mean is what it estimates, on f(w; ξ) = w² + sξw and
 g(y; ζ) = y³ + tζy with signs ξ and ζ, over every minibatch of two.
 
-**Source.** 000, section 3, after (11). 001 has the second one right, and the other two alike.
+**Source.** ComFedL, arXiv v3, has the second one right, and the other two alike.
 
 **Finding.** Three misprints: a ∇ too many, a ∇ too few, and f for g. Problem (1) and Algorithm 1,
 lines 9 and 12, have all three right. That the preprint has ∇f^i in the second rests on one
 character of a converted text; the other two stand in both editions.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import NamedTuple
 
 import sympy
 
+from toolkit.constants import Expression
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.proof import proof
 from verifiers.symbolic import Step, vanishes
@@ -27,15 +31,23 @@ w, y, s, t = sympy.symbols("w y s t", positive=True)
 VALUE, GRADIENT, OUTER = "inner value", "outer gradient", "outer function"
 
 
-def inner(xi):
+class Mean(NamedTuple):
+    """What is averaged over a minibatch, to estimate one of ``ESTIMATED``."""
+
+    estimated: str
+    sample: Callable[[Expression], Expression]
+    """From the sign ξ or ζ to one sample's part."""
+
+
+def inner(xi: Expression) -> Expression:
     return w**2 + s * xi * w
 
 
-def outer(zeta):
+def outer(zeta: Expression) -> Expression:
     return y**3 + t * zeta * y
 
 
-def other(zeta):
+def other(zeta: Expression) -> Expression:
     """Return f(y; ζ), which is no outer function."""
     return inner(zeta).subs(w, y)
 
@@ -52,27 +64,29 @@ ESTIMATED = {
 
 @proof(
     name="comfedl/section-3",
-    source="000 and 001, section 3, after (11)",
+    source="ComFedL, arXiv v1 and v3, section 3, after (11)",
     statement=r"f^i_{\mathcal{B}}(w) = \frac1b\sum_j\nabla f^i(w;\xi_j),\quad "
     r"\nabla g^i_{\tilde{\mathcal{B}}}(y) = \frac1{b_1}\sum_j g^i(y;\zeta_j),\quad "
     r"g^i(y) = \mathbb{E}_\zeta f^i(y;\zeta)",
-    edition="000 (all three); 001 (the second and third)",
+    edition="ComFedL, arXiv v1 (all three); v3 (the second and third)",
     readings={
         "the value is a mean of gradients": literal(
-            (VALUE, lambda xi: sympy.diff(inner(xi), w)), part=VALUE
+            Mean(VALUE, lambda xi: sympy.diff(inner(xi), w)), part=VALUE
         ),
         "the value is a mean of values": intended(
-            (VALUE, inner), part=VALUE, quote="Algorithm 1, line 9: “f_B(w) = (1/b) Σ f^i(w; ξ_j)”"
+            Mean(VALUE, inner),
+            part=VALUE,
+            quote="Algorithm 1, line 9: “f_B(w) = (1/b) Σ f^i(w; ξ_j)”",
         ),
-        "the gradient is a mean of values": literal((GRADIENT, outer), part=GRADIENT),
+        "the gradient is a mean of values": literal(Mean(GRADIENT, outer), part=GRADIENT),
         "the gradient is a mean of gradients": intended(
-            (GRADIENT, lambda zeta: sympy.diff(outer(zeta), y)),
+            Mean(GRADIENT, lambda zeta: sympy.diff(outer(zeta), y)),
             part=GRADIENT,
             quote="Algorithm 1, line 12: “∇g_B̃(f_B(w)) = (1/b_1) Σ ∇g^i(f_B(w); ζ_j)”",
         ),
-        "the outer function is a mean of f": literal((OUTER, other), part=OUTER),
+        "the outer function is a mean of f": literal(Mean(OUTER, other), part=OUTER),
         "the outer function is a mean of g": intended(
-            (OUTER, outer), part=OUTER, quote="below (1): “g^i(y^i) = E_ζ g^i(y^i; ζ)”"
+            Mean(OUTER, outer), part=OUTER, quote="below (1): “g^i(y^i) = E_ζ g^i(y^i; ζ)”"
         ),
     },
     erratum=Erratum(
@@ -81,14 +95,14 @@ ESTIMATED = {
         "the right dimensions.",
     ),
     false_siblings=[
-        ("the sum, undivided, of values", (VALUE, lambda xi: 2 * inner(xi))),
-        ("the gradient of the inner map", (GRADIENT, lambda zeta: sympy.diff(other(zeta), y))),
+        ("the sum, undivided, of values", Mean(VALUE, lambda xi: 2 * inner(xi))),
+        ("the gradient of the inner map", Mean(GRADIENT, lambda zeta: sympy.diff(other(zeta), y))),
     ],
     explain="Three slips of the pen in a paragraph; the pseudo-code has all three right.",
 )
-def estimators(right: Any) -> list[Step]:
-    what, sample = right
-    wanted, says = ESTIMATED[what]
+def estimators(right: Mean) -> list[Step]:
+    sample = right.sample
+    wanted, says = ESTIMATED[right.estimated]
     batches = list(product((-1, 1), repeat=2))
     mean = sum((sample(a) + sample(b)) / 2 for a, b in batches) / len(batches)
     return [vanishes(sympy.expand(mean - wanted), says)]

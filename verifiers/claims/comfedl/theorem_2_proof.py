@@ -1,20 +1,18 @@
-r"""The displays of Theorem 2's proof.
-
-**Statement.** 000 (39), (40) and the display after them: as in the proof of Theorem 1, with Lemma 4
-in the place of Lemma 3.
+"""The displays of Theorem 2's proof: as of Theorem 1's, with Lemma 4 in the place of Lemma 3.
 
 **Kind.** Symbolic.
 
-**Source.** 000, proof of Theorem 4 (which is Theorem 2 again); not in 001.
+**Source.** The proof of Theorem 4 (which is Theorem 2 again); not in arXiv v3.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from sympy import sqrt
 
+from toolkit.constants import Expression
 from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._theorem_proof import c, displays, sigma
-from verifiers.claims.comfedl.lemma_4 import four
+from verifiers.claims.comfedl.lemma_4 import four_terms
 from verifiers.symbolic import Step
 
 DRIFT = 2 * sqrt(c.G_g**2 * c.L_f**2 + c.G_f**4 * c.L_g**2) * c.tau * c.eta * c.G_g * c.G_f
@@ -23,12 +21,12 @@ NOISE = 2 * (c.G_g + c.L_g * c.G_f) * sigma / sqrt(c.b)
 
 @proof(
     name="comfedl/theorem-2-proof",
-    source="000, (39), (40)",
+    source="ComFedL, arXiv v1, (39), (40)",
     statement=r"\sqrt{\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2} \le 2\sqrt{G_g^2L_f^2+G_f^4L_g^2}"
     r"\tau\eta G_gG_f + \frac{2G_g\sigma}{\sqrt b} + \frac{2L_gG_f\sigma}{\sqrt b}",
-    edition="000 (39), (40)",
+    edition="ComFedL, arXiv v1 (39), (40)",
     right=DRIFT + NOISE,
     false_siblings=[("half of the drift", DRIFT / 2 + NOISE), ("without the noise", DRIFT)],
 )
-def displays_holds(right: Any) -> list[Step]:
-    return displays(right, four)
+def sum_of_roots(right: Expression) -> list[Step]:
+    return displays(right, four_terms)

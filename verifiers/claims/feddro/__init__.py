@@ -1,1 +1,1 @@
-"""FedDRO (004): federated compositional optimization for distributionally robust learning."""
+"""FedDRO (2023): federated compositional optimization for distributionally robust learning."""

@@ -12,14 +12,23 @@ minimiser x_k* = −c_k/a_k:
 as long as its y stays above 1 (Iη ≤ 1 is enough).
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import sympy
+
+from toolkit.constants import Expression
+
+OfSchedule = Callable[[int, float], float]
+"""A number as a function of I and η."""
 
 period, eta, x = sympy.symbols("I eta x", positive=True)
 HALF, THIRD = sympy.Rational(1, 2), sympy.Rational(1, 3)
 STATIONARY = {"slopes": -1, "offsets": 0}
 
 
-def after_a_round(heterogeneity, sharing):
+def after_a_round(heterogeneity: str, sharing: str) -> Expression:
     """Return x̄ after one round, as an expression in x, I and η."""
     if sharing == "every-step":
         # ȳ contracts to 0 by its own recursion: x̄ moves along it until Φ' = 0
@@ -38,15 +47,21 @@ def after_a_round(heterogeneity, sharing):
     return THIRD * (moved - steps * eta + 2 * others)
 
 
-def limit_point(heterogeneity, sharing):
+def limit_point(heterogeneity: str, sharing: str) -> Expression:
     """Return the fixed point of a round, as an expression in I and η."""
     moved = sympy.expand(after_a_round(heterogeneity, sharing))  # affine in x
     return sympy.simplify(moved.subs(x, 0) / (1 - sympy.diff(moved, x)))
 
 
-def slope(heterogeneity, sharing):
-    """Return by how much a round shrinks the distance to the limit point, a function of I and η."""
-    return sympy.lambdify((period, eta), sympy.diff(after_a_round(heterogeneity, sharing), x))
+def slope(heterogeneity: str, sharing: str) -> OfSchedule:
+    """Return by how much a round shrinks the distance to the limit point."""
+    return of_schedule(sympy.diff(after_a_round(heterogeneity, sharing), x))
+
+
+def of_schedule(expression: Expression) -> OfSchedule:
+    """Return an expression in I and η as a function of them."""
+    function = sympy.lambdify((period, eta), expression)
+    return lambda steps, size: float(function(steps, size))
 
 
 SMALL_STEP_BIAS = {

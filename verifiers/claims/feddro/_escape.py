@@ -7,9 +7,11 @@ client may hold (its own g_k(x_k), or a mean of them) is at least 1, f' is negat
 step of any positive size moves x_k up. So x_k^t ≥ 2 for ever, whatever is shared and when.
 """
 
+from __future__ import annotations
+
 import sympy
 
-from verifiers.symbolic import nonnegative, vanishes
+from verifiers.symbolic import Step, nonnegative, vanishes
 
 y = sympy.Symbol("y", real=True)
 OUTER = -sympy.sqrt(1 + y**2)
@@ -20,7 +22,7 @@ GRADIENT = SLOPE.subs(y, 2 + beyond) ** 2
 """‖∇Φ‖² at x = 2 + u."""
 
 
-def steps():
+def steps() -> list[Step]:
     """Return the steps that show it, for every sequence of positive step sizes."""
     held = sympy.Symbol("y_k", nonnegative=True)
     return [

@@ -1,53 +1,73 @@
-"""Problem (3) of 004 against a right side that is a formula of the losses.
+"""Problem (3) of FedDRO (2023) against a right side that is a formula of the losses.
 
 ``Values`` compares the inner maximum at a few x, and its minimum over x, with the formula;
 ``Minimisers`` compares the minimum with the inner maximum where the formula is smallest.
 """
 
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import sympy
 import torch
+from torch import Tensor
 
 from synthetic.certificates.penalised import minimise_robust, robust_value
+from synthetic.certificates.smooth import Function
+from synthetic.problems.penalised_dro import PenalisedDRO
+from toolkit.constants import Expression
 from verifiers.compared import Comparison
+
+Losses: TypeAlias = Sequence[Expression] | Tensor
+"""The losses of all samples, as sympy expressions or as numbers, [samples]."""
+Formula = Callable[[Losses, Expression], Expression]
+"""From the losses and λ to an objective."""
 
 
 @dataclass(frozen=True)
-class Values:
-    """The inner maximum equals a formula of the losses and λ, at every x."""
+class Reformulation(ABC):
+    """What is claimed of problem (3) and a formula of the losses and λ."""
 
-    formula: Any
+    formula: Formula
 
-    def compare(self, problem):
+    @abstractmethod
+    def compare(self, problem: PenalisedDRO) -> list[Comparison]:
+        """Return the inner maximum, or its minimum over x, against the formula."""
+
+
+@dataclass(frozen=True)
+class Values(Reformulation):
+    """The inner maximum equals the formula, at every x."""
+
+    def compare(self, problem: PenalisedDRO) -> list[Comparison]:
         """Return the inner maximum and its minimum over x against the formula."""
         best, told = minimum(problem)
         unit = np.eye(problem.dim)[0] * problem.ball
         points = {"x = 0": 0 * unit, "x = Be": unit, "x = −Be/2": -unit / 2, "x = x*": best}
-        made = []
+        compared = []
         for what, x in points.items():
             low, high = problem.robust(x)
             spread = float(np.ptp(problem.losses(x)))
-            made.append(Comparison(what, low, high, self._at(problem, x), spread))
+            compared.append(Comparison(what, low, high, self._at(problem, x), spread))
         value = self._at(problem, best)
-        made.append(Comparison("min over x", told["low"], told["high"], value, made[-1].x))
-        return made
+        compared.append(Comparison("min over x", told["low"], told["high"], value, compared[-1].x))
+        return compared
 
-    def _at(self, problem, x):
+    def _at(self, problem: PenalisedDRO, x: np.ndarray) -> float:
         losses = [sympy.Float(float(loss), 30) for loss in problem.losses(x)]
         return float(self.formula(losses, sympy.Rational(problem.penalty)))
 
 
 @dataclass(frozen=True)
-class Minimisers:
-    """Minimising a formula of the losses and λ over x minimises the inner maximum."""
+class Minimisers(Reformulation):
+    """Minimising the formula over x minimises the inner maximum."""
 
-    formula: Any
-
-    def compare(self, problem):
+    def compare(self, problem: PenalisedDRO) -> list[Comparison]:
         """Return the minimum of the inner maximum against its value where the formula is least."""
         _, told = minimum(problem)
         if problem.dim == 1:
@@ -59,7 +79,7 @@ class Minimisers:
         value = robust_value(problem.every_row, point, problem.penalty, problem.divergence)[0]
         return [Comparison(f"at x = {np.round(point, 3)}", told["low"], told["high"], value)]
 
-    def _value(self, problem, x):
+    def _value(self, problem: PenalisedDRO, x: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the formula and its gradient at x."""
         losses = torch.from_numpy(problem.losses(x)).requires_grad_()
         value = self.formula(losses, problem.penalty)
@@ -69,13 +89,8 @@ class Minimisers:
         return value.item(), each.T @ slope.numpy()
 
 
-def compare(case, right):
-    """Compare as the form says."""
-    return right.compare(case.problem)
-
-
 @cache
-def minimum(problem):
+def minimum(problem: PenalisedDRO) -> tuple[np.ndarray, dict[str, float]]:
     """Return a minimiser of the inner maximum over the ball, and the enclosure of the minimum."""
     return minimise_robust(
         problem.every_row, radius=problem.ball, penalty=problem.penalty,
@@ -83,7 +98,7 @@ def minimum(problem):
     )  # fmt: skip
 
 
-def _lowest(function, problem):
+def _lowest(function: Function, problem: PenalisedDRO) -> np.ndarray:
     """Return the lowest of several local minima on the ball: from the centre, and around it."""
     turns = np.linspace(0.0, 2 * np.pi, 8, endpoint=False)
     starts = [np.zeros(problem.dim)]
@@ -91,19 +106,19 @@ def _lowest(function, problem):
         start = np.zeros(problem.dim)
         start[:2] = 0.9 * problem.ball * np.array([np.cos(turn), np.sin(turn)])
         starts.append(start)
-    found = [_descend(function, start, problem.ball) for start in starts]
-    return min(found, key=lambda x: function(x)[0])
+    ends = [_descend(function, start, problem.ball) for start in starts]
+    return min(ends, key=lambda x: function(x)[0])
 
 
-def _descend(function, start, radius):
+def _descend(function: Function, start: np.ndarray, radius: float) -> np.ndarray:
     x, step = start, 1.0
     value, gradient = function(x)
     for _ in range(3_000):
         moved = x - step * gradient
         moved = moved * min(1.0, radius / max(float(np.linalg.norm(moved)), 1e-300))
-        found, slope = function(moved)
-        if found < value:
-            x, value, gradient, step = moved, found, slope, 1.5 * step
+        lower, slope = function(moved)
+        if lower < value:
+            x, value, gradient, step = moved, lower, slope, 1.5 * step
         else:
             step *= 0.5
         if step < 1e-14:

@@ -1,9 +1,12 @@
 """Fixed points of a round on ``bias-amplification`` ("slopes"), by sympy, for other algorithms."""
 
+from __future__ import annotations
+
 from functools import cache
 
 import sympy
 
+from toolkit.constants import Expression
 from verifiers.claims.feddro import _bias as bias
 
 eta, beta = sympy.symbols("eta beta", positive=True)
@@ -11,7 +14,7 @@ SLOPES, OFFSETS = (2, -1), (0, 1)
 
 
 @cache
-def local_scgdm(averaged, local_steps=2):
+def local_scgdm(averaged: str, local_steps: int = 2) -> Expression:
     """Return x̄'s fixed point for Local-SCGDM with α = γ = 1, as an expression in η and β.
 
     f'(u) = u where the run stays, so a round is affine in x, m and the u_k.
@@ -27,14 +30,14 @@ def local_scgdm(averaged, local_steps=2):
     equations = [sum(models) / 2 - x, sum(momenta) / 2 - m]
     if shared:
         equations.append(sum(inner) / 2 - u1)
-        unknown = (x, m, u1)
+        unknown = [x, m, u1]
     else:
         equations += [inner[0] - u1, inner[1] - u2]
-        unknown = (x, m, u1, u2)
+        unknown = [x, m, u1, u2]
     ((point, *_),) = sympy.linsolve([sympy.expand(e) for e in equations], unknown)
     return sympy.cancel(point)
 
 
-def plug_in(local_steps=2):
+def plug_in(local_steps: int = 2) -> Expression:
     """Return the fixed point of ComFedL and Local-BSGD without noise: Case I's."""
     return bias.limit_point("slopes", "case-1").subs(bias.period, local_steps).subs(bias.eta, eta)

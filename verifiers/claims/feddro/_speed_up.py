@@ -1,4 +1,7 @@
-r"""Linear speed-up, what its three claims share: the instance, its exact left side and the floor.
+"""Linear speed-up, what its three claims share: the instance, its exact left side and the floor.
+
+**Kind.** Rate in the number of clients, the minibatch or the number of steps alone, the other two
+fixed; exact second moments, since the constants of the bound are not in the text.
 
 **Instance.** Theorem 5.1's schedule η = √(|b|K/T), β = 4B_g⁴L_f²η, I = 1 ≤ T^{1/4}/(|b|K)^{3/4};
 clients with different h and g, noise of variance v² in g and σ_h² in ∇h, which a larger K or |b|
@@ -10,12 +13,16 @@ knee at 20), so that the left side is known exactly (``verifiers.second_moments`
 runs.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 
 from sympy import Rational, log, sqrt, symbols
 
 from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.algorithms.feddro import FedDRO
 from toolkit.cases import Case
+from toolkit.constants import Expression
 from verifiers.claim_types.rate import Exact, Floor, Schedule
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.second_moments import second_moments
@@ -28,7 +35,9 @@ STEPS = 2**15
 VARIED = (2, 4, 8, 16, 32)
 
 
-def instance(*, clients=2, batch=1, steps=STEPS):
+def instance(
+    *, clients: int = 2, batch: int = 1, steps: int = STEPS
+) -> Case[AveragedComposition, FedDRO]:
     problem = AveragedComposition(
         clients=clients, inner_slope=0.7, inner_heterogeneity=0.2, inner_value_noise=0.3,
         outer_slope=20.0, plain_noise=0.5, plain_tilt=0.2, distance=0.2,
@@ -36,7 +45,7 @@ def instance(*, clients=2, batch=1, steps=STEPS):
     return parts.run(problem, steps, batch=batch)
 
 
-def floor(at):
+def floor(at: Mapping[str, Expression]) -> Expression:
     """Return 1/(3√(|b|KT)) along a schedule."""
     return 1 / (3 * sqrt(at["b"] * at["K"] * at["T"]))
 
@@ -55,7 +64,7 @@ def exact(case: Callable[[int], Case]) -> Exact:
     )
 
 
-def siblings(letters, varied):
+def siblings(letters: Mapping[str, Expression], varied: Expression) -> list[tuple[str, Schedule]]:
     """Return a faster speed-up by a tenth of a power, and by a logarithm."""
     return [
         ("faster by a tenth of a power",

@@ -1,5 +1,8 @@
-"""Theorem 5.1 and Corollary 5.2 of 004: schedule, cases and right sides without noise."""
+"""Theorem 5.1 and Corollary 5.2 of FedDRO (2023): schedule, cases and right sides without noise."""
 
+from __future__ import annotations
+
+from dataclasses import replace
 from math import sqrt
 
 import sympy
@@ -7,7 +10,9 @@ import sympy
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.algorithms.feddro import FedDRO
 from toolkit.cases import Assumption, Case
+from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, States, average, sq
+from toolkit.problem import Problem
 
 SCHEDULE = Assumption(
     "Theorem 5.1", r"\eta=\sqrt{|b|K/T},\; \beta=4B_g^4L_f^2\eta",
@@ -19,13 +24,13 @@ STEP_SIZE = Assumption(
 )  # fmt: skip
 
 
-def steepness(problem):
+def steepness(problem: Problem) -> float:
     """Return 4B_g⁴L_f²."""
     c = problem.constants
     return 4 * c["inner_gradient_moment"] ** 4 * c["outer_smoothness"] ** 2
 
 
-def follows(case):
+def follows(case: Case[Problem, FedDRO]) -> bool:
     """Say whether a case has the step size and the momentum of Theorem 5.1."""
     method = case.algorithm
     steps = case.rounds * method.local_steps
@@ -34,30 +39,37 @@ def follows(case):
     return abs(method.step_size - eta) < 1e-12 and abs(method.momentum - beta) < 1e-12
 
 
-def run(problem, steps, *, local_steps=1, batch=1, **more):
-    """Return the case of Theorem 5.1 with T = steps."""
+def run(
+    problem: AveragedComposition,
+    steps: int,
+    *,
+    local_steps: int = 1,
+    batch: int = 1,
+    embedding_error: float | None = None,
+) -> Case[AveragedComposition, FedDRO]:
+    """Return the case of Theorem 5.1 with T = steps.
+
+    Args:
+        embedding_error: by how much the first embedding, which is then given, is off.
+    """
     eta = sqrt(batch * problem.clients / steps)
     method = FedDRO(
-        local_steps=local_steps, step_size=eta, momentum=steepness(problem) * eta, batch=batch,
-        **more,
-    )  # fmt: skip
+        local_steps=local_steps, step_size=eta, momentum=steepness(problem) * eta, batch=batch
+    )
+    if embedding_error is not None:
+        method = replace(method, embedding="given", embedding_error=embedding_error)
     return Case(problem, method, steps // local_steps)
 
 
-def off(error):
-    """Return how an embedding that is off by ``error`` is given."""
-    return {"embedding": "given", "embedding_error": error}
-
-
-def flat(slope, curvature=1.0, **more):
+def flat(slope: float, curvature: float = 1.0, plain_slope: float = 0.0) -> AveragedComposition:
     """Return a problem with B_g = slope, L_f = curvature and a start at the minimiser."""
     return AveragedComposition(
         clients=1, inner_slope=slope, outer_slope=4.0 * curvature, outer_curvature=curvature,
-        distance=0.0, **more,
+        plain_slope=plain_slope, distance=0.0,
     )  # fmt: skip
 
 
-def largest(c):
+def largest(c: Letters) -> Expression:
     """Return the most that ‖∇Φ‖² can be."""
     return (c.B_g * c.B_f + c.B_h) ** 2
 
@@ -67,14 +79,14 @@ def squared_gradient(view: States) -> Reduction:
     return average("transition", sq(view.gradient(view.mean("x"))))
 
 
-def initial(c, embedding, gap=2):
+def initial(c: Letters, embedding: Expression, gap: Expression = 2) -> Expression:
     """Return the initial terms; the factors multiply the squared error of ȳ⁰ and the gap."""
     return (gap * c.Phi_gap + embedding * c.e_0**2) / sympy.sqrt(c.b * c.K * c.T)
 
 
-def printed(c):
+def printed(c: Letters) -> Expression:
     return initial(c, 2)
 
 
-def corrected(c, factor=1, gap=2):
+def corrected(c: Letters, factor: Expression = 1, gap: Expression = 2) -> Expression:
     return initial(c, factor / (4 * c.B_g**2 * (2 - c.beta)), gap)

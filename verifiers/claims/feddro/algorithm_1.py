@@ -1,12 +1,10 @@
-r"""Algorithm 1, as code: driftproof's FedAvg for compositions is the printed pseudo-code.
+"""Algorithm 1, as code: driftproof's FedAvg for compositions is the printed pseudo-code.
 
-**Statement.** Algorithm 1, lines 1–10, in Case I and Case II, and its modification in Theorem 4.2:
-∇Φ_k = ∇g_k(x_k)∇f(y_k), (6); x_k ← x_k − η^t∇Φ_k; y_k = g_k(x_k); every I steps x_k = x̄, y_k =
-g_k(x̄) and, in Case II, y_k = ȳ.
-
-**Kind.** Identity, to rounding: the pseudo-code line by line, client by client, against the
-federation.
+**Kind.** Identity, to rounding: the pseudo-code, lines 1–10, line by line, client by client,
+against the federation; in Case I, in Case II, and as Theorem 4.2 modifies it.
 """
+
+from __future__ import annotations
 
 from typing import Any
 
@@ -26,24 +24,28 @@ CURVED = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
     distance=1.1,
 )  # fmt: skip
-SHARING = ["case-1", "case-2", "every-step"]
 
 
-def transcribed(problem, given, rounds, shared="mean"):
+def transcribed(
+    problem: AveragedComposition | BiasAmplification,
+    given: CompositionalFedAvg,
+    rounds: int,
+    shared: str = "mean",
+) -> list[np.ndarray]:
     """Run the pseudo-code; the numbers in the comments are its lines. Returns every x_k."""
     clients = [
         problem.oracles(torch.float64, clients=range(k, k + 1)) for k in range(problem.clients)
     ]
 
-    def g(k, x):
+    def g(k: int, x: np.ndarray) -> Any:
         return clients[k].inner(torch.from_numpy(x)[None, :, None], None)
 
-    def embed(points):
+    def embed(points: list[np.ndarray]) -> list[np.ndarray]:
         return [g(k, x)[0][0, :, 0].numpy() for k, x in enumerate(points)]
 
-    def share(values):
-        made = values[0] if shared == "first" else np.mean(values, 0)
-        return [made * len(values) / (len(values) + (shared == "too many"))] * len(values)
+    def share(values: list[np.ndarray]) -> list[np.ndarray]:
+        mean = values[0] if shared == "first" else np.mean(values, 0)
+        return [mean * len(values) / (len(values) + (shared == "too many"))] * len(values)
 
     x = [problem.start() for _ in clients]
     y = embed(x)  # 2: y_k = ȳ, where embeddings are shared at all
@@ -67,15 +69,23 @@ def transcribed(problem, given, rounds, shared="mean"):
 
 @comparison(
     name="feddro/algorithm-1",
-    source="004, Algorithm 1 and Theorem 4.2",
+    source="FedDRO (2023), Algorithm 1 and Theorem 4.2",
     statement=r"x_k^{t+1} = x_k^t-\eta^t\nabla g_k(x_k^t)\nabla f(y_k^t),\; y_k^{t+1} = "
     r"g_k(x_k^{t+1});\quad t+1 \bmod I = 0:\; x_k^{t+1} = \bar x^{t+1},\; y_k^{t+1} = "
     r"g_k(\bar x^{t+1}) \text{ [I], } \bar y^{t+1} \text{ [II]}",
     cases=[
-        *grid(CURVED, CompositionalFedAvg(local_steps=sweep(1, 3), sharing=SHARING), rounds=4),
+        *grid(
+            CURVED,
+            CompositionalFedAvg(
+                local_steps=sweep(1, 3), sharing=sweep("case-1", "case-2", "every-step")
+            ),
+            rounds=4,
+        ),
         *grid(
             BiasAmplification(heterogeneity=sweep("slopes", "offsets")),
-            CompositionalFedAvg(local_steps=3, sharing=SHARING, decay=1.5),
+            CompositionalFedAvg(
+                local_steps=3, sharing=sweep("case-1", "case-2", "every-step"), decay=1.5
+            ),
             rounds=4,
         ),
     ],
@@ -85,5 +95,7 @@ def transcribed(problem, given, rounds, shared="mean"):
         ("divided by K + 1", "too many"),
     ],
 )
-def pseudo_code(case: Case, right: Any) -> list[Comparison]:
-    return models(case, "algorithm-1", transcribed, right)
+def pseudo_code(
+    case: Case[AveragedComposition | BiasAmplification, CompositionalFedAvg], shared: str
+) -> list[Comparison]:
+    return models(case, "algorithm-1", transcribed, shared)

@@ -1,20 +1,20 @@
-r"""Algorithm 2, as code: driftproof's FedDRO is the printed pseudo-code.
+"""Algorithm 2, as code: driftproof's FedDRO is the printed pseudo-code.
 
-**Statement.** Algorithm 2, lines 1–12: y_k^t by (8), shared each step and replaced by ȳ^t; ∇Φ_k by
-(7); x_k ← x_k − η∇Φ_k; every I steps x_k = x̄; returns x̄^{a(T)}, a(T) uniform on {1 … T}.
-
-**Kind.** Identity, to rounding: the pseudo-code line by line, client by client, against the
-federation on the same draws.
+**Kind.** Identity, to rounding: the pseudo-code, lines 1–12, line by line, client by client,
+against the federation on the same draws.
 
 **Readings.** At t = 0 the initialisation gives ȳ⁰, and line 6 computes y⁰ by (8), which needs
 y^{−1}: either the given ȳ⁰ is used, or (8) with y^{−1} = ȳ⁰. (7) and (8) have one minibatch b_g for
 g and ∇g.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.algorithms.feddro import FedDRO
@@ -30,9 +30,14 @@ NOISY = AveragedComposition(
     plain_slope=0.5, plain_tilt=0.3, inner_value_noise=0.2, inner_gradient_noise=0.3,
     plain_noise=0.2, distance=1.1,
 )  # fmt: skip
+METHOD = FedDRO(
+    local_steps=sweep(1, 3), step_size=0.2, batch=sweep(1, 4), first_step=sweep("given", "computed")
+)
 
 
-def transcribed(problem, given, rounds, previous="same sample"):
+def transcribed(
+    problem: AveragedComposition, given: FedDRO, rounds: int, previous: str = "same sample"
+) -> list[np.ndarray]:
     """Run the pseudo-code; the numbers in the comments are its lines. Returns every x_k."""
     draws = sampled_context(problem, ("algorithm-2",), replicates=1)
     clients = [
@@ -40,10 +45,10 @@ def transcribed(problem, given, rounds, previous="same sample"):
     ]
     laws = clients[0].inner_law(given.batch), clients[0].plain_law(given.batch)
 
-    def tensor(v):
+    def tensor(v: np.ndarray) -> Tensor:
         return torch.from_numpy(v)[None, :, None]
 
-    def g(k, x, zeta):
+    def g(k: int, x: np.ndarray, zeta: Tensor | None) -> tuple[np.ndarray, Any]:
         value, transposed = clients[k].inner(tensor(x), _own(zeta, k))
         return value[0, :, 0].numpy(), transposed
 
@@ -73,30 +78,21 @@ def transcribed(problem, given, rounds, previous="same sample"):
 
 @comparison(
     name="feddro/algorithm-2",
-    source="004, Algorithm 2, (7) and (8)",
+    source="FedDRO (2023), Algorithm 2, (7) and (8)",
     statement=r"y_k^t = (1-\beta^t)\big(y_k^{t-1}-g_k(x_k^{t-1};b_g)\big)+g_k(x_k^t;b_g),\; "
     r"y_k^t=\bar y^t,\quad x_k^{t+1} = x_k^t-\eta^t\big(\nabla h_k(x_k^t;b_h)+"
     r"\nabla g_k(x_k^t;b_g)\nabla f(\bar y^t)\big);\quad t+1 \bmod I = 0:\; "
     r"x_k^{t+1}=\bar x^{t+1}",
-    cases=grid(
-        NOISY,
-        FedDRO(
-            local_steps=sweep(1, 3),
-            step_size=0.2,
-            batch=sweep(1, 4),
-            first_step=sweep("given", "computed"),
-        ),
-        rounds=3,
-    ),
+    cases=grid(NOISY, METHOD, rounds=3),
     right="same sample",
     false_siblings=[
         ("the expectation at the previous point", "expectation"),
         ("no correction by the previous point", "none"),
     ],
 )
-def pseudo_code(case: Case, right: Any) -> list[Comparison]:
-    return models(case, "algorithm-2", transcribed, right)
+def pseudo_code(case: Case[AveragedComposition, FedDRO], previous: str) -> list[Comparison]:
+    return models(case, "algorithm-2", transcribed, previous)
 
 
-def _own(draw, k):
+def _own(draw: Tensor | None, k: int) -> Tensor | None:
     return None if draw is None else draw[k : k + 1]

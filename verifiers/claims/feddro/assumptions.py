@@ -1,4 +1,4 @@
-"""Assumptions 3.2–3.4 of 004, as code.
+"""Assumptions 3.2–3.4 of FedDRO (2023), as code.
 
 f has no noise. B_g is a mean-squared Lipschitz constant; a root mean square of ∇g_k(x; ζ), sup over
 x, is one. Positive constants are read as non-negative (right sides are continuous at 0).

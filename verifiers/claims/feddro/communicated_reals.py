@@ -1,7 +1,4 @@
-r"""The reals that FedDRO sends (text after Corollary 5.3).
-
-**Statement.** Each client shares O(ε^{−3/2}d + K⁻¹ε⁻²) reals; for dK ≥ O(ε^{−1/2}) that is
-O(ε^{−3/2}d).
+"""The reals that FedDRO sends (text after Corollary 5.3).
 
 **Kind.** Complexity, by algebra, and by the bytes that are counted on the wire, one process a
 client: T·d_g + ⌊T/I⌋·d reals of 8 bytes.
@@ -9,14 +6,16 @@ client: T·d_g + ⌊T/I⌋·d reals of 8 bytes.
 **Reading.** Embeddings are scalars, d_g = 1, as the text says of DRO; else K⁻¹ε⁻²d_g.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
 
 import sympy
 
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.algorithms.feddro import FedDRO
 from toolkit.cases import Case, grid
-from toolkit.constants import Expression, Letters
+from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
@@ -27,13 +26,19 @@ from verifiers.symbolic import Step, nonnegative, vanishes
 d = sympy.symbols("d", positive=True)
 
 
-def right(steps: Letters, rounds, dim, inner) -> Expression:
+Reals = Callable[[Expression, Expression, Expression, Expression], Expression]
+"""From steps, rounds that share models, d and d_g to the reals that one client sends."""
+
+
+def models_and_embeddings(
+    steps: Expression, rounds: Expression, dim: Expression, inner: Expression
+) -> Expression:
     """Return the reals of T steps and ⌊T/I⌋ rounds that share models."""
     return steps * inner + rounds * dim
 
 
-def steps_of_reals(right: Any) -> list[Step]:
-    sent = right(STEPS, STEPS / LOCAL, d, 1)
+def steps_of_reals(reals: Reals) -> list[Step]:
+    sent = reals(STEPS, STEPS / LOCAL, d, 1)
     stated = epsilon ** sympy.Rational(-3, 2) * d + epsilon**-2 / (batch * clients)
     # K⁻¹ε⁻² over ε^{−3/2}d is ε^{−1/2}/(bdK)
     share = epsilon**-2 / (batch * clients) / (epsilon ** sympy.Rational(-3, 2) * d)
@@ -55,7 +60,7 @@ def steps_of_reals(right: Any) -> list[Step]:
 @comparison(
     name="feddro/communicated-reals",
     kind="complexity",
-    source="004, text after Corollary 5.3",
+    source="FedDRO (2023), text after Corollary 5.3",
     statement=r"\mathcal O(\epsilon^{-3/2}d+K^{-1}\epsilon^{-2}) \text{ reals a client},\quad "
     r"\mathcal O(\epsilon^{-3/2}d) \text{ if } dK\ge\mathcal O(\epsilon^{-1/2})",
     cases=grid(
@@ -63,17 +68,17 @@ def steps_of_reals(right: Any) -> list[Step]:
         FedDRO(local_steps=sweep(1, 4)),
         rounds=6,
     ),
+    right=models_and_embeddings,
     false_siblings=[
         ("models alone", lambda steps, rounds, dim, inner: rounds * dim),
         ("a model at each step", lambda steps, rounds, dim, inner: steps * (dim + inner)),
     ],
-    right=right,
     prove=steps_of_reals,
     explain="As stated, for scalar embeddings; the engine counts the same.",
 )
-def reals(case: Case, right: Any) -> list[Comparison]:
+def communicated(case: Case[AveragedComposition, FedDRO], reals: Reals) -> list[Comparison]:
     method, problem = case.algorithm, case.problem
     sent = counted(case).bytes_up / REAL / problem.clients
     steps = case.rounds * method.local_steps
-    stated = float(right(steps, case.rounds, problem.dim, problem.inner_dim))
+    stated = float(reals(steps, case.rounds, problem.dim, problem.inner_dim))
     return [Comparison("reals that one client sends", sent, sent, stated)]

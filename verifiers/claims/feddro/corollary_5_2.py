@@ -1,7 +1,4 @@
-r"""Corollary 5.2: local updates.
-
-**Statement.** In the setting of Theorem 5.1 with I ≤ O(T^{1/4}/(|b|K)^{3/4}): E‖∇Φ(x̄^{a(T)})‖² ≤
-2[Φ(x̄⁰) − Φ* + ‖ȳ⁰ − g(x̄⁰)‖²]/√(|b|KT) + [C_σh σ_h² + C_σg σ_g² + C_Δh Δ_h² + C_Δg Δ_g²]/√(|b|KT).
+"""Corollary 5.2: local updates.
 
 **Kind.** Bound, judged without noise and with Δ_h = Δ_g = 0 (the constants are not in the text),
 and by algebra: with that I, 𝒞 = 1/√(|b|KT).
@@ -9,20 +6,20 @@ and by algebra: with that I, 𝒞 = 1/√(|b|KT).
 **Finding.** The algebra is right; the initial term is Theorem 5.1's and false as there.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import sympy
 
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.measure import Reduction, States
 from toolkit.readings import Erratum
-from verifiers.claim_types.bound import bound
+from verifiers.claim_types.bound import RightSide, bound
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
 from verifiers.symbolic import Step, vanishes
 
 
-def steps_of_local_updates(right: Any) -> list[Step]:
+def steps_of_local_updates(right: RightSide) -> list[Step]:
     samples, steps = sympy.symbols("n T", positive=True)  # n = |b|K
     local = steps ** sympy.Rational(1, 4) / samples ** sympy.Rational(3, 4)
     says = r"I=T^{1/4}/(|b|K)^{3/4}: \quad |b|K I^2/T = 1/\sqrt{|b|KT}"
@@ -31,7 +28,7 @@ def steps_of_local_updates(right: Any) -> list[Step]:
 
 @bound(
     name="feddro/corollary-5.2",
-    source="004, Corollary 5.2",
+    source="FedDRO (2023), Corollary 5.2",
     assumes=[*given.ASSUMED, given.QUIET, given.AVERAGED, parts.SCHEDULE, parts.STEP_SIZE],
     statement=r"I\le\mathcal O\big(T^{1/4}/(|b|K)^{3/4}\big):\quad "
     r"\mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 \le \frac{2[\Phi(\bar x^0)-\Phi(x^*)+"
@@ -39,14 +36,14 @@ def steps_of_local_updates(right: Any) -> list[Step]:
     r"\sigma_g^2}{\sqrt{|b|KT}} + \frac{C_{\Delta_h}\Delta_h^2+C_{\Delta_g}\Delta_g^2}"
     r"{\sqrt{|b|KT}}",
     cases=[
-        parts.run(parts.flat(0.1, 10.0), 6**4, local_steps=6, **parts.off(1.0)),
+        parts.run(parts.flat(0.1, 10.0), 6**4, local_steps=6, embedding_error=1.0),
         *(
             parts.run(
                 AveragedComposition(clients=k, inner_offset=1.0, plain_slope=plain),
                 steps,
                 local_steps=local,
                 batch=b,
-                **parts.off(0.2),
+                embedding_error=0.2,
             )
             for k, b, local, steps, plain in (
                 (1, 1, 4, 256, 0.0),

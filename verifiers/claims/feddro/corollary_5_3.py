@@ -1,7 +1,4 @@
-r"""Corollary 5.3: samples and communications to reach ε.
-
-**Statement.** In the setting of Theorem 5.1 with I = O(T^{1/4}/(|b|K)^{3/4}): (i) the sample
-complexity is O(ε⁻²), O(K⁻¹ε⁻²) a client; (ii) the communication complexity is O(ε^{−3/2}).
+"""Corollary 5.3: samples and communications to reach ε.
 
 **Kind.** Complexity, by algebra from E‖∇Φ‖² ≤ C/√(|b|KT) (ε is on the square, Definition 3.6), and
 by the rounds and bytes that are counted on the wire, one process a client.
@@ -12,13 +9,18 @@ FedDRO shares ȳ in each of its T steps, so there are T + ⌊T/I⌋ of them: O(K
 sentence after the corollary says so, the corollary does not.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
 
 import sympy
 
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.algorithms.feddro import FedDRO
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
 from verifiers.claim_types.comparison import comparison
@@ -32,23 +34,41 @@ epsilon, clients, batch = sympy.symbols("epsilon K b", positive=True)
 STEPS = epsilon**-2 / (batch * clients)  # |b|KT = ε⁻², up to C²
 LOCAL = STEPS ** sympy.Rational(1, 4) / (batch * clients) ** sympy.Rational(3, 4)
 
+Rounds = Callable[[Expression, Expression], Expression]
+"""From T and I to a number of rounds."""
 
-def models(steps, local):
+
+class Counted(Enum):
+    """Which rounds are counted."""
+
+    MODELS = "those that share models"
+    ALL = "all, as Definition 3.7 has it"
+
+
+class Communication(NamedTuple):
+    """A number of rounds, of which of them, and whether O(ε^{−3/2}) is claimed of all."""
+
+    rounds: Rounds
+    counted: Counted
+    order_of_all: bool = False
+
+
+def models(steps: Expression, local: Expression) -> Expression:
     """Return the rounds in which models are shared."""
     return steps / local
 
 
-def all_rounds(steps, local):
+def all_rounds(steps: Expression, local: Expression) -> Expression:
     """Return the rounds of Definition 3.7."""
     return steps + steps / local
 
 
-def twice(steps, local):
+def twice(steps: Expression, local: Expression) -> Expression:
     """Return the rounds if both were shared at each step."""
     return 2 * steps
 
 
-def steps_of_complexity(right: Any) -> list[Step]:
+def steps_of_complexity(communication: Communication) -> list[Step]:
     samples = batch * clients * STEPS
     steps = [
         vanishes(samples - epsilon**-2, r"|b|KT = \epsilon^{-2} \text{ samples in all}"),
@@ -58,7 +78,7 @@ def steps_of_complexity(right: Any) -> list[Step]:
             r"T/I = (|b|KT)^{3/4} = \epsilon^{-3/2}",
         ),
     ]
-    if right["order"] == "all":
+    if communication.order_of_all:
         says = r"T + T/I = \mathcal O(\epsilon^{-3/2}) \text{ for fixed } K, |b|"
         ratio = STEPS * epsilon ** sympy.Rational(3, 2)
         steps.append(finite_limit(ratio, epsilon, 0, says, "T·ε^(3/2) = ε^(−1/2)/(bK)"))
@@ -68,7 +88,7 @@ def steps_of_complexity(right: Any) -> list[Step]:
 @comparison(
     name="feddro/corollary-5.3",
     kind="complexity",
-    source="004, Corollary 5.3, Definitions 3.6 and 3.7",
+    source="FedDRO (2023), Corollary 5.3, Definitions 3.6 and 3.7",
     statement=r"\text{(i) } \mathcal O(\epsilon^{-2}) \text{ samples, } "
     r"\mathcal O(K^{-1}\epsilon^{-2}) \text{ a client; (ii) communication complexity } "
     r"\mathcal O(\epsilon^{-3/2})",
@@ -79,12 +99,14 @@ def steps_of_complexity(right: Any) -> list[Step]:
     ),
     readings={
         "(i), and (ii) for rounds that share models": intended(
-            {"counted": models, "order": "models"},
+            Communication(models, Counted.MODELS),
             quote="after Corollary 5.3: 'in addition to the O(ε^{−3/2}) communication complexity "
             "that measures the sharing of high-dimensional parameters, FedDRO also shares "
             "O(K^{−1}ε^{−2}) low-dimensional embeddings'",
         ),
-        "(ii) for all rounds, Definition 3.7": literal({"counted": models, "order": "all"}),
+        "(ii) for all rounds, Definition 3.7": literal(
+            Communication(models, Counted.ALL, order_of_all=True)
+        ),
     },
     erratum=Erratum(
         "overstated",
@@ -92,13 +114,13 @@ def steps_of_complexity(right: Any) -> list[Step]:
         "and FedDRO has one at each of its T = O(K⁻¹ε⁻²) steps. O(ε^{−3/2}) counts only the rounds "
         "that share models: where latency matters more than bytes, take the larger number.",
     ),
-    corrected={"counted": all_rounds, "order": "corrected"},
+    corrected=Communication(all_rounds, Counted.ALL),
     correction=(
         "T + T/I rounds: O(K⁻¹ε⁻²) that share embeddings and O(ε^{−3/2}) that share models."
     ),
     false_siblings=[
-        ("no embeddings are sent", {"counted": models, "order": "corrected"}),
-        ("models are sent at each step", {"counted": twice, "order": "corrected"}),
+        ("no embeddings are sent", Communication(models, Counted.ALL)),
+        ("models are sent at each step", Communication(twice, Counted.ALL)),
     ],
     prove=steps_of_complexity,
     explain=(
@@ -106,15 +128,16 @@ def steps_of_complexity(right: Any) -> list[Step]:
         "at each step: ε^(−3/2) is the number of rounds that share models."
     ),
 )
-def complexity(case: Case, right: Any) -> list[Comparison]:
-    method = case.algorithm
-    made = counted(case)
+def complexity(
+    case: Case[AveragedComposition, FedDRO], communication: Communication
+) -> list[Comparison]:
+    method, problem = case.algorithm, case.problem
+    wire = counted(case)
     steps = case.rounds * method.local_steps
-    if right["order"] == "models":
+    own: float = wire.rounds
+    if communication.counted is Counted.MODELS:
         # a model has d reals, an embedding d_g: what is left of the reals is models
-        sent = made.bytes_up / REAL / case.problem.clients
-        own = (sent - steps * case.problem.inner_dim) / case.problem.dim
-    else:
-        own = made.rounds
-    stated = float(right["counted"](steps, method.local_steps))
+        sent = wire.bytes_up / REAL / problem.clients
+        own = (sent - steps * problem.inner_dim) / problem.dim
+    stated = float(communication.rounds(steps, method.local_steps))
     return [Comparison("rounds of one run", own, own, stated)]

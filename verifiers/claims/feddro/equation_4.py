@@ -1,11 +1,9 @@
-r"""Equation (4): KL-regularised robust learning as a composition.
+"""Equation (4): KL-regularised robust learning as a composition.
 
 **Statement.** "An equivalent reformulation of (3)" with D_KL(p, 1/m) = Σ p_i log(p_i m) is
 min_x log((1/m) Σ exp(ℓ(x; ζ_i)/λ)), g = (1/m) Σ exp(ℓ/λ), f = log and h = 0.
 
 **Kind.** Identity, read in two ways: the values are equal, or the minimisers are.
-
-**Source.** 004, (4).
 
 **Finding.** The inner maximum is λ log((1/m) Σ exp(ℓ_i/λ)): the print leaves out the factor λ, and
 the values are equal at λ = 1 only. Smallest counterexample: one sample, ℓ = 1, λ = 2; (3) is 1,
@@ -13,34 +11,34 @@ the print ½. λ > 0 does not move the minimisers, but it scales Φ, its gradien
 step size, an ε-stationary point and B_f = sup f' mean something else.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import sympy
 import torch
 
 from synthetic.problems.penalised_dro import PenalisedDRO
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from toolkit.readings import literal, wider
 from verifiers.claim_types.comparison import comparison
-from verifiers.claims.feddro import _inner_maximum
-from verifiers.claims.feddro._inner_maximum import Minimisers, Values
+from verifiers.claims.feddro._inner_maximum import Losses, Minimisers, Reformulation, Values
 from verifiers.compared import Comparison
 from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
 
 
-def log_mean_exp(losses, penalty):
+def log_mean_exp(losses: Losses, penalty: Expression) -> Expression:
     """Return log((1/m) Σ exp(ℓ_i/λ)), for tensors or for sympy expressions."""
     if isinstance(losses, torch.Tensor):
         return torch.exp(losses / penalty).mean().log()
     return sympy.log(sum(sympy.exp(loss / penalty) for loss in losses) / len(losses))
 
 
-def scaled(losses, penalty):
+def scaled(losses: Losses, penalty: Expression) -> Expression:
     return penalty * log_mean_exp(losses, penalty)
 
 
-def steps(right: Any) -> list[Step]:
+def steps(right: Reformulation) -> list[Step]:
     losses = sympy.symbols("ell_1:4", positive=True)
     lam, p, m, x, ell, top = sympy.symbols("lambda p m x ell V", positive=True)
     value = lam * sympy.log(sum(sympy.exp(loss / lam) for loss in losses) / 3)
@@ -70,14 +68,18 @@ def steps(right: Any) -> list[Step]:
 
 @comparison(
     name="feddro/equation-4",
-    source="004, (4)",
+    source="FedDRO (2023), (4)",
     statement=r"\min_x\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\sum_{i=1}^m "
     r"p_i\log(p_im) \;\equiv\; \min_x\log\Big("
     r"\frac1m\sum_{i=1}^m\exp\Big(\frac{\ell(x;\zeta_i)}{\lambda}\Big)\Big)",
-    cases=grid(PenalisedDRO(penalty=sweep(2.0, 1.0, 0.2)))
-    + grid(PenalisedDRO(clients=sweep(1, 3), samples=1, dim=1, penalty=0.5, data_seed=4)),
-    full=grid(PenalisedDRO(penalty=sweep(2.0, 1.0, 0.2), data_seed=1))
-    + grid(PenalisedDRO(clients=sweep(1, 3), samples=1, dim=1, penalty=5.0, data_seed=4)),
+    cases=[
+        *grid(PenalisedDRO(penalty=sweep(2.0, 1.0, 0.2))),
+        *grid(PenalisedDRO(clients=sweep(1, 3), samples=1, dim=1, penalty=0.5, data_seed=4)),
+    ],
+    full=[
+        *grid(PenalisedDRO(penalty=sweep(2.0, 1.0, 0.2), data_seed=1)),
+        *grid(PenalisedDRO(clients=sweep(1, 3), samples=1, dim=1, penalty=5.0, data_seed=4)),
+    ],
     readings={
         "the same minimisers": literal(Minimisers(log_mean_exp)),
         "equal values": wider(
@@ -110,5 +112,5 @@ def steps(right: Any) -> list[Step]:
         "and every constant is that of (3) divided by λ."
     ),
 )
-def log_mean_exp_holds(case: Case, right: Any) -> list[Comparison]:
-    return _inner_maximum.compare(case, right)
+def reformulation(case: Case[PenalisedDRO, None], right: Reformulation) -> list[Comparison]:
+    return right.compare(case.problem)

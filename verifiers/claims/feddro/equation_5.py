@@ -1,12 +1,10 @@
-r"""Equation (5): χ²-regularised robust learning as a composition.
+"""Equation (5): χ²-regularised robust learning as a composition.
 
 **Statement.** "An equivalent reformulation of (3)" with D_χ²(p, 1/m) = (m/2) Σ (p_i − 1/m)² is
 min_x −(1/(2λm)) Σ ℓ_i² + (1/(2λ))((1/m) Σ ℓ_i)², so g = (1/m) Σ ℓ_i, f(g) = g²/(2λ) and
 h = −(1/(2λm)) Σ ℓ_i².
 
 **Kind.** Identity, read in two ways: the values are equal, or the minimisers are.
-
-**Source.** 004, (5).
 
 **Finding.** The print is −Var(ℓ_i)/(2λ): the mean loss is missing, and the sign is turned, so it is
 minimised where the losses are *spread* most. Smallest counterexample: m = 2, λ = 1, losses 0 and 1.
@@ -17,7 +15,7 @@ over ν of ν + (λ/2)((1/m) Σ (1 + (ℓ_i − ν)/λ)₊² − 1). While no p_
 f(g) = −g²/(2λ): the opposite signs.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import numpy as np
 import sympy
@@ -25,30 +23,31 @@ import torch
 
 from synthetic.problems.penalised_dro import PenalisedDRO
 from toolkit.cases import Case, grid
+from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, literal, wider
 from verifiers.claim_types.comparison import comparison
-from verifiers.claims.feddro import _inner_maximum
-from verifiers.claims.feddro._inner_maximum import Minimisers, Values
+from verifiers.claims.feddro._inner_maximum import Losses, Minimisers, Reformulation, Values
+from verifiers.claims.feddro._interior import FEW_SAMPLES
 from verifiers.compared import Comparison
 from verifiers.symbolic import Step, vanishes
 
 
-def mean(values):
+def mean(values: Losses) -> Expression:
     """Return the mean, of a tensor or of sympy expressions."""
     return values.mean() if isinstance(values, torch.Tensor) else sum(values) / len(values)
 
 
-def squares(losses):
+def squares(losses: Losses) -> Losses:
     return losses**2 if isinstance(losses, torch.Tensor) else [loss**2 for loss in losses]
 
 
-def printed(losses, penalty):
+def printed(losses: Losses, penalty: Expression) -> Expression:
     """Return −(1/(2λm)) Σ ℓ_i² + (1/(2λ))((1/m) Σ ℓ_i)²."""
     return -mean(squares(losses)) / (2 * penalty) + mean(losses) ** 2 / (2 * penalty)
 
 
-def dual(losses, penalty):
+def dual(losses: Losses, penalty: Expression) -> float:
     """Return min over ν of ν + (λ/2)(mean (1 + (ℓ_i − ν)/λ)₊² − 1), by its stationary point.
 
     The derivative in ν is 1 − mean (1 + (ℓ_i − ν)/λ)₊, increasing and, between losses plus λ,
@@ -64,11 +63,11 @@ def dual(losses, penalty):
     return float(shift + lam / 2 * ((scaled**2).mean() - 1))
 
 
-def without_clipping(losses, penalty):
+def without_clipping(losses: Losses, penalty: Expression) -> Expression:
     return mean(losses) - printed(losses, penalty)
 
 
-def steps_of_variance(right: Any) -> list[Step]:
+def steps(right: Reformulation) -> list[Step]:
     """Two samples: the maximum is at p_2 = ½ + (ℓ_2 − ℓ_1)/(4λ) or at an end."""
     low, gap, lam = sympy.symbols("ell_1 t lambda", positive=True)
     losses = [low, low + gap]
@@ -90,22 +89,15 @@ def steps_of_variance(right: Any) -> list[Step]:
 
 @comparison(
     name="feddro/equation-5",
-    source="004, (5)",
+    source="FedDRO (2023), (5)",
     statement=r"\min_x\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\frac m2\sum_{i=1}^m"
     r"\Big(p_i-\frac1m\Big)^2 \;\equiv\; \min_x "
     r"-\frac{1}{2\lambda m}\sum_{i=1}^m(\ell(x;\zeta_i))^2 + "
     r"\frac{1}{2\lambda}\Big(\frac1m\sum_{i=1}^m\ell(x;\zeta_i)\Big)^2",
-    cases=grid(
-        PenalisedDRO(
-            divergence="chi-square",
-            dim=1,
-            samples=sweep(1, 2),
-            ball=1.0,
-            penalty=sweep(1.0, 0.1),
-            data_seed=4,
-        )
-    )
-    + grid(PenalisedDRO(divergence="chi-square", penalty=sweep(2.0, 0.1))),
+    cases=[
+        *grid(FEW_SAMPLES),
+        *grid(PenalisedDRO(divergence="chi-square", penalty=sweep(2.0, 0.1))),
+    ],
     full=grid(PenalisedDRO(divergence="chi-square", penalty=sweep(2.0, 0.1), data_seed=1)),
     readings={
         "the same minimisers": literal(Minimisers(printed)),
@@ -134,18 +126,18 @@ def steps_of_variance(right: Any) -> list[Step]:
         ("the mean loss", Values(lambda ell, lam: mean(ell))),
         ("minimisers of the mean loss", Minimisers(lambda ell, lam: mean(ell))),
     ],
-    prove=steps_of_variance,
+    prove=steps,
     explain=(
         "The print is −Var(ℓ)/(2λ): minimising it makes the losses as unequal as it can, the "
         "opposite of robust learning, and the mean loss does not enter. The composition that (3) "
         "has is h = mean(ℓ + ℓ²/(2λ)), f(g) = −g²/(2λ), and only where no weight is clipped at 0."
     ),
 )
-def variance(case: Case, right: Any) -> list[Comparison]:
-    return _inner_maximum.compare(case, right)
+def reformulation(case: Case[PenalisedDRO, None], right: Reformulation) -> list[Comparison]:
+    return right.compare(case.problem)
 
 
-def _dual_steps():
+def _dual_steps() -> list[Step]:
     """Return why the minimum over ν is the maximum: one coordinate of the Lagrangian, and m = 2."""
     lam, u = sympy.symbols("lambda u", positive=True)
     q = sympy.Symbol("q", positive=True)  # q = m·p_i, and u = (ℓ_i − ν)/λ

@@ -1,25 +1,25 @@
-r"""The composition that χ²-regularised robust learning is, where no weight is clipped.
+"""The composition that χ²-regularised robust learning is, where no weight is clipped.
 
-**Statement.** If λ ≥ ℓ̄ − min ℓ_i, then (3) with the χ²-divergence is ℓ̄ + Var(ℓ_i)/(2λ):
-h = (1/m) Σ (ℓ_i + ℓ_i²/(2λ)), g = ℓ̄ and f(g) = −g²/(2λ) in the form (2).
+It is ℓ̄ + Var(ℓ_i)/(2λ): h = (1/m) Σ (ℓ_i + ℓ_i²/(2λ)), g = ℓ̄, f(g) = −g²/(2λ) in the form (2).
 
 **Kind.** Identity, at every x of the ball and in the minimum.
 
-**Source.** 004, (3) and (5), corrected. It has no printed form: (5) prints −Var(ℓ_i)/(2λ).
+**Source.** (3) and (5), corrected. It has no printed form: (5) prints −Var(ℓ_i)/(2λ).
 
 **Routes.** By algebra: on Σ p_i = 1 the objective is V − (λm/2) Σ (p_i − p_i*)² with
 p_i* = 1/m + (ℓ_i − ℓ̄)/(λm), so p* is the maximiser if it is in the simplex, that is if
 λ ≥ ℓ̄ − min ℓ_i. By certified optima, with the problem's own proven depth for the hypothesis.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from synthetic.problems.penalised_dro import PenalisedDRO
 from toolkit.cases import Assumption, Case, grid
 from toolkit.parameters import sweep
 from verifiers.claim_types.comparison import comparison
-from verifiers.claims.feddro import _inner_maximum, _interior
+from verifiers.claims.feddro import _interior
 from verifiers.claims.feddro._inner_maximum import Values
+from verifiers.claims.feddro._interior import FEW_SAMPLES, mean, variance
 from verifiers.compared import Comparison
 from verifiers.symbolic import Step
 
@@ -31,31 +31,26 @@ INTERIOR = Assumption(
 )
 
 
-def steps(right: Any) -> list[Step]:
+def steps(right: Values) -> list[Step]:
     return _interior.steps(right.formula)
 
 
 @comparison(
     name="feddro/equation-5-interior",
-    source="004, (5)",
+    source="FedDRO (2023), (5)",
     assumes=[INTERIOR],
     statement=r"\max_{p\in P_m}\sum_{i=1}^m p_i\ell(x;\zeta_i)-\lambda\frac m2\sum_{i=1}^m"
     r"\Big(p_i-\frac1m\Big)^2 = \frac1m\sum_{i=1}^m\Big(\ell(x;\zeta_i)+"
     r"\frac{\ell(x;\zeta_i)^2}{2\lambda}\Big)-\frac{1}{2\lambda}"
     r"\Big(\frac1m\sum_{i=1}^m\ell(x;\zeta_i)\Big)^2",
-    cases=grid(
-        PenalisedDRO(
-            divergence="chi-square",
-            dim=1,
-            samples=sweep(1, 2),
-            ball=1.0,
-            penalty=sweep(1.0, 0.1),
-            data_seed=4,
-        )
-    )
-    + grid(
-        PenalisedDRO(divergence="chi-square", penalty=sweep(2.0, 20.0, 0.1), data_seed=sweep(0, 1))
-    ),
+    cases=[
+        *grid(FEW_SAMPLES),
+        *grid(
+            PenalisedDRO(
+                divergence="chi-square", penalty=sweep(2.0, 20.0, 0.1), data_seed=sweep(0, 1)
+            )
+        ),
+    ],
     corrected=Values(_interior.composition),
     correction=(
         "Complete the square on Σ p_i = 1: Σ p_i ℓ_i − (λm/2) Σ (p_i − 1/m)² = V − (λm/2) Σ (p_i "
@@ -65,20 +60,17 @@ def steps(right: Any) -> list[Step]:
     false_siblings=[
         (
             "the variance taken away",
-            Values(lambda ell, lam: sum(ell) / len(ell) - _interior.variance(ell) / (2 * lam)),
+            Values(lambda ell, lam: mean(ell) - variance(ell) / (2 * lam)),
         ),
         (
             "the variance over m − 1",
             Values(
-                lambda ell, lam: (
-                    sum(ell) / len(ell)
-                    + len(ell) / (len(ell) - 1) * _interior.variance(ell) / (2 * lam)
-                )
+                lambda ell, lam: mean(ell) + len(ell) / (len(ell) - 1) * variance(ell) / (2 * lam)
             ),
         ),
-        ("λ for 2λ", Values(lambda ell, lam: sum(ell) / len(ell) + _interior.variance(ell) / lam)),
+        ("λ for 2λ", Values(lambda ell, lam: mean(ell) + variance(ell) / lam)),
     ],
     prove=steps,
 )
-def composition(case: Case, right: Any) -> list[Comparison]:
-    return _inner_maximum.compare(case, right)
+def composition(case: Case[PenalisedDRO, None], right: Values) -> list[Comparison]:
+    return right.compare(case.problem)

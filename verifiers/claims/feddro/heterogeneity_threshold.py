@@ -16,10 +16,11 @@ lets Theorem 5.1 do without the factor (I − 1)². With equal curvatures, or wi
 bias, however far apart the c_k are.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import sympy
 
+from toolkit.constants import Expression
 from toolkit.readings import literal
 from verifiers.claim_types.proof import proof
 from verifiers.symbolic import Step, computed, nonnegative, vanishes
@@ -30,62 +31,23 @@ eta, first, second, shift, total, horizon = sympy.symbols(
 count = sympy.Symbol("I", positive=True, integer=True)
 
 
-def bias(steps, one=first, two=second):
+def bias(steps: Expression, one: Expression = first, two: Expression = second) -> Expression:
     """Return ∇Φ at the point where the models' average rests."""
     moved = [1 - (1 - eta * a) ** steps for a in (one, two)]
     rest = moved[0] * shift / sum(moved)
     return (one * (rest - shift) + two * rest) / 2
 
 
-def _threshold(power):
-    """Return the steps; ``power`` is that of I − 1 in the first term of 𝒞."""
-
-    def steps():
-        many = total * (count - 1) ** 2 / horizon
-        crossing = horizon ** sympy.Rational(1, 4) / total ** sympy.Rational(3, 4)
-        small = sympy.limit(bias(count) / eta, eta, 0)
-        product = first * second * (first - second) * shift / (first + second)
-        scaled = sympy.simplify(small**2 / (count - 1) ** power)
-        told = f"(∇Φ/η)² over (I − 1)^{power} tends to {sympy.factor(scaled)} as η → 0"
-        return [
-            vanishes(
-                many.subs(count, 1 + crossing) - 1 / sympy.sqrt(total * horizon),
-                r"\tfrac{|b|K(I-1)^2}T = \tfrac1{\sqrt{|b|KT}} \text{ at } "
-                r"I-1 = T^{1/4}/(|b|K)^{3/4}",
-            ),
-            vanishes(bias(1), r"I=1:\; \nabla\Phi(\hat x) = 0"),
-            vanishes(
-                bias(count, first, first), r"a_1=a_2:\; \nabla\Phi(\hat x) = 0 \text{ for all } I"
-            ),
-            computed(
-                rf"\lim_{{\eta\to0}} \|\nabla\Phi(\hat x)\|^2/(\eta^2(I-1)^{power}) "
-                r"\text{ does not depend on } I",
-                count not in scaled.free_symbols,
-                told,
-            ),
-            vanishes(
-                small**2 - (product * (count - 1) / 4) ** 2,
-                r"\text{it is } \big(\tfrac{a_1a_2(a_1-a_2)(c_1-c_2)}{4(a_1+a_2)}\big)^2,\; "
-                r"\eta^2 = |b|K/T",
-            ),
-            nonnegative(
-                (product / 4) ** 2, r"\text{which is positive for } a_1\ne a_2,\ c_1\ne c_2"
-            ),
-        ]
-
-    return steps
-
-
 @proof(
     name="feddro/heterogeneity-threshold",
     kind="existence",
-    source="004, after Theorem 5.1",
+    source="FedDRO (2023), after Theorem 5.1",
     statement=r"\text{heterogeneity degrades the performance when } "
     r"\frac{|b|K(I-1)^2}T \text{ dominates } \frac1{\sqrt{|b|KT}}",
-    readings={"on some instance": literal(_threshold(2))},
+    readings={"on some instance": literal(2)},
     false_siblings=[
-        ("the harm grows like I − 1", _threshold(1)),
-        ("the harm grows like (I − 1)³", _threshold(3)),
+        ("the harm grows like I − 1", 1),
+        ("the harm grows like (I − 1)³", 3),
     ],
     explain=(
         "Two clients with different curvature rest where the gradient is of the order η(I − 1): "
@@ -93,5 +55,34 @@ def _threshold(power):
         "whatever the constants are that the text leaves out."
     ),
 )
-def threshold(steps: Any) -> list[Step]:
-    return steps()
+def threshold(power: int) -> list[Step]:
+    """Return the steps; ``power`` is that of I − 1 in the first term of 𝒞."""
+    many = total * (count - 1) ** 2 / horizon
+    crossing = horizon ** sympy.Rational(1, 4) / total ** sympy.Rational(3, 4)
+    small = sympy.limit(bias(count) / eta, eta, 0)
+    product = first * second * (first - second) * shift / (first + second)
+    scaled = sympy.simplify(small**2 / (count - 1) ** power)
+    told = f"(∇Φ/η)² over (I − 1)^{power} tends to {sympy.factor(scaled)} as η → 0"
+    return [
+        vanishes(
+            many.subs(count, 1 + crossing) - 1 / sympy.sqrt(total * horizon),
+            r"\tfrac{|b|K(I-1)^2}T = \tfrac1{\sqrt{|b|KT}} \text{ at } "
+            r"I-1 = T^{1/4}/(|b|K)^{3/4}",
+        ),
+        vanishes(bias(1), r"I=1:\; \nabla\Phi(\hat x) = 0"),
+        vanishes(
+            bias(count, first, first), r"a_1=a_2:\; \nabla\Phi(\hat x) = 0 \text{ for all } I"
+        ),
+        computed(
+            rf"\lim_{{\eta\to0}} \|\nabla\Phi(\hat x)\|^2/(\eta^2(I-1)^{power}) "
+            r"\text{ does not depend on } I",
+            count not in scaled.free_symbols,
+            told,
+        ),
+        vanishes(
+            small**2 - (product * (count - 1) / 4) ** 2,
+            r"\text{it is } \big(\tfrac{a_1a_2(a_1-a_2)(c_1-c_2)}{4(a_1+a_2)}\big)^2,\; "
+            r"\eta^2 = |b|K/T",
+        ),
+        nonnegative((product / 4) ** 2, r"\text{which is positive for } a_1\ne a_2,\ c_1\ne c_2"),
+    ]

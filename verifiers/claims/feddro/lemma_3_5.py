@@ -1,6 +1,4 @@
-r"""Lemma 3.5: the smoothness of Φ.
-
-**Statement.** Φ = h + f(g) is smooth with L_Φ = L_h + B_fL_g + B_g²L_f.
+"""Lemma 3.5: the smoothness of Φ = h + f(g).
 
 **Kind.** Bound on ‖∇Φ(x) − ∇Φ(y)‖/‖x − y‖; attained with linear g, one client and no h.
 
@@ -8,13 +6,14 @@ The left side is enclosed: from below by a search for the steepest pair of point
 family's own constant.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from synthetic.problems.averaged_composition import AveragedComposition
 from synthetic.problems.bias_amplification import BiasAmplification
 from toolkit.cases import Case, grid
 from toolkit.constants import Expression, Letters
 from toolkit.parameters import sweep
+from verifiers.claim_types.bound import RightSide
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._smoothness import steepest
 from verifiers.claims.feddro import assumptions as given
@@ -26,14 +25,14 @@ ROLES = {
 }  # fmt: skip
 
 
-def right(c: Letters) -> Expression:
+def product_rule(c: Letters) -> Expression:
     return c.L_h + c.B_f * c.L_g + c.B_g**2 * c.L_f
 
 
 @comparison(
     name="feddro/lemma-3.5",
     kind="bound",
-    source="004, Lemma 3.5",
+    source="FedDRO (2023), Lemma 3.5",
     assumes=[given.A32, given.AVERAGED],
     statement=r"\|\nabla\Phi(x)-\nabla\Phi(y)\|\le L_\Phi\|x-y\|,\quad "
     r"L_\Phi := L_h + B_fL_g + B_g^2L_f",
@@ -54,7 +53,7 @@ def right(c: Letters) -> Expression:
         *grid(BiasAmplification(heterogeneity=sweep("slopes", "offsets"))),
     ],
     letters=ROLES,
-    right=right,
+    right=product_rule,
     false_siblings=[
         ("without the curvature of g", lambda c: c.L_h + c.B_g**2 * c.L_f),
         ("without h", lambda c: c.B_f * c.L_g + c.B_g**2 * c.L_f),
@@ -62,5 +61,5 @@ def right(c: Letters) -> Expression:
     ],
     explain="The product rule; attained with linear g, one client and no h.",
 )
-def smoothness(case: Case, right: Any) -> list[Comparison]:
+def smoothness(case: Case, right: RightSide) -> list[Comparison]:
     return steepest(case, right, ROLES)

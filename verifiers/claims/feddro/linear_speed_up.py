@@ -1,13 +1,13 @@
-r"""Linear speed-up in the number of clients: Theorem 5.1 and Corollary 5.2 with |b| and T fixed.
+"""Linear speed-up in the number of clients: Theorem 5.1 and Corollary 5.2 with |b| and T fixed.
 
-**Statement.** With η = √(|b|K/T), β = 4B_g⁴L_f²η and I ≤ T^{1/4}/(|b|K)^{3/4}: E‖∇Φ(x̄^{a(T)})‖² =
-O(1/√(|b|KT)).
-
-**Kind.** Rate in the number of clients alone, with noise that they average. Clients differ. Exact
-second moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and
-floor.
+``_speed_up`` has kind, instance and floor.
 """
 
+from __future__ import annotations
+
+from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.cases import Case
 from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.feddro import _speed_up as speed_up
@@ -17,18 +17,18 @@ from verifiers.claims.feddro import assumptions as given
 LETTERS = {"K": speed_up.n, "b": 1, "T": speed_up.STEPS}
 
 
-def clients(case):
+def clients(case: Case[AveragedComposition, FedDRO]) -> int:
     return case.problem.clients
 
 
-def at(value):
+def at(value: int) -> Case[AveragedComposition, FedDRO]:
     return speed_up.instance(clients=value)
 
 
 @rate(
     name="feddro/linear-speed-up",
-    source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
-    assumes=[*given.ASSUMED],
+    source="FedDRO (2023), Theorem 5.1, Corollaries 5.2 and 5.3",
+    assumes=given.ASSUMED,
     statement=r"|b|,\; T \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
     r"\mathcal O(\order)",
     cases=[at(value) for value in (2, 4)],

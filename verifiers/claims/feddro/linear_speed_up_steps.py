@@ -1,12 +1,13 @@
-r"""Linear speed-up in the number of steps: Theorem 5.1 and Corollary 5.2 with K and |b| fixed.
+"""Linear speed-up in the number of steps: Theorem 5.1 and Corollary 5.2 with K and |b| fixed.
 
-**Statement.** With η = √(|b|K/T), β = 4B_g⁴L_f²η and I ≤ T^{1/4}/(|b|K)^{3/4}: E‖∇Φ(x̄^{a(T)})‖² =
-O(1/√(|b|KT)).
-
-**Kind.** Rate in the number of steps alone. Clients differ. Exact second
-moments, since the constants of the bound are not in the text. ``_speed_up`` has instance and floor.
+``_speed_up`` has kind, instance and floor.
 """
 
+from __future__ import annotations
+
+from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.cases import Case
 from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.feddro import _speed_up as speed_up
@@ -14,22 +15,21 @@ from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
 
 LETTERS = {"K": 2, "b": 1, "T": speed_up.n}
-
 HORIZONS = tuple(4**k for k in range(4, 13))
 
 
-def steps(case):
+def steps(case: Case[AveragedComposition, FedDRO]) -> int:
     return case.rounds
 
 
-def at(value):
+def at(value: int) -> Case[AveragedComposition, FedDRO]:
     return speed_up.instance(steps=value)
 
 
 @rate(
     name="feddro/linear-speed-up-steps",
-    source="004, Theorem 5.1, Corollaries 5.2 and 5.3",
-    assumes=[*given.ASSUMED],
+    source="FedDRO (2023), Theorem 5.1, Corollaries 5.2 and 5.3",
+    assumes=given.ASSUMED,
     statement=r"|b|,\; K \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
     r"\mathcal O(\order)",
     cases=[at(value) for value in (2**8, 2**10, 2**12)],

@@ -1,4 +1,4 @@
-r"""The text beside Table 1: no earlier work guarantees linear speed-up.
+"""The text beside Table 1: no earlier work guarantees linear speed-up.
 
 **Statement.** "None of the current works guarantee linear speedup with the number of clients [Huang
 et al. (2021); Haddadpour et al. (2022); Tarzanagh et al. (2022); Gao et al. (2022)]."
@@ -11,66 +11,59 @@ algorithms: Local-SCGDM's corrected bound does gain from more clients in its noi
 not among the texts that driftproof has read.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from toolkit.constants import Letters
 from toolkit.discover import leaves
-from toolkit.readings import Undecided, literal
+from toolkit.readings import Stated, Undecided, literal
 from verifiers.claim_types.proof import proof
 from verifiers.symbolic import Step, computed
 
 ROLES = ("clients", "cohort_size")
 
 
-def _free_of_clients(name, form):
-    """Return the step: the number of clients is no letter of a claim's right side."""
+class Guarantee(NamedTuple):
+    """What a text guarantees: a form of a claim."""
 
-    def steps():
-        held = leaves("claim")[name].load()
-        right = next(f.right for f in held.forms if f.key == form)
-        notation = held.notation(held.cases[0])
-        if callable(right):
-            letters = {notation[s.name]: s.name for s in right(Letters(notation)).free_symbols}
-            found = [letters[role] for role in ROLES if role in letters]
-        else:
-            letters = {s.name: s.name for s in right.order.free_symbols}
-            found = [letters[name] for name in ("m", "n") if name in letters]
-        told = f"its letters are {', '.join(sorted(letters.values()))}"
-        says = rf"\text{{the number of clients is no letter of the guarantee in {name}}}"
-        return [computed(says, not found, told)]
+    claim: str
+    form: str
 
-    return steps
+
+READINGS: Mapping[str, Stated[Guarantee] | Stated[Undecided]] = {
+    "Huang et al., as their text states it": literal(
+        Guarantee("comfedl/theorem-1", "printed: a plus sign is missing"), part="Huang"
+    ),
+    "Gao et al., as their text states it": literal(
+        Guarantee("scgdm/theorem-3.4", "printed: two samples, as in the proofs"),
+        part="Gao",
+    ),
+    "Tarzanagh et al., as their slides state it": literal(
+        Guarantee("fednest/theorem-single-level", "printed"), part="Tarzanagh"
+    ),
+    "Haddadpour et al.": literal(
+        Undecided("their text is not among those that driftproof has read"), part="Haddadpour"
+    ),
+}
 
 
 @proof(
     name="feddro/no-linear-speed-up-elsewhere",
     kind="complexity",
-    source="004, section 2, Related work",
+    source="FedDRO (2023), section 2, Related work",
     statement=r"\text{none of Huang et al., Haddadpour et al., Tarzanagh et al., Gao et al. "
     r"guarantee linear speed-up with the number of clients}",
-    readings={
-        "Huang et al., as their text states it": literal(
-            _free_of_clients("comfedl/theorem-1", "printed: a plus sign is missing"), part="Huang"
-        ),
-        "Gao et al., as their text states it": literal(
-            _free_of_clients("scgdm/theorem-3.4", "printed: two samples, as in the proofs"),
-            part="Gao",
-        ),
-        "Tarzanagh et al., as their slides state it": literal(
-            _free_of_clients("fednest/theorem-single-level", "printed"), part="Tarzanagh"
-        ),
-        "Haddadpour et al.": literal(
-            Undecided("their text is not among those that driftproof has read"), part="Haddadpour"
-        ),
-    },
+    readings=READINGS,
     false_siblings=[
         (
             "FedDRO's own theorem has no number of clients",
-            _free_of_clients("feddro/theorem-5.1", "printed"),
+            Guarantee("feddro/theorem-5.1", "printed"),
         ),
         (
             "Local-SCGDM's corrected theorem has no number of clients",
-            _free_of_clients("scgdm/theorem-3.4", "corrected"),
+            Guarantee("scgdm/theorem-3.4", "corrected"),
         ),
     ],
     explain=(
@@ -78,5 +71,17 @@ def _free_of_clients(name, form):
         "among the texts that driftproof has read."
     ),
 )
-def elsewhere(steps: Any) -> list[Step]:
-    return steps()
+def elsewhere(guarantee: Guarantee) -> list[Step]:
+    """Return the step: the number of clients is no letter of the guarantee's right side."""
+    claim = leaves("claim")[guarantee.claim].load()
+    right = next(form.right for form in claim.forms if form.key == guarantee.form)
+    notation = claim.notation(claim.cases[0])
+    if callable(right):
+        letters = {notation[s.name]: s.name for s in right(Letters(notation)).free_symbols}
+        met = [letters[role] for role in ROLES if role in letters]
+    else:
+        letters = {s.name: s.name for s in right.order.free_symbols}
+        met = [letters[name] for name in ("m", "n") if name in letters]
+    told = f"its letters are {', '.join(sorted(letters.values()))}"
+    says = rf"\text{{the number of clients is no letter of the guarantee in {guarantee.claim}}}"
+    return [computed(says, not met, told)]

@@ -1,21 +1,22 @@
-r"""Table 1: batch sizes and convergence of other methods.
-
-**Statement.** ComFedL: batch O(ε⁻²), convergence O(ε⁻⁴). Local-SCGDM: O(1), O(ε⁻²). FedNest: O(1),
-O(ε⁻²). GCIVR: √m (inner), m (outer), O(min{√m ε⁻¹, ε^{−1.5}}). FedDRO: O(1), O(K⁻¹ε⁻²).
+"""Table 1: batch sizes and convergence of other methods.
 
 **Kind.** Complexity, by algebra: the table's ε is on the square (Definition 3.6); what the cited
 texts state is converted to it.
 
-**Sources.** ComFedL: Remark 1 of 000/001 in its corrected form, T steps with minibatch T for
-O(T^{−1/2}). Local-SCGDM: Remark 3.7 of 003, ε on the norm. FedNest: 002, samples ε⁻² with ε on the
-square. FedDRO: Corollary 5.3, samples a client. GCIVR's paper is not among the five, so its row is
+**Sources.** ComFedL: Remark 1 in its corrected form, T steps with minibatch T for O(T^{−1/2}).
+Local-SCGDM: Remark 3.7, ε on the norm. FedNest: the slides, samples ε⁻² with ε on the square.
+FedDRO: Corollary 5.3, samples a client. GCIVR's paper is not among the five, so its row is
 undecided; the table itself says that its guarantee is for finite sums only.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 from sympy import Rational, solve, symbols
 
+from toolkit.constants import Expression
 from toolkit.readings import literal
 from verifiers.claim_types.proof import proof
 from verifiers.symbolic import Step, computed, vanishes
@@ -23,12 +24,21 @@ from verifiers.symbolic import Step, computed, vanishes
 T, epsilon, K = symbols("T epsilon K", positive=True)
 
 
-def exponent(expression):
+class Row(NamedTuple):
+    """A row of the table: powers of ε, and the steps that find them in a method's own text."""
+
+    steps: Callable[[int, int], list[Step]]
+    """Of the powers of ε of the minibatch and of the samples."""
+    batch: int
+    samples: int
+
+
+def exponent(expression: Expression) -> Expression:
     """Return the power of ε in an expression."""
     return (epsilon * expression.diff(epsilon) / expression).simplify()
 
 
-def comfedl(batch, samples):
+def comfedl(batch: int, samples: int) -> list[Step]:
     (steps,) = solve(T ** Rational(-1, 2) - epsilon, T)
     return [
         vanishes(exponent(steps) - batch, r"b = T = \epsilon^{-2}"),
@@ -36,8 +46,8 @@ def comfedl(batch, samples):
     ]
 
 
-def local_scgdm(batch, samples):
-    on_the_norm = epsilon**-4  # Remark 3.7 of 003
+def local_scgdm(batch: int, samples: int) -> list[Step]:
+    on_the_norm = epsilon**-4  # Remark 3.7 of Local-SCGDM (2022)
     on_the_square = on_the_norm.subs(epsilon, epsilon ** Rational(1, 2))
     return [
         vanishes(batch, r"b = O(1)"),
@@ -48,7 +58,7 @@ def local_scgdm(batch, samples):
     ]
 
 
-def fednest(batch, samples):
+def fednest(batch: int, samples: int) -> list[Step]:
     (steps,) = solve(T ** Rational(-1, 2) - epsilon, T)
     return [
         vanishes(batch, r"b = O(1)"),
@@ -56,7 +66,7 @@ def fednest(batch, samples):
     ]
 
 
-def feddro(batch, samples):
+def feddro(batch: int, samples: int) -> list[Step]:
     (steps,) = solve((K * T) ** Rational(-1, 2) - epsilon, T)
     return [
         vanishes(batch, r"b = O(1)"),
@@ -65,7 +75,7 @@ def feddro(batch, samples):
     ]
 
 
-def gcivr(batch, samples):
+def gcivr(batch: int, samples: int) -> list[Step]:
     return [
         computed(r"\min\{\sqrt m\,\epsilon^{-1},\epsilon^{-3/2}\}", None, "open: no text to check")
     ]
@@ -74,21 +84,21 @@ def gcivr(batch, samples):
 @proof(
     name="feddro/table-1",
     kind="complexity",
-    source="004, Table 1",
+    source="FedDRO (2023), Table 1",
     statement=r"\text{ComFedL: } \mathcal O(\epsilon^{-2}), \mathcal O(\epsilon^{-4});\; "
     r"\text{Local-SCGDM, FedNest: } \mathcal O(1), \mathcal O(\epsilon^{-2});\; "
     r"\text{GCIVR: } \sqrt m, m, \mathcal O(\min\{\sqrt m\,\epsilon^{-1},\epsilon^{-1.5}\});\; "
     r"\text{FedDRO: } \mathcal O(1), \mathcal O(K^{-1}\epsilon^{-2})",
     readings={
-        "ComFedL, as its text states it": literal((comfedl, -2, -4), part="ComFedL"),
-        "Local-SCGDM, as its text states it": literal((local_scgdm, 0, -2), part="Local-SCGDM"),
-        "FedNest, as its text states it": literal((fednest, 0, -2), part="FedNest"),
-        "FedDRO, as its text states it": literal((feddro, 0, -2), part="FedDRO"),
-        "GCIVR, as its text states it": literal((gcivr, 0, 0), part="GCIVR"),
+        "ComFedL, as its text states it": literal(Row(comfedl, -2, -4), part="ComFedL"),
+        "Local-SCGDM, as its text states it": literal(Row(local_scgdm, 0, -2), part="Local-SCGDM"),
+        "FedNest, as its text states it": literal(Row(fednest, 0, -2), part="FedNest"),
+        "FedDRO, as its text states it": literal(Row(feddro, 0, -2), part="FedDRO"),
+        "GCIVR, as its text states it": literal(Row(gcivr, 0, 0), part="GCIVR"),
     },
     false_siblings=[
-        ("Local-SCGDM, ε on the norm", (local_scgdm, 0, -4)),
-        ("ComFedL with one sample a step", (comfedl, 0, -2)),
+        ("Local-SCGDM, ε on the norm", Row(local_scgdm, 0, -4)),
+        ("ComFedL with one sample a step", Row(comfedl, 0, -2)),
     ],
     explain=(
         "This checks citations: that the table repeats what the cited texts state, once ε is on "
@@ -96,6 +106,5 @@ def gcivr(batch, samples):
         "they state is true; their own claims do. GCIVR's text is not among the five papers."
     ),
 )
-def table(right: Any) -> list[Step]:
-    row, batch, samples = right
-    return row(batch, samples)
+def table(row: Row) -> list[Step]:
+    return row.steps(row.batch, row.samples)

@@ -1,8 +1,4 @@
-r"""Table 1's columns "Setting" and "Update": what the algorithms solve, and what they remember.
-
-**Statement.** ComFedL: CO-ND (a composition of each client's own), SGD. Local-SCGDM: CO-ND,
-momentum SGD. FedNest: bilevel, variance reduction. GCIVR: CO + Non-CO, variance reduction.
-FedDRO: CO + Non-CO, SGD.
+"""Table 1's columns "Setting" and "Update": what the algorithms solve, and what they remember.
 
 **Kind.** Existence, read off the algorithms as they run here, which are the papers' pseudo-code
 line by line: which oracles they ask for, and what their state carries from one step to the next.
@@ -10,18 +6,22 @@ SGD carries models and inner estimates, no gradient; momentum an averaged direct
 reduction a gradient at an earlier point and that point.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 
 from synthetic.problems.averaged_composition import AveragedComposition
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.algorithm import Algorithm
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.algorithms.feddro import FedDRO
 from toolkit.algorithms.fednest import FedNest
 from toolkit.algorithms.gcivr import GCIVR
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.federation import run, sampled_context
+from toolkit.problem import Problem
 from toolkit.readings import literal
 from verifiers.claim_types.proof import proof
 from verifiers.symbolic import Step, computed
@@ -33,53 +33,41 @@ ANCHORS = {"x_start", "x_previous"}
 COMPOSITION = AveragedComposition()
 
 
-def _row(method, needs, update, problem=COMPOSITION):
-    """Return the steps: which oracles an algorithm asks for, and what its state remembers."""
+class Columns(NamedTuple):
+    """A row's columns Setting and Update, and a problem that the method is run on."""
 
-    def steps():
-        ctx = sampled_context(problem, ("table 1",), block=0, replicates=1, dtype=torch.float64)
-        fields = set(run(problem, method, ctx, rounds=1).state._fields)
-        gradients, points = fields & DIRECTIONS, fields & ANCHORS
-        found = "SGD"
-        if gradients:
-            found = "variance reduction" if points else "momentum SGD"
-        told = f"its state carries {', '.join(sorted(fields))}"
-        name = method.leaf_name
-        return [
-            computed(rf"\text{{{name} asks for the oracles of a {needs} problem}}",
-                 method.needs == needs, f"it needs {method.needs}"),
-            computed(rf"\text{{the update of {name} is {update}}}", found == update, told),
-        ]  # fmt: skip
-
-    return steps
+    method: Algorithm
+    needs: str
+    update: str
+    problem: Problem = COMPOSITION
 
 
 @proof(
     name="feddro/table-1-columns",
     kind="existence",
-    source="004, Table 1, columns Setting and Update",
+    source="FedDRO (2023), Table 1, columns Setting and Update",
     statement=r"\text{ComFedL: CO-ND, SGD; Local-SCGDM: CO-ND, momentum SGD; FedNest: bilevel, VR; "
     r"GCIVR: CO + Non-CO, VR; FedDRO: CO + Non-CO, SGD}",
     readings={
-        "ComFedL": literal(_row(ComFedL(), "composition", "SGD"), part="ComFedL"),
+        "ComFedL": literal(Columns(ComFedL(), "composition", "SGD"), part="ComFedL"),
         "Local-SCGDM": literal(
-            _row(LocalSCGDM(), "composition", "momentum SGD"), part="Local-SCGDM"
+            Columns(LocalSCGDM(), "composition", "momentum SGD"), part="Local-SCGDM"
         ),
         "FedNest": literal(
-            _row(FedNest(), "bilevel", "variance reduction", QuadraticBilevel()), part="FedNest"
+            Columns(FedNest(), "bilevel", "variance reduction", QuadraticBilevel()), part="FedNest"
         ),
-        "GCIVR": literal(_row(GCIVR(), "composition", "variance reduction"), part="GCIVR"),
-        "FedDRO": literal(_row(FedDRO(), "composition", "SGD"), part="FedDRO"),
+        "GCIVR": literal(Columns(GCIVR(), "composition", "variance reduction"), part="GCIVR"),
+        "FedDRO": literal(Columns(FedDRO(), "composition", "SGD"), part="FedDRO"),
     },
     false_siblings=[
-        ("ComFedL has momentum", _row(ComFedL(), "composition", "momentum SGD")),
+        ("ComFedL has momentum", Columns(ComFedL(), "composition", "momentum SGD")),
         (
             "FedDRO reduces the variance of its gradients",
-            _row(FedDRO(), "composition", "variance reduction"),
+            Columns(FedDRO(), "composition", "variance reduction"),
         ),
         (
             "FedNest solves compositions",
-            _row(FedNest(), "composition", "variance reduction", QuadraticBilevel()),
+            Columns(FedNest(), "composition", "variance reduction", QuadraticBilevel()),
         ),
     ],
     explain=(
@@ -87,5 +75,18 @@ def _row(method, needs, update, problem=COMPOSITION):
         "none: the table's 'SGD' is about the gradient."
     ),
 )
-def columns(steps: Any) -> list[Step]:
-    return steps()
+def columns(row: Columns) -> list[Step]:
+    """Return the steps: which oracles an algorithm asks for, and what its state remembers."""
+    ctx = sampled_context(row.problem, ("table 1",), block=0, replicates=1, dtype=torch.float64)
+    fields = set(run(row.problem, row.method, ctx, rounds=1).state._fields)
+    gradients, points = fields & DIRECTIONS, fields & ANCHORS
+    update = "SGD"
+    if gradients:
+        update = "variance reduction" if points else "momentum SGD"
+    needs, name = row.method.needs, row.method.leaf_name
+    told = f"its state carries {', '.join(sorted(fields))}"
+    return [
+        computed(rf"\text{{{name} asks for the oracles of a {row.needs} problem}}",
+                 needs == row.needs, f"it needs {needs}"),
+        computed(rf"\text{{the update of {name} is {row.update}}}", update == row.update, told),
+    ]  # fmt: skip

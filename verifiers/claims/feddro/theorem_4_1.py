@@ -1,8 +1,4 @@
-r"""Theorem 4.1: FedAvg with shared models, or models and embeddings, does not solve (2).
-
-**Statement.** There are f and g_k (h = 0) that satisfy Assumptions 3.2–3.4, and a start, such that
-for a fixed I > 1 and any 0 < η^t < C_η the iterates of Algorithm 1 converge to a stationary point
-of Φ neither in Case I nor in Case II.
+"""Theorem 4.1: FedAvg with shared models, or models and embeddings, does not solve (2).
 
 **Kind.** Existence. The text has no construction; this one is ``bias-amplification``.
 
@@ -23,9 +19,11 @@ gradient descent on Φ, whose first step after each average is exact, with a sum
 stays bounded, so x̄ does, and ∇Φ → 0. That is a finding, not an erratum.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import sympy
@@ -60,32 +58,38 @@ ONE_SIZE = Assumption(
 )  # fmt: skip
 
 
-def constant(heterogeneity, sharing):
-    """Return the limit point with one step size, as a function of I and η."""
+LimitPoint = Callable[[str, str], bias.OfSchedule]
+"""From heterogeneity and sharing to the limit point of x̄ as a function of I and η."""
+
+
+def stationary(heterogeneity: str, sharing: str) -> bias.OfSchedule:
+    point = float(bias.STATIONARY[heterogeneity])
+    return lambda steps, size: point
+
+
+def constant(heterogeneity: str, sharing: str) -> bias.OfSchedule:
+    """Return the limit point with one step size."""
     if sharing == "feddro":
-        return lambda steps, size: float(bias.STATIONARY[heterogeneity])
-    closed = sympy.lambdify((bias.period, bias.eta), bias.limit_point(heterogeneity, sharing))
-    return lambda steps, size: float(closed(steps, size))
+        return stationary(heterogeneity, sharing)
+    return bias.of_schedule(bias.limit_point(heterogeneity, sharing))
 
 
-def for_any_sequence(heterogeneity, sharing):
+def for_any_sequence(heterogeneity: str, sharing: str) -> bias.OfSchedule:
     """Return the same: the statement says that the sizes of single steps do not matter."""
     return constant(heterogeneity, sharing)
 
 
-def unbiased(heterogeneity, sharing):
-    return lambda steps, size: float(bias.STATIONARY[heterogeneity])
-
-
-def first_order(heterogeneity, sharing):
+def first_order(heterogeneity: str, sharing: str) -> bias.OfSchedule:
     """Return the limit point as if Case II had Case I's bias."""
     return constant(heterogeneity, "case-1" if sharing == "case-2" else sharing)
 
 
 @cache
-def limit_points(problem, method):
+def limit_points(
+    problem: BiasAmplification, method: CompositionalFedAvg | FedDRO
+) -> list[tuple[int, float, float]]:
     """Run the algorithm on the map of (I, η) until x̄ stands still: I, η and x̄ of every cell."""
-    sharing, made = getattr(method, "sharing", "every-step"), []
+    sharing, cells = getattr(method, "sharing", "every-step"), []
     shrinks = bias.slope(problem.heterogeneity, sharing)
     for size in STEP_SIZES:
         for steps in LOCAL_STEPS:
@@ -94,19 +98,32 @@ def limit_points(problem, method):
             rounds *= 4 if getattr(method, "decay", 0) else 1
             ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
             end = run(problem, one, ctx, rounds=rounds).state.x.mean().item()
-            made.append((steps, size, end))
-    return made
+            cells.append((steps, size, end))
+    return cells
 
 
-def steps_of_non_convergence(right: Any) -> list[Step]:
+def steps(right: LimitPoint) -> list[Step]:
     return _proof_of_one_size() + (_refutation() if right is for_any_sequence else [])
+
+
+READINGS: Mapping[str, Stated[LimitPoint] | Stated[ByProof]] = {
+    "any sequence of step sizes": literal(ByProof(_escape.steps)),
+    "one step size for all t, and Φ has a minimum": narrower(
+        Stated(constant, assumes=(ONE_SIZE,)),
+        why="the print lets the step size change with t, and asks nothing of Φ",
+    ),
+    "any sequence of step sizes, and Φ has bounded level sets": wider(
+        Stated(for_any_sequence, assumes=(CASE_II,)),
+        why="the print says that some problem exists, and asks nothing of the level sets of Φ",
+    ),
+}
 
 
 @comparison(
     name="feddro/theorem-4.1",
     kind="existence",
-    source="004, Theorem 4.1",
-    assumes=[*given.ASSUMED],
+    source="FedDRO (2023), Theorem 4.1",
+    assumes=given.ASSUMED,
     statement=r"I>1:\quad \exists f, g_k, \bar x^0\; \forall\, 0<\eta^t<C_\eta:\quad "
     r"\bar x^t \not\to \{x : \nabla\Phi(x)=0\} \text{ in Case I and in Case II}",
     cases=[
@@ -122,22 +139,12 @@ def steps_of_non_convergence(right: Any) -> list[Step]:
         ),
         *grid(BiasAmplification(), CompositionalFedAvg(decay=2.0), rounds=1),
     ],
-    readings={
-        "any sequence of step sizes": literal(ByProof(_escape.steps)),
-        "one step size for all t, and Φ has a minimum": narrower(
-            Stated(constant, assumes=(ONE_SIZE,)),
-            why="the print lets the step size change with t, and asks nothing of Φ",
-        ),
-        "any sequence of step sizes, and Φ has bounded level sets": wider(
-            Stated(for_any_sequence, assumes=(CASE_II,)),
-            why="the print says that some problem exists, and asks nothing of the level sets of Φ",
-        ),
-    },
+    readings=READINGS,
     false_siblings=[
-        ("no bias", Stated(unbiased, assumes=(ONE_SIZE,))),
+        ("no bias", Stated(stationary, assumes=(ONE_SIZE,))),
         ("Case II as biased as Case I", Stated(first_order, assumes=(ONE_SIZE,))),
     ],
-    prove=steps_of_non_convergence,
+    prove=steps,
     explain=(
         "It holds as printed, by a problem that has a maximum and no minimum. With one step size "
         "for all t a problem with a minimum shows it too. Its limit points are closed forms, with "
@@ -146,27 +153,23 @@ def steps_of_non_convergence(right: Any) -> list[Step]:
         "sets can show it in Case II."
     ),
 )
-def non_convergence(case: Case, right: Any) -> list[Comparison]:
+def non_convergence(
+    case: Case[BiasAmplification, CompositionalFedAvg | FedDRO], right: LimitPoint
+) -> list[Comparison]:
     problem, method = case.problem, case.algorithm
     predicted = right(problem.heterogeneity, getattr(method, "sharing", "feddro"))
-    stationary = bias.STATIONARY[problem.heterogeneity]
+    solution = bias.STATIONARY[problem.heterogeneity]
     return [
         Comparison(
-            f"I = {steps}, η = {size:.3g}",
-            end,
-            end,
-            predicted(steps, size),
-            float(number),
-            (steps, size),
-            end - stationary,
-            AXES,
-            scale=abs(problem.at - stationary),  # how far the run has come
+            f"I = {steps}, η = {size:.3g}", end, end, predicted(steps, size), float(number),
+            (steps, size), end - solution, AXES,
+            scale=abs(problem.at - solution),  # how far the run has come
         )
         for number, (steps, size, end) in enumerate(limit_points(problem, method))
-    ]
+    ]  # fmt: skip
 
 
-def _proof_of_one_size():
+def _proof_of_one_size() -> list[Step]:
     """Return the steps of the closed forms, their limits and their distance from −1."""
     eta, count = bias.eta, bias.period
     one, two = sympy.symbols("s_1 s_2", positive=True)  # 1 − (1 − 4η)^I and 1 − (1 − η)^I
@@ -202,7 +205,7 @@ def _proof_of_one_size():
     ]  # fmt: skip
 
 
-def _refutation():
+def _refutation() -> list[Step]:
     """Return the steps that refute "for each t its own step size" in Case II, for all f and g_k."""
     step, smooth, gradient, error = sympy.symbols("eta L g epsilon", positive=True)
     descent = -step * gradient * (gradient) + gradient * error

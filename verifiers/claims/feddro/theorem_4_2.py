@@ -1,8 +1,4 @@
-r"""Theorem 4.2: FedAvg with embeddings shared at every step.
-
-**Statement.** If Algorithm 1 shares y_k at each iteration, then, h = 0, under Assumptions 3.2–3.4
-and for 1 ≤ I ≤ O(T^{1/4}), there is a choice of η^t > 0 with which the iterates converge to a
-stationary point of Φ.
+"""Theorem 4.2: FedAvg with embeddings shared at every step.
 
 **Kind.** Existence, by an explicit bound that tends to 0: with η ≤ 1/L_Φ,
 (1/T) Σ_{t<T} ‖∇Φ(x̄^t)‖² ≤ 2(Φ(x̄⁰) − Φ*)/(ηT) + L_Φ²η²B_g²B_f²(I − 1)(2I − 1)/6, which at
@@ -18,7 +14,7 @@ convergence of the mean over t that Theorem 5.1 bounds: no single iterate need c
 refuted. (There the second term itself is large, and the bound vacuous.)
 """
 
-from typing import Any
+from __future__ import annotations
 
 import sympy
 from sympy import Rational, oo, symbols
@@ -28,16 +24,20 @@ from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.penalised_dro import PenalisedDRO
 from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
 from toolkit.cases import Assumption, Case, grid
-from toolkit.constants import Expression, Letters
+from toolkit.constants import Expression, Letters, substituted
 from toolkit.measure import Reduction, States, average, sq
 from toolkit.parameters import sweep
+from toolkit.problem import Problem
 from toolkit.readings import ByProof, Erratum, Stated, intended, literal
-from verifiers.claim_types.bound import bound
+from verifiers.claim_types.bound import RightSide, bound
 from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
 from verifiers.symbolic import Step, finite_limit, nonnegative, vanishes
 
 T = symbols("T", positive=True)
+DIFFERENT = AveragedComposition(
+    clients=2, dim=2, inner_dim=2, inner_heterogeneity=0.8, inner_curvature=1.0, inner_offset=1.0
+)
 SHARED = Assumption(
     "Theorem 4.2", "embeddings are shared at each step",
     applies=lambda case: case.algorithm.sharing == "every-step",
@@ -47,17 +47,17 @@ SMALL = Assumption(
 )
 
 
-def smooth(c):
+def smooth(c: Letters) -> Expression:
     """Return L_Φ of Lemma 3.5, h = 0."""
     return c.B_f * c.L_g + c.B_g**2 * c.L_f
 
 
-def explicit(c, drift=1, gap=1):
+def explicit(c: Letters, drift: Expression = 1, gap: Expression = 1) -> Expression:
     moved = (c.I - 1) * (2 * c.I - 1) / 6 * (smooth(c) * c.eta * c.B_g * c.B_f) ** 2
     return gap * 2 * c.Phi_gap / (c.eta * c.T) + drift * moved
 
 
-def run(problem, steps, local_steps):
+def run(problem: Problem, steps: int, local_steps: int) -> Case[Problem, CompositionalFedAvg]:
     """Return the case with η = T^{−1/2}."""
     method = CompositionalFedAvg(
         local_steps=local_steps, step_size=steps**-0.5, sharing="every-step"
@@ -65,19 +65,19 @@ def run(problem, steps, local_steps):
     return Case(problem, method, steps // local_steps)
 
 
-def bounded(right):
+def bounded(right: RightSide) -> Stated[RightSide]:
     """Return a right side that is claimed for Φ bounded below and η ≤ 1/L_Φ."""
     return Stated(right, assumes=(given.BOUNDED_BELOW, SMALL))
 
 
-def drifting(rounds):
+def drifting(rounds: int) -> Case[PenalisedDRO, CompositionalFedAvg]:
     """Return robust learning on which 64 local steps of different clients leave a bias."""
     problem = PenalisedDRO(penalty=2.0, ball=2.5, heterogeneity=3.0)
     method = CompositionalFedAvg(local_steps=64, step_size=0.13, sharing="every-step")
     return Case(problem, method, rounds)
 
 
-def _no_choice():
+def _no_choice() -> list[Step]:
     """Return why no positive step sizes lead to the stationary point of ``_escape``'s problem."""
     return [
         *_escape.steps(),
@@ -89,27 +89,15 @@ def _no_choice():
     ]
 
 
-DIFFERENT = AveragedComposition(
-    clients=2, dim=2, inner_dim=2, inner_heterogeneity=0.8, inner_curvature=1.0, inner_offset=1.0
-)
-
-
-def most(c: Letters) -> Expression:
+def largest(c: Letters) -> Expression:
+    """‖∇Φ‖ is at most B_gB_f, without h."""
     return c.B_g**2 * c.B_f**2
 
 
-def steps(right: Any) -> list[Step]:
-    letters = {
-        "Phi_gap": 1,
-        "eta": T ** Rational(-1, 2),
-        "T": T,
-        "I": T ** Rational(1, 4),
-        "B_f": 1,
-        "L_g": 1,
-        "B_g": 1,
-        "L_f": 1,
-    }
-    stated = right(type("Letters", (), letters))
+def steps(right: RightSide) -> list[Step]:
+    values = {letter: sympy.Integer(1) for letter in ("Phi_gap", "B_f", "L_g", "B_g", "L_f")}
+    values |= {"eta": T ** Rational(-1, 2), "T": T, "I": T ** Rational(1, 4)}
+    stated = substituted(right(Letters(dict(zip(values, values, strict=True)))), values)
     says = r"\eta=T^{-1/2},\, I=T^{1/4}: \text{ the bound tends to } 0 \text{ like } T^{-1/2}"
     scaled = stated * T ** Rational(1, 2)
     return [
@@ -121,7 +109,7 @@ def steps(right: Any) -> list[Step]:
 @bound(
     name="feddro/theorem-4.2",
     kind="existence",
-    source="004, Theorem 4.2",
+    source="FedDRO (2023), Theorem 4.2",
     assumes=[*given.ASSUMED, given.AVERAGED, SHARED],
     statement=r"1\le I\le\mathcal O(T^{1/4}):\quad \exists\,\eta^t>0:\; "
     r"\bar x^t \to \{x : \nabla\Phi(x)=0\} \text{ with } y_k^t=\bar y^t \text{ at each } t",
@@ -137,11 +125,11 @@ def steps(right: Any) -> list[Step]:
         drifting(6),
     ],
     full=[run(DIFFERENT, p**4, p) for p in (14, 18)] + [run(BiasAmplification(at=2.0), 18**4, 18)],
-    range=most,
+    range=largest,
     readings={
         "every f and g_k": literal(ByProof(_no_choice)),
         "Φ is bounded below": intended(
-            Stated(explicit, assumes=(given.BOUNDED_BELOW, SMALL)),
+            bounded(explicit),
             quote="Theorem 5.1's bound has Φ(x̄⁰) − Φ(x*); section 3: 'We instead rely on finding "
             "approximate stationary points of Φ(·)'",
         ),

@@ -1,8 +1,4 @@
-r"""Theorem 5.1: convergence of FedDRO.
-
-**Statement.** With η = √(|b|K/T), β = 4B_g⁴L_f²η and T ≥ T_th: E‖∇Φ(x̄^{a(T)})‖² ≤ 2[Φ(x̄⁰) − Φ* +
-‖ȳ⁰ − g(x̄⁰)‖²]/√(|b|KT) + 𝒞·[C_σh σ_h² + C_σg σ_g²] + 𝒞·[C_Δh Δ_h² + C_Δg Δ_g²], 𝒞 =
-max{|b|K(I−1)²/T, 1/√(|b|KT)}.
+"""Theorem 5.1: convergence of FedDRO.
 
 **Kind.** Bound. T_th and the constants C are not in the text, so it is judged where they are
 multiplied by 0: without noise and with Δ_h = Δ_g = 0.
@@ -18,14 +14,15 @@ printed bound. (T = 100 may lie below the unknown T_th; the limit does not.)
 **Corrected form**: ‖ȳ⁰ − g(x̄⁰)‖²/(8B_g²(2 − β)) in the bracket; attained as β and B_g²L_f → 0.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import sympy
 
 from synthetic.problems.averaged_composition import AveragedComposition
+from toolkit.constants import Letters, substituted
 from toolkit.measure import Reduction, States
 from toolkit.readings import Erratum
-from verifiers.claim_types.bound import bound
+from verifiers.claim_types.bound import RightSide, bound
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
 from verifiers.symbolic import Step, computed, nonnegative, vanishes
@@ -33,7 +30,7 @@ from verifiers.symbolic import Step, computed, nonnegative, vanishes
 B, L, e = sympy.symbols("B_g L_f e_0", positive=True)
 
 
-def steps_of_convergence(right: Any) -> list[Step]:
+def steps(right: RightSide) -> list[Step]:
     """Decide the limit η → 0 on the quadratic instance, where both sides are closed forms."""
     rate, decay, tau = sympy.symbols("lambda kappa tau", positive=True)
     # x' = −λx − B_gL_f e_0 e^{−κτ}, x(0) = 0, λ = B_g²L_f, κ = 4λ²; ∇Φ = λx
@@ -42,12 +39,8 @@ def steps_of_convergence(right: Any) -> list[Step]:
     total = (rate * B * L * e / (rate - decay)) ** 2 * area
     total = sympy.simplify(total).subs(decay, 4 * rate**2).subs(rate, B**2 * L)
     closed = e**2 / (8 * B**2 * (1 + 4 * B**2 * L))
-    letters = type(
-        "Letters",
-        (),
-        {"Phi_gap": sympy.Integer(0), "e_0": e, "B_g": B, "b": 1, "K": 1, "T": 1, "beta": 0},
-    )
-    stated = right(letters)
+    values = {"Phi_gap": 0, "e_0": e, "B_g": B, "b": 1, "K": 1, "T": 1, "beta": 0}
+    stated = substituted(right(Letters(dict(zip(values, values, strict=True)))), values)
     says = r"\lim_{\eta\to0}\sqrt{|b|KT}\cdot\mathbb{E}\|\nabla\Phi\|^2 = "
     first = vanishes(total - closed, rf"{says}\frac{{e_0^2}}{{8B_g^2(1+4B_g^2L_f)}}")
     least = sympy.simplify((stated - closed).subs({B: sympy.Rational(1, 10), L: 1}) / e**2)
@@ -60,18 +53,18 @@ def steps_of_convergence(right: Any) -> list[Step]:
 
 @bound(
     name="feddro/theorem-5.1",
-    source="004, Theorem 5.1",
+    source="FedDRO (2023), Theorem 5.1",
     assumes=[*given.ASSUMED, given.QUIET, given.AVERAGED, parts.SCHEDULE, parts.STEP_SIZE],
     statement=r"\mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 \le \frac{2[\Phi(\bar x^0)-\Phi(x^*)+"
     r"\|\bar y^0-g(\bar x^0)\|^2]}{\sqrt{|b|KT}} + \mathcal C\,[C_{\sigma_h}\sigma_h^2+"
     r"C_{\sigma_g}\sigma_g^2] + \mathcal C\,[C_{\Delta_h}\Delta_h^2+C_{\Delta_g}\Delta_g^2],\quad "
     r"\mathcal C = \max\Big\{\frac{|b|K(I-1)^2}T,\frac1{\sqrt{|b|KT}}\Big\}",
     cases=[
-        parts.run(parts.flat(0.15, 10.0), 100, **parts.off(1.0)),
-        parts.run(parts.flat(0.1, 10.0), 2500, **parts.off(1.0)),
-        parts.run(parts.flat(0.15, 5.0), 40_000, **parts.off(1.0)),
+        parts.run(parts.flat(0.15, 10.0), 100, embedding_error=1.0),
+        parts.run(parts.flat(0.1, 10.0), 2500, embedding_error=1.0),
+        parts.run(parts.flat(0.15, 5.0), 40_000, embedding_error=1.0),
         *(
-            parts.run(parts.flat(slope, plain_slope=plain), 400, **parts.off(1.0))
+            parts.run(parts.flat(slope, plain_slope=plain), 400, embedding_error=1.0)
             for slope in (0.5, 1.0)
             for plain in (0.0, 1.0)
         ),
@@ -81,7 +74,7 @@ def steps_of_convergence(right: Any) -> list[Step]:
                 900,
                 local_steps=steps,
                 batch=batch,
-                **parts.off(error),
+                embedding_error=error,
             )
             for k, d, offset, bend, steps, batch, error in (
                 (1, 1, 0.0, 0.0, 1, 1, 0.0),
@@ -113,7 +106,7 @@ def steps_of_convergence(right: Any) -> list[Step]:
         ("nothing for the embedding's error", lambda c: parts.corrected(c, 0)),
     ],
     range=parts.largest,
-    prove=steps_of_convergence,
+    prove=steps,
     explain=(
         "The error of the first embedding is forgotten at the rate β ~ B_g⁴, and the printed "
         "bound pays for it with a coefficient that does not depend on B_g."
