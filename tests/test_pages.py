@@ -1,0 +1,68 @@
+"""The papers' pages say of a claim what the claim says, and both GitHub and our page can set it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
+from toolkit.report.mathml import mathml
+from verifiers.pages import claim_block, claims_on, errata_block, written_into
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAPERS = sorted({name.partition("/")[0] for name in leaves("claim")})
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_is_up_to_date_and_has_every_claim_once(paper):
+    page = (DOCS / f"{paper}.md").read_text(encoding="utf-8")
+    assert written_into(page) == page, f"python -m verifiers.pages docs/{paper}.md"
+    own = sorted(name for name in leaves("claim") if name.startswith(f"{paper}/"))
+    assert sorted(claims_on(page)) == own
+    assert errata_block(paper) in page
+    for formula in re.findall(r"```math\n(.*?)```", page, re.S):
+        assert "$" not in formula
+        assert r"\operatorname" not in formula  # GitHub refuses it
+        assert "<math" in mathml(formula.strip())
+
+
+def test_a_block_has_statement_forms_verdicts_and_erratum():
+    block = claim_block("comfedl/theorem-1")
+    assert r"\frac1S\sum_{s=0}^{S-1}" in block
+    assert "printed: the product that is printed, literal: REFUTED" in block
+    assert "printed: a plus sign is missing, intended: SUPPORTED" in block
+    assert block.count("```math") == 5  # the statement's two lines, and three right sides
+    assert "**Erratum, misprint.** Use the sum" in block
+    assert "10 % smaller" not in claim_block("comfedl/lemma-2")  # a false sibling
+
+
+def test_what_was_changed_by_hand_is_made_anew():
+    made = written_into("a\n<!-- claim: comfedl/lemma-2 -->\nby hand\n<!-- end -->\nb")
+    assert "by hand" not in made
+    assert claim_block("comfedl/lemma-2") in made
+    assert written_into(made) == made
+
+
+def test_a_claim_without_a_mark_gets_one_at_the_end():
+    page = (DOCS / "comfedl.md").read_text(encoding="utf-8")
+    without = re.sub("<!-- claim: comfedl/lemma-2 -->.*?<!-- end -->", "", page, flags=re.S)
+    made = written_into(without)
+    assert made.endswith(f"{claim_block('comfedl/lemma-2')}\n<!-- end -->\n")
+    assert sorted(claims_on(made)) == sorted(claims_on(page))
+
+
+@pytest.mark.parametrize(
+    ("page", "says"),
+    [
+        ("<!-- claim: comfedl/lemma-22 -->\n<!-- end -->", "comfedl/lemma-2"),
+        ("<!-- errata: comfedll -->\n<!-- end -->", "comfedl"),
+        ("<!-- claim: comfedl/lemma-2 -->\n", "pair"),
+        ("<!-- claim: comfedl/lemma-2 -->\n<!-- claim: comfedl/lemma-3 -->\n<!-- end -->", "pair"),
+    ],
+)
+def test_a_wrong_mark_is_named(page, says):
+    with pytest.raises(DriftproofError, match=says):
+        written_into(page)

@@ -1,0 +1,148 @@
+r"""The papers' pages: what a claim says about itself is written into them from the claim.
+
+``python -m verifiers.pages docs/comfedl.md …`` makes anew what stands between two kinds of marks.
+``<!-- claim: comfedl/lemma-2 -->`` has one claim's statement, right sides, verdicts on record and
+erratum. ``<!-- errata: comfedl -->`` has a table of a paper's errata and the list of what holds; a
+claim of that paper that has no mark gets one at the end of the page. Each ends at
+``<!-- end -->``. Formulas stand in blocks of kind ``math``, which GitHub gives to MathJax as they
+are: between ``$$`` it would first read ``\|`` as a backslash escape of Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError, unknown_name
+from toolkit.statements import Statement, worst_first
+from toolkit.verdict import Verdict
+from verifiers import errata, record
+from verifiers.claim_types.claim import Claim, Form
+from verifiers.verify import described
+
+MARK = re.compile(r"<!-- (claim|errata): (\S+) -->\n(.*?)<!-- end -->", re.S)
+
+
+def written_into(text: str) -> str:
+    """Return a page with everything between its marks made anew.
+
+    Raises:
+        DriftproofError: a mark that names no claim or no paper, or one that has no end.
+    """
+    begun = len(re.findall("<!-- (?:claim|errata): ", text))
+    if not begun == text.count("<!-- end -->") == len(MARK.findall(text)):
+        raise DriftproofError(
+            "a page whose marks do not pair",
+            "<!-- claim: NAME --> or <!-- errata: PAPER -->, and <!-- end --> after each",
+            "add the mark that is missing",
+        )
+    for kind, paper, _ in MARK.findall(text):
+        own = [name for name in leaves("claim") if name.startswith(f"{paper}/")]
+        for name in sorted(set(own) - set(claims_on(text))) if kind == "errata" else ():
+            text = f"{text.rstrip()}\n\n<!-- claim: {name} -->\n<!-- end -->\n"
+    made: Mapping[str, Callable[[str], str]] = {"claim": claim_block, "errata": errata_block}
+    return MARK.sub(
+        lambda mark: f"<!-- {mark[1]}: {mark[2]} -->\n{made[mark[1]](mark[2])}\n<!-- end -->", text
+    )
+
+
+def claims_on(text: str) -> list[str]:
+    """Return the claims that a page has marks for, in its order."""
+    return [name for kind, name, _ in MARK.findall(text) if kind == "claim"]
+
+
+def claim_block(name: str) -> str:
+    """Return what a page says of a claim: statement, forms with their verdicts, erratum."""
+    known = leaves("claim")
+    if name not in known:
+        raise unknown_name("claim", name, known)
+    claim: Claim[Any] = known[name].load()
+    told = described(known[name])
+    head = f"**`{name}`** ({claim.source})"
+    one = _statements().get(name)
+    lines = [f"{head}: **{one.verdict}**" if one else f"{head}: corrected forms of ours", ""]
+    for line in claim.statement.splitlines():
+        lines += _math(line.strip())
+    forms = [form for form in claim.forms if form.form != "sibling"]
+    shown: set[str] = {""}
+    plain = len(forms) == 1 and one is not None and not told["forms"]  # its verdict stands above
+    for position, form in enumerate([] if plain else forms):
+        right = told["forms"].get(form.key, "")
+        alike = position + 1 < len(forms) and told["forms"].get(forms[position + 1].key) == right
+        lines.append(f"- {_form(name, form)}")
+        if right not in shown and not alike and _order(right) not in claim.statement:
+            shown.add(right)
+            lines += ["", *("  " + line if line else "" for line in _math(right))]
+    erratum = claim.erratum
+    said = []
+    if erratum is not None:
+        counted = f", counted at `{erratum.same_as}`" if erratum.same_as else ""
+        character = ", rests on one character" if erratum.one_character else ""
+        said = [f"**Erratum, {erratum.severity}{counted}{character}.** {_plain(erratum.changes)}"]
+    if claim.explain:
+        said.append(_plain(claim.explain))
+    if said and lines[-1]:
+        lines.append("")
+    return "\n".join([*lines, *"\n\n".join(said).splitlines()]).rstrip()
+
+
+def errata_block(paper: str) -> str:
+    """Return a paper's errata as a table, worst first, and which statements have none."""
+    printed = [one for name, one in _statements().items() if name.startswith(f"{paper}/")]
+    if not printed:
+        raise unknown_name("paper", paper, {name.partition("/")[0] for name in _statements()})
+    lines = ["| severity | claim | what it changes |", "|---|---|---|"]
+    for one in worst_first(printed):
+        severity = f"({one.severity})" if one.same_as else str(one.severity)
+        severity += ", rests on one character" if one.one_character else ""
+        counted = f" Counted at `{one.same_as}`." if one.same_as else ""
+        cell = (_plain(one.changes) + counted).replace("|", r"\|")
+        lines.append(f"| {severity} | `{one.claim}` | {cell} |")
+    for verdict, head in (
+        (Verdict.INCONCLUSIVE, "Undecided"),
+        (Verdict.SUPPORTED, "Supported as printed"),
+    ):
+        names = [f"`{s.claim}`" for s in printed if s.verdict is verdict and s.severity is None]
+        if names:
+            lines += ["", f"**{head}**: {', '.join(names)}."]
+    return "\n".join(lines)
+
+
+@cache
+def _statements() -> Mapping[str, Statement]:
+    """Return every printed statement with the verdict that is on record, by claim."""
+    return {one.claim: one for one in errata.statements()}
+
+
+def _form(name: str, form: Form) -> str:
+    """Return a form's name, how it stands to the print, and its verdict on record."""
+    cases = record.read().get(name, {}).get(form.key, {})
+    verdict = record.combined(map(Verdict, cases.values())) if cases else "not on record"
+    kind = f", {form.reading_kind}" if form.reading_kind and form.reading else ""
+    return f"{_plain(form.key)}{kind}: {verdict}"
+
+
+def _math(latex: str) -> list[str]:
+    """Return lines of a page that show a formula by itself."""
+    return ["```math", latex, "```", ""]
+
+
+def _order(right: str) -> str:
+    """Return what stands inside the 𝒪(…) of a rate: its statement has that already."""
+    order = re.fullmatch(r"\\mathcal\{O\}\\left\((.*)\\right\)", right)
+    return order[1] if order else right
+
+
+def _plain(text: str) -> str:
+    """Return text so that Markdown takes no character of it for markup."""
+    return re.sub(r"([*<])", r"\\\1", " ".join(text.split()))
+
+
+if __name__ == "__main__":
+    for page in map(Path, sys.argv[1:]):
+        page.write_text(written_into(page.read_text(encoding="utf-8")), encoding="utf-8")
