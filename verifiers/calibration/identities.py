@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 
 from toolkit.cases import Case
-from verifiers import ground_truth
 from verifiers.calibration.counts import Judged
 from verifiers.calibration.line import Line
+from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import ComparisonClaim, comparison
-from verifiers.compared import Comparison, components
+from verifiers.judges import comparisons
 
 
 def _claim(kind: Literal["identity", "complexity"]) -> ComparisonClaim[int]:
@@ -48,7 +48,7 @@ def identities(statements: int, seed: int = 0) -> Iterator[Judged]:
             off = float(random.choice([0.0, -1e-7 * steps, 1.0, -0.5]))
             made = [Comparison(name, count, count, count + off)]
         used = _claim(kind)
-        row = ground_truth.judge(used, used.cases[0], used.forms[0], made)
+        row = comparisons.judge(used, used.cases[0], used.forms[0], made)
         yield Judged(f"{name}, off by {off:.3g} at size {size:.3g}", off == 0, row.verdict)
 
 
