@@ -67,7 +67,7 @@ def rounds(algorithm, problem, *, recorded, replicates=3, meddle=None, **more):
 
 
 def poison(recording):
-    for x in (*recording.state, *(draws.values for draws in recording.draws), *recording.made):
+    for x in (*recording.state, *(draws.values for draws in recording.draws), *recording.outputs):
         x.fill_(-(2**40)) if x.dtype == torch.int64 else x.fill_(torch.nan)
 
 

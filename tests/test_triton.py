@@ -323,7 +323,7 @@ def test_a_recorded_launch_draws_what_its_round_draws(algorithm, problem):
         agree(one.state, other.state)
         assert reach == pytest.approx(met if bounded else 0.0, rel=1e-12)
         recording = next(iter(graphed._RECORDED[one.oracles].values()))
-        for x in (*recording.state, *recording.made):
+        for x in (*recording.state, *recording.outputs):
             x.fill_(torch.nan)
     assert (one.ctx.rounds, one.ctx.reals) == (other.ctx.rounds, other.ctx.reals)
 

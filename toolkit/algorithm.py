@@ -129,8 +129,8 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
     """
 
     def decorate(cls: type[A]) -> type[A]:
-        made = dataclass(frozen=True, kw_only=True)(cls)
-        made.leaf_name, made.leaf_source = name, source
-        return made
+        decorated = dataclass(frozen=True, kw_only=True)(cls)
+        decorated.leaf_name, decorated.leaf_source = name, source
+        return decorated
 
     return decorate

@@ -172,8 +172,8 @@ class Subset:
         taken = keys <= np.partition(keys, self.size - 1, axis=0)[self.size - 1]
         if np.any(taken.sum(0) != self.size):  # two keys are equal: the first client goes first
             taken = keys.argsort(0, kind="stable").argsort(0, kind="stable") < self.size
-        made: np.ndarray = taken.astype(np.float64)[None]
-        return made
+        indicators: np.ndarray = taken.astype(np.float64)[None]
+        return indicators
 
 
 @cache

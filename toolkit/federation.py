@@ -322,6 +322,6 @@ def run_exactly(
         return run(problem, algorithm, quiet, **common)
     counting = EnumeratedContext(problem.clients, limit=limit, dtype=dtype, device=device)
     single = run(problem, algorithm, counting, **common)
-    if counting.found == 1 and copies == 1:
+    if counting.atom_count == 1 and copies == 1:
         return single
     return run(problem, algorithm, counting.enumerate(dtype, copies), **common)

@@ -69,7 +69,7 @@ class EnumeratedContext(BatchedContext):
         )  # fmt: skip
 
     @property
-    def found(self) -> int:
+    def atom_count(self) -> int:
         """How many atoms the draws met so far have."""
         return self._total()
 

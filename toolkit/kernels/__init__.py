@@ -28,10 +28,10 @@ def shared_files() -> list[Path]:
 
 def folder_of(files: Iterable[Path]) -> str:
     """Return where machine code lies that was made with these files."""
-    held = hashlib.blake2b(digest_size=8)
+    digest = hashlib.blake2b(digest_size=8)
     for file in files:
-        held.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return str(HERE / "__pycache__" / held.hexdigest())
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return str(HERE / "__pycache__" / digest.hexdigest())
 
 
 def _keep_machine_code() -> None:

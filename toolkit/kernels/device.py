@@ -64,8 +64,8 @@ def key_of(ctx: Any, law: Law | None, name: str) -> Tensor:
         words = np.array(ctx._words.key(name), dtype=np.uint64).view(np.int64)
         return torch.from_numpy(words).to(ctx.device)
 
-    made: Tensor = kept(ctx, ("key", name), make)
-    return made
+    key: Tensor = kept(ctx, ("key", name), make)
+    return key
 
 
 def start_of(ctx: Any) -> tuple[Tensor, int]:

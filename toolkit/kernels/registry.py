@@ -162,9 +162,9 @@ def fused(
 
     def decorate(advance: Advance) -> Fused:
         pair = names(algorithm), names(problem)
-        made = Fused(name, *pair, accepts, cost, tolerance, spans, rows)
-        made.variant("numba", device="cpu")(advance)
-        return made
+        kernel = Fused(name, *pair, accepts, cost, tolerance, spans, rows)
+        kernel.variant("numba", device="cpu")(advance)
+        return kernel
 
     return decorate
 

@@ -56,8 +56,8 @@ class WireContext(BatchedContext):
             culprit = int(bad[0]) if len(bad) else -1
         uploads = int(taking.sum())
         own = Message(self.rounds, uploads, sums, share[:, 0].sum(0), culprit)
-        made = self._exchange.average(own)
-        return [mean[None] for mean in torch.split(made, [x.shape[1] for x in xs])]
+        averages = self._exchange.average(own)
+        return [mean[None] for mean in torch.split(averages, [x.shape[1] for x in xs])]
 
     def close(self, state: Any) -> None:
         """End the run with all other processes; tell them if a state here is not finite."""

@@ -86,7 +86,7 @@ class Record:
         else:
             self._moments.append(news)
 
-    def made(self) -> WireRun:
+    def so_far(self) -> WireRun:
         """Return the run as far as it is known."""
         ended = self.ended or Ended(reals=0, state={})
         names = list(self._moments[0]) if self._moments else []
