@@ -116,32 +116,32 @@ def numbers_of(case: Case) -> dict[str, float]:
     Raises:
         DriftproofError: both have a parameter of one name with different values.
     """
-    made: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for part in (case.problem, case.algorithm):
         for name, value in part.values().items() if part is not None else ():
             if not isinstance(value, int | float):
                 continue
-            if made.get(name, value) != value:
+            if numbers.get(name, value) != value:
                 raise DriftproofError(
-                    f"{name} is {made[name]} of {case.problem} and {value} of {case.algorithm}",
+                    f"{name} is {numbers[name]} of {case.problem} and {value} of {case.algorithm}",
                     "one meaning for each name",
                     f"rename the field {name} of the algorithm",
                 )
-            made[name] = value
-    return made
+            numbers[name] = value
+    return numbers
 
 
 def roles_of(
     case: Case, *, rounds: int | None = None, gap: float | None = None
 ) -> dict[str, float]:
     """Return every role's number on a case (with another horizon, to draw a bound's curve)."""
-    made: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
+    roles: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
     if case.algorithm is not None:
-        made["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
-        made["rounds"] = case.rounds if rounds is None else rounds
-        made["steps"] = made["rounds"] * case.algorithm.local_steps
-    made["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
-    return made
+        roles["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
+        roles["rounds"] = case.rounds if rounds is None else rounds
+        roles["steps"] = roles["rounds"] * case.algorithm.local_steps
+    roles["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
+    return roles
 
 
 def range_of(claim: BoundClaim, case: Case, form: Form | None = None) -> tuple[float, float] | None:
@@ -252,8 +252,8 @@ class Sides:
         weights = np.array([self.factors.get(name, 0.0) for name in order])
         if absolute:
             weights, parts = np.abs(weights), np.abs(parts)
-        made: np.ndarray = np.tensordot(weights, parts, (0, 0))
-        return made
+        weighted: np.ndarray = np.tensordot(weights, parts, (0, 0))
+        return weighted
 
     def letters_rounded(self, parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return how far the right side may be off for its letters, and its size before cancelling.
@@ -276,20 +276,22 @@ class Sides:
 
         By the replicates that were run in single precision too: all pasts, or the first block.
         """
-        held = self.measured
-        count, runs = len(held.values), len(held.shadow)
+        measured = self.measured
+        count, runs = len(measured.values), len(measured.shadow)
         if not runs or not count:
             return None
-        width = held.shadow.shape[2] // count
-        values, parts = held.values[:, :width], held.parts[:, :, :width]
+        width = measured.shadow.shape[2] // count
+        values, parts = measured.values[:, :width], measured.parts[:, :, :width]
         exact = values - self.measured_part(parts)
-        single = held.shadow[:, 0] - self.measured_part(np.moveaxis(held.shadow[:, 1:], 1, 0))
+        single = measured.shadow[:, 0] - self.measured_part(
+            np.moveaxis(measured.shadow[:, 1:], 1, 0)
+        )
         scale = np.abs(values) + self.measured_part(parts, absolute=True)
         scale = np.maximum(scale, abs(self.high))
         error = rounding(exact.ravel(), single, scale.ravel()).reshape(count, width)
         moved, _ = self.letters_rounded(parts)
-        made: np.ndarray = np.max(error + moved, 1)
-        return made
+        errors: np.ndarray = np.max(error + moved, 1)
+        return errors
 
     @property
     def partial_is_lower_bound(self) -> bool:
@@ -348,11 +350,11 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     What is printed in total expectation is a mean over pasts: each past is a replicate, and the
     betting test judges it. What is printed given the past has to hold for each.
     """
-    held = sides.measured
-    taken = held.taken.reshape(len(held.taken), -1, 1)
-    apart = replace(held, taken=taken, weights=np.ones(1))
+    measured = sides.measured
+    taken = measured.taken.reshape(len(measured.taken), -1, 1)
+    apart = replace(measured, taken=taken, weights=np.ones(1))
     row = _exact(claim, case, form, replace(sides, measured=apart))
-    pasts = held.values.shape[1]
+    pasts = measured.values.shape[1]
     row = replace(row, replicates=pasts)
     if claim.conditional:
         return _for_every_past(row, pasts)
@@ -393,12 +395,12 @@ def _for_every_past(row: Row, pasts: int) -> Row:
 
 
 def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
-    held = sides.measured
-    lefts, parts = held.values @ held.weights, held.parts @ held.weights
+    measured = sides.measured
+    lefts, parts = measured.values @ measured.weights, measured.parts @ measured.weights
     rights = sides.measured_part(parts)  # what stands on the right beside low … high
     means = lefts - rights
     scale = np.abs(lefts) + sides.measured_part(parts, absolute=True)
-    single = held.shadow[:, 0] - sides.measured_part(np.moveaxis(held.shadow[:, 1:], 1, 0))
+    single = measured.shadow[:, 0] - sides.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
     error = rounding(means, single, np.maximum(scale, abs(sides.high)))
     known = np.isfinite(means) & np.isfinite(error)
     least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
@@ -537,21 +539,22 @@ def what_to_change(x: np.ndarray, low: float, high: float) -> str:
     n, margin = len(x), x.mean() / high - 1
     wanted = [replicates_needed(1 - x, 1 - low, ALPHA), replicates_needed(x, high, ALPHA)]
     sizes = [size for size in wanted if size is not None]
-    told = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
-    told += "above the right side" if margin > 0 else "below the right side"
+    finding = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
+    finding += "above the right side" if margin > 0 else "below the right side"
     if not sizes or min(sizes) > MOST:
         if high < WIDE:
             return (
-                f"{told}, which is {1 / high:.3g} times smaller than range(c): sharpen the range, "
-                "what the assumptions allow one replicate"
+                f"{finding}, which is {1 / high:.3g} times smaller than range(c): sharpen the "
+                "range, what the assumptions allow one replicate"
             )
-        return f"{told}: too small a margin to be seen by sampling; choose a case farther from it"
-    return f"{told}; about {min(sizes)} replicates would (--profile full takes {MOST})"
+        advice = "too small a margin to be seen by sampling; choose a case farther from it"
+        return f"{finding}: {advice}"
+    return f"{finding}; about {min(sizes)} replicates would (--profile full takes {MOST})"
 
 
 def _exceeds(left: float, right: float, also: str) -> str:
-    told = f"with every assumption met, left ≥ {left:.6g} exceeds right = {right:.6g}"
-    return f"{told}; {also}" if also else told
+    finding = f"with every assumption met, left ≥ {left:.6g} exceeds right = {right:.6g}"
+    return f"{finding}; {also}" if also else finding
 
 
 def _gone(sides: Sides) -> str:

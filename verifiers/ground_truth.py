@@ -46,10 +46,10 @@ def maximum_over_simplex(
     total = cp.sum(r) == mass
     entropy = cp.sum(cp.entr(r)) - np.log(n) * cp.sum(r)
     solve(cp.Maximize(losses @ r + temperature * entropy), [total])
-    found = np.clip(np.asarray(r.value), 0.0, None)
-    found = mass * found / found.sum()
-    used = found[found > 0]
-    low = found @ losses - temperature * np.sum(used * np.log(n * used))
+    weights = np.clip(np.asarray(r.value), 0.0, None)
+    weights = mass * weights / weights.sum()
+    positive = weights[weights > 0]
+    low = weights @ losses - temperature * np.sum(positive * np.log(n * positive))
     bounds = [
         mass * shift + temperature / n * np.sum(np.exp((losses - shift) / temperature - 1.0))
         for shift in (float(total.dual_value), -float(total.dual_value))  # whichever sign it has
@@ -114,9 +114,9 @@ def _bound(
 
     measured = [c for c in comparisons if not c.unmeasured]
     over = [c for c in measured if c.low - c.value > c.slack]
-    held = [c for c in measured if c.low - c.slack <= c.high <= c.value + c.slack]
-    undecided = [c for c in comparisons if c not in over and c not in held]
-    shown = max(over or undecided or held, key=closeness)
+    met = [c for c in measured if c.low - c.slack <= c.high <= c.value + c.slack]
+    undecided = [c for c in comparisons if c not in over and c not in met]
+    shown = max(over or undecided or met, key=closeness)
     attained = False
     if over:
         verdict = Verdict.REFUTED

@@ -111,22 +111,22 @@ def judge_slope(
 
 def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, str]:
     """Return the verdict on a claimed order and what the data say."""
-    told = _told(left, claimed)
+    orders = _told(left, claimed)
     if left.exponents is None:
         return Verdict.INCONCLUSIVE, (
-            f"no T^e with a transient T^-0.25 or faster passes through the left sides ({told}): "
+            f"no T^e with a transient T^-0.25 or faster passes through the left sides ({orders}): "
             "start the grid at a longer horizon"
         )
     if _too_slow(left, claimed):
         return Verdict.INCONCLUSIVE, (
-            f"slower than the claimed {claimed} on this grid: {told}; only a floor refutes a rate"
+            f"slower than the claimed {claimed} on this grid: {orders}; only a floor refutes a rate"
         )
     if left.exponents[1] > claimed.exponent + resolution:
         return Verdict.INCONCLUSIVE, (
             f"orders slower than the claimed {claimed} by more than T^{resolution:g} are not "
-            f"excluded: {told}"
+            f"excluded: {orders}"
         )
-    return Verdict.SUPPORTED, told
+    return Verdict.SUPPORTED, orders
 
 
 def _too_slow(left: Possible, claimed: Order) -> bool:
@@ -157,8 +157,8 @@ def _told(left: Possible, claimed: Order) -> str:
 
 def _last(block: Measured) -> np.ndarray:
     """Return the replicates of a left side: of ``each``, at its last moment."""
-    made: np.ndarray = block.values[-1]
-    return made
+    last: np.ndarray = block.values[-1]
+    return last
 
 
 def with_exact(sampled: Grid, exact: Mapping[int, tuple[float, float]]) -> tuple[Grid, str]:

@@ -63,16 +63,16 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
         if pattern.endswith(".py") or (os.path.sep in pattern and Path(pattern).exists()):
-            found = {}
+            matching = {}
             for leaf in leaves_in(Path(pattern).resolve(), "claim"):
-                if leaf.name in found:
+                if leaf.name in matching:
                     raise DriftproofError(
                         f"{pattern} has two claims called {leaf.name!r}",
                         "a name of its own for each claim",
                         "rename one of them",
                     )
-                found[leaf.name] = leaf
-            for name, leaf in found.items():
+                matching[leaf.name] = leaf
+            for name, leaf in matching.items():
                 other = chosen.get(name) or known.get(name)
                 if other is not None and other.path.resolve() != leaf.path:
                     raise DriftproofError(
@@ -80,17 +80,17 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
                         "a name of its own for each claim",
                         "rename yours",
                     )
-            if not found:
+            if not matching:
                 raise DriftproofError(
                     f"{pattern} has no claim",
                     "a function under @bound(name=…, …), @rate, @comparison or @proof",
                     "driftproof new claim NAME writes one to start from",
                 )
         else:
-            found = {name: leaf for name, leaf in known.items() if fnmatchcase(name, pattern)}
-            if not found:
+            matching = {name: leaf for name, leaf in known.items() if fnmatchcase(name, pattern)}
+            if not matching:
                 raise unknown_name("claim", pattern, known)
-        chosen |= found
+        chosen |= matching
     return list(chosen.values())
 
 
@@ -113,18 +113,18 @@ def judge(
     owner: list[str] = []
     for source in sources:
         claim: Claim[Any] = source.load() if isinstance(source, Leaf) else source
-        made = jobs_for(
+        of_claim = jobs_for(
             source, claim, profile=settings.profile, seed=settings.seed,
             device=settings.device, siblings=settings.siblings,
         )  # fmt: skip
-        if not made:
+        if not of_claim:
             raise DriftproofError(
                 f"claim {claim.name} has nothing to judge it by",
                 "cases with left(view), or prove, or compare",
                 "add cases = grid(…) and def left(view)",
             )
-        jobs += made
-        owner += [claim.name] * len(made)
+        jobs += of_claim
+        owner += [claim.name] * len(of_claim)
     started(len(jobs))
     units = Units(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
@@ -179,14 +179,14 @@ def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
 
 def _problems(chosen: Sequence[Leaf]) -> dict[str, Any]:
     """Return the statement and the formulas of every problem that the claims run on."""
-    known, made = leaves("problem"), {}
+    known, problems = leaves("problem"), {}
     for leaf in chosen:
         with blaming(leaf):
             names = {case.problem.leaf_name for case in leaf.load().cases_for("full")}
         for name in names & set(known):
             about = ast.get_docstring(parse(known[name].path)) or ""
-            made[name] = {"statement": known[name].metadata["statement"], "about": about}
-    return made
+            problems[name] = {"statement": known[name].metadata["statement"], "about": about}
+    return problems
 
 
 def _told(leaf: Leaf) -> dict[str, Any]:

@@ -130,14 +130,14 @@ def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np
     """Return the share of false claims refuted at each size, [margins, sizes]; right side 0.3."""
     from toolkit.statistics import log_wealth_path
 
-    made = np.zeros((len(MARGINS), len(SIZES)))
+    counts = np.zeros((len(MARGINS), len(SIZES)))
     for row, margin in enumerate(MARGINS):
         random = np.random.default_rng([seed, row])
         means = np.full(claims, 0.3 * (1 + margin))
         for x in sample(random, means, SIZES[-1]):
             seen = np.maximum.accumulate(log_wealth_path(x, 0.3)) >= -np.log(alpha)
-            made[row] += seen[np.array(SIZES) - 1]
-    return made / claims
+            counts[row] += seen[np.array(SIZES) - 1]
+    return counts / claims
 
 
 def report(folder: Path) -> None:
@@ -156,7 +156,7 @@ def report(folder: Path) -> None:
                     f"{name:15} {what:23} {rate.sampler:5} m={rate.right:<5g} {rate.distance:16}"
                     f" {rate.wrong:4d} of {rate.claims} = {rate.share:.3f}\n"
                 )
-    made, axes = canvas()
+    sheet, axes = canvas()
     for colour, (sampler, sample) in enumerate({"coin": coin, "beta": beta}.items()):
         shares = power(sample, LEVEL)
         for margin, row in zip(MARGINS, shares, strict=True):
@@ -168,4 +168,4 @@ def report(folder: Path) -> None:
                 axes.plot(SIZES, row, "o-", color=f"C{colour}", alpha=strength, label=label, ms=4)
     title = "Power: false claims refuted, by margin and replicates"
     finish(axes, title, "replicates", f"share refuted at level {LEVEL:g}", "x")
-    save(made, folder / "calibration")
+    save(sheet, folder / "calibration")
