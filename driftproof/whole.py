@@ -24,8 +24,8 @@ def hidden() -> Told | None:
         return f"{path} is not there", "a whole installation", "install driftproof again"
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    told: Told | None = module.hidden()
-    return told
+    shadowed: Told | None = module.hidden()
+    return shadowed
 
 
 @cache
@@ -35,7 +35,7 @@ def refuse_hidden() -> None:
     Raises:
         ImportError: a file, a folder or another distribution has the name of one of its packages.
     """
-    told = hidden()
-    if told is not None:
-        got, wanted, remedy = told
+    shadowed = hidden()
+    if shadowed is not None:
+        got, wanted, remedy = shadowed
         raise ImportError(f"driftproof: {got}\n    wanted: {wanted}\n    remedy: {remedy}")

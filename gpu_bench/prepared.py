@@ -97,8 +97,8 @@ class Prepared:
         fitting = [] if self.kernel is None else list(
             self.kernel.on(of.algorithm, of.problem, self.ctx)
         )  # fmt: skip
-        made = {variant.name: self._fused(variant) for variant in fitting}
-        return made | {STEPS: self._plain}
+        fused = {variant.name: self._fused(variant) for variant in fitting}
+        return fused | {STEPS: self._plain}
 
     def poison(self) -> None:
         """Leave not-a-numbers where the next tensors will lie, so that unwritten results show."""
@@ -116,8 +116,8 @@ class Prepared:
 
     def _fresh(self, x: Tensor, random: np.random.Generator) -> Tensor:
         moved = random.standard_normal((1, *x.shape[1:])) * 0.1
-        made = torch.from_numpy(moved).to(x.device, x.dtype) + x[:1]
-        return made.expand_as(x)
+        start = torch.from_numpy(moved).to(x.device, x.dtype) + x[:1]
+        return start.expand_as(x)
 
     def _begin(self, number: int) -> int:
         """Return the step at which a call's round starts: never the first, which may differ."""

@@ -96,12 +96,12 @@ def measured(
     }  # fmt: skip
     known = peers_for(case.peers) if case.peers and plan.device == "cpu" else []
     beside = [peer for peer in known if plan.peers or peer.name in BASELINES]
-    found = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
-    calls = [way.call for way in found if way.call is not None]
+    timed_ways = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
+    calls = [way.call for way in timed_ways if way.call is not None]
     timings = iter(timed_in_turn(calls, plan.device, budget=plan.budget))
     return [
         shared | way.row | ({} if way.call is None else _told(workload, next(timings)))
-        for way in found
+        for way in timed_ways
     ]  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def _told(workload: Workload, timing: Timing) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def limited(row: Mapping[str, Any], held: Ceilings) -> dict[str, Any]:
+def limited(row: Mapping[str, Any], best: Ceilings) -> dict[str, Any]:
     """Return a row with its share of the limit, if its kernel says what a round costs at least.
 
     No way beats a limit of arithmetic, so a share beyond ``TOO_MUCH`` shows a ceiling that was
@@ -123,7 +123,7 @@ def limited(row: Mapping[str, Any], held: Ceilings) -> dict[str, Any]:
     if "seconds" not in row or "flops" not in row:
         return dict(row)
     cost = Cost(row["flops"], row["bytes"], row["words"])
-    limit, bound = held.limit(cost, row["dtype"])
+    limit, bound = best.limit(cost, row["dtype"])
     share = limit / row["seconds"]
     beyond = bound == "arithmetic" and share > TOO_MUCH
     more = {"limit": limit, "bound": bound, "share": share}
@@ -176,26 +176,26 @@ def conduct(
     }  # fmt: skip
     threads = torch.get_num_threads()
     torch.set_num_threads(os.cpu_count() or 1)
-    held = None
+    best = None
     try:
         work = units(plan)
         growth = [case for case in plan.cases if plan.sweeps and case.sweeps]
         started(2 + len(work) + len(growth))
-        held = ceilings(plan.device)
+        best = ceilings(plan.device)
         ended("ceilings")
         for case, size, dtype in work:
             rows += measured(plan, case, size, dtype)
             ended(f"{case.name} {size_text(size)} {dtype}")
-        held = held.best(ceilings(plan.device))
+        best = best.best(ceilings(plan.device))
         ended("ceilings again")
         for case in growth:
             sweeps += swept(plan, case)
             ended(f"{case.name}, growth")
     finally:
         torch.set_num_threads(threads)
-        if held is not None:
-            head["ceilings"] = asdict(held)
-            rows[:] = [limited(row, held) for row in rows]
+        if best is not None:
+            head["ceilings"] = asdict(best)
+            rows[:] = [limited(row, best) for row in rows]
     return head
 
 
@@ -205,8 +205,8 @@ def status(head: Mapping[str, Any]) -> int:
 
 
 def _hardware(device: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"processor": processor(), "threads": os.cpu_count()}
+    facts: dict[str, Any] = {"processor": processor(), "threads": os.cpu_count()}
     if device.startswith("cuda"):
         about = torch.cuda.get_device_properties(device)
-        made |= {"gpu": about.name, "gpu memory": about.total_memory, "cuda": torch.version.cuda}
-    return made
+        facts |= {"gpu": about.name, "gpu memory": about.total_memory, "cuda": torch.version.cuda}
+    return facts
