@@ -42,14 +42,7 @@ if TYPE_CHECKING:
         narrower,
         wider,
     )
-    from verifiers.asserting import assert_claim, verify
-    from verifiers.claim_types.bound import bound
-    from verifiers.claim_types.comparison import comparison
-    from verifiers.claim_types.proof import proof
-    from verifiers.claim_types.rate import Floor, Schedule, rate
-    from verifiers.compared import Comparison, components
-    from verifiers.derived import Derived
-    from verifiers.symbolic import (
+    from verifiers.algebra.symbolic import (
         Step,
         argued,
         computed,
@@ -58,6 +51,13 @@ if TYPE_CHECKING:
         nonnegative,
         vanishes,
     )
+    from verifiers.asserting import assert_claim, verify
+    from verifiers.claim_types.bound import bound
+    from verifiers.claim_types.compared import Comparison, components
+    from verifiers.claim_types.comparison import comparison
+    from verifiers.claim_types.derived import Derived
+    from verifiers.claim_types.proof import proof
+    from verifiers.claim_types.rate import Floor, Schedule, rate
 
 __all__ = [
     "Algorithm",
@@ -137,9 +137,9 @@ _DEFINED_IN = {
     "verifiers.claim_types.comparison": ("comparison",),
     "verifiers.claim_types.proof": ("proof",),
     "verifiers.claim_types.rate": ("Floor", "Schedule", "rate"),
-    "verifiers.compared": ("Comparison", "components"),
-    "verifiers.derived": ("Derived",),
-    "verifiers.symbolic": (
+    "verifiers.claim_types.compared": ("Comparison", "components"),
+    "verifiers.claim_types.derived": ("Derived",),
+    "verifiers.algebra.symbolic": (
         "Step", "argued", "computed", "differs", "finite_limit", "nonnegative", "vanishes",
     ),
 }  # fmt: skip

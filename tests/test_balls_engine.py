@@ -18,7 +18,7 @@ from toolkit.draws import Words
 from toolkit.engines.balls import SampledBalls, run_in_balls
 from toolkit.federation import run, run_exactly, sampled_context
 from toolkit.measure import average, each, sq
-from verifiers.evidence import rounding
+from verifiers.judges.evidence import rounding
 
 REPLICATES = 2
 REFUSED = {"drfl": "cumsum"}

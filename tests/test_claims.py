@@ -24,7 +24,7 @@ from verifiers.claim_types.bound import BoundClaim, bound
 from verifiers.claim_types.order_in_statement import PLACE
 from verifiers.claim_types.rate import RateClaim
 from verifiers.controls import checked
-from verifiers.empirical import measure_block
+from verifiers.judges.bounds import measure_block
 from verifiers.verify import Settings, judge
 
 
@@ -337,7 +337,7 @@ def test_the_union_bound_over_every_claim_keeps_the_contract():
     """At most 0.01, if every case that has noise is sampled."""
     import torch
 
-    from verifiers.empirical import ALPHA
+    from verifiers.judges.bounds import ALPHA
 
     def noisy(case):
         oracles = case.problem.oracles(torch.float64)

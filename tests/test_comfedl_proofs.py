@@ -13,9 +13,9 @@ import pytest
 
 from toolkit.constants import Letters
 from toolkit.errors import DriftproofError
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.comfedl.full_participation import full_participation, right_side
 from verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest
-from verifiers.terms import Terms
 
 SLOPE, BEND, VALUE, JACOBIAN, OUTER = 1.0, 0.7, 0.4, 0.3, 0.5
 
@@ -89,7 +89,7 @@ def test_the_schedules_of_the_optimal_rate_have_the_exponents_that_are_stated():
 
 def test_a_small_step_and_all_clients_are_checked_for_each_case():
     from toolkit.cases import Case
-    from verifiers.empirical import unmet
+    from verifiers.judges.bounds import unmet
 
     form = full_participation.forms[0]
     (case, *_) = full_participation.cases

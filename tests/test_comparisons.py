@@ -12,9 +12,9 @@ from toolkit.cases import grid
 from toolkit.errors import DriftproofError
 from toolkit.report.files import write_report
 from toolkit.verdict import Verdict
+from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import comparison
-from verifiers.compared import Comparison, components
-from verifiers.ground_truth import judge
+from verifiers.judges.comparisons import judge
 from verifiers.verify import Settings, header
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED

@@ -23,7 +23,7 @@ from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run, sampled_context
 from toolkit.measure import each, given_past, sq
 from verifiers.claims.scgdm import assumptions as given
-from verifiers.empirical import coefficients, roles_of
+from verifiers.judges.bounds import coefficients, roles_of
 
 NAMES = ("p", "eta", "alpha", "beta", "gamma", "K", "T", "F_gap", "C_g", "C_f", "L_g", "L_f",
          "sigma_f", "sigma_g", "delta_g")  # fmt: skip

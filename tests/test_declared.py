@@ -20,7 +20,7 @@ from toolkit.draws import Uniforms
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 from toolkit.verdict import Verdict
-from verifiers import declared
+from verifiers.judges import declared
 from verifiers.verify import Settings, judge
 
 

@@ -9,9 +9,9 @@ from sympy import Abs, Max, Piecewise, Rational, Symbol, exp, log, sqrt
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Verdict
-from verifiers import conditioned, proofs
-from verifiers.domains import described, points
-from verifiers.symbolic import (
+from verifiers.algebra import conditioned
+from verifiers.algebra.domains import described, points
+from verifiers.algebra.symbolic import (
     Step,
     argued,
     computed,
@@ -21,6 +21,7 @@ from verifiers.symbolic import (
     nonnegative,
     vanishes,
 )
+from verifiers.judges import proofs
 
 CLAIM = leaves("claim")["comfedl/lemma-1-proof-v1"].load()
 p, r, bare = Symbol("p", positive=True), Symbol("r", real=True), Symbol("x")

@@ -16,11 +16,12 @@ from toolkit.balls import RefusedError
 from toolkit.cases import Case, grid
 from toolkit.measure import each, sq
 from toolkit.verdict import Evidence, Verdict
-from verifiers import enclosed, record
+from verifiers import record
 from verifiers.claim_types.bound import bound
-from verifiers.enclosed import Comparison, enclose, left_open
-from verifiers.evidence import Measured
-from verifiers.jobs import jobs_for
+from verifiers.judges import enclosed
+from verifiers.judges.enclosed import Comparison, enclose, left_open
+from verifiers.judges.evidence import Measured
+from verifiers.running.jobs import jobs_for
 from verifiers.verify import select
 
 NEAR = 1 - sympy.Rational(1, 10**9)

@@ -16,8 +16,8 @@ from toolkit.measure import average, each, sq
 from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth
 from toolkit.verdict import Evidence, Row, Verdict, overall
-from verifiers import empirical, enclosed
-from verifiers.empirical import (
+from verifiers.judges import bounds, enclosed
+from verifiers.judges.bounds import (
     ALPHA,
     SHADOWS,
     Inexact,
@@ -26,7 +26,7 @@ from verifiers.empirical import (
     measure_block,
     measure_exactly,
 )
-from verifiers.evidence import Measured, copies_of, joined
+from verifiers.judges.evidence import Measured, copies_of, joined
 from verifiers.verify import Settings, judge
 
 CLAIM = make(range=lambda c: 1.0)
@@ -38,7 +38,7 @@ def exact(means, low, high, error=0.0, **more):
     values = np.array(means, float)[:, None]
     shadow = np.tile(values[:, 0] + error * 2.0**23, (SHADOWS, 1, 1))
     measured = Measured("exact", ("each", "round"), values[None], np.ones(1), shadow=shadow, **more)
-    return empirical._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0), {}))
+    return bounds._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0), {}))
 
 
 def sampled(rows, low, high, error=0.0, **more):
@@ -46,9 +46,7 @@ def sampled(rows, low, high, error=0.0, **more):
     weights = np.full(values.shape[1], 1 / values.shape[1])
     shadow = np.tile(values.ravel() + error * 2.0**23, (SHADOWS, 1, 1))
     measured = Measured("sampled", ("each", "round"), values[None], weights, shadow=shadow, **more)
-    return empirical._sampled(
-        CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0), {})
-    )
+    return bounds._sampled(CLAIM, CASE, CLAIM.forms[0], Sides(measured, low, high, (0.0, 1.0), {}))
 
 
 def test_exact_rows_compare_with_the_right_end_of_an_enclosure():
@@ -83,7 +81,7 @@ def test_what_the_letters_rounding_explains_is_not_refuted(moved, verdict):
     )
     inexact = Inexact(moved, 1.0), {}
     sides = Sides(measured, 0.4995, 0.4995, (0.0, 1.0), {}, lambda: inexact)
-    assert empirical._exact(CLAIM, CASE, CLAIM.forms[0], sides).verdict is verdict
+    assert bounds._exact(CLAIM, CASE, CLAIM.forms[0], sides).verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -238,10 +236,10 @@ def test_random_rounding_is_seeded_apart_for_each_run_and_stretch():
 
 def test_roles_of_a_run_and_enclosures_of_a_gap():
     case = Case(BoundedComposition(clients=5), ComFedL(local_steps=3, participation=0.35), 7)
-    roles = empirical.roles_of(case)
+    roles = bounds.roles_of(case)
     assert (roles["cohort_size"], roles["rounds"], roles["steps"]) == (2, 7, 21)
     wide = Case(KLDRO(loss="sigmoid"), ComFedL(), 1)
-    assert empirical.right_side(CLAIM, wide, lambda c: c.F_gap) == pytest.approx(
+    assert bounds.right_side(CLAIM, wide, lambda c: c.F_gap) == pytest.approx(
         wide.problem.initial_gap
     )
 

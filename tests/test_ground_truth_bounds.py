@@ -12,10 +12,10 @@ from toolkit.cases import Assumption, grid
 from toolkit.report.figures import draw, headline
 from toolkit.report.page import figures, grouped, render
 from toolkit.verdict import Evidence, Verdict
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
-from verifiers.compared import Comparison
-from verifiers.ground_truth import judge
-from verifiers.jobs import pack_rows, unpack_rows
+from verifiers.judges.comparisons import judge
+from verifiers.running.jobs import pack_rows, unpack_rows
 from verifiers.verify import Settings, header, public
 from verifiers.verify import judge as judge_claims
 

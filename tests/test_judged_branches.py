@@ -17,16 +17,16 @@ from toolkit.cases import Assumption, Case
 from toolkit.errors import DriftproofError
 from toolkit.statistics import replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers import declared, empirical, ground_truth
+from verifiers.algebra.domains import points
+from verifiers.algebra.orders import Order, exponents
+from verifiers.algebra.symbolic import vanishes
 from verifiers.claim_types.order_in_statement import PLACE, with_order
-from verifiers.domains import points
-from verifiers.empirical import Sides
-from verifiers.enclosed import Comparison as Enclosed
-from verifiers.evidence import Measured, rounding
-from verifiers.growth import Possible, possible
-from verifiers.orders import Order, exponents
-from verifiers.slope import decide
-from verifiers.symbolic import vanishes
+from verifiers.judges import bounds, comparisons, declared
+from verifiers.judges.bounds import Sides
+from verifiers.judges.enclosed import Comparison as Enclosed
+from verifiers.judges.evidence import Measured, rounding
+from verifiers.judges.growth import Possible, possible
+from verifiers.judges.slope import decide
 
 T = sympy.Symbol("T", positive=True)
 a, b = sympy.symbols("a b", commutative=False)
@@ -61,23 +61,23 @@ def test_one_name_has_one_meaning():
     object.__setattr__(algorithm, "values", lambda: {"clients": 3, "word": "x"})
     case = Case(BoundedComposition(clients=4), algorithm, rounds=1)
     with pytest.raises(DriftproofError, match="clients is 4"):
-        empirical.numbers_of(case)
+        bounds.numbers_of(case)
 
 
 def test_what_left_the_region_of_the_constants_is_inapplicable(monkeypatch):
     measured = Measured("exact", "each/round", np.ones((1, 1)), np.ones(1), reach=5.0)
     monkeypatch.setattr(type(CASE.problem), "radius", 2.0)
-    told = empirical.judge(CLAIM, CASE, CLAIM.forms[0], measured)
+    told = bounds.judge(CLAIM, CASE, CLAIM.forms[0], measured)
     assert told.verdict is Verdict.INAPPLICABLE
     assert "reached norm 5; proven for norms up to 2" in told.reason
     monkeypatch.setattr(type(CASE.problem), "radius", 5.0)  # on the edge, it still holds
-    assert empirical.judge(CLAIM, CASE, CLAIM.forms[0], measured).verdict is Verdict.INCONCLUSIVE
+    assert bounds.judge(CLAIM, CASE, CLAIM.forms[0], measured).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("range_", "told"), [(None, "no range"), ((0.5, 0.5), "from 0.5 to 0.5")])
 def test_sampling_needs_a_range_with_some_width(range_, told):
     measured = Measured("sampled", "each/round", np.ones((1, 4)), np.full(4, 0.25))
-    judged = empirical._sampled(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 1.0, 1.0, range_, {}))
+    judged = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 1.0, 1.0, range_, {}))
     assert judged.verdict is Verdict.INCONCLUSIVE
     assert told in judged.reason
     assert sampled([[0.1] * 4096], 0.9, 0.9).evidence is Evidence.SEQUENTIAL
@@ -138,7 +138,7 @@ def test_points_are_found_on_the_kinks_of_a_maximum_and_of_what_has_no_roots():
 
 
 def test_a_map_without_places_is_none():
-    assert ground_truth._map([ground_truth.Comparison("w", 0.0, 1.0, 2.0)]) == {}
+    assert comparisons._map([comparisons.Comparison("w", 0.0, 1.0, 2.0)]) == {}
 
 
 def test_a_relation_that_is_no_comparison_is_refused():
@@ -146,7 +146,7 @@ def test_a_relation_that_is_no_comparison_is_refused():
     odd = Assumption("odd", "1", relation=lambda c: c.eta + 1)
     claim = make(range=lambda c: 1.0, assumes=[odd])
     with pytest.raises(DriftproofError, match="the relation of 'odd'"):
-        empirical.unmet(claim, claim.cases[0], claim.forms[0])
+        bounds.unmet(claim, claim.cases[0], claim.forms[0])
 
 
 def test_a_search_leaves_out_what_it_cannot_score_or_what_has_too_many_outcomes(monkeypatch):
@@ -166,6 +166,6 @@ def test_a_search_leaves_out_what_it_cannot_score_or_what_has_too_many_outcomes(
 
 
 def test_a_right_side_far_below_the_range_asks_for_a_sharper_range():
-    told = empirical.what_to_change(np.full(64, 1e-9), 2e-9, 2e-9)
+    told = bounds.what_to_change(np.full(64, 1e-9), 2e-9, 2e-9)
     assert "times smaller than range(c): sharpen the range" in told
-    assert "farther from it" in empirical.what_to_change(np.full(64, 0.5), 0.5 + 1e-9, 0.5 + 1e-9)
+    assert "farther from it" in bounds.what_to_change(np.full(64, 0.5), 0.5 + 1e-9, 0.5 + 1e-9)

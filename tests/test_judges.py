@@ -14,11 +14,11 @@ from toolkit.discover import leaves
 from toolkit.federation import run_exactly
 from toolkit.measure import average, sq
 from toolkit.verdict import Verdict
-from verifiers import ground_truth, proofs
-from verifiers.calibration_rates import line
-from verifiers.compared import Comparison
-from verifiers.ground_truth import maximum_over_simplex
-from verifiers.symbolic import computed, convex_with_minimum, nonnegative, vanishes
+from verifiers.algebra.symbolic import computed, convex_with_minimum, nonnegative, vanishes
+from verifiers.calibration.rates import line
+from verifiers.claim_types.compared import Comparison
+from verifiers.judges import proofs
+from verifiers.judges.comparisons import maximum_over_simplex
 
 x, y = sympy.symbols("x y", positive=True)
 n = sympy.Symbol("n", positive=True, integer=True)
@@ -83,7 +83,7 @@ def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
 def test_an_identity_is_judged_by_its_enclosure(low, high, value, verdict):
     claim = leaves("claim")["comfedl/lemma-1"].load()
     comparisons = [Comparison("good", 2.0, 2.0, 2.0), Comparison("shown", low, high, value)]
-    row = ground_truth.judge(claim, claim.cases[0], claim.forms[0], comparisons)
+    row = comparisons.judge(claim, claim.cases[0], claim.forms[0], comparisons)
     assert row.verdict is verdict
 
 

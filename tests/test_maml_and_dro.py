@@ -28,10 +28,10 @@ from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 from toolkit.verdict import Verdict
 from toolkit.wire import run_on_wire
+from verifiers.claim_types.compared import Comparison
 from verifiers.claims.scgdm import _suprema
 from verifiers.claims.scgdm.equation_8 import Device, mean_step, own_step
-from verifiers.compared import Comparison
-from verifiers.ground_truth import judge
+from verifiers.judges.comparisons import judge
 
 NOISY = [
     AnalyticMAML(clients=1, noise=0.3, adaptation=0.8),

@@ -24,10 +24,10 @@ from toolkit.federation import run, run_exactly, sampled_context
 from toolkit.measure import average, each, given_past, sq
 from toolkit.readings import Stated, literal
 from toolkit.verdict import Verdict, overall
-from verifiers import empirical
-from verifiers.empirical import Sides, coefficients, measure_block, measure_exactly
-from verifiers.evidence import Measured
-from verifiers.jobs import _by_left
+from verifiers.judges import bounds
+from verifiers.judges.bounds import Sides, coefficients, measure_block, measure_exactly
+from verifiers.judges.evidence import Measured
+from verifiers.running.jobs import _by_left
 from verifiers.verify import Settings, judge
 
 c = Letters({"eta": "step_size", "tau": "local_steps"})
@@ -175,7 +175,7 @@ def test_a_run_that_ended_early_refutes_nothing_whose_right_side_was_measured():
             names=("part",), shadow=np.tile([[[0.9], [0.0]]], (4, 1, 1)), bad_step=3,
         )  # fmt: skip
         sides = Sides(measured, 0.5, 0.5, (0.0, 1.0), factors)
-        assert empirical._exact(claim, claim.cases[0], claim.forms[0], sides).verdict is verdict
+        assert bounds._exact(claim, claim.cases[0], claim.forms[0], sides).verdict is verdict
 
 
 # given the past ------------------------------------------------------------------------------
@@ -477,8 +477,8 @@ def test_assumptions_of_one_form_do_not_touch_anothers():
 def test_a_form_may_have_its_own_range():
     claim = make(right=Stated(lambda c: c.eta, range=lambda c: 2 * c.eta), range=lambda c: c.tau)
     case, form = claim.cases[0], claim.forms[0]
-    assert empirical.range_of(claim, case, form) == (0.0, 2 * case.algorithm.step_size)
-    assert empirical.range_of(claim, case) == (0.0, float(case.algorithm.local_steps))
+    assert bounds.range_of(claim, case, form) == (0.0, 2 * case.algorithm.step_size)
+    assert bounds.range_of(claim, case) == (0.0, float(case.algorithm.local_steps))
 
 
 # comparisons for each client, and shapes -------------------------------------------------------

@@ -18,18 +18,20 @@ from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.measure import average, sq
 from toolkit.verdict import Verdict
-from verifiers import calibration_rates as calibration
-from verifiers import derived, jobs, rate
-from verifiers.bands import bands
+from verifiers.algebra.orders import Order, leading
+from verifiers.calibration import rates as calibration
+from verifiers.claim_types import derived
+from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import Schedule
 from verifiers.claim_types.rate import rate as claims_rate
-from verifiers.derived import Derived
-from verifiers.empirical import measure_block
-from verifiers.evidence import Measured
-from verifiers.growth import SHAPES, possible
-from verifiers.orders import Order, leading
+from verifiers.judges import rates
+from verifiers.judges.bands import bands
+from verifiers.judges.bounds import measure_block
+from verifiers.judges.evidence import Measured
+from verifiers.judges.growth import SHAPES, possible
+from verifiers.judges.slope import decide, judge_slope
+from verifiers.running import jobs
 from verifiers.second_moments import second_moments
-from verifiers.slope import decide, judge_slope
 from verifiers.verify import Settings, judge, select
 
 T = symbols("T", positive=True)
@@ -76,7 +78,7 @@ def test_the_statement_shows_the_order_that_is_judged():
     assert held.statement == r"\|x\|^2 = \mathcal O(\frac{1}{T})"
     faster = made(r"\|x\|^2 = \mathcal O(\order)", right=Schedule({}, T**-50))
     assert "T^{50}" in faster.statement
-    assert leading(rate.measured_order(faster, faster.forms[0].right), T) == Order(-50)
+    assert leading(rates.measured_order(faster, faster.forms[0].right), T) == Order(-50)
 
 
 @pytest.mark.parametrize(
@@ -245,9 +247,9 @@ def slope_of(name, *, exact=None, cases=None):
     held = leaves("claim")[name].load()
     cases = held.cases[:2] if cases is None else cases
     blocks = [measure_block(held, case, 0, 0) for case in cases]
-    known = {at: rate.known(held, at) for at in rate.known_horizons(held, cases)}
+    known = {at: rates.known(held, at) for at in rates.known_horizons(held, cases)}
     known = {at: exact(at, *ends) if exact else ends for at, ends in known.items()}
-    return judge_slope(held, rate.measured_form(held), cases, blocks, known)
+    return judge_slope(held, rates.measured_form(held), cases, blocks, known)
 
 
 def test_a_speed_up_of_a_square_root_is_not_linear():
@@ -283,9 +285,9 @@ def test_the_slope_of_a_sibling_is_not_supported(name, sibling):
     (form,) = (f for f in held.forms if f.reading == sibling)
     cases = held.cases if held.exact is None else held.cases[:1]
     blocks = [measure_block(held, case, 0, 0) for case in cases]
-    known = {at: rate.known(held, at) for at in rate.known_horizons(held, cases)}
+    known = {at: rates.known(held, at) for at in rates.known_horizons(held, cases)}
     assert judge_slope(held, form, cases, blocks, known).verdict is Verdict.INCONCLUSIVE
-    own = rate.measured_form(held)
+    own = rates.measured_form(held)
     assert judge_slope(held, own, cases, blocks, known).verdict is Verdict.SUPPORTED
 
 
@@ -308,7 +310,7 @@ def test_an_open_rate_says_which_replicates_and_horizons_would_do():
                  case.rounds**-0.5 * (1 + 0.3 * random.standard_normal((1, 1, 64))))
         for case in cases
     ]  # fmt: skip
-    row = judge_slope(held, rate.measured_form(held), cases, blocks)
+    row = judge_slope(held, rates.measured_form(held), cases, blocks)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "would do" in row.reason
     assert "replicates" in row.reason
@@ -399,9 +401,9 @@ def test_a_form_that_is_not_there_is_refused(form):
 @pytest.mark.parametrize("bad", [float("nan"), -1.0, (2.0, 1.0)])
 def test_an_exact_left_side_is_a_number_or_an_enclosure(bad):
     with pytest.raises(DriftproofError, match="exact"):
-        rate.known(made(r"x = O(\order)", exact=lambda _: bad), 64)
+        rates.known(made(r"x = O(\order)", exact=lambda _: bad), 64)
     enclosed = made(r"x = O(\order)", exact=lambda _: (1.0, 2.0))
-    assert rate.known(enclosed, 64) == (1.0, 2.0)
+    assert rates.known(enclosed, 64) == (1.0, 2.0)
 
 
 def test_an_exact_horizon_is_a_unit_of_work():
@@ -413,7 +415,7 @@ def test_an_exact_horizon_is_a_unit_of_work():
 
 def test_free_exponents_are_those_of_the_cases():
     held = leaves("claim")["comfedl/remark-1"].load()
-    found = rate.measured_exponents(held)
+    found = rates.measured_exponents(held)
     assert {str(k): v for k, v in found.items()} == {
         "alpha_1": Rational(1, 2), "alpha_2": 1, "alpha_3": 1,
     }  # fmt: skip
@@ -423,5 +425,5 @@ def test_free_exponents_are_those_of_the_cases():
         for case in held.cases
     ]  # fmt: skip
     assert isinstance(slower[0].algorithm, ComFedL)
-    found = rate.measured_exponents(dataclasses.replace(held, cases=tuple(slower)))
+    found = rates.measured_exponents(dataclasses.replace(held, cases=tuple(slower)))
     assert found[symbols("alpha_1", positive=True)] == Rational(1, 4)

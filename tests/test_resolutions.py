@@ -11,10 +11,10 @@ from toolkit.algorithms import FedAvg
 from toolkit.cases import Case
 from toolkit.draws import BLOCK
 from toolkit.verdict import Verdict
-from verifiers import empirical
-from verifiers.empirical import measure_exactly, what_to_change
-from verifiers.evidence import rounding
-from verifiers.jobs import BUDGETS
+from verifiers.judges import bounds
+from verifiers.judges.bounds import measure_exactly, what_to_change
+from verifiers.judges.evidence import rounding
+from verifiers.running.jobs import BUDGETS
 
 
 @pytest.mark.parametrize(
@@ -77,5 +77,5 @@ def test_a_right_side_below_a_hundredth_of_the_range_asks_for_a_sharper_range(ri
 
 
 def test_the_numbers_that_the_docs_promise():
-    assert empirical.ALPHA == 1e-5
-    assert empirical.MOST == BUDGETS["full"] * BLOCK == 16_384
+    assert bounds.ALPHA == 1e-5
+    assert bounds.MOST == BUDGETS["full"] * BLOCK == 16_384

@@ -64,8 +64,8 @@ def _all_units(folder):
 
 def test_a_resumed_run_computes_nothing_twice(undisturbed, tmp_path):
     from toolkit.ledger import Ledger
-    from verifiers.jobs import Item
-    from verifiers.scheduler import Units, run_jobs
+    from verifiers.running.jobs import Item
+    from verifiers.running.scheduler import Units, run_jobs
     from verifiers.verify import select
 
     (leaf,) = select(["comfedl/lemma-2"])
@@ -84,15 +84,15 @@ def test_a_resumed_run_computes_nothing_twice(undisturbed, tmp_path):
 
 
 def _key(item):
-    from verifiers.scheduler import unit_key
+    from verifiers.running.scheduler import unit_key
 
     return unit_key(item)
 
 
 def test_a_unit_of_other_code_is_not_reused(tmp_path):
     """The unit of a user's file is named by its content."""
-    from verifiers.jobs import Item
-    from verifiers.scheduler import unit_key
+    from verifiers.running.jobs import Item
+    from verifiers.running.scheduler import unit_key
     from verifiers.verify import select
 
     keys = []

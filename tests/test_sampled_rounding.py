@@ -11,7 +11,7 @@ from toolkit.measure import each, sq
 from toolkit.verdict import Verdict
 from verifiers.calibration.bounds import LONG
 from verifiers.calibration.line import Line, verdict
-from verifiers.inexact import magnitude, uncertainty
+from verifiers.judges.inexact import magnitude, uncertainty
 
 NOISY = Line(at=-3.0, noise=0.7)
 SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE
@@ -75,8 +75,8 @@ def test_margins_are_measured_on_the_first_block_of_a_row_that_would_be_refuted(
     from tests.test_claims import make
     from toolkit.algorithms import FedAvg
     from toolkit.cases import Case
-    from verifiers.empirical import UNMEASURED, measure_block
-    from verifiers.empirical import judge as judge_one
+    from verifiers.judges.bounds import UNMEASURED, measure_block
+    from verifiers.judges.bounds import judge as judge_one
     from verifiers.verify import Settings, judge
 
     case = Case(NOISY, FedAvg(), LONG + 1)

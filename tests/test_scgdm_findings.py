@@ -13,9 +13,9 @@ from toolkit.algorithms import LocalSCGDM
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.scgdm import _floors
 from verifiers.claims.scgdm._pseudo_code import steps
-from verifiers.terms import Terms
 
 META = AnalyticMAML(clients=3, adaptation=0.5, heterogeneity=3.0, distance=_floors.START)
 

@@ -20,9 +20,9 @@ from toolkit.statements import at_odds, statement
 from toolkit.verdict import Evidence, Verdict, overall
 from verifiers import assert_claim, record
 from verifiers.claim_types.bound import bound
+from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import RateClaim, Schedule, rate
-from verifiers.derived import Derived
-from verifiers.followed import broken_assumption, off_schedule
+from verifiers.judges.followed import broken_assumption, off_schedule
 from verifiers.verify import Settings, judge
 
 T = symbols("T", positive=True)

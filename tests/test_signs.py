@@ -64,7 +64,7 @@ def test_an_assumption_is_evaluated_with_numbers(relation):
 
 
 def test_a_relation_that_is_none_is_refused():
-    from verifiers.assumed import _broken
+    from verifiers.judges.assumed import _broken
 
     with pytest.raises(DriftproofError, match="a comparison of letters"):
         _broken(Assumption("A", "x", relation=lambda c: c.eta + 1), Notation({"eta": "e"}), {})

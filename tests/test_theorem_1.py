@@ -12,7 +12,7 @@ from toolkit.cases import Case
 from toolkit.constants import Letters, substituted
 from verifiers.claims.comfedl._theorem_bounds import plus, product, sharpened
 from verifiers.claims.comfedl.theorem_1 import convergence, opposed
-from verifiers.empirical import measure_exactly, right_side, roles_of
+from verifiers.judges.bounds import measure_exactly, right_side, roles_of
 
 ETA, TAU, SLOPE, OPPOSED, KAPPA = Q(1, 2), 2, Q(1, 2), Q(1), Q(3)
 

@@ -20,7 +20,7 @@ from toolkit.discover import leaves
 from toolkit.federation import run, run_exactly, sampled_context
 from toolkit.readings import Stated
 from toolkit.verdict import Verdict
-from verifiers.empirical import unmet
+from verifiers.judges.bounds import unmet
 from verifiers.verify import Settings, judge
 
 # letters with values that no product of others equals
@@ -252,8 +252,8 @@ def test_the_frank_wolfe_gap_is_exact_for_linear_functions():
 def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
     import dataclasses
 
-    from verifiers.derived import Derived
-    from verifiers.rate import judge_schedule
+    from verifiers.claim_types.derived import Derived
+    from verifiers.judges.rates import judge_schedule
 
     claim = leaves("claim")["comfedl/remark-1"].load()
     form = next(f for f in claim.forms if f.reading_kind == "intended")

@@ -19,7 +19,7 @@ from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
 from verifiers.claims.feddro.theorem_4_1 import for_any_sequence
 from verifiers.claims.feddro.theorem_4_2 import SHARED, SMALL
-from verifiers.empirical import unmet
+from verifiers.judges.bounds import unmet
 
 # letters with values that no product of others equals
 V = {

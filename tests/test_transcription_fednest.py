@@ -24,13 +24,13 @@ from toolkit.federation import run, sampled_context
 from toolkit.measure import average
 from toolkit.readings import Undecided
 from toolkit.statistics import interval
+from verifiers.algebra.orders import Order, leading
 from verifiers.claims.fednest import _drift, communication, fedavg_fixed_point, inner_drift
 from verifiers.claims.fednest import _minimax as exact
 from verifiers.claims.fednest import _rates as rates
 from verifiers.claims.fednest._alset import MeanProblem
 from verifiers.claims.fednest._drawn import lengths
 from verifiers.claims.fednest.minimax_linear import squared_error
-from verifiers.orders import Order, leading
 
 # letters with values that no product of others equals
 V = {"ell_f0": 1.7, "ell_f1": 0.9, "mu_g": 0.35, "ell_g1": 2.3, "beta": 0.11, "alpha": 0.07,

@@ -28,14 +28,15 @@ def test_a_command_forks_until_a_gpu_is_held(monkeypatch):
 INSIDE = """
 import multiprocessing, sys
 from toolkit.workers import context, may_fork
-from verifiers.scheduler import _pool
+from verifiers.running.scheduler import _pool
 
 def told():
     from toolkit.workers import context
     import torch, numba
     threads = torch.get_num_threads(), numba.get_num_threads()
     assert numba.njit(lambda x: x + 1)(1) == 2  # it compiles, and minds no environment
-    return context(computed=True).get_start_method(), threads, "verifiers.loaded" in sys.modules
+    loaded = "verifiers.running.preloaded" in sys.modules
+    return context(computed=True).get_start_method(), threads, loaded
 
 if __name__ == "__main__":
     may_fork()
@@ -66,7 +67,7 @@ def test_once_a_users_file_was_loaded_nothing_is_forked(monkeypatch, tmp_path):
 INTERRUPTED = """
 import multiprocessing, time
 from toolkit.workers import may_fork
-from verifiers.scheduler import _pool
+from verifiers.running.scheduler import _pool
 
 if __name__ == "__main__":
     {fork}

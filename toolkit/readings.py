@@ -85,7 +85,7 @@ class ByProof:
     """Stands for a right side where algebra alone decides a reading, on no case.
 
     Attributes:
-        steps: returns the steps (``verifiers.symbolic``); called where the proof is judged.
+        steps: returns the steps (``verifiers.algebra.symbolic``); called where the proof is judged.
     """
 
     steps: Callable[[], Sequence[Any]]

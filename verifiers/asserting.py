@@ -7,8 +7,8 @@ from typing import Any
 from toolkit.report.page import number
 from toolkit.verdict import Row
 from verifiers.claim_types.claim import Claim
-from verifiers.jobs import Source
 from verifiers.record import unsound
+from verifiers.running.jobs import Source
 from verifiers.verify import Settings, judge, select
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolkit.report.experiment import write_experiment
 from toolkit.report.files import write_report
-from verifiers.jobs import row_from
+from verifiers.running.jobs import row_from
 
 
 def rebuild(folder: Path, head: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:

@@ -22,11 +22,11 @@ from verifiers.citations import cited
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
+from verifiers.claim_types.derived import inherit
 from verifiers.claim_types.rate import RateClaim
-from verifiers.derived import inherit
-from verifiers.empirical import ALPHA
-from verifiers.jobs import BUDGETS, Job, Source, blaming, jobs_for
-from verifiers.scheduler import Units, run_jobs
+from verifiers.judges.bounds import ALPHA
+from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for
+from verifiers.running.scheduler import Units, run_jobs
 
 PROFILES = ("smoke", "quick", "full")
 UNION_BOUND = 0.01

@@ -1,7 +1,7 @@
 r"""The betting test by itself: claims whose comparisons have replicates of known means.
 
 A simulated claim is a set of comparisons whose replicates have known means in [0, 1], and a right
-side m. It is judged by ``verifiers.empirical.decide``, the function that judges real rows, after
+side m. It is judged by ``judges.bounds.decide``, the function that judges real rows, after
 every block of 64 replicates, and its verdict is final as soon as there is one: optional stopping,
 as in ``driftproof verify``. At α = 0.05, where errors are common enough to be counted.
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from toolkit.draws import BLOCK
 from toolkit.verdict import Verdict
-from verifiers.empirical import decide
+from verifiers.judges.bounds import decide
 
 ALPHA = 0.05
 CLAIMS = 2_000
@@ -143,7 +143,7 @@ def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np
 def report(folder: Path) -> None:
     """Print the tables and draw the power curve."""
     from toolkit.report.figures import canvas, finish, save
-    from verifiers.empirical import ALPHA as LEVEL
+    from verifiers.judges.bounds import ALPHA as LEVEL
 
     write = sys.stdout.write
     for name, judge in (("betting", betting), ("peeking z-test", peeking)):

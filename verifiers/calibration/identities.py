@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 
 from toolkit.cases import Case
-from verifiers import ground_truth
 from verifiers.calibration.counts import Judged
 from verifiers.calibration.line import Line
+from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import ComparisonClaim, comparison
-from verifiers.compared import Comparison, components
+from verifiers.judges import comparisons
 
 
 def _claim(kind: Literal["identity", "complexity"]) -> ComparisonClaim[int]:
@@ -33,22 +33,22 @@ def identities(statements: int, seed: int = 0) -> Iterator[Judged]:
         kind: Literal["identity", "complexity"] = "identity"
         name = FAMILIES[number % len(FAMILIES)]
         if name == "two numbers":
-            comparisons = [Comparison(name, value, value, value * (1 + off))]
+            compared = [Comparison(name, value, value, value * (1 + off))]
         elif name == "an enclosure":
             wide = size * 10 ** random.uniform(-12, -7)
-            comparisons = [Comparison(name, value - wide, value + wide, value * (1 + off))]
+            compared = [Comparison(name, value - wide, value + wide, value * (1 + off))]
         elif name == "a vector with components that are 0":
             stray = 1e-14 * size * random.standard_normal(3)  # rounding errors of its neighbours
             left = np.array([value, 0.0, value / 3]) + stray
-            comparisons = components("component {}", left, [value * (1 + off), 0.0, value / 3])
+            compared = components("component {}", left, [value * (1 + off), 0.0, value / 3])
         else:
             kind = "complexity"
             steps, local = int(random.integers(1, 10**6)), int(random.integers(1, 50))
             count = local * steps + steps
             off = float(random.choice([0.0, -1e-7 * steps, 1.0, -0.5]))
-            comparisons = [Comparison(name, count, count, count + off)]
+            compared = [Comparison(name, count, count, count + off)]
         claim = _claim(kind)
-        row = ground_truth.judge(claim, claim.cases[0], claim.forms[0], comparisons)
+        row = comparisons.judge(claim, claim.cases[0], claim.forms[0], compared)
         yield Judged(f"{name}, off by {off:.3g} at size {size:.3g}", off == 0, row.verdict)
 
 

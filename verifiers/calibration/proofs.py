@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import sympy
 
+from verifiers.algebra.symbolic import Step, convex_with_minimum, nonnegative, vanishes
 from verifiers.calibration.counts import Judged
 from verifiers.claim_types.proof import ProofClaim, proof
-from verifiers.proofs import judge
-from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
+from verifiers.judges.proofs import judge
 
 DOMAINS: dict[str, dict[str, bool]] = {
     "x > 0": {"positive": True},

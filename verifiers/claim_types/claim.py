@@ -18,8 +18,8 @@ from toolkit.errors import DriftproofError, unknown_name
 from toolkit.names import check_name
 from toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated, Undecided
 from toolkit.verdict import form_key
+from verifiers.algebra.symbolic import Step
 from verifiers.claim_types.signatures import check_signatures
-from verifiers.symbolic import Step
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self
 from toolkit.cases import Case
 from toolkit.readings import R
 from verifiers.claim_types.claim import Claim
-from verifiers.compared import Comparison
+from verifiers.claim_types.compared import Comparison
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

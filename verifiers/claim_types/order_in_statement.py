@@ -39,6 +39,6 @@ def with_order(name: str, statement: str, printed: Iterable[Any]) -> str:
     if order is None:
         raise DriftproofError(
             f"no printed form of rate {name} has an order", "a Schedule, with the printed order",
-            "write right = Schedule(letters, order), from verifiers.rate",
+            "write right = Schedule(letters, order), from verifiers.judges.rates",
         )  # fmt: skip
     return statement.replace(PLACE, order)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 from toolkit.readings import R
+from verifiers.algebra.symbolic import Step
 from verifiers.claim_types.claim import Claim
-from verifiers.symbolic import Step
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,7 +2,7 @@ r"""Rates: a schedule, an order, and what decides them.
 
 A rate statement is a schedule (step size, minibatch … as functions of T) and an order. The order is
 one expression; the exponent that is tested, the power of log T and the text on the page come from
-it. ``verifiers.rate`` says when a rate is supported or refuted.
+it. ``verifiers.judges.rates`` says when a rate is supported or refuted.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Literal, Self
 
 from toolkit.cases import Case
 from toolkit.constants import LATEX
+from verifiers.algebra.orders import in_letters
 from verifiers.claim_types.bound import Measure, RightSide
 from verifiers.claim_types.claim import Claim
+from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.order_in_statement import with_order
-from verifiers.derived import Derived
-from verifiers.orders import in_letters
 
 Exact = Callable[[int], "float | tuple[float, float]"]
 """A left side as a function of the horizon: its value, or an enclosure (low, high) of it."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from toolkit.cases import A, Case, P
 from toolkit.federation import run, sampled_context
 from toolkit.readings import R
-from verifiers.compared import Comparison, components
+from verifiers.claim_types.compared import Comparison, components
 
 
 def models(

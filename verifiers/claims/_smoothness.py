@@ -8,7 +8,7 @@ from synthetic.attacks import attack
 from toolkit.cases import Case
 from toolkit.constants import Letters, evaluate
 from verifiers.claim_types.bound import RightSide
-from verifiers.compared import Comparison
+from verifiers.claim_types.compared import Comparison
 
 
 def steepest(case: Case, right: RightSide, roles: Mapping[str, str]) -> list[Comparison]:

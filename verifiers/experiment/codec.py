@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from verifiers.scheduler import Result
+from verifiers.running.scheduler import Result
 
 
 def packed(value: Mapping[str, Any]) -> bytes:

@@ -13,7 +13,7 @@ from toolkit.ledger import Ledger
 from toolkit.report.experiment import write_experiment
 from verifiers.experiment.panel import Panel
 from verifiers.experiment.sentence import Sentence
-from verifiers.scheduler import Result, Unit, Units, run_jobs
+from verifiers.running.scheduler import Result, Unit, Units, run_jobs
 
 PROFILES = ("smoke", "quick", "paper")
 ENGINES = ("batched", "wire")

@@ -24,7 +24,7 @@ from toolkit.federation import run, sampled_context
 from toolkit.problem import Problem
 from toolkit.wire import WireFailure, run_on_wire
 from verifiers.experiment.codec import loaded, packed
-from verifiers.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Unit
 
 Key = TypeVar("Key", bound=Hashable)
 

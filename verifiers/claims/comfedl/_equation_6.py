@@ -16,8 +16,8 @@ import torch
 from synthetic.certificates.smooth import minimise_smooth_on_ball
 from synthetic.problems.kl_dro import KLDRO
 from toolkit.constants import Expression
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, nonnegative, vanishes
+from verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from verifiers.claim_types.compared import Comparison
 
 OuterFunction = Callable[[Expression, Expression], Expression]
 """G: from a loss and the temperature γ to what (6) averages, g(f^i/γ)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, Steps, each, sq
+from verifiers.claim_types.terms import Term, Terms
 from verifiers.claims.comfedl.assumptions import sigma
-from verifiers.terms import Term, Terms
 
 
 def error(view: Steps) -> Reduction:

@@ -6,7 +6,7 @@ import sympy
 from sympy import exp, log, symbols
 
 from toolkit.constants import Expression
-from verifiers.symbolic import Step, nonnegative, vanishes
+from verifiers.algebra.symbolic import Step, nonnegative, vanishes
 
 f, r, gamma, mean = symbols("f r gamma E", positive=True)
 multiplier = symbols("lambda", real=True)

@@ -6,8 +6,8 @@ from sympy import sqrt
 
 from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, States, average, sq
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.comfedl.assumptions import sigma
-from verifiers.terms import Terms
 
 
 def squared_gradient(view: States) -> Reduction:

@@ -22,8 +22,8 @@ from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import Case, grid
 from toolkit.federation import run, sampled_context
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import comparison
-from verifiers.compared import Comparison, components
 
 NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,

@@ -14,8 +14,8 @@ from collections.abc import Callable
 import sympy
 
 from toolkit.constants import Expression
+from verifiers.algebra.symbolic import Step, vanishes
 from verifiers.claim_types.proof import proof
-from verifiers.symbolic import Step, vanishes
 
 W = sympy.symbols("w_1 w_2", positive=True)
 Y = sympy.symbols("y_1:4", positive=True)

@@ -16,9 +16,9 @@ from synthetic.problems.kl_dro import KLDRO
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.comfedl import _equation_6
-from verifiers.compared import Comparison
 
 
 @comparison(

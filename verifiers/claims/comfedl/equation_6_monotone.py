@@ -33,11 +33,11 @@ from toolkit.cases import Case, grid
 from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.comfedl import _equation_6
 from verifiers.claims.comfedl._equation_6 import OuterFunction
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, nonnegative, vanishes
 
 QUOTE = (
     "the next sentence, “Clearly, the problem (6) is a special case of the above problem (1)”: "

@@ -10,9 +10,9 @@ import sympy
 from synthetic.problems.kl_dro import KLDRO
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.comfedl import _equation_6
-from verifiers.compared import Comparison
 
 
 @comparison(

@@ -18,9 +18,9 @@ from synthetic.problems.maml import MAML
 from toolkit.cases import Case, grid
 from toolkit.constants import Expression
 from toolkit.parameters import sweep
+from verifiers.algebra.symbolic import Step, vanishes
+from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import comparison
-from verifiers.compared import Comparison, components
-from verifiers.symbolic import Step, vanishes
 
 RATE = sympy.Symbol("eta", positive=True)
 POINT = sympy.symbols("w_1 w_2", positive=True)

@@ -19,9 +19,9 @@ from synthetic.problems.maml import MAML
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.comfedl._maml import points, task_losses
-from verifiers.compared import Comparison
 
 
 @comparison(

@@ -32,6 +32,7 @@ from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, States
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import RightSide, bound
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.comfedl._cases import NOISY
 from verifiers.claims.comfedl._theorem_bounds import (
     bias,
@@ -40,7 +41,6 @@ from verifiers.claims.comfedl._theorem_bounds import (
     squared_gradient,
 )
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
-from verifiers.terms import Terms
 
 ALL = Assumption("all clients", r"m = n", relation=lambda c: c.m >= c.n)
 SMALL_STEP = Assumption(

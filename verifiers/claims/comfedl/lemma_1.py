@@ -25,10 +25,10 @@ from synthetic.problems.kl_dro import KLDRO
 from toolkit.cases import Case, grid
 from toolkit.constants import Expression
 from toolkit.parameters import sweep
+from verifiers.algebra.symbolic import Step, convex_with_minimum, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
-from verifiers.compared import Comparison
-from verifiers.ground_truth import maximum_over_simplex
-from verifiers.symbolic import Step, convex_with_minimum, vanishes
+from verifiers.judges.comparisons import maximum_over_simplex
 
 Objective = Callable[[Sequence[Expression], Expression], Expression]
 """From the losses and the temperature γ to the maximum over r."""

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from toolkit.constants import Expression
+from verifiers.algebra.symbolic import Step
 from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
-from verifiers.symbolic import Step
 
 
 @proof(

@@ -19,9 +19,9 @@ from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import Case, grid
 from toolkit.constants import Expression
 from toolkit.parameters import sweep
+from verifiers.algebra.symbolic import Step, vanishes
+from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import comparison
-from verifiers.compared import Comparison, components
-from verifiers.symbolic import Step, vanishes
 
 Factor = Callable[[Expression, Expression], Expression]
 """From m and n to what the sum over the cohort is multiplied by."""

@@ -29,11 +29,11 @@ from sympy import Add, Rational, diff, expand, expand_log, log, simplify, symbol
 
 from toolkit.constants import Expression, Letters, substituted
 from toolkit.readings import Erratum, intended, literal
+from verifiers.algebra.symbolic import Step, computed, vanishes
 from verifiers.claim_types.bound import RightSide
 from verifiers.claim_types.proof import proof
 from verifiers.claims.comfedl._theorem_bounds import plus
 from verifiers.claims.comfedl.full_participation import full_participation, right_side
-from verifiers.symbolic import Step, computed, vanishes
 
 T, a1 = symbols("T alpha_1", positive=True)
 HALF, THIRD = Rational(1, 2), Rational(1, 3)

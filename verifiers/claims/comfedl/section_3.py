@@ -24,8 +24,8 @@ import sympy
 
 from toolkit.constants import Expression
 from toolkit.readings import Erratum, intended, literal
+from verifiers.algebra.symbolic import Step, vanishes
 from verifiers.claim_types.proof import proof
-from verifiers.symbolic import Step, vanishes
 
 w, y, s, t = sympy.symbols("w y s t", positive=True)
 VALUE, GRADIENT, OUTER = "inner value", "outer gradient", "outer function"

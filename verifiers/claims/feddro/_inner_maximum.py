@@ -21,7 +21,7 @@ from synthetic.certificates.penalised import minimise_robust, robust_value
 from synthetic.certificates.smooth import Function
 from synthetic.problems.penalised_dro import PenalisedDRO
 from toolkit.constants import Expression
-from verifiers.compared import Comparison
+from verifiers.claim_types.compared import Comparison
 
 Losses: TypeAlias = Sequence[Expression] | Tensor
 """The losses of all samples, as sympy expressions or as numbers, [samples]."""

@@ -16,9 +16,9 @@ from synthetic.problems.bias_amplification import BiasAmplification
 from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
-from verifiers.compared import Comparison
 
 CURVED = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,

@@ -17,11 +17,11 @@ from toolkit.algorithms.feddro import FedDRO
 from toolkit.cases import Case, grid
 from toolkit.constants import Expression
 from toolkit.parameters import sweep
+from verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
 from verifiers.claims.feddro.corollary_5_3 import LOCAL, REAL, STEPS, batch, clients, epsilon
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, nonnegative, vanishes
 
 d = sympy.symbols("d", positive=True)
 

@@ -23,10 +23,10 @@ from toolkit.cases import Case, grid
 from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.algebra.symbolic import Step, finite_limit, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, finite_limit, vanishes
 
 REAL = 8
 """Bytes."""

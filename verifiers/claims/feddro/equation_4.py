@@ -21,10 +21,10 @@ from toolkit.cases import Case, grid
 from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from toolkit.readings import literal, wider
+from verifiers.algebra.symbolic import Step, convex_with_minimum, nonnegative, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro._inner_maximum import Losses, Minimisers, Reformulation, Values
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, convex_with_minimum, nonnegative, vanishes
 
 
 def log_mean_exp(losses: Losses, penalty: Expression) -> Expression:

@@ -26,11 +26,11 @@ from toolkit.cases import Case, grid
 from toolkit.constants import Expression
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, literal, wider
+from verifiers.algebra.symbolic import Step, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro._inner_maximum import Losses, Minimisers, Reformulation, Values
 from verifiers.claims.feddro._interior import FEW_SAMPLES
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, vanishes
 
 
 def mean(values: Losses) -> Expression:

@@ -16,12 +16,12 @@ from __future__ import annotations
 from synthetic.problems.penalised_dro import PenalisedDRO
 from toolkit.cases import Assumption, Case, grid
 from toolkit.parameters import sweep
+from verifiers.algebra.symbolic import Step
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro import _interior
 from verifiers.claims.feddro._inner_maximum import Values
 from verifiers.claims.feddro._interior import FEW_SAMPLES, mean, variance
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step
 
 INTERIOR = Assumption(
     "no weight is clipped",

@@ -13,10 +13,10 @@ from __future__ import annotations
 from synthetic.problems.penalised_dro import PenalisedDRO
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro._inner_maximum import Values
 from verifiers.claims.feddro._interior import composition, mean, variance
-from verifiers.compared import Comparison
 
 
 @comparison(

@@ -22,8 +22,8 @@ import sympy
 
 from toolkit.constants import Expression
 from toolkit.readings import literal
+from verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
 from verifiers.claim_types.proof import proof
-from verifiers.symbolic import Step, computed, nonnegative, vanishes
 
 eta, first, second, shift, total, horizon = sympy.symbols(
     "eta a_1 a_2 delta n T", positive=True

@@ -14,10 +14,10 @@ from toolkit.cases import Case, grid
 from toolkit.constants import Expression, Letters
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import RightSide
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._smoothness import steepest
 from verifiers.claims.feddro import assumptions as given
-from verifiers.compared import Comparison
 
 ROLES = {
     "L_h": "plain_smoothness", "B_f": "outer_gradient_bound", "L_g": "inner_mean_smoothness",

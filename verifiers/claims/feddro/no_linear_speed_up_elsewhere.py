@@ -19,8 +19,8 @@ from typing import NamedTuple
 from toolkit.constants import Letters
 from toolkit.discover import leaves
 from toolkit.readings import Stated, Undecided, literal
+from verifiers.algebra.symbolic import Step, computed
 from verifiers.claim_types.proof import proof
-from verifiers.symbolic import Step, computed
 
 ROLES = ("clients", "cohort_size")
 

@@ -33,10 +33,10 @@ from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from toolkit.parameters import sweep
 from toolkit.readings import Stated, Undecided, literal, wider
+from verifiers.algebra.symbolic import Step, differs, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro import _limits as limits
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, differs, vanishes
 
 Method: TypeAlias = ComFedL | LocalBSGD | LocalSCGDM
 

@@ -18,8 +18,8 @@ from sympy import Rational, solve, symbols
 
 from toolkit.constants import Expression
 from toolkit.readings import literal
+from verifiers.algebra.symbolic import Step, computed, vanishes
 from verifiers.claim_types.proof import proof
-from verifiers.symbolic import Step, computed, vanishes
 
 T, epsilon, K = symbols("T epsilon K", positive=True)
 

@@ -23,8 +23,8 @@ from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.federation import run, sampled_context
 from toolkit.problem import Problem
 from toolkit.readings import literal
+from verifiers.algebra.symbolic import Step, computed
 from verifiers.claim_types.proof import proof
-from verifiers.symbolic import Step, computed
 
 DIRECTIONS = {"m", "v", "x_direction", "y_direction"}
 """Fields of a state that carry a gradient from step to step."""

@@ -37,12 +37,12 @@ from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from toolkit.parameters import sweep
 from toolkit.readings import ByProof, Stated, literal, narrower, wider
+from verifiers.algebra.symbolic import Step, argued, nonnegative, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.feddro import _bias as bias
 from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, argued, nonnegative, vanishes
 
 CASE_II = Assumption(
     "Case II", "x and y are shared at synchronisation",

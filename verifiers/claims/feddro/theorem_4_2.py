@@ -29,10 +29,10 @@ from toolkit.measure import Reduction, States, average, sq
 from toolkit.parameters import sweep
 from toolkit.problem import Problem
 from toolkit.readings import ByProof, Erratum, Stated, intended, literal
+from verifiers.algebra.symbolic import Step, finite_limit, nonnegative, vanishes
 from verifiers.claim_types.bound import RightSide, bound
 from verifiers.claims.feddro import _escape
 from verifiers.claims.feddro import assumptions as given
-from verifiers.symbolic import Step, finite_limit, nonnegative, vanishes
 
 T = symbols("T", positive=True)
 DIFFERENT = AveragedComposition(

@@ -22,10 +22,10 @@ from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.constants import Letters, substituted
 from toolkit.measure import Reduction, States
 from toolkit.readings import Erratum
+from verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
 from verifiers.claim_types.bound import RightSide, bound
 from verifiers.claims.feddro import _theorem as parts
 from verifiers.claims.feddro import assumptions as given
-from verifiers.symbolic import Step, computed, nonnegative, vanishes
 
 B, L, e = sympy.symbols("B_g L_f e_0", positive=True)
 

@@ -22,10 +22,10 @@ from toolkit.algorithms.lfednest import LFedNest
 from toolkit.cases import Assumption, Case, grid
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, intended, literal
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
 from verifiers.claims.fednest._drawn import lengths
-from verifiers.compared import Comparison
 
 PROBLEM = QuadraticBilevel(clients=2, hessian_heterogeneity=0.3, upper_noise=0.1)
 SAMPLED = Assumption(

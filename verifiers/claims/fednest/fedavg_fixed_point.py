@@ -23,10 +23,10 @@ from toolkit.constants import Expression
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from toolkit.parameters import sweep
+from verifiers.algebra.symbolic import Step, vanishes
+from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
-from verifiers.compared import Comparison, components
-from verifiers.symbolic import Step, vanishes
 
 DIFFERENT = QuadraticBilevel(
     clients=2, dim=2, lower_dim=2, smallest=0.8, hessian_heterogeneity=0.5,

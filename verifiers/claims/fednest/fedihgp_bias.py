@@ -26,11 +26,11 @@ from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
 from toolkit.measure import Reduction, Steps, average
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
 from verifiers.claims.fednest.neumann import bias_bound, value
-from verifiers.compared import Comparison
 
 OUTCOMES = 2**18
 """The most outcomes that are run; beyond, one route is left."""

@@ -18,10 +18,10 @@ from toolkit.algorithms.lfednest_svrg import LFedNestSVRG
 from toolkit.bilevel import BilevelProblem
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
 from verifiers.claims.fednest._transcribed import NAME, Loop, transcribed
-from verifiers.compared import Comparison
 
 NOISY = QuadraticBilevel(
     clients=5, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,

@@ -22,9 +22,9 @@ from toolkit.federation import sampled_context
 from toolkit.oracles import GradientField
 from toolkit.parameters import sweep
 from toolkit.problem import Problem
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
-from verifiers.compared import Comparison
 
 NAME = "fedsvrg"
 

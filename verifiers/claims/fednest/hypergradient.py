@@ -27,11 +27,11 @@ from toolkit.constants import Expression
 from toolkit.oracles import Bilevel
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.algebra.symbolic import Step, vanishes
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives
-from verifiers.compared import Comparison
-from verifiers.symbolic import Step, vanishes
 
 STEP = 1e-2
 """Of the differences, of step h and 2h; their error is of order h⁴."""

@@ -16,10 +16,10 @@ from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Case
 from toolkit.measure import Reduction, Steps
 from toolkit.readings import Erratum
+from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._drift import BETA, INNER, TAU, T, mean_drift
-from verifiers.derived import Derived
 
 PROBLEM = QuadraticBilevel(
     clients=2, hessian_heterogeneity=0.3, offset_heterogeneity=0.5, lower_start=2.0

@@ -7,11 +7,11 @@ from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Case
 from toolkit.measure import Reduction, Steps
+from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._drift import BETA, INNER, T, mean_drift
 from verifiers.claims.fednest.inner_drift import PROBLEM
-from verifiers.derived import Derived
 
 STEPS = 8
 LINE = {"tau": STEPS, "beta": 1 / T}

@@ -34,10 +34,10 @@ from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from toolkit.parameters import sweep
 from toolkit.readings import Stated, literal, wider
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import _minimax as exact
 from verifiers.claims.fednest.minimax_linear import ALL, DIRECT, SOME, STABLE
-from verifiers.compared import Comparison
 
 ONCE = Assumption("T = 1", r"T = 1", applies=lambda case: case.algorithm.inner_calls == 1)
 FIGURE = Assumption(

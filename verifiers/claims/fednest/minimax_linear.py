@@ -36,9 +36,9 @@ from toolkit.federation import run_exactly
 from toolkit.measure import Reduction, Steps, average
 from toolkit.parameters import sweep
 from toolkit.readings import Stated, literal, wider
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import _minimax as exact
-from verifiers.compared import Comparison
 
 ALL = Assumption(
     "full participation", r"\mathcal S = \{1,\dots,m\}",

@@ -26,13 +26,13 @@ from toolkit.cases import Case, grid
 from toolkit.constants import Expression, Letters, evaluate
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.algebra.symbolic import Step, vanishes
 from verifiers.claim_types.bound import RightSide
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._derivatives import derivatives, start
-from verifiers.compared import Comparison
-from verifiers.empirical import roles_of
-from verifiers.symbolic import Step, vanishes
+from verifiers.judges.bounds import roles_of
 
 Weights: TypeAlias = Callable[[Expression], tuple[Expression, Expression]]
 """From m to the weights of the sum around the bracket and of the one inside the product."""

@@ -14,10 +14,10 @@ from toolkit.algorithms.fedout import FedOut
 from toolkit.cases import Case
 from toolkit.measure import Reduction, Steps
 from toolkit.readings import Erratum
+from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._drift import ALPHA, OUTER, TAU_X, T, mean_drift
-from verifiers.derived import Derived
 
 PROBLEM = QuadraticBilevel(
     clients=2, cross=0.0, regulariser=1.0, regulariser_heterogeneity=0.5, lower_start=0.0

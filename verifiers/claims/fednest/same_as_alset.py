@@ -18,10 +18,10 @@ from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fednest import FedNest
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
 from verifiers.claims.fednest._alset import MeanProblem
-from verifiers.compared import Comparison
 
 NAME = "same-as-alset"
 NOISY = QuadraticBilevel(

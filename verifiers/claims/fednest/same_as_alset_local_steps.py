@@ -17,10 +17,10 @@ from toolkit.algorithms.fednest import FedNest
 from toolkit.cases import Case
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._rates import condition, stationarity
-from verifiers.compared import Comparison
 
 PROBLEM = QuadraticBilevel(
     clients=4, hessian_heterogeneity=0.3, cross_heterogeneity=0.4, offset_heterogeneity=0.5,

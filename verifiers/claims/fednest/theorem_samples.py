@@ -19,9 +19,9 @@ import sympy
 
 from toolkit.constants import Expression
 from toolkit.readings import Stated, Undecided, literal, narrower
+from verifiers.algebra.symbolic import Step, finite_limit
 from verifiers.claim_types.proof import proof
 from verifiers.claims.fednest._rates import ROOT, K, floor_of_constant_steps
-from verifiers.symbolic import Step, finite_limit
 
 epsilon, constant = sympy.symbols("epsilon C", positive=True)
 LOG = sympy.log(1 / epsilon)

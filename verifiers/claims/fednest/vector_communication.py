@@ -21,10 +21,10 @@ from toolkit.algorithms.fednest import FedNest
 from toolkit.cases import Case, grid
 from toolkit.federation import run, sampled_context
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
 from verifiers.claims.fednest._drawn import lengths
-from verifiers.compared import Comparison
 
 REAL = 8
 PROBLEM = QuadraticBilevel(clients=2, dim=3, lower_dim=5, hessian_heterogeneity=0.3)

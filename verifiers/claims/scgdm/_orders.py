@@ -6,8 +6,8 @@ from typing import NamedTuple
 from sympy import Rational, simplify, solve, sqrt, symbols
 
 from toolkit.constants import Expression
+from verifiers.algebra.symbolic import Step, argued, vanishes
 from verifiers.claims.scgdm._floors import refuted_by, two_lines
-from verifiers.symbolic import Step, argued, vanishes
 
 T, C, epsilon = symbols("T C epsilon", positive=True)
 

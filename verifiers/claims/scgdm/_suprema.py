@@ -24,8 +24,8 @@ from toolkit.cases import Case
 from toolkit.constants import Expression, Letters, evaluate
 from toolkit.readings import Stated, literal
 from verifiers.claim_types.bound import RightSide
-from verifiers.compared import Comparison
-from verifiers.empirical import roles_of
+from verifiers.claim_types.compared import Comparison
+from verifiers.judges.bounds import roles_of
 
 GRID = 1 << 16
 Enclosure: TypeAlias = tuple[float, float]

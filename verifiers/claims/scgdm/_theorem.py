@@ -8,8 +8,8 @@ from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, States, average, sq
 from toolkit.readings import Stated, intended, literal, narrower
 from verifiers.claim_types.bound import RightSide
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.scgdm import assumptions as given
-from verifiers.terms import Terms
 
 ONE = (given.ONE_SAMPLE, given.PRINTED, given.PERIOD)
 TWO = (given.TWO_SAMPLES, given.PRINTED, given.PERIOD)

@@ -17,10 +17,10 @@ from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import Case, grid
 from toolkit.composition import CompositionProblem
 from toolkit.parameters import sweep
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._pseudo_code import models
 from verifiers.claims.scgdm._pseudo_code import Lines, steps
-from verifiers.compared import Comparison
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,

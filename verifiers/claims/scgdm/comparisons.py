@@ -18,6 +18,7 @@ g. What it says of Huang et al. agrees with that paper, with ε on the norm on b
 from sympy import Rational, solve, sqrt
 
 from toolkit.readings import Erratum, Stated, Undecided, literal, narrower
+from verifiers.algebra.symbolic import Step, nonnegative, vanishes
 from verifiers.claim_types.proof import proof
 from verifiers.claims.scgdm._orders import (
     PRINTED,
@@ -29,7 +30,6 @@ from verifiers.claims.scgdm._orders import (
     given_the_order,
     power_of_epsilon,
 )
-from verifiers.symbolic import Step, nonnegative, vanishes
 
 
 def of_comfedl(costs: Costs) -> list[Step]:

@@ -27,8 +27,8 @@ from toolkit.cases import Case, grid
 from toolkit.federation import run, sampled_context
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
-from verifiers.compared import Comparison
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5, inner_value_noise=0.2,

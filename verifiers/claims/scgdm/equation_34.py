@@ -28,9 +28,9 @@ from toolkit.cases import Case, grid
 from toolkit.composition import CompositionProblem
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.scgdm._pseudo_code import steps
-from verifiers.compared import Comparison
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5, inner_offset=0.3,

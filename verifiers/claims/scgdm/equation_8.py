@@ -29,8 +29,8 @@ from synthetic.problems.analytic_maml import AnalyticMAML
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal, narrower
+from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import comparison
-from verifiers.compared import Comparison, components
 
 POINTS = (-2.0, 0.0, 0.7, 2.5)
 

@@ -25,11 +25,11 @@ from sympy import Rational, sqrt
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.constants import Letters, substituted
 from toolkit.readings import Erratum, literal, narrower
+from verifiers.algebra.symbolic import Step, finite_limit
 from verifiers.claim_types.proof import proof
 from verifiers.claims.scgdm._floors import meta_learning, refuted_by
 from verifiers.claims.scgdm._orders import PRINTED, Complexity, Costs, T, given_the_order
 from verifiers.claims.scgdm._theorem import corrected
-from verifiers.symbolic import Step, finite_limit
 
 
 def order_of_the_corrected_theorem() -> Step:

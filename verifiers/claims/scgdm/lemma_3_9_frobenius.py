@@ -15,10 +15,10 @@ from toolkit.cases import Case, grid
 from toolkit.constants import Expression, Letters
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.scgdm import _suprema as sup
 from verifiers.claims.scgdm._assumption_3_8 import TASKS
-from verifiers.compared import Comparison
 
 
 def moment(c: Letters, dim: Expression) -> Expression:

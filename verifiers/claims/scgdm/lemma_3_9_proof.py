@@ -18,8 +18,8 @@ import sympy
 
 from toolkit.constants import Expression
 from toolkit.readings import Erratum, literal
+from verifiers.algebra.symbolic import Step, nonnegative, vanishes
 from verifiers.claim_types.proof import proof
-from verifiers.symbolic import Step, nonnegative, vanishes
 
 a, n, lam, one, two, g, big = sympy.symbols("a n lambda L_1 L_2 g G", positive=True)
 mean, rest = sympy.symbols("m r", positive=True)

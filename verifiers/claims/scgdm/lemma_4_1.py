@@ -20,6 +20,7 @@ from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, Steps
 from toolkit.readings import Erratum, Stated, intended, narrower
 from verifiers.claim_types.bound import bound
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._cases import CASES, FULL
 from verifiers.claims.scgdm._steps import (
@@ -27,7 +28,6 @@ from verifiers.claims.scgdm._steps import (
     between_communications,
     momentum_error_of_clients,
 )
-from verifiers.terms import Terms
 
 
 def with_curvature(c: Letters, curvature: Expression) -> Expression:

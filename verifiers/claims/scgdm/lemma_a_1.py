@@ -21,9 +21,9 @@ from toolkit.measure import Reduction, Steps, each
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._steps import spread
-from verifiers.terms import Terms
 
 NOISY = BoundedComposition(distance=0.7, inner_value_noise=0.4, inner_gradient_noise=0.2)
 

@@ -23,9 +23,9 @@ from toolkit.measure import Reduction, Steps, given_past
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, intended, literal, narrower
 from verifiers.claim_types.bound import bound
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._steps import spread
-from verifiers.terms import Terms
 
 NEAR = BoundedComposition(distance=0.5)
 BENT = BoundedComposition(distance=3.0, inner_curvature=4.0, inner_value_noise=1.0)

@@ -27,9 +27,9 @@ from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal
 from verifiers.claim_types.bound import bound
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._theorem import gradient_noise, value_noise
-from verifiers.terms import Terms
 
 STEEP = BoundedComposition(clients=1, outer_slope=100.0, distance=3.0)
 AT_REST = BoundedComposition(clients=1, outer_slope=3.0, distance=0.0)

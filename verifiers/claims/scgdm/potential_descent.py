@@ -20,8 +20,8 @@ from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, Stated, literal, narrower
 from verifiers.claim_types.bound import bound
+from verifiers.claim_types.terms import Terms
 from verifiers.claims.scgdm import assumptions as given
-from verifiers.terms import Terms
 
 NOISY = BoundedComposition(
     clients=sweep(1, 2), inner_curvature=sweep(0.0, 0.5), distance=1.2,

@@ -19,8 +19,8 @@ from sympy import symbols
 
 from toolkit.constants import Expression
 from toolkit.readings import Erratum, intended, literal
+from verifiers.algebra.symbolic import Step, vanishes
 from verifiers.claim_types.proof import proof
-from verifiers.symbolic import Step, vanishes
 
 gap, first, inner, alpha, beta, gamma, eta, horizon = symbols(
     "Delta A_0 B_0 alpha beta gamma eta T", positive=True

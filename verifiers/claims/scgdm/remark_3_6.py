@@ -17,6 +17,8 @@ from sympy import Rational, Symbol, log, sqrt, symbols
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.measure import Reduction, States
 from toolkit.readings import Erratum, literal, narrower
+from verifiers.algebra.symbolic import Step, vanishes
+from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._theorem import (
@@ -24,8 +26,6 @@ from verifiers.claims.scgdm._theorem import (
     mean_squared_gradient,
     scheduled_case,
 )
-from verifiers.derived import Derived
-from verifiers.symbolic import Step, vanishes
 
 T = symbols("T", positive=True)
 ORDER = T ** Rational(-1, 2)

@@ -22,6 +22,7 @@ from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.cases import Case, grid
 from toolkit.parameters import sweep
 from toolkit.readings import Erratum, literal, narrower
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._wire import counted
 from verifiers.claims.scgdm._orders import (
@@ -31,7 +32,6 @@ from verifiers.claims.scgdm._orders import (
     for_any_clients,
     given_the_order,
 )
-from verifiers.compared import Comparison
 
 
 @comparison(

@@ -12,10 +12,10 @@ from toolkit.cases import Case, grid
 from toolkit.composition import CompositionProblem
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import RightSide
+from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims._smoothness import steepest
 from verifiers.claims.scgdm import assumptions as given
-from verifiers.compared import Comparison
 
 ROLES = {"C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
          "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness"}  # fmt: skip

@@ -21,7 +21,7 @@ from toolkit.algorithms.q_fedavg import QFedAvg
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from verifiers.experiment import Computed, Followed, Panel, Plan, Run, curve, results_of
-from verifiers.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Unit
 
 TAU, BATCH, PRINTED = 5, 20, 0.01
 LABELS = {"comfedl": "ComFedL", "fedavg": "FedAvg", "q-fedavg": "q-FedAvg", "drfl": "DRFL"}

@@ -1,10 +1,10 @@
 r"""Calibration of rates: how often slopes are judged wrongly, on decays whose order is known.
 
-    python -m verifiers.calibration_rates
+    python -m verifiers.calibration.rates
 
 A synthetic statement is a decay A T^{-a} (log T)^b with or without a transient, measured on a grid
 of horizons with or without noise, and a claimed order. It is judged by the functions that judge
-real slopes (``verifiers.bands``, ``verifiers.growth``, ``verifiers.slope.decide``), at α = 0.05,
+real slopes (``bands``, ``growth`` and ``slope.decide`` of ``verifiers.judges``), at α = 0.05,
 where errors are common enough to be counted. A support is wrong if the decay is slower than claimed
 by more than the resolution T^0.05; a support is missed if a claim that holds is left open.
 
@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from toolkit.verdict import Verdict
-from verifiers.bands import bands
-from verifiers.growth import possible
-from verifiers.orders import Order
-from verifiers.slope import decide
+from verifiers.algebra.orders import Order
+from verifiers.judges.bands import bands
+from verifiers.judges.growth import possible
+from verifiers.judges.slope import decide
 
 ALPHA = 0.05
 RESOLUTION = 0.05

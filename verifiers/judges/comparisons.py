@@ -22,11 +22,11 @@ from synthetic.certificates.cone import solve
 from toolkit.cases import Case
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.claim import Form
+from verifiers.claim_types.compared import MARGIN, ROUNDING, Comparison
 from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.compared import MARGIN, ROUNDING, Comparison
-from verifiers.empirical import roles_of, unmet
-from verifiers.evidence import instance
-from verifiers.rows import described, row_of
+from verifiers.judges.bounds import roles_of, unmet
+from verifiers.judges.evidence import instance
+from verifiers.judges.rows import described, row_of
 
 
 def maximum_over_simplex(

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.optimize  # noqa: F401
 import sympy  # noqa: F401
 
-import verifiers.jobs  # noqa: F401
+import verifiers.running.jobs  # noqa: F401
 from toolkit.discover import leaves
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from toolkit.cases import Case
 from toolkit.verdict import Row
 from verifiers.claim_types.bound import BoundClaim
-from verifiers.empirical import coefficients, right_side, roles_of, split_right
-from verifiers.evidence import Measured
+from verifiers.judges.bounds import coefficients, right_side, roles_of, split_right
+from verifiers.judges.evidence import Measured
 
 
 def curves(claim: BoundClaim, case: Case, row: Row, measured: Measured) -> dict[str, Any]:

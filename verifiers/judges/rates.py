@@ -7,9 +7,9 @@ it. A rate is
 * INAPPLICABLE with an empty hypothesis if the schedule asks for something that does not exist;
 * REFUTED only by a floor: a lower bound in closed form on some instance that outgrows the order;
 * SUPPORTED, symbolically, if the schedule turns every term of a bound into one of the order's
-  terms, and the bound is a claim's form that is itself SUPPORTED (``verifiers.derived``); and,
+  terms, and the bound is a claim's form that is itself SUPPORTED (``claim_types.derived``); and,
   asymptotically, if the left sides on a grid of T exclude every slower order
-  (``verifiers.slope``).
+  (``slope``).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from toolkit.cases import Case
 from toolkit.constants import Letters, substituted
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.algebra.orders import exponents, leading, plain
+from verifiers.algebra.sample_cost import demands, price
 from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim, Schedule
-from verifiers.empirical import roles_of
-from verifiers.orders import exponents, leading, plain
-from verifiers.price import demands, price
-from verifiers.rows import row_of
+from verifiers.judges.bounds import roles_of
+from verifiers.judges.rows import row_of
 
 
 def judge_schedule(
@@ -36,7 +36,7 @@ def judge_schedule(
     """Return the symbolic row of one schedule."""
     import sympy
 
-    from verifiers.followed import broken_assumption
+    from verifiers.judges.followed import broken_assumption
 
     t = claim.horizon
     refuted = _below_floor(claim, form, schedule)

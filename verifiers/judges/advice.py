@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verifiers.bands import ROUNDING
-from verifiers.growth import possible
-from verifiers.orders import Order
+from verifiers.algebra.orders import Order
+from verifiers.judges.bands import ROUNDING
+from verifiers.judges.growth import possible
 
 if TYPE_CHECKING:
     from verifiers.claim_types.rate import RateClaim

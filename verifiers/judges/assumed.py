@@ -15,7 +15,7 @@ from toolkit.cases import Assumption, Case
 from toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
 from toolkit.errors import DriftproofError
 from verifiers.claim_types.claim import Claim, Form
-from verifiers.roles import check_roles
+from verifiers.judges.roles import check_roles
 
 
 def unmet(

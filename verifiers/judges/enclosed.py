@@ -24,11 +24,11 @@ from toolkit.engines.balls import run_in_balls
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.federation import run
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers import empirical
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
-from verifiers.evidence import Measured
-from verifiers.rows import described, row_of
+from verifiers.judges import bounds
+from verifiers.judges.evidence import Measured
+from verifiers.judges.rows import described, row_of
 
 PRECISIONS = (BITS, 4 * BITS, 16 * BITS)
 """Bits that are tried one after another while the balls are too wide: they widen with each step."""
@@ -151,8 +151,8 @@ def _moments(case: Case, left: Any) -> tuple[str, ...]:
 def _right(claim: BoundClaim, case: Case, form: Form) -> tuple[Sized, dict[str, Sized]]:
     """Return a right side's constant part and the factors of its measured means."""
     notation = claim.notation(case)
-    expression, factors = empirical.split_right(form.right, notation)
-    roles, proven = empirical.roles_of(case), case.problem.constants
+    expression, factors = bounds.split_right(form.right, notation)
+    roles, proven = bounds.roles_of(case), case.problem.constants
     values: dict[str, Sized] = {}
     for part in (expression, *factors.values()):
         for symbol in part.free_symbols:
@@ -254,7 +254,7 @@ def better(row: Row, enclosed: Row) -> Row:
     """
     if enclosed.verdict is Verdict.INCONCLUSIVE:
         remark = f"in ball arithmetic: {enclosed.reason}"
-        if row.reason == empirical.BOTH_ZERO:
+        if row.reason == bounds.BOTH_ZERO:
             row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, attained=False)
         return replace(row, reason=f"{row.reason}; {remark}" if row.reason else remark)
     taken: Mapping[str, Any] = {

@@ -22,14 +22,14 @@ from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers import assumed
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.rate import RateClaim
-from verifiers.evidence import Measured, copies_of, instance, rounding, shadows
-from verifiers.inexact import magnitude, uncertainty
-from verifiers.roles import check_roles
-from verifiers.rows import described, row_of
+from verifiers.judges import assumed
+from verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
+from verifiers.judges.inexact import magnitude, uncertainty
+from verifiers.judges.roles import check_roles
+from verifiers.judges.rows import described, row_of
 
 RunClaim = BoundClaim | RateClaim
 """A claim whose left side is measured of a run."""
@@ -40,7 +40,7 @@ SHADOWS = 4
 BLUR = 1e-6
 """Relative rounding error up to which sides that agree within it count as equal."""
 MOST = 16_384
-"""Replicates that the largest profile takes (``verifiers.jobs.BUDGETS``)."""
+"""Replicates that the largest profile takes (``verifiers.running.jobs.BUDGETS``)."""
 WIDE = 1e-2
 """Right side over range below which the range, not the margin, is what costs replicates."""
 DUST = 1e-12

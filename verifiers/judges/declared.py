@@ -21,7 +21,7 @@ from toolkit.constants import MODULI, ROLES, Letters, Notation
 from toolkit.verdict import Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
-from verifiers.rows import described, row_of
+from verifiers.judges.rows import described, row_of
 
 TOLERANCE = 1e-6
 """Relative rounding error of difference quotients."""

@@ -2,7 +2,7 @@ r"""Judges the measured half of a rate: which orders do the left sides on a grid
 
 𝒪(·) is one-sided. A faster decay than the claimed order supports it, a slower one does not. The
 row is SUPPORTED if every order that is slower than the claimed one by more than T^resolution is
-excluded (``verifiers.growth``), and the claimed order, or a faster one, is not. It is ``attained``
+excluded (``growth``), and the claimed order, or a faster one, is not. It is ``attained``
 if faster orders are excluded by the resolution too. Powers of log T that the grid cannot tell apart
 are named. Finite horizons never refute a rate: that takes a floor.
 """
@@ -17,17 +17,17 @@ import numpy as np
 from toolkit.cases import Case
 from toolkit.statistics import exceeds
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.advice import what_would_do
-from verifiers.bands import ROUNDING, bands
+from verifiers.algebra.orders import Order, leading
 from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim
-from verifiers.empirical import ALPHA, right_side
-from verifiers.evidence import Measured
-from verifiers.followed import off_schedule
-from verifiers.growth import FEWEST, SPAN, Possible, possible
-from verifiers.orders import Order, leading
-from verifiers.rate import measured_order, steps
-from verifiers.rows import row_of
+from verifiers.judges.advice import what_would_do
+from verifiers.judges.bands import ROUNDING, bands
+from verifiers.judges.bounds import ALPHA, right_side
+from verifiers.judges.evidence import Measured
+from verifiers.judges.followed import off_schedule
+from verifiers.judges.growth import FEWEST, SPAN, Possible, possible
+from verifiers.judges.rates import measured_order, steps
+from verifiers.judges.rows import row_of
 
 TOLERANCE = 0.01
 """How far above the claimed exponent the least possible one may lie: transients of two terms."""

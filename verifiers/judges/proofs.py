@@ -1,4 +1,4 @@
-"""Judges a proof by its steps: ``verifiers.symbolic`` decided each, or it is argued in words."""
+"""Judges a proof by its steps: ``algebra.symbolic`` decided each, or it is argued in words."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.algebra.symbolic import Step
 from verifiers.claim_types.claim import Claim, Form
-from verifiers.rows import row_of
-from verifiers.symbolic import Step
+from verifiers.judges.rows import row_of
 
 
 def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
@@ -24,7 +24,7 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
         raise DriftproofError(
             f"prove(right) of claim {claim.name} returned no steps",
             "one step or more",
-            "return [vanishes(left - right, 'left = right')], say (verifiers.symbolic)",
+            "return [vanishes(left - right, 'left = right')], say (verifiers.algebra.symbolic)",
         )
     failed = [step for step in steps if step.holds is False and step.computed]
     said = [step for step in steps if step.holds is False and not step.computed]

@@ -22,14 +22,14 @@ from toolkit.located import located
 from toolkit.readings import ByProof, Undecided
 from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
-from verifiers import declared, empirical, enclosed, ground_truth, plotted, proofs, rate, slope
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
-from verifiers.evidence import Measured, joined
-from verifiers.rows import row_of
-from verifiers.scheduler import Result
+from verifiers.judges import bounds, comparisons, curves, declared, enclosed, proofs, rates, slope
+from verifiers.judges.evidence import Measured, joined
+from verifiers.judges.rows import row_of
+from verifiers.running.scheduler import Result
 
 Source = Claim[Any] | Leaf
 Job = Generator[list["Item"], list[Result], list[Row]]
@@ -96,21 +96,21 @@ class Item:
         if self.task == "attack":
             return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
         if isinstance(claim, RateClaim) and self.task == "known":
-            return json.dumps(rate.known(claim, self.number)).encode()
+            return json.dumps(rates.known(claim, self.number)).encode()
         if isinstance(claim, RateClaim) and self.task == "schedule":
             notation = claim.notation(claim.cases_for(self.tier)[0])
-            return pack_rows([rate.judge_schedule(claim, form, form.right, notation)])
+            return pack_rows([rates.judge_schedule(claim, form, form.right, notation)])
         case = claim.cases_for(self.tier)[self.number]
         if isinstance(claim, ComparisonClaim):
-            applies = empirical.unmet(claim, case, form) is None
+            applies = bounds.unmet(claim, case, form) is None
             compared = claim.compared(case, form.right) if applies else []
-            return pack_rows([ground_truth.judge(claim, case, form, compared)])
+            return pack_rows([comparisons.judge(claim, case, form, compared)])
         if isinstance(claim, BoundClaim) and self.task == "enclosed":
             return pack_rows([enclosed.judge(claim, case, form)])
         assert isinstance(claim, BoundClaim | RateClaim)
         if self.task == "exact":
-            return empirical.measure_exactly(claim, case, self.device, self.form).pack()
-        return empirical.measure_block(
+            return bounds.measure_exactly(claim, case, self.device, self.form).pack()
+        return bounds.measure_block(
             claim,
             case,
             self.seed,
@@ -254,15 +254,15 @@ def _rows_of(item: Item) -> Job:
 
 def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budget: int) -> Job:
     """Judge a bound: exactly if its noise can be enumerated, else in growing numbers of blocks."""
-    if all(empirical.unmet(claim, case, form) is not None for form in forms):
+    if all(bounds.unmet(claim, case, form) is not None for form in forms):
         nothing = Measured("exact")
-        return [empirical.judge(claim, case, form, nothing) for form in forms]
+        return [bounds.judge(claim, case, form, nothing) for form in forms]
     ((blob, seconds),) = yield [replace(at, task="exact")]
     measured = Measured.unpack(blob)
     certain = measured.kind == "exact" and measured.values.shape[1] == 1
     # of what is printed given the past, a mean over pasts says nothing
     if measured.kind == "exact" and (certain or not claim.conditional):
-        rows = [empirical.judge(claim, case, form, measured) for form in forms]
+        rows = [bounds.judge(claim, case, form, measured) for form in forms]
         unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
         asked = [replace(at, task="enclosed", form=claim.forms.index(forms[k])) for k in unsure]
         results = (yield asked) if asked else []
@@ -283,13 +283,13 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
         if measured.kind != "sampled" or not _more_would_do(claim, forms, measured):
             budget = 0
         for form in list(undecided):
-            row = empirical.judge(claim, case, form, measured)
+            row = bounds.judge(claim, case, form, measured)
             last = len(blocks) >= budget and row.verdict is Verdict.INCONCLUSIVE
-            if (last or row.reason == empirical.UNMEASURED) and _unshadowed(measured):
+            if (last or row.reason == bounds.UNMEASURED) and _unshadowed(measured):
                 ((blob, took),) = yield [replace(at, task="shadowed block")]
                 blocks[0] = Measured.unpack(blob)
                 seconds, measured = seconds + took, joined(blocks)
-                row = empirical.judge(claim, case, form, measured)
+                row = bounds.judge(claim, case, form, measured)
             decided[id(form)] = row
             if row.verdict is not Verdict.INCONCLUSIVE:
                 undecided.remove(form)
@@ -299,7 +299,7 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
 
 def _more_would_do(claim: BoundClaim, forms: Sequence[Form], measured: Measured) -> bool:
     """Say whether further replicates can decide anything: without a range, further pasts do not."""
-    if measured.how[:1] != (empirical.GIVEN_PAST,) or claim.conditional:
+    if measured.how[:1] != (bounds.GIVEN_PAST,) or claim.conditional:
         return True
     return any((form.range or claim.range) is not None for form in forms)
 
@@ -313,7 +313,7 @@ def _finished(
     claim: BoundClaim, case: Case, rows: list[Row], measured: Measured, seconds: float
 ) -> list[Row]:
     """Add what the plots need, and the time."""
-    drawn = [plotted.curves(claim, case, row, measured) for row in rows]
+    drawn = [curves.curves(claim, case, row, measured) for row in rows]
     return [
         replace(row, seconds=seconds, series=series)
         for row, series in zip(rows, drawn, strict=True)
@@ -323,10 +323,10 @@ def _finished(
 def _rate(claim: RateClaim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
     schedules = [replace(base, task="schedule", form=k) for k in wanted]
-    form, cases = rate.measured_form(claim), _horizons(claim, profile)
+    form, cases = rates.measured_form(claim), _horizons(claim, profile)
     known = [
         replace(base, task="known", number=at, case=f"T = {at}")
-        for at in rate.known_horizons(claim, cases)
+        for at in rates.known_horizons(claim, cases)
     ]
     runs = [*known, *_runs(claim, base, profile)]
     # at smoke's size runs are asked for only where algebra says nothing: they take longer than it

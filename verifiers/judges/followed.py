@@ -7,11 +7,11 @@ from typing import Any
 
 from toolkit.cases import Case
 from toolkit.constants import Letters, substituted
+from verifiers.algebra.orders import plain
 from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim, Schedule
-from verifiers.empirical import roles_of
-from verifiers.orders import plain
-from verifiers.rate import measured_exponents, steps
+from verifiers.judges.bounds import roles_of
+from verifiers.judges.rates import measured_exponents, steps
 
 SPREAD = 1.25
 """How far a letter's ratio to its schedule may vary over the cases: counts are rounded up."""

@@ -203,7 +203,7 @@ def perform(unit: Unit) -> Result:
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     if forkable():
-        import verifiers.loaded  # noqa: F401 - before the workers are forked
+        import verifiers.running.preloaded  # noqa: F401 - before the workers are forked
     recorded: Any = Recorded(context())
     pool = ProcessPoolExecutor(workers, mp_context=recorded, initializer=_start_worker)
     try:

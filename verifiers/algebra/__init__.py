@@ -1,0 +1,1 @@
+"""Algebra by sympy: steps of proofs on their domains, and orders of growth."""

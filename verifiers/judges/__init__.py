@@ -1,0 +1,1 @@
+"""Judges: what was measured or computed in, a row with its verdict out."""
