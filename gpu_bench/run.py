@@ -19,8 +19,7 @@ from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.timer import Timing, timed, timed_in_turn
 from gpu_bench.ways import WRONG, ways
 from gpu_bench.workload import Case, Workload, chosen
-from toolkit.environment import environment, processor
-from toolkit.errors import DriftproofError, MissingError
+from toolkit.environment import check_device, environment, processor
 from toolkit.kernels.registry import Cost
 from toolkit.report.benchmark_table import size_text
 
@@ -34,8 +33,8 @@ TOO_MUCH = 1.05
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What to measure.
+class BenchmarkPlan:
+    """What a benchmark measures.
 
     Attributes:
         cases: the workloads.
@@ -56,37 +55,27 @@ class Plan:
     named: Sequence[str] = ()
 
 
-def planned(named: Sequence[str], *, device: str, peers: bool) -> Plan:
+def planned(named: Sequence[str], *, device: str, peers: bool) -> BenchmarkPlan:
     """Return the plan that a user asked for, with fresh inputs.
 
     Raises:
         DriftproofError: unknown names, or no such kind of device.
         MissingError: the device is not there.
     """
-    if device.split(":")[0] not in ("cpu", "cuda"):
-        raise DriftproofError(f"--device {device}", "cpu or cuda", "driftproof bench --device cpu")
     cases = chosen(named)
     check_device(device)
-    return Plan(cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32, named=named)
+    return BenchmarkPlan(
+        cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32, named=named
+    )
 
 
-def check_device(device: str) -> None:
-    """Raise MissingError if a CUDA device was asked for and torch finds none."""
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise MissingError(
-            f"--device {device}: torch {torch.__version__} finds no CUDA device",
-            "a GPU, its driver and a CUDA build of torch",
-            "leave out --device, or run on a machine with a GPU",
-        )
-
-
-def units(plan: Plan) -> list[tuple[Case, Mapping[str, Any], str]]:
+def units(plan: BenchmarkPlan) -> list[tuple[Case, Mapping[str, Any], str]]:
     """Return what is measured one after the other: case, size, precision."""
     return [(case, size, dtype) for case in plan.cases for size in case.points for dtype in DTYPES]
 
 
 def measured(
-    plan: Plan, case: Case, size: Mapping[str, Any], dtype: str
+    plan: BenchmarkPlan, case: Case, size: Mapping[str, Any], dtype: str
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a row for each way to run one round, ours, then the peers': timed by turns."""
     workload = case.at(**size)
@@ -130,7 +119,7 @@ def limited(row: Mapping[str, Any], best: Ceilings) -> dict[str, Any]:
     return dict(row) | more | {"disturbed": row["disturbed"] or beyond}
 
 
-def swept(plan: Plan, case: Case) -> Iterator[dict[str, Any]]:
+def swept(plan: BenchmarkPlan, case: Case) -> Iterator[dict[str, Any]]:
     """Yield how the cost grows: one size at a time, the others as in the case's last point."""
     for name, values in case.sweeps.items():
         for value in values:
@@ -148,8 +137,8 @@ def swept(plan: Plan, case: Case) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def conduct(
-    plan: Plan,
+def run_benchmark(
+    plan: BenchmarkPlan,
     head: dict[str, Any] | None = None,
     *,
     started: Callable[[int], None] = lambda total: None,

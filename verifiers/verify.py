@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.discover import Leaf, leaves, leaves_in, parse
-from toolkit.environment import environment
-from toolkit.errors import DriftproofError, MissingError, unknown_name
+from toolkit.environment import check_device, environment
+from toolkit.errors import DriftproofError, unknown_name
 from toolkit.ledger import Ledger
 from toolkit.readings import ByProof, Undecided
 from toolkit.report.files import results_of, write_report
@@ -24,7 +24,7 @@ from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.derived import inherit
 from verifiers.claim_types.rate import RateClaim
-from verifiers.judges.bounds import ALPHA
+from verifiers.judges.bounds import LEVEL
 from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for
 from verifiers.running.scheduler import Units, run_jobs
 
@@ -158,7 +158,7 @@ def public(head: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
 
 def union_bound(rows: Sequence[Row]) -> float:
     """Return the probability, at most, that chance made any of these verdicts wrong."""
-    return ALPHA * sum(row.alpha is not None for row in rows)
+    return LEVEL * sum(row.alpha is not None for row in rows)
 
 
 def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
@@ -191,10 +191,10 @@ def _problems(chosen: Sequence[Leaf]) -> dict[str, Any]:
 
 def _told(leaf: Leaf) -> dict[str, Any]:
     with blaming(leaf):
-        return described(leaf)
+        return claim_entry(leaf)
 
 
-def described(leaf: Leaf) -> dict[str, Any]:
+def claim_entry(leaf: Leaf) -> dict[str, Any]:
     """Return what the page says of a claim: all of it is known before anything is run."""
     from toolkit.constants import Letters, latex
 
@@ -235,21 +235,3 @@ def _shown(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
         return str(path)
-
-
-def check_device(device: str) -> None:
-    """Raise MissingError if a device is not there, DriftproofError if it is none of ours."""
-    if device == "cpu":
-        return
-    if device.partition(":")[0] != "cuda":
-        raise DriftproofError(f"device {device!r}", "cpu, cuda or cuda:1, say", "pass one of them")
-    import torch
-
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise MissingError(
-            f"device {device!r}: {str(error).splitlines()[0]}",
-            "a device that torch can use",
-            "leave out --device, or run on a machine with a GPU",
-        ) from error

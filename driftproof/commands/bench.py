@@ -42,7 +42,7 @@ def command(
     head: dict[str, Any] = {}
     try:
         with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended):
-            running.conduct(plan, head, started=started, ended=ended)
+            running.run_benchmark(plan, head, started=started, ended=ended)
     except KeyboardInterrupt:
         return interrupted(head, as_json=as_json)
     try:

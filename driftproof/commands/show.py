@@ -151,7 +151,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
 
 def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
     from verifiers import record
-    from verifiers.verify import described
+    from verifiers.verify import claim_entry
 
     recorded = record.read().get(leaf.name, {})
     counted = [
@@ -159,7 +159,7 @@ def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
         for form, cases in recorded.items()
         for verdict in dict.fromkeys(cases.values())
     ]
-    about = described(leaf)
+    about = claim_entry(leaf)
     return {
         "assumptions": about["assumes"],
         "right_sides": about["forms"],

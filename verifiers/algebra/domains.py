@@ -19,12 +19,12 @@ NEAR = 10**6
 """A point beside a boundary lies one part in so many from it."""
 
 
-def described(expression: Any, where: Sequence[Any] = ()) -> str:
+def domain_in_words(expression: Any, where: Sequence[Any] = ()) -> str:
     """Return the domain of an expression's letters, in words.
 
     >>> import sympy
     >>> x, n = sympy.Symbol("x"), sympy.Symbol("n", integer=True, positive=True)
-    >>> described(x + n), described(x, [x < 1])
+    >>> domain_in_words(x + n), domain_in_words(x, [x < 1])
     ('n = 1, 2, …; x real', 'x real; x < 1')
     """
     sets: dict[str, list[str]] = {}

@@ -186,7 +186,7 @@ def _values(expression: Any, where: Sequence[Any]) -> Iterator[tuple[domains.Poi
 
 
 def _for_all(expression: Any, where: Sequence[Any] = ()) -> str:
-    domain = domains.described(expression, where)
+    domain = domains.domain_in_words(expression, where)
     return f", for all {domain}" if domain else ""
 
 

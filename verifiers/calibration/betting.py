@@ -22,7 +22,8 @@ from toolkit.draws import BLOCK
 from toolkit.verdict import Verdict
 from verifiers.judges.bounds import decide
 
-ALPHA = 0.05
+TEST_LEVEL = 0.05
+"""The level of the tests that are calibrated: verdicts use a smaller one, where too few err."""
 CLAIMS = 2_000
 LOOKS = 16
 COMPARISONS = 4
@@ -56,7 +57,7 @@ DISTANCES = {"at the boundary": 1.0, "near it": 0.98, "far from it": 0.6}
 
 def betting(x: np.ndarray, right: float) -> Verdict:
     """Judge as driftproof does."""
-    return decide(x, right, right, ALPHA)
+    return decide(x, right, right, TEST_LEVEL)
 
 
 def peeking(x: np.ndarray, right: float) -> Verdict:
@@ -65,9 +66,9 @@ def peeking(x: np.ndarray, right: float) -> Verdict:
 
     spread = np.maximum(x.std(1, ddof=1), 1e-12) / np.sqrt(x.shape[1])
     score = (x.mean(1) - right) / spread
-    if np.any(score > norm.ppf(1 - ALPHA / len(x))):
+    if np.any(score > norm.ppf(1 - TEST_LEVEL / len(x))):
         return Verdict.REFUTED
-    return Verdict.SUPPORTED if np.all(score < norm.ppf(ALPHA)) else Verdict.INCONCLUSIVE
+    return Verdict.SUPPORTED if np.all(score < norm.ppf(TEST_LEVEL)) else Verdict.INCONCLUSIVE
 
 
 def outcome(x: np.ndarray, right: float, judge: Judge) -> Verdict:
@@ -143,7 +144,7 @@ def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np
 def report(folder: Path) -> None:
     """Print the tables and draw the power curve."""
     from toolkit.report.figures import canvas, finish, save
-    from verifiers.judges.bounds import ALPHA as LEVEL
+    from verifiers.judges.bounds import LEVEL
 
     write = sys.stdout.write
     for name, judge in (("betting", betting), ("peeking z-test", peeking)):

@@ -21,11 +21,11 @@ import numpy as np
 
 from toolkit.verdict import Verdict
 from verifiers.algebra.orders import Order
+from verifiers.calibration.betting import TEST_LEVEL
 from verifiers.judges.bands import bands
 from verifiers.judges.growth import possible
 from verifiers.judges.slope import decide
 
-ALPHA = 0.05
 RESOLUTION = 0.05
 STATEMENTS = 100
 """Statements of each kind."""
@@ -138,7 +138,7 @@ TRUTHS = (
 
 def excluding(x: np.ndarray, values: list[np.ndarray], claimed: Order) -> Verdict:
     """Judge as driftproof does."""
-    _, low, high = bands(values, ALPHA)
+    _, low, high = bands(values, TEST_LEVEL)
     return decide(possible(x, low, high, claimed), claimed, RESOLUTION)[0]
 
 

@@ -29,11 +29,12 @@ from verifiers.judges import assumed
 from verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
 from verifiers.judges.inexact import magnitude, uncertainty
 from verifiers.judges.roles import check_roles
-from verifiers.judges.rows import described, row_of
+from verifiers.judges.rows import case_entry, row_of
 
 RunClaim = BoundClaim | RateClaim
 """A claim whose left side is measured of a run."""
-ALPHA = 1e-5
+LEVEL = 1e-5
+"""The probability, at most, that chance alone makes a verdict of a row wrong."""
 ATOMS = 4096
 SHADOWS = 4
 """Single-precision runs that measure the rounding error of an exact one."""
@@ -382,16 +383,16 @@ def _for_every_past(row: Row, pasts: int) -> Row:
     if row.verdict is not Verdict.SUPPORTED:
         reason = f"given one past, {row.reason}" if row.verdict is Verdict.REFUTED else row.reason
         return replace(row, reason=reason)
-    share = 1 - ALPHA ** (1 / pasts)
+    share = 1 - LEVEL ** (1 / pasts)
     reason = (
         f"given each of {pasts} sampled pasts; a past that breaks it has probability "
-        f"{share:.2g} at most, at level {ALPHA:g}"
+        f"{share:.2g} at most, at level {LEVEL:g}"
     )
     if share > RARE:
-        needed = int(np.ceil(np.log(ALPHA) / np.log1p(-RARE)))
+        needed = int(np.ceil(np.log(LEVEL) / np.log1p(-RARE)))
         reason += f"; {needed} pasts would bring that to {RARE:g}"
         return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
-    return replace(row, evidence=Evidence.SEQUENTIAL, alpha=ALPHA, reason=reason)
+    return replace(row, evidence=Evidence.SEQUENTIAL, alpha=LEVEL, reason=reason)
 
 
 def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
@@ -451,7 +452,7 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
 def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     values = sides.measured.values - sides.measured_part(sides.measured.parts)
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
-    facts |= {"alpha": ALPHA, "vacuous": sides.vacuous, "rhs": sides.high}
+    facts |= {"alpha": LEVEL, "vacuous": sides.vacuous, "rhs": sides.high}
     if sides.range is None:
         reason = "the noise has to be sampled, and the claim gives no range(c) for its left side"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
@@ -476,13 +477,13 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     means = scaled.mean(1)
     worst = int(np.argmax(means)) if len(means) else 0
     if len(means):
-        ends = interval(scaled[worst], 1.0, ALPHA)
+        ends = interval(scaled[worst], 1.0, LEVEL)
         shown = [bottom + width * float(end) for end in (means[worst], *ends)]
         facts["lhs"] = dict(zip(("mean", "low", "high"), shown, strict=True))
         if measured_error is not None and np.isfinite(error[worst]):
             facts["margin"] = float(error[worst])
     share_low, share_high = (sides.low - bottom) / width, (sides.high - bottom) / width
-    decided = decide(scaled, share_low - blur, share_high + blur, ALPHA)
+    decided = decide(scaled, share_low - blur, share_high + blur, LEVEL)
     ended = sides.measured.bad_step >= 0
     if decided is Verdict.REFUTED and not (ended and not sides.partial_is_lower_bound):
         if measured_error is None:
@@ -493,7 +494,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, _gone(sides), **facts)
     if decided is Verdict.SUPPORTED:
         return _row(claim, case, form, Verdict.SUPPORTED, Evidence.SEQUENTIAL, "", **facts)
-    undecided = next(k for k, x in enumerate(scaled) if not _below(x, share_low - blur[k], ALPHA))
+    undecided = next(k for k, x in enumerate(scaled) if not _below(x, share_low - blur[k], LEVEL))
     if not np.isfinite(error[undecided]):
         reason = "rounding errors could not be bounded (see the single-precision run)"
     elif np.all(np.abs(values[undecided] - sides.high) <= 2 * error[undecided]):
@@ -537,7 +538,7 @@ def _below(x: np.ndarray, mean: float, alpha: float) -> bool:
 def what_to_change(x: np.ndarray, low: float, high: float) -> str:
     """Say which of replicates, range or margin keeps a case from being decided."""
     n, margin = len(x), x.mean() / high - 1
-    wanted = [replicates_needed(1 - x, 1 - low, ALPHA), replicates_needed(x, high, ALPHA)]
+    wanted = [replicates_needed(1 - x, 1 - low, LEVEL), replicates_needed(x, high, LEVEL)]
     sizes = [size for size in wanted if size is not None]
     finding = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
     finding += "above the right side" if margin > 0 else "below the right side"
@@ -574,5 +575,5 @@ def _row(
     roles = roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
     letters = instance(roles, claim.notation(case))
     return row_of(
-        claim, form, described(case), verdict, evidence, reason, instance=letters, **facts
+        claim, form, case_entry(case), verdict, evidence, reason, instance=letters, **facts
     )

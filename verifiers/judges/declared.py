@@ -21,7 +21,7 @@ from toolkit.constants import MODULI, ROLES, Letters, Notation
 from toolkit.verdict import Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
-from verifiers.judges.rows import described, row_of
+from verifiers.judges.rows import case_entry, row_of
 
 TOLERANCE = 1e-6
 """Relative rounding error of difference quotients."""
@@ -193,7 +193,7 @@ def believing(
             reason = refusal(claim, case, form, sentences)
             if reason is not None and id(form) not in rows:
                 rows[id(form)] = row_of(
-                    claim, form, described(case), Verdict.INAPPLICABLE, None, reason
+                    claim, form, case_entry(case), Verdict.INAPPLICABLE, None, reason
                 )
     kept = [form for form in forms if id(form) not in rows]
     judged = (yield from judge(kept)) if kept else []

@@ -28,7 +28,7 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
 from verifiers.judges import bounds
 from verifiers.judges.evidence import Measured
-from verifiers.judges.rows import described, row_of
+from verifiers.judges.rows import case_entry, row_of
 
 PRECISIONS = (BITS, 4 * BITS, 16 * BITS)
 """Bits that are tried one after another while the balls are too wide: they widen with each step."""
@@ -244,7 +244,7 @@ def _facts(worst: Comparison) -> dict[str, Any]:
 def _row(
     claim: BoundClaim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
 ) -> Row:  # fmt: skip
-    return row_of(claim, form, described(case), verdict, Evidence.ENCLOSED, reason, **facts)
+    return row_of(claim, form, case_entry(case), verdict, Evidence.ENCLOSED, reason, **facts)
 
 
 def better(row: Row, enclosed: Row) -> Row:

@@ -22,7 +22,7 @@ from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges.advice import what_would_do
 from verifiers.judges.bands import ROUNDING, bands
-from verifiers.judges.bounds import ALPHA, right_side
+from verifiers.judges.bounds import LEVEL, right_side
 from verifiers.judges.evidence import Measured
 from verifiers.judges.followed import off_schedule
 from verifiers.judges.growth import FEWEST, SPAN, Possible, possible
@@ -60,7 +60,7 @@ def judge_slope(
     order = sorted(range(len(cases)), key=lambda k: size(cases[k]))
     cases, values = [cases[k] for k in order], [_last(measured[k]) for k in order]
     claimed = leading(measured_order(claim, form.right), claim.horizon)
-    sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, ALPHA))
+    sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, LEVEL))
     grid, differs = with_exact(sampled, exact or {})
     bounds, over = _bounds(claim, cases, values)
     left = possible(grid.x, grid.low, grid.high, claimed)
@@ -98,7 +98,7 @@ def judge_slope(
         lhs={"mean": float(slope), "low": ends[0], "high": ends[1]}, rhs=claimed.exponent,
         margin=claim.resolution,
         attained=verdict is Verdict.SUPPORTED and _attained(left, claimed, claim.resolution),
-        comparisons=len(grid.x), alpha=ALPHA, replicates=len(values[0]),
+        comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
         series={
             "x": grid.x.tolist(), "x_label": claim.size_name, "mean": grid.mean.tolist(),
             **({"bound": bounds} if len(bounds) == len(grid.x) else {}),
@@ -201,7 +201,7 @@ def _bounds(
         else:
             top = right_side(claim, case, claim.range)[1]
             scaled = np.clip(x / top, 0.0, 1.0)
-            above = exceeds(scaled, bounds[-1] / top, ALPHA / len(cases))
+            above = exceeds(scaled, bounds[-1] / top, LEVEL / len(cases))
         if above:
             over.append((claim.size or steps)(case))
     return bounds, over
