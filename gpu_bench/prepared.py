@@ -125,7 +125,7 @@ class Prepared:
 
     def _fused(self, variant: Variant) -> Callable[[int], State]:
         of = self.workload
-        more = {"record": ""} if variant.spans else {}
+        more = {"record": ""} if variant.many_rounds else {}
 
         def call(number: int) -> State:
             oracles, state = self._sets[number % len(self._sets)]

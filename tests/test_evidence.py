@@ -13,8 +13,8 @@ from toolkit.algorithms import ComFedL
 from toolkit.cases import Case
 from toolkit.federation import run_exactly
 from toolkit.measure import average, each, sq
-from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth
+from toolkit.stretches import _seed
 from toolkit.verdict import Evidence, Row, Verdict, overall
 from verifiers.judges import bounds, enclosed
 from verifiers.judges.bounds import (

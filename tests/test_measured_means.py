@@ -281,7 +281,7 @@ def test_too_many_outcomes_of_a_step_are_inconclusive(monkeypatch):
     assert measure_block(conditional_claim(lambda c: 1), LONG, 0, 0).kind == "too many atoms"
 
 
-# the branched engine against hands ------------------------------------------------------------
+# the branched context against hands -----------------------------------------------------------
 
 PAIR = BoundedComposition(
     clients=2, inner_value_noise=0.3, outer_gradient_noise=0.5, heterogeneity=0.4, distance=0.6

@@ -49,7 +49,7 @@ class Collective(Protocol):
 
 @runtime_checkable
 class Context(Collective, Protocol):
-    """What an engine gives to an algorithm."""
+    """What an algorithm runs in: draws, averages, cohorts and the number of the step."""
 
     t: int
 
@@ -111,7 +111,7 @@ class Algorithm(Parameters, ABC):
 
     @abstractmethod
     def step(self, ctx: Context, oracles: Any, state: Any) -> Any:
-        """Advance one tick of the paper's index: one local step, with whatever sharing it has."""
+        """Take one step of the paper's index: a local step, with whatever sharing it has."""
 
     def cohort_size(self, clients: int) -> int:
         """Return m, how many clients take part in a round, at least one."""

@@ -137,7 +137,7 @@ def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Te
 
 
 class Moment(NamedTuple):
-    """A moment of a run, as an engine hands it to a measure.
+    """A moment of a run, as a context hands it to a measure.
 
     Attributes:
         problem: the problem, for ``objective`` and ``gradient``.

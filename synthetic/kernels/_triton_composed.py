@@ -37,7 +37,7 @@ SCALE, OFFSET, TARGET, OPPOSED, TILT = (tl.constexpr(row) for row in range(5))
 
 
 def launch(
-    spans: Any, ctx: Any, oracles: Any, state: Any, steps: int, record: str, jitter: int, *,
+    stretch: Any, ctx: Any, oracles: Any, state: Any, steps: int, record: str, jitter: int, *,
     rates: tuple[float, ...], batch: int, period: int, laws: tuple[tuple[str, Law | None], ...],
     **flags: Any,
 ) -> tuple[Any, float, Any]:  # fmt: skip
@@ -66,7 +66,7 @@ def launch(
     path = [x.new_empty((steps if record else 0, kept, *x.shape[1:])) for x in fields]
     shaking = float(torch.finfo(dtype).eps)
     with device.current(ctx.device):
-        spans[(-(-replicates // tile.replicates),)](
+        stretch[(-(-replicates // tile.replicates),)](
             *fields, *outputs, *path, *device.kept(oracles, ("numbers", dtype), put),
             device.constants((*rates, shaking), dtype, ctx.device),
             *(device.key_of(ctx, law, name) for name, law in laws),

@@ -21,7 +21,7 @@ def advance(
     first, period = ctx.t, algorithm.local_steps
     inner_law, plain_law = (f(algorithm.batch) for f in (oracles.inner_law, oracles.plain_law))
     result = composed.launch(
-        spans, ctx, oracles, state, steps, record, jitter, batch=algorithm.batch,
+        stretch, ctx, oracles, state, steps, record, jitter, batch=algorithm.batch,
         rates=(1 - algorithm.momentum, algorithm.step_size),
         laws=(("zeta", inner_law), ("xi", plain_law)), period=period,
         ZETA=device.signs_of(inner_law)[0], XI=device.signs_of(plain_law)[0],
@@ -35,7 +35,7 @@ def advance(
 
 
 @triton.jit(do_not_specialize=composed.PLAIN_NUMBERS)
-def spans(
+def stretch(
     x_in: tl.tensor, before_in: tl.tensor, y_in: tl.tensor, x_out: tl.tensor,
     before_out: tl.tensor, y_out: tl.tensor, x_path: tl.tensor, before_path: tl.tensor,
     y_path: tl.tensor, c: tl.tensor, own: tl.tensor, rates: tl.tensor, zeta_key: tl.tensor,

@@ -26,7 +26,7 @@ def advance(
     rates = (1 - inner, inner, 1 - outer, outer, algorithm.step_factor * eta)
     sent = {name: name in algorithm.averaged for name in ("x", "u", "m")}
     result = composed.launch(
-        spans, ctx, oracles, state, steps, record, jitter, rates=rates, batch=1,
+        stretch, ctx, oracles, state, steps, record, jitter, rates=rates, batch=1,
         laws=(("xi", inner_law), ("zeta", None if same else outer_law)),
         period=period, XI=device.signs_of(inner_law)[0],
         ZETA=device.signs_of(outer_law)[0], SAME=same,
@@ -39,7 +39,7 @@ def advance(
 
 
 @triton.jit(do_not_specialize=composed.PLAIN_NUMBERS)
-def spans(
+def stretch(
     x_in: tl.tensor, u_in: tl.tensor, m_in: tl.tensor, x_out: tl.tensor, u_out: tl.tensor,
     m_out: tl.tensor, x_path: tl.tensor, u_path: tl.tensor, m_path: tl.tensor, c: tl.tensor,
     own: tl.tensor, rates: tl.tensor, xi_key: tl.tensor, zeta_key: tl.tensor,

@@ -136,8 +136,8 @@ class AnalyticMAML(CompositionProblem):
         a, w, s, rate = self.amplitude, self.frequency, self.noise, self.adaptation
         root, smooth, third = math.sqrt(self.dim), a * w**2, a * w**3
         steep, value_noise, bend = a * w * root, s * w * root, s * w**2
-        stretch, noise = 1 + rate * smooth, rate * bend
-        both = stretch + noise
+        expansion, noise = 1 + rate * smooth, rate * bend
+        both = expansion + noise
         return {
             "task_smoothness": smooth,
             "task_hessian_smoothness": third,
@@ -146,7 +146,7 @@ class AnalyticMAML(CompositionProblem):
             "task_hessian_noise": bend,
             "task_hessian_frobenius_noise": bend * root,
             "inner_gradient_bound": both,
-            "inner_gradient_moment": math.hypot(stretch, noise) if self.dim == 1 else both,
+            "inner_gradient_moment": math.hypot(expansion, noise) if self.dim == 1 else both,
             "inner_mean_smoothness": rate * third,
             "inner_smoothness": rate * (third + s * w**3),
             "inner_gradient_noise": noise * root,
@@ -163,7 +163,7 @@ class AnalyticMAML(CompositionProblem):
     def steepest(self) -> float:
         """A proven bound on sup |Φ''|, above it by no more than a ten-thousandth or so."""
         a, w, rate = self.amplitude, self.frequency, self.adaptation
-        smooth, third, stretch = a * w**2, a * w**3, 1 + rate * a * w**2
+        smooth, third, expansion = a * w**2, a * w**3, 1 + rate * a * w**2
         step = 2 * math.pi / w / GRID
         u, bend = step * np.arange(GRID), np.zeros(GRID)
         for centre in self.centres.ravel():
@@ -171,7 +171,9 @@ class AnalyticMAML(CompositionProblem):
             after = w * (u - rate * a * w * np.sin(at) - centre)
             bend += (1 - rate * smooth * np.cos(at)) ** 2 * smooth * np.cos(after)
             bend += rate * third * np.sin(at) * a * w * np.sin(after)
-        change = third * stretch**3 + 3 * smooth * stretch * rate * third + a * w * rate * w * third
+        change = (
+            third * expansion**3 + 3 * smooth * expansion * rate * third + a * w * rate * w * third
+        )
         largest = float(np.abs(bend).max()) / self.centres.size
         return (largest + step / 2 * change) * (1 + 1e-12)
 
@@ -260,10 +262,10 @@ class AnalyticMAMLOracles(NoPlainPart):
         """Return the blocks (x − λ∇L_i(x; ξ_i))/√n, and v ↦ Σ_i (I − λ∇²L_i)v_i/√n."""
         at, rate = x[:, None], self._of.adaptation
         moved = (at - rate * self.task_gradient(at, xi)) / self._root
-        stretch = (1 - rate * self.task_hessian(at, xi)) / self._root
+        expansion = (1 - rate * self.task_hessian(at, xi)) / self._root
 
         def pullback(v: Tensor) -> Tensor:
-            return (stretch * self._blocks(v)).sum(1)
+            return (expansion * self._blocks(v)).sum(1)
 
         return moved.flatten(1, 2), pullback
 

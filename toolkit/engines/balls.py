@@ -1,4 +1,4 @@
-"""The engine of balls: one run of an algorithm, every number of it enclosed.
+"""The context of balls: one run of an algorithm, every number of it enclosed.
 
 What is enclosed is the run of exact arithmetic on the instance as its oracles hold it: doubles are
 taken for what they are, hyperparameters too, and the noise's values and probabilities are the

@@ -1,4 +1,4 @@
-"""The batched engine: every client and every replicate in one tensor operation."""
+"""The batched context: every client and every replicate in one tensor operation."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
+from toolkit.engines.any_round import Unrepeatable
 from toolkit.engines.staged import OnDevice, Staged
-from toolkit.engines.tick import Unrepeatable
 
 Outputs = tuple[Tensor, ...]
 Capture = Callable[[Callable[[], Outputs]], tuple[Callable[[], None], Outputs]]

@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from toolkit.draws import Law
+from toolkit.engines.any_round import StepOfAnyRound, Unrepeatable
 from toolkit.engines.batched import BatchedContext
-from toolkit.engines.tick import Tick, Unrepeatable
 
 aten = torch.ops.aten
 READS = {aten._local_scalar_dense, aten.equal, aten.nonzero, aten.masked_select, aten._unique2}
@@ -66,7 +66,7 @@ class Staged(BatchedContext):
 
     def rewind(self) -> None:
         """Begin the round again."""
-        self.t = Tick(0, steps=self._steps)  # type: ignore[assignment]
+        self.t = StepOfAnyRound(0, steps=self._steps)  # type: ignore[assignment]
         self.rounds = self.reals = 0
         self.marks, self._cohorts = {}, {}
 
@@ -100,7 +100,7 @@ class Staged(BatchedContext):
         return self._held(law, name, since, server=True)
 
     def _held(self, law: Law, name: str, at: Any, *, server: bool) -> Tensor:
-        if not isinstance(at, Tick):
+        if not isinstance(at, StepOfAnyRound):
             raise Unrepeatable(f"draw {name!r} of step {at}, which is of no round")
         key = name, server, at.offset
         if key not in self._values:

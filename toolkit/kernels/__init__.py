@@ -1,4 +1,4 @@
-"""What fused stretches of steps are made with; the kernels themselves are in ``synthetic/kernels``.
+"""What fused steps are made with; the kernels themselves are in ``synthetic/kernels``.
 
 numba keeps machine code until the file of its function changes, and would keep it when a function
 changes that was compiled into it from another file. So it lies in a folder that is named by what

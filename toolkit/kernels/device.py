@@ -74,8 +74,8 @@ def start_of(ctx: Any) -> tuple[Tensor, int]:
     The first one lies on the device, and is what changes between replays of a recorded launch.
     """
     if isinstance(ctx, Staged):
-        tick: Any = ctx.t
-        return ctx.clock, tick.offset
+        step: Any = ctx.t
+        return ctx.clock, step.offset
     return constants((0,), torch.int64, ctx.device), ctx.t
 
 

@@ -1,4 +1,4 @@
-"""The wire engine: the context of a process that holds some of the clients."""
+"""The wire's context: that of a process which holds some of the clients."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from toolkit.wire.message import Message
 class WireContext(BatchedContext):
     """Holds only this process's clients; an average goes through the server.
 
-    Draws are keyed by client, so this process draws what the batched engine would draw for them,
+    Draws are keyed by client, so this process draws what the batched context would draw for them,
     and the server's draws are made alike in every process. The averages agree with the batched
-    engine's to a few units in the last place: the sums are taken in another order.
+    context's to a few units in the last place: the sums are taken in another order.
 
     Args:
         exchange: this process's end of the wire.
         local: the clients held here.
-        words, clients, more: as in the batched engine.
+        words, clients, more: as in the batched context.
     """
 
     fusable = False

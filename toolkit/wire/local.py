@@ -42,7 +42,7 @@ def run_on_wire(
         names: what keys the draws; with the names of a batched run, the noise is the same.
         rounds: of the algorithm; each has as many rounds of communication as it averages.
         processes: how many; one a client by default (more than clients are not started).
-        replicates, block: as in the batched engine.
+        replicates, block: as in the batched context.
         patience: seconds that the server waits for a round's messages; what a client computes
             between two averages must take less.
         fields: of the state, to be kept beside the iterate.
