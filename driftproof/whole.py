@@ -9,11 +9,11 @@ import importlib.util
 from functools import cache
 from pathlib import Path
 
-Told = tuple[str, str, str]
+Complaint = tuple[str, str, str]
 """What was got, what was wanted, and the remedy."""
 
 
-def hidden() -> Told | None:
+def hidden() -> Complaint | None:
     """Say what Python would take in the place of one of driftproof's packages, or None.
 
     ``toolkit/shadowing.py`` is loaded by its path: the name ``toolkit`` may be somebody else's.
@@ -24,7 +24,7 @@ def hidden() -> Told | None:
         return f"{path} is not there", "a whole installation", "install driftproof again"
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    shadowed: Told | None = module.hidden()
+    shadowed: Complaint | None = module.hidden()
     return shadowed
 
 

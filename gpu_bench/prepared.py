@@ -49,7 +49,7 @@ class Prepared:
         cost = self.cost
         size = cost.bytes if cost is not None else 0.0
         sets = int(np.clip(np.ceil(CACHES / max(size, 1.0)), 2, 16)) if rotate else 1
-        self._sets = [self._made(np.random.default_rng([seed, number])) for number in range(sets)]
+        self._sets = [self._inputs(np.random.default_rng([seed, number])) for number in range(sets)]
 
     @property
     def cost(self) -> Any:
@@ -107,7 +107,7 @@ class Prepared:
             x.add_(1.0)
         del spoilt
 
-    def _made(self, random: np.random.Generator) -> tuple[Any, State]:
+    def _inputs(self, random: np.random.Generator) -> tuple[Any, State]:
         """Return oracles of their own and a start at which clients agree and replicates do not."""
         of, kind = self.workload, getattr(torch, self.dtype)
         oracles = of.problem.oracles(kind, self.device)

@@ -89,12 +89,12 @@ def measured(
     calls = [way.call for way in timed_ways if way.call is not None]
     timings = iter(timed_in_turn(calls, plan.device, budget=plan.budget))
     return [
-        shared | way.row | ({} if way.call is None else _told(workload, next(timings)))
+        shared | way.row | ({} if way.call is None else _timing_columns(workload, next(timings)))
         for way in timed_ways
     ]  # fmt: skip
 
 
-def _told(workload: Workload, timing: Timing) -> dict[str, Any]:
+def _timing_columns(workload: Workload, timing: Timing) -> dict[str, Any]:
     low, high = timing.quartiles
     return {
         "seconds": timing.median, "low": low, "high": high, "readings": timing.seconds.tolist(),

@@ -17,11 +17,11 @@ PACKAGES = ("driftproof", "toolkit", "verifiers", "synthetic", "gpu_bench")
 ROOT = Path(__file__).resolve().parents[1]
 """The folder that holds them."""
 
-Told = tuple[str, str, str]
+Complaint = tuple[str, str, str]
 """What was got, what was wanted, and the remedy."""
 
 
-def hidden(root: Path = ROOT) -> Told | None:
+def hidden(root: Path = ROOT) -> Complaint | None:
     """Say which package of ours Python would take from elsewhere, or None.
 
     Args:
@@ -36,14 +36,14 @@ def hidden(root: Path = ROOT) -> Told | None:
         folders = [Path(place).resolve() for place in spec.submodule_search_locations or ()]
         if root / package not in folders:
             hiding = folders[0] if folders else Path(spec.origin or package)
-            return _told(package, hiding, "which Python finds before it")
+            return _shadowing(package, hiding, "which Python finds before it")
         marked = root / package / "__init__.py"
         if not marked.is_file() or "driftproof" not in marked.read_text(encoding="utf-8")[:200]:
             return _overwritten(package, marked)
     return None
 
 
-def beside(path: Path) -> Told | None:
+def beside(path: Path) -> Complaint | None:
     """Say whether something beside a user's file has the name of one of our packages.
 
     What lies beside the file may be imported by it, so it would be found before ours.
@@ -58,11 +58,11 @@ def beside(path: Path) -> Told | None:
         hiding = folder / package
         if not hiding.is_dir():
             hiding = Path(spec.origin or hiding)
-        return _told(package, hiding, f"which {path.name} would import in its place")
+        return _shadowing(package, hiding, f"which {path.name} would import in its place")
     return None
 
 
-def _told(package: str, hiding: Path, how: str) -> Told:
+def _shadowing(package: str, hiding: Path, how: str) -> Complaint:
     kind = "file" if hiding.suffix == ".py" else "folder"
     return (
         f"{hiding} has the name of driftproof's package {package!r}, {how}",
@@ -73,7 +73,7 @@ def _told(package: str, hiding: Path, how: str) -> Told:
     )
 
 
-def _overwritten(package: str, marked: Path) -> Told:
+def _overwritten(package: str, marked: Path) -> Complaint:
     from importlib.metadata import packages_distributions
 
     others = set(packages_distributions().get(package, ())) - {"driftproof"}

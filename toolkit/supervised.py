@@ -83,11 +83,11 @@ def _status(ended: int, shared: mmap.mmap) -> int:
         signal.signal(-ended, signal.SIG_DFL)
         os.kill(os.getpid(), -ended)
     path = bytes(shared[1:]).partition(b"\0")[0].decode(errors="replace")
-    sys.stderr.write(_told(path or "a file of your own", ended))
+    sys.stderr.write(_message(path or "a file of your own", ended))
     return 2
 
 
-def _told(path: str, status: int) -> str:
+def _message(path: str, status: int) -> str:
     return (
         f"driftproof: {path} ended the command {how(status)}, before there was a verdict\n"
         "    wanted: a file that returns, or raises an error\n"

@@ -171,7 +171,7 @@ def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
         "selection": [
             leaf.name if leaf.module else f"{leaf.path.name} ({leaf.name})" for leaf in chosen
         ],
-        "claims": {leaf.name: _told(leaf) for leaf in chosen},
+        "claims": {leaf.name: _entry_or_blame(leaf) for leaf in chosen},
         "problems": _problems(chosen),
         "environment": environment(settings.device, settings.workers),
     }
@@ -189,7 +189,7 @@ def _problems(chosen: Sequence[Leaf]) -> dict[str, Any]:
     return problems
 
 
-def _told(leaf: Leaf) -> dict[str, Any]:
+def _entry_or_blame(leaf: Leaf) -> dict[str, Any]:
     with blaming(leaf):
         return claim_entry(leaf)
 

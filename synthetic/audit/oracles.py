@@ -81,7 +81,7 @@ def _check_clients(problem: Problem, oracles: Any) -> None:
     fits = isinstance(weights, Tensor) and tuple(weights.shape) == shape
     if not fits or not bool((weights >= 0).all()):
         raise DriftproofError(
-            f"{whose}: {_told(weights)}",
+            f"{whose}: {_in_words(weights)}",
             f"a tensor of shape {shape}, no entry below 0",
             "set client_weights where the oracles are built: 1/clients each, say",
         )
@@ -138,7 +138,7 @@ def check_shape(
         noise = "without noise" if draw is None else f"with a draw of shape {tuple(draw.shape)}"
         sizes = ", ".join(["clients", *("entries" for _ in one.entries), "replicates"])
         raise DriftproofError(
-            f"{_named(problem, one)}, {noise}: {_told(value)}",
+            f"{_named(problem, one)}, {noise}: {_in_words(value)}",
             f"a tensor of shape {shape} ({sizes}) and type {at.x.dtype}",
             f"mend {one.method}; tensors that it holds are made in the dtype that oracles() gets",
         )
@@ -211,7 +211,7 @@ def check_slice(
         )
 
 
-def _told(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)} and type {value.dtype}"
     return f"{value!r}"

@@ -62,10 +62,10 @@ def command(
         take_part(task, rank, world, record.hear)
     except WireFailure as error:
         failure = error
-        _told(say=True)
+        _known_to_all(say=True)
     except ServerLost as lost:
         # one of those who wait for the server says so, unless the server could still speak
-        if rank == 1 and not _told(say=False):
+        if rank == 1 and not _known_to_all(say=False):
             failure = WireFailure("stalled" if lost.late else "ended", (0,), lost.number)
     if rank == 0:
         _write(out, case, seed, replicates, world, record, failure)
@@ -98,7 +98,7 @@ def _case(file: Path) -> Case:
     return case
 
 
-def _told(*, say: bool) -> bool:
+def _known_to_all(*, say: bool) -> bool:
     """Say in the processes' common store that the failure is told, or return whether it is."""
     from torch.distributed import distributed_c10d
 

@@ -70,7 +70,7 @@ class _Crew:
         self._clients, self._patience = clients, task.patience
         self._record, self._heard = Record(), time.monotonic()
         self._met, self._silence = False, START.total_seconds()
-        self._told: dict[int, WireFailure | ServerLost] = {}
+        self._reported: dict[int, WireFailure | ServerLost] = {}
         self._processes: list[Any] = []
         self._pipes: dict[int, Connection] = {}
         processes = context(computed=True)
@@ -123,7 +123,7 @@ class _Crew:
                 while pipe.poll():
                     news = pipe.recv()
                     if isinstance(news, WireFailure | ServerLost):
-                        self._told[rank] = news
+                        self._reported[rank] = news
                     elif news is not None:
                         self._record.hear(news)
                     if rank == 0:
@@ -136,22 +136,22 @@ class _Crew:
         """Return what the run failed of: what was told, else what is seen from here."""
         if self._record.ended is not None:
             return None
-        if self._told and 0 not in self._told:
+        if self._reported and 0 not in self._reported:
             # others may notice that the server ends before it has told why, or has died of it
             self._processes[0].join(GRACE)
             self._hear()
-        failures = [news for news in self._told.values() if isinstance(news, WireFailure)]
+        failures = [news for news in self._reported.values() if isinstance(news, WireFailure)]
         if failures:
             order = list(TOLD)
             return min(failures, key=lambda f: (order.index(f.what), f.clients))
         gone = [
             rank
             for rank, code in enumerate(codes)
-            if code is not None and (code != 0 or rank == 0) and rank not in self._told
+            if code is not None and (code != 0 or rank == 0) and rank not in self._reported
         ]
         if gone:
             return self._failure("ended", gone)
-        lost = [news for news in self._told.values() if isinstance(news, ServerLost)]
+        lost = [news for news in self._reported.values() if isinstance(news, ServerLost)]
         if lost:
             return self._failure("stalled" if lost[0].late else "ended", [0])
         if time.monotonic() - self._heard > self._silence:

@@ -41,7 +41,7 @@ def _without_infinity(condition: Any) -> Any:
     return sympy.And(*parts)
 
 
-def price(
+def rate_in_samples(
     letters: Mapping[str, Any], counts: Any, horizon: Any, special: Any, exponent: Any
 ) -> tuple[Any, Any]:
     """Return the exponent of T in a client's samples, and that of the rate in samples.
@@ -50,7 +50,7 @@ def price(
 
     >>> from sympy import symbols
     >>> T, a = symbols("T a", positive=True)
-    >>> price({"b": T**a}, ("b",), T, {a: 1}, -0.5)
+    >>> rate_in_samples({"b": T**a}, ("b",), T, {a: 1}, -0.5)
     (2, -1/4)
     """
     import sympy

@@ -23,7 +23,7 @@ from toolkit.constants import Letters, substituted
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.algebra.orders import exponents, leading, plain
-from verifiers.algebra.sample_cost import demands, price
+from verifiers.algebra.sample_cost import demands, rate_in_samples
 from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim, Schedule
 from verifiers.judges.bounds import roles_of
@@ -181,7 +181,9 @@ def _terms(claim: RateClaim, schedule: Schedule) -> list[list[Any]]:
     target = sympy.nsimplify(leading(measured_order(claim, schedule), claim.horizon).exponent)
     wanted = demands(schedule.in_horizon, claim.horizon, target)
     said = r",\; ".join(sympy.latex(condition) for condition in wanted.values())
-    samples, in_samples = price(schedule.letters, schedule.counts, claim.horizon, special, target)
+    samples, in_samples = rate_in_samples(
+        schedule.letters, schedule.counts, claim.horizon, special, target
+    )
     return [
         [
             rf"O(T^{{{sympy.latex(target)}}}) \iff {said}",

@@ -111,7 +111,7 @@ def judge_slope(
 
 def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, str]:
     """Return the verdict on a claimed order and what the data say."""
-    orders = _told(left, claimed)
+    orders = _orders_in_words(left, claimed)
     if left.exponents is None:
         return Verdict.INCONCLUSIVE, (
             f"no T^e with a transient T^-0.25 or faster passes through the left sides ({orders}): "
@@ -138,7 +138,7 @@ def _attained(left: Possible, claimed: Order, resolution: float) -> bool:
     return left.exponents is not None and left.exponents[0] >= claimed.exponent - resolution
 
 
-def _told(left: Possible, claimed: Order) -> str:
+def _orders_in_words(left: Possible, claimed: Order) -> str:
     logs = f" times (log T)^{claimed.logs:g}" if claimed.logs else ""
     said = []
     if left.exponents is not None:
