@@ -92,7 +92,7 @@ def test_an_order_in_the_text_that_is_not_the_one_judged_is_refused(statement):
 
 
 def test_an_exponent_of_its_own_is_refused():
-    with pytest.raises(DriftproofError, match="unknown field of @rate: 'exponent'"):
+    with pytest.raises(DriftproofError, match="unknown field of @rate 'exponent'"):
         made(r"x = O(\order)", exponent=-1.0)
 
 
