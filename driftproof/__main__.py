@@ -12,9 +12,9 @@ from driftproof.whole import hidden
 
 def main() -> None:
     """Run the command, or say what hides driftproof's packages."""
-    told = hidden()
-    if told is not None:
-        got, wanted, remedy = told
+    shadowed = hidden()
+    if shadowed is not None:
+        got, wanted, remedy = shadowed
         sys.stderr.write(f"driftproof: {got}\n    wanted: {wanted}\n    remedy: {remedy}\n")
         sys.exit(2)
     from driftproof.cli import main as command

@@ -91,7 +91,7 @@ def status(words: Sequence[str]) -> int:
     debug = "--debug" in everywhere
     try:
         _refuse_what_no_name_has(words)
-        made = cli.main(
+        code = cli.main(
             [*everywhere, *(word for word in words if word not in everywhere)],
             prog_name="driftproof",
             standalone_mode=False,
@@ -124,12 +124,12 @@ def status(words: Sequence[str]) -> int:
             err=True,
         )
         return INTERNAL
-    return made if isinstance(made, int) else 0
+    return code if isinstance(code, int) else 0
 
 
 def _tell(error: DriftproofError) -> None:
-    told = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
-    click.echo(told, err=True)
+    text = f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
+    click.echo(text, err=True)
 
 
 def _refuse_what_no_name_has(words: Sequence[str]) -> None:

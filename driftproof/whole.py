@@ -9,11 +9,11 @@ import importlib.util
 from functools import cache
 from pathlib import Path
 
-Told = tuple[str, str, str]
+Complaint = tuple[str, str, str]
 """What was got, what was wanted, and the remedy."""
 
 
-def hidden() -> Told | None:
+def hidden() -> Complaint | None:
     """Say what Python would take in the place of one of driftproof's packages, or None.
 
     ``toolkit/shadowing.py`` is loaded by its path: the name ``toolkit`` may be somebody else's.
@@ -24,8 +24,8 @@ def hidden() -> Told | None:
         return f"{path} is not there", "a whole installation", "install driftproof again"
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    told: Told | None = module.hidden()
-    return told
+    shadowed: Complaint | None = module.hidden()
+    return shadowed
 
 
 @cache
@@ -35,7 +35,7 @@ def refuse_hidden() -> None:
     Raises:
         ImportError: a file, a folder or another distribution has the name of one of its packages.
     """
-    told = hidden()
-    if told is not None:
-        got, wanted, remedy = told
+    shadowed = hidden()
+    if shadowed is not None:
+        got, wanted, remedy = shadowed
         raise ImportError(f"driftproof: {got}\n    wanted: {wanted}\n    remedy: {remedy}")

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 
-from gpu_bench.run import conduct, planned, status
+from gpu_bench.run import planned, run_benchmark, status
 from toolkit.errors import DriftproofError
 
 
@@ -23,7 +23,7 @@ def main() -> int:
     given = words.parse_args()
     try:
         plan = planned(given.kernel, device=given.device, peers=given.peers)
-        head = conduct(plan, ended=lambda name: print(name, file=sys.stderr, flush=True))  # noqa: T201
+        head = run_benchmark(plan, ended=lambda name: print(name, file=sys.stderr, flush=True))  # noqa: T201
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; the same command begins anew\n")
         return 130

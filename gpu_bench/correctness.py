@@ -29,16 +29,16 @@ class Agreement:
         return bool(self.error <= self.tolerance)
 
 
-def distance(made: np.ndarray, reference: np.ndarray) -> float:
-    """Return max |made − reference| / max |reference|; nan where ``made`` is not finite.
+def distance(result: np.ndarray, reference: np.ndarray) -> float:
+    """Return max |result − reference| / max |reference|; nan where ``result`` is not finite.
 
     >>> distance(np.array([1.0, 2.5]), np.array([1.0, 2.0]))
     0.25
     """
-    if made.shape != reference.shape or not np.isfinite(made).all():
+    if result.shape != reference.shape or not np.isfinite(result).all():
         return float("nan")
     scale = float(np.abs(reference).max(initial=0.0)) or 1.0
-    return float(np.abs(made - reference).max(initial=0.0)) / scale
+    return float(np.abs(result - reference).max(initial=0.0)) / scale
 
 
 def checked(prepared: Prepared, name: str, reference: Prepared) -> Agreement:
@@ -50,9 +50,9 @@ def checked(prepared: Prepared, name: str, reference: Prepared) -> Agreement:
     start = prepared.first_start()
     expected = reference.plain_from(type(start)(*(x.cpu().double() for x in start)))
     prepared.poison()
-    made = prepared.variants()[name](0)
+    result = prepared.variants()[name](0)
     error = max(
-        distance(a.double().cpu().numpy(), b.numpy()) for a, b in zip(made, expected, strict=True)
+        distance(a.double().cpu().numpy(), b.numpy()) for a, b in zip(result, expected, strict=True)
     )
     return Agreement(error, tolerance(prepared))
 

@@ -99,10 +99,10 @@ def peer(
 def _every() -> tuple[Peer, ...]:
     """Import the files of the folder, which import no library, and collect their peers."""
     package = importlib.import_module("gpu_bench.peers")
-    files = [importlib.import_module(f"gpu_bench.peers.{found.name}")
-             for found in pkgutil.iter_modules(package.__path__)]  # fmt: skip
-    made = [x for file in files for x in vars(file).values() if isinstance(x, Peer)]
-    return tuple(sorted(made, key=lambda p: (p.workload, p.name != REFERENCE, p.name)))
+    files = [importlib.import_module(f"gpu_bench.peers.{module.name}")
+             for module in pkgutil.iter_modules(package.__path__)]  # fmt: skip
+    peers = [x for file in files for x in vars(file).values() if isinstance(x, Peer)]
+    return tuple(sorted(peers, key=lambda p: (p.workload, p.name != REFERENCE, p.name)))
 
 
 def peers_for(workload: str) -> list[Peer]:
@@ -111,10 +111,10 @@ def peers_for(workload: str) -> list[Peer]:
     Raises:
         DriftproofError: no peer has a workload of that name.
     """
-    found = [p for p in _every() if p.workload == workload]
-    if not found:
+    fitting = [p for p in _every() if p.workload == workload]
+    if not fitting:
         raise unknown_name("workload", workload, {p.workload for p in _every()})
-    return found
+    return fitting
 
 
 def arrays(data: Mapping[str, Any], *names: str) -> tuple[np.ndarray, ...]:

@@ -49,7 +49,7 @@ class Prepared:
         cost = self.cost
         size = cost.bytes if cost is not None else 0.0
         sets = int(np.clip(np.ceil(CACHES / max(size, 1.0)), 2, 16)) if rotate else 1
-        self._sets = [self._made(np.random.default_rng([seed, number])) for number in range(sets)]
+        self._sets = [self._inputs(np.random.default_rng([seed, number])) for number in range(sets)]
 
     @property
     def cost(self) -> Any:
@@ -97,8 +97,8 @@ class Prepared:
         fitting = [] if self.kernel is None else list(
             self.kernel.on(of.algorithm, of.problem, self.ctx)
         )  # fmt: skip
-        made = {variant.name: self._fused(variant) for variant in fitting}
-        return made | {STEPS: self._plain}
+        fused = {variant.name: self._fused(variant) for variant in fitting}
+        return fused | {STEPS: self._plain}
 
     def poison(self) -> None:
         """Leave not-a-numbers where the next tensors will lie, so that unwritten results show."""
@@ -107,7 +107,7 @@ class Prepared:
             x.add_(1.0)
         del spoilt
 
-    def _made(self, random: np.random.Generator) -> tuple[Any, State]:
+    def _inputs(self, random: np.random.Generator) -> tuple[Any, State]:
         """Return oracles of their own and a start at which clients agree and replicates do not."""
         of, kind = self.workload, getattr(torch, self.dtype)
         oracles = of.problem.oracles(kind, self.device)
@@ -116,8 +116,8 @@ class Prepared:
 
     def _fresh(self, x: Tensor, random: np.random.Generator) -> Tensor:
         moved = random.standard_normal((1, *x.shape[1:])) * 0.1
-        made = torch.from_numpy(moved).to(x.device, x.dtype) + x[:1]
-        return made.expand_as(x)
+        start = torch.from_numpy(moved).to(x.device, x.dtype) + x[:1]
+        return start.expand_as(x)
 
     def _begin(self, number: int) -> int:
         """Return the step at which a call's round starts: never the first, which may differ."""
@@ -125,7 +125,7 @@ class Prepared:
 
     def _fused(self, variant: Variant) -> Callable[[int], State]:
         of = self.workload
-        more = {"record": ""} if variant.spans else {}
+        more = {"record": ""} if variant.many_rounds else {}
 
         def call(number: int) -> State:
             oracles, state = self._sets[number % len(self._sets)]

@@ -65,14 +65,14 @@ def _larger(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
 
 def ceilings(device: str, dtypes: tuple[str, ...] = ("float64", "float32")) -> Ceilings:
     """Measure this machine's ceilings: a few seconds."""
-    made = Ceilings(device)
-    made.copy = _copy(device)
+    measured = Ceilings(device)
+    measured.copy = _copy(device)
     one = torch.ones(1, device=device)
-    made.launch = timed(lambda i: one.add_(1), device, budget=0.2).median
+    measured.launch = timed(lambda i: one.add_(1), device, budget=0.2).median
     for dtype in dtypes:
-        made.product[dtype] = _products(dtype, device, 1, (1536, 1536, 1536))
-    made.words = {name: _rate(draw, device) for name, draw in generators(device).items()}
-    return made
+        measured.product[dtype] = _products(dtype, device, 1, (1536, 1536, 1536))
+    measured.words = {name: _rate(draw, device) for name, draw in generators(device).items()}
+    return measured
 
 
 def _copy(device: str) -> float:
@@ -81,12 +81,12 @@ def _copy(device: str) -> float:
     return 2 * BUFFER / timed(lambda i: other.copy_(there), device, budget=0.8).quartiles[0]
 
 
-def shape_rate(held: Ceilings, dtype: str, batch: int, shape: tuple[int, int, int]) -> float:
+def shape_rate(measured: Ceilings, dtype: str, batch: int, shape: tuple[int, int, int]) -> float:
     """Return (and keep) the flops a second of ``batch`` products of one shape in the library."""
     key = f"{dtype} {batch}×[{shape[0]},{shape[1]}]·[{shape[1]},{shape[2]}]"
-    if key not in held.shapes:
-        held.shapes[key] = _products(dtype, held.device, batch, shape)
-    return held.shapes[key]
+    if key not in measured.shapes:
+        measured.shapes[key] = _products(dtype, measured.device, batch, shape)
+    return measured.shapes[key]
 
 
 def _products(dtype: str, device: str, batch: int, shape: tuple[int, int, int]) -> float:
@@ -110,17 +110,17 @@ def generators(device: str) -> dict[str, Draw]:
         room = torch.empty(WORDS, dtype=torch.int64, device=device)
         return {"torch on CUDA": lambda i: room.random_()}
     philox, small = np.random.Philox(1), np.random.SFC64(1)
-    made: dict[str, Draw] = {
+    draws: dict[str, Draw] = {
         "numpy Philox, one thread": lambda i: philox.random_raw(WORDS),
         "numpy SFC64, one thread": lambda i: small.random_raw(WORDS),
     }
     if find_spec("numba") is not None:
         from toolkit.philox import many
 
-        made["driftproof's Philox, all threads"] = lambda i: many(
+        draws["driftproof's Philox, all threads"] = lambda i: many(
             (1, 2), block=0, steps=range(i, i + 1), clients=range(1), lanes=WORDS // 4
         )
-    return made
+    return draws
 
 
 def _rate(draw: Draw, device: str) -> float:

@@ -19,8 +19,7 @@ from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.timer import Timing, timed, timed_in_turn
 from gpu_bench.ways import WRONG, ways
 from gpu_bench.workload import Case, Workload, chosen
-from toolkit.environment import environment, processor
-from toolkit.errors import DriftproofError, MissingError
+from toolkit.environment import check_device, environment, processor
 from toolkit.kernels.registry import Cost
 from toolkit.report.benchmark_table import size_text
 
@@ -34,8 +33,8 @@ TOO_MUCH = 1.05
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What to measure.
+class BenchmarkPlan:
+    """What a benchmark measures.
 
     Attributes:
         cases: the workloads.
@@ -56,37 +55,27 @@ class Plan:
     named: Sequence[str] = ()
 
 
-def planned(named: Sequence[str], *, device: str, peers: bool) -> Plan:
+def planned(named: Sequence[str], *, device: str, peers: bool) -> BenchmarkPlan:
     """Return the plan that a user asked for, with fresh inputs.
 
     Raises:
         DriftproofError: unknown names, or no such kind of device.
         MissingError: the device is not there.
     """
-    if device.split(":")[0] not in ("cpu", "cuda"):
-        raise DriftproofError(f"--device {device}", "cpu or cuda", "driftproof bench --device cpu")
     cases = chosen(named)
     check_device(device)
-    return Plan(cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32, named=named)
+    return BenchmarkPlan(
+        cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32, named=named
+    )
 
 
-def check_device(device: str) -> None:
-    """Raise MissingError if a CUDA device was asked for and torch finds none."""
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise MissingError(
-            f"--device {device}: torch {torch.__version__} finds no CUDA device",
-            "a GPU, its driver and a CUDA build of torch",
-            "leave out --device, or run on a machine with a GPU",
-        )
-
-
-def units(plan: Plan) -> list[tuple[Case, Mapping[str, Any], str]]:
+def units(plan: BenchmarkPlan) -> list[tuple[Case, Mapping[str, Any], str]]:
     """Return what is measured one after the other: case, size, precision."""
     return [(case, size, dtype) for case in plan.cases for size in case.points for dtype in DTYPES]
 
 
 def measured(
-    plan: Plan, case: Case, size: Mapping[str, Any], dtype: str
+    plan: BenchmarkPlan, case: Case, size: Mapping[str, Any], dtype: str
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a row for each way to run one round, ours, then the peers': timed by turns."""
     workload = case.at(**size)
@@ -96,16 +85,16 @@ def measured(
     }  # fmt: skip
     known = peers_for(case.peers) if case.peers and plan.device == "cpu" else []
     beside = [peer for peer in known if plan.peers or peer.name in BASELINES]
-    found = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
-    calls = [way.call for way in found if way.call is not None]
+    timed_ways = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
+    calls = [way.call for way in timed_ways if way.call is not None]
     timings = iter(timed_in_turn(calls, plan.device, budget=plan.budget))
     return [
-        shared | way.row | ({} if way.call is None else _told(workload, next(timings)))
-        for way in found
+        shared | way.row | ({} if way.call is None else _timing_columns(workload, next(timings)))
+        for way in timed_ways
     ]  # fmt: skip
 
 
-def _told(workload: Workload, timing: Timing) -> dict[str, Any]:
+def _timing_columns(workload: Workload, timing: Timing) -> dict[str, Any]:
     low, high = timing.quartiles
     return {
         "seconds": timing.median, "low": low, "high": high, "readings": timing.seconds.tolist(),
@@ -114,7 +103,7 @@ def _told(workload: Workload, timing: Timing) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def limited(row: Mapping[str, Any], held: Ceilings) -> dict[str, Any]:
+def limited(row: Mapping[str, Any], best: Ceilings) -> dict[str, Any]:
     """Return a row with its share of the limit, if its kernel says what a round costs at least.
 
     No way beats a limit of arithmetic, so a share beyond ``TOO_MUCH`` shows a ceiling that was
@@ -123,14 +112,14 @@ def limited(row: Mapping[str, Any], held: Ceilings) -> dict[str, Any]:
     if "seconds" not in row or "flops" not in row:
         return dict(row)
     cost = Cost(row["flops"], row["bytes"], row["words"])
-    limit, bound = held.limit(cost, row["dtype"])
+    limit, bound = best.limit(cost, row["dtype"])
     share = limit / row["seconds"]
     beyond = bound == "arithmetic" and share > TOO_MUCH
     more = {"limit": limit, "bound": bound, "share": share}
     return dict(row) | more | {"disturbed": row["disturbed"] or beyond}
 
 
-def swept(plan: Plan, case: Case) -> Iterator[dict[str, Any]]:
+def swept(plan: BenchmarkPlan, case: Case) -> Iterator[dict[str, Any]]:
     """Yield how the cost grows: one size at a time, the others as in the case's last point."""
     for name, values in case.sweeps.items():
         for value in values:
@@ -148,8 +137,8 @@ def swept(plan: Plan, case: Case) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def conduct(
-    plan: Plan,
+def run_benchmark(
+    plan: BenchmarkPlan,
     head: dict[str, Any] | None = None,
     *,
     started: Callable[[int], None] = lambda total: None,
@@ -176,26 +165,26 @@ def conduct(
     }  # fmt: skip
     threads = torch.get_num_threads()
     torch.set_num_threads(os.cpu_count() or 1)
-    held = None
+    best = None
     try:
         work = units(plan)
         growth = [case for case in plan.cases if plan.sweeps and case.sweeps]
         started(2 + len(work) + len(growth))
-        held = ceilings(plan.device)
+        best = ceilings(plan.device)
         ended("ceilings")
         for case, size, dtype in work:
             rows += measured(plan, case, size, dtype)
             ended(f"{case.name} {size_text(size)} {dtype}")
-        held = held.best(ceilings(plan.device))
+        best = best.best(ceilings(plan.device))
         ended("ceilings again")
         for case in growth:
             sweeps += swept(plan, case)
             ended(f"{case.name}, growth")
     finally:
         torch.set_num_threads(threads)
-        if held is not None:
-            head["ceilings"] = asdict(held)
-            rows[:] = [limited(row, held) for row in rows]
+        if best is not None:
+            head["ceilings"] = asdict(best)
+            rows[:] = [limited(row, best) for row in rows]
     return head
 
 
@@ -205,8 +194,8 @@ def status(head: Mapping[str, Any]) -> int:
 
 
 def _hardware(device: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"processor": processor(), "threads": os.cpu_count()}
+    facts: dict[str, Any] = {"processor": processor(), "threads": os.cpu_count()}
     if device.startswith("cuda"):
         about = torch.cuda.get_device_properties(device)
-        made |= {"gpu": about.name, "gpu memory": about.total_memory, "cuda": torch.version.cuda}
-    return made
+        facts |= {"gpu": about.name, "gpu memory": about.total_memory, "cuda": torch.version.cuda}
+    return facts

@@ -76,15 +76,15 @@ def timed_in_turn(
     Each has the whole budget, spent in ``TURNS`` parts that alternate with the others' parts. What
     the call before left running is let go first, by up to ``SETTLE`` seconds of uncounted calls.
     """
-    made = [
+    readers = [
         _Reader(call, device, budget, least, most, settles=len(calls) > 1) for call in calls
     ]  # fmt: skip
-    for reader in made:
+    for reader in readers:
         reader.warm(warm_up)
     for turn in range(TURNS):
-        for reader in made:
+        for reader in readers:
             reader.take(TURNS - turn)
-    return [Timing(np.array(reader.seconds)) for reader in made]
+    return [Timing(np.array(reader.seconds)) for reader in readers]
 
 
 @dataclass
@@ -138,12 +138,12 @@ class _Reader:
         self.number = first + times
 
     def _clock(self, readings: int) -> list[float]:
-        made = []
+        seconds = []
         for _ in range(readings):
             began = time.perf_counter()
             self._run(self.inside)
-            made.append(time.perf_counter() - began)
-        return made
+            seconds.append(time.perf_counter() - began)
+        return seconds
 
     def _events(self, readings: int) -> list[float]:
         event: Any = torch.cuda.Event

@@ -107,7 +107,7 @@ def chosen(names: Sequence[str]) -> list[Case]:
     cases = leaves("case")
     if not names:
         return [leaf.load() for leaf in cases.values()]
-    found: dict[str, Case] = {}
+    by_name: dict[str, Case] = {}
     for wanted in names:
         name = wanted.casefold()
         hits = [
@@ -123,5 +123,5 @@ def chosen(names: Sequence[str]) -> list[Case]:
         if not hits:
             kernels = [str(leaf.metadata["kernel"]) for leaf in cases.values()]
             raise unknown_name("kernel or case", wanted, [*cases, *kernels])
-        found |= {name: cases[name].load() for name in hits}
-    return list(found.values())
+        by_name |= {name: cases[name].load() for name in hits}
+    return list(by_name.values())

@@ -87,7 +87,7 @@ def algorithms(name: str) -> st.SearchStrategy[Algorithm]:
 
 @dataclass(frozen=True)
 class Case:
-    """One stretch of steps: what is run, from where, and how the state lies in memory."""
+    """Some steps: what is run, from where, and how the state lies in memory."""
 
     kernel: Fused
     algorithm: Algorithm
@@ -111,12 +111,12 @@ class Case:
         return ctx
 
     def state(self) -> Any:
-        """Return a start at which fields and replicates differ, and clients if a kernel spans."""
+        """Return a start at which fields and replicates differ, and clients for stretches."""
         ctx, random = self.context(), torch.Generator().manual_seed(5)
         oracles = self.problem.oracles(self.dtype)
         begun = self.algorithm.init(ctx, oracles, torch.from_numpy(self.problem.start()))
         made = (x + 0.3 * torch.randn(x.shape, generator=random).to(x) for x in begun)
-        if not self.kernel.spans:  # its unit is a round, and a round starts from the average
+        if not self.kernel.many_rounds:  # its unit is a round, and a round starts from the average
             made = (x[:1].expand_as(x).contiguous() for x in made)
         if self.alike:
             made = (x[..., :1].expand_as(x).contiguous() for x in made)
@@ -134,14 +134,14 @@ class Case:
         if self.layout == "cut out":
             return torch.nn.functional.pad(x, (1, 2, 1, 0, 0, 1), value=torch.nan)[:-1, 1:, 1:-2]
         if self.layout == "expanded":
-            x = x if self.kernel.spans else x[:1].expand_as(x)
+            x = x if self.kernel.many_rounds else x[:1].expand_as(x)
             return x[..., :1].expand_as(x) if self.alike else x
         return x
 
     def fused(self, state: Any, variant: str, **more: Any) -> tuple[tuple[Any, ...], Any]:
         """Return what a variant returns of a state, and the context after it."""
         ctx, oracles = self.context(), self.problem.oracles(self.dtype)
-        more |= {"record": self.record} if self.kernel.spans else {}
+        more |= {"record": self.record} if self.kernel.many_rounds else {}
         made = self.kernel.variants[variant](
             ctx, oracles, self.algorithm, state, self.steps, **more
         )
@@ -173,16 +173,16 @@ def cases(draw: Any, name: str) -> Case:
     served = st.one_of(*(algorithms(family) for family in kernel.algorithm))
     pairs = st.tuples(served, problems)
     algorithm, problem = draw(pairs.filter(lambda pair: kernel.accepts(*pair)))
-    tau, spans = algorithm.local_steps, kernel.spans
+    tau, many_rounds = algorithm.local_steps, kernel.many_rounds
     return Case(
         kernel, algorithm, problem,
         replicates=draw(st.sampled_from([1, 2, 5, 17, 37, 64])),
         dtype=draw(st.sampled_from([torch.float64, torch.float32])),
         block=draw(st.integers(0, 2)),
-        first=draw(st.integers(0, 4)) if spans else tau * draw(st.integers(0, 2)),
-        steps=draw(st.integers(1, 6)) if spans else tau,
+        first=draw(st.integers(0, 4)) if many_rounds else tau * draw(st.integers(0, 2)),
+        steps=draw(st.integers(1, 6)) if many_rounds else tau,
         layout=draw(st.sampled_from(LAYOUTS)), alike=draw(st.booleans()),
-        record=draw(st.sampled_from(["", "all", "mean"])) if spans else "",
+        record=draw(st.sampled_from(["", "all", "mean"])) if many_rounds else "",
     )  # fmt: skip
 
 

@@ -337,7 +337,7 @@ def test_the_union_bound_over_every_claim_keeps_the_contract():
     """At most 0.01, if every case that has noise is sampled."""
     import torch
 
-    from verifiers.judges.bounds import ALPHA
+    from verifiers.judges.bounds import LEVEL
 
     def noisy(case):
         oracles = case.problem.oracles(torch.float64)
@@ -352,7 +352,7 @@ def test_the_union_bound_over_every_claim_keeps_the_contract():
         own = [form for form in made.forms if form.form != "sibling"]
         if isinstance(made, BoundClaim | RateClaim):
             rows += len(own) * sum(noisy(case) for case in made.cases_for("full"))
-    assert rows * ALPHA <= 0.01
+    assert rows * LEVEL <= 0.01
 
 
 def signed(view):

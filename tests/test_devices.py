@@ -10,10 +10,10 @@ from torch.utils._pytree import tree_leaves
 from synthetic.problems import LogisticBilevel, QuadraticMinimax
 from tests.leaves import fits, members, pairs, problems
 from toolkit.algorithms import FedAvg
+from toolkit.environment import check_device
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.federation import run, sampled_context
 from toolkit.measure import average, each, sq
-from verifiers.verify import check_device
 
 aten = torch.ops.aten
 COPIES = {aten._to_copy.default, aten.copy_.default}

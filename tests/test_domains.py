@@ -10,7 +10,7 @@ from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Verdict
 from verifiers.algebra import conditioned
-from verifiers.algebra.domains import described, points
+from verifiers.algebra.domains import domain_in_words, points
 from verifiers.algebra.symbolic import (
     Step,
     argued,
@@ -108,7 +108,7 @@ def test_points_go_to_the_ends_of_the_domain():
     assert all(point[bare] < 1 for point in points(bare + 0, [bare < 1]))
     with pytest.raises(DriftproofError, match="stand for real numbers"):
         next(points(Symbol("z", imaginary=True) + 0))
-    assert described(p + r) == "p > 0; r real"
+    assert domain_in_words(p + r) == "p > 0; r real"
 
 
 def test_a_condition_narrows_the_domain():
@@ -192,7 +192,7 @@ def test_points_meet_all_that_a_letter_assumes(assumed, fits, told):
     tried = list(points(m + other))
     assert tried
     assert all(fits(point[s]) for point in tried for s in (m, other))
-    assert described(m + other) == f"k, m {told}"
+    assert domain_in_words(m + other) == f"k, m {told}"
 
 
 def test_an_even_number_is_2_at_least():

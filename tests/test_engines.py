@@ -1,4 +1,4 @@
-"""Law: one text, three engines. Batched and enumerated runs agree (the wire: test_wire.py)."""
+"""Law: one text, many contexts. Batched and enumerated runs agree (the wire: test_wire.py)."""
 
 from __future__ import annotations
 

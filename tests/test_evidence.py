@@ -13,12 +13,12 @@ from toolkit.algorithms import ComFedL
 from toolkit.cases import Case
 from toolkit.federation import run_exactly
 from toolkit.measure import average, each, sq
-from toolkit.spans import _seed
 from toolkit.statistics import BETS, exceeds, log_wealth
+from toolkit.stretches import _seed
 from toolkit.verdict import Evidence, Row, Verdict, overall
 from verifiers.judges import bounds, enclosed
 from verifiers.judges.bounds import (
-    ALPHA,
+    LEVEL,
     SHADOWS,
     Inexact,
     Sides,
@@ -166,14 +166,14 @@ def at_level(mean, low, high):
 
 
 def test_levels_are_split_where_one_error_is_enough_and_not_where_all_are_needed():
-    wanted = -np.log(ALPHA)
+    wanted = -np.log(LEVEL)
     x = at_level(0.3, wanted, wanted + np.log(100))
-    assert decide(x[None], 0.3, 0.3, ALPHA) is Verdict.REFUTED
-    assert decide(np.stack([x, *[0 * x] * 99]), 0.3, 0.3, ALPHA) is Verdict.INCONCLUSIVE
+    assert decide(x[None], 0.3, 0.3, LEVEL) is Verdict.REFUTED
+    assert decide(np.stack([x, *[0 * x] * 99]), 0.3, 0.3, LEVEL) is Verdict.INCONCLUSIVE
     nearly = 1 - at_level(0.3, wanted - np.log(90), wanted)
     enough = 1 - at_level(0.3, wanted, wanted + 1)
-    assert decide(nearly[None], 0.7, 0.7, ALPHA) is Verdict.INCONCLUSIVE
-    assert decide(enough[None], 0.7, 0.7, ALPHA) is Verdict.SUPPORTED
+    assert decide(nearly[None], 0.7, 0.7, LEVEL) is Verdict.INCONCLUSIVE
+    assert decide(enough[None], 0.7, 0.7, LEVEL) is Verdict.SUPPORTED
 
 
 def test_a_test_rejects_at_wealth_one_over_alpha_and_wealth_is_a_mean_over_bets():
@@ -266,8 +266,8 @@ def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
     from verifiers.controls import checked
     from verifiers.verify import union_bound
 
-    assert union_bound([row(Verdict.SUPPORTED, alpha=ALPHA)] * 7 + [row(Verdict.SUPPORTED)]) == (
-        pytest.approx(7 * ALPHA)
+    assert union_bound([row(Verdict.SUPPORTED, alpha=LEVEL)] * 7 + [row(Verdict.SUPPORTED)]) == (
+        pytest.approx(7 * LEVEL)
     )
     for verdict, form, good in (
         (Verdict.SUPPORTED, "sibling", False), (Verdict.REFUTED, "sibling", True),

@@ -24,7 +24,7 @@ from toolkit.algorithms import (
     FedNest,
 )
 from toolkit.engines import graphed
-from toolkit.engines.tick import Tick, Unrepeatable
+from toolkit.engines.any_round import StepOfAnyRound, Unrepeatable
 from toolkit.federation import sampled_context
 
 ROUNDS = 4
@@ -67,7 +67,7 @@ def rounds(algorithm, problem, *, recorded, replicates=3, meddle=None, **more):
 
 
 def poison(recording):
-    for x in (*recording.state, *(draws.values for draws in recording.draws), *recording.made):
+    for x in (*recording.state, *(draws.values for draws in recording.draws), *recording.outputs):
         x.fill_(-(2**40)) if x.dtype == torch.int64 else x.fill_(torch.nan)
 
 
@@ -117,7 +117,9 @@ def test_what_differs_between_rounds_is_taken_step_by_step(algorithm, problem):
 def test_without_the_tick_a_decaying_step_size_would_be_frozen(monkeypatch):
     algorithm, problem = REFUSED[0]
     expected, _, _, _ = rounds(algorithm, problem, recorded=False)
-    monkeypatch.setattr("toolkit.engines.staged.Tick", lambda offset, steps: steps + offset)
+    monkeypatch.setattr(
+        "toolkit.engines.staged.StepOfAnyRound", lambda offset, steps: steps + offset
+    )
     made, _, _, _ = rounds(algorithm, problem, recorded=True)
     with pytest.raises(AssertionError):
         agree(made, expected)
@@ -172,15 +174,18 @@ def test_a_recording_ends_with_its_oracles():
 def test_a_tick_answers_what_all_rounds_but_the_first_agree_on():
     for steps in (1, 4, 6):
         for offset in range(steps):
-            tick, times = Tick(offset, steps=steps), [s * steps + offset for s in range(1, 5)]
+            step, times = (
+                StepOfAnyRound(offset, steps=steps),
+                [s * steps + offset for s in range(1, 5)],
+            )
             for divisor in (d for d in range(1, steps + 1) if steps % d == 0):
-                assert {tick % divisor} == {t % divisor for t in times}
-                assert {(tick + 1) % divisor} == {(t + 1) % divisor for t in times}
-            assert tick > 0
-            assert tick != 0
-            assert bool(tick)
-            assert tick - (tick - offset) == offset
-            assert tick >= steps + offset - 1
+                assert {step % divisor} == {t % divisor for t in times}
+                assert {(step + 1) % divisor} == {(t + 1) % divisor for t in times}
+            assert step > 0
+            assert step != 0
+            assert bool(step)
+            assert step - (step - offset) == offset
+            assert step >= steps + offset - 1
 
 
 @pytest.mark.parametrize(
@@ -201,7 +206,7 @@ def test_a_tick_answers_what_all_rounds_but_the_first_agree_on():
 def test_a_tick_refuses_what_differs_between_rounds(asked):
     asked(7)
     with pytest.raises(Unrepeatable):
-        asked(Tick(1, steps=3))
+        asked(StepOfAnyRound(1, steps=3))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU, for a real CUDA graph")

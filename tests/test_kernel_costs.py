@@ -16,7 +16,12 @@ from toolkit.draws import BLOCK
 from toolkit.federation import sampled_context
 from toolkit.kernels.registry import kernel_of
 
-COUNTED = ("kl-dro-local-steps", "local-scgdm-spans", "feddro-spans", "compositional-fedavg-spans")
+COUNTED = (
+    "kl-dro-local-steps",
+    "local-scgdm-stretches",
+    "feddro-stretches",
+    "compositional-fedavg-stretches",
+)
 PAIRS = [pair for name in COUNTED for pair in SERVED[name]]
 
 

@@ -52,19 +52,19 @@ SERVED = {
         (ComFedL(local_steps=2, batch=1, participation=0.5), KLDRO(clients=6, dim=1, samples=3)),
         (ComFedL(local_steps=1, step_size=0.01, batch=7), KLDRO(temperature=0.5, dim=17, ball=2.0)),
     ],
-    "local-scgdm-spans": [
+    "local-scgdm-stretches": [
         (LocalSCGDM(local_steps=3, momentum=4.0, inner_momentum=6.0), COMPOSED),
         (LocalSCGDM(local_steps=1, samples="one", averaged="mx"), NOISY),
         (LocalSCGDM(local_steps=4, averaged="", step_factor=0.3), BoundedComposition(dim=3)),
         (LocalSCGDM(local_steps=2, averaged="u"), BiasAmplification(heterogeneity="offsets")),
     ],
-    "compositional-fedavg-spans": [
+    "compositional-fedavg-stretches": [
         (CompositionalFedAvg(local_steps=3, sharing="case-1"), COMPOSED),
         (CompositionalFedAvg(local_steps=1), BiasAmplification()),
         (CompositionalFedAvg(local_steps=4, decay=1.5), BiasAmplification()),
         (CompositionalFedAvg(local_steps=2, sharing="every-step"), COMPOSED),
     ],
-    "feddro-spans": [
+    "feddro-stretches": [
         (FedDRO(local_steps=3, batch=2), COMPOSED),
         (FedDRO(local_steps=1, first_step="computed", batch=4), COMPOSED),
         (FedDRO(local_steps=2, embedding="given", embedding_error=0.4), AveragedComposition()),
@@ -162,10 +162,12 @@ def inside_and_outside(problem, algorithm, left, *, rounds, **context):
     ]  # fmt: skip
 
 
-SPANS = [(a, p) for name in sorted(SERVED) if name.endswith("spans") for a, p in SERVED[name]]
+STRETCHES = [
+    (a, p) for name in sorted(SERVED) if name.endswith("stretches") for a, p in SERVED[name]
+]
 
 
-@pytest.mark.parametrize(("algorithm", "problem"), SPANS)
+@pytest.mark.parametrize(("algorithm", "problem"), STRETCHES)
 @pytest.mark.parametrize(
     "left",
     [
@@ -181,7 +183,9 @@ SPANS = [(a, p) for name in sorted(SERVED) if name.endswith("spans") for a, p in
 )
 def test_a_measure_inside_a_kernel_is_the_one_outside(algorithm, problem, left, monkeypatch):
     left = of_states(left)
-    monkeypatch.setattr("toolkit.spans.ROOM", 4 * 64 * 3 * algorithm.local_steps)  # short stretches
+    monkeypatch.setattr(
+        "toolkit.stretches.ROOM", 4 * 64 * 3 * algorithm.local_steps
+    )  # short stretches
     made = inside_and_outside(problem, algorithm, left, rounds=7)
     np.testing.assert_allclose(made[0].values, made[1].values, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(made[0].parts, made[1].parts, rtol=1e-11, atol=1e-13)
@@ -206,9 +210,9 @@ def test_a_measure_that_looks_inside_is_taken_step_by_step(left):
 
 
 class StepByStep:
-    """Stands for a kernel that spans rounds: plain steps whose states are kept."""
+    """Stands for a kernel that runs stretches: plain steps whose states are kept."""
 
-    spans = True
+    many_rounds = True
 
     def __call__(self, ctx, oracles, algorithm, state, steps, *, record, among, **more):
         path, first = [], ctx.t
@@ -237,7 +241,7 @@ class StepByStep:
 )  # fmt: skip
 def test_a_measure_of_states_is_the_same_to_the_bit_many_moments_at_once(left, monkeypatch):
     """The states are the same, so nothing but the measure's own path can differ."""
-    monkeypatch.setattr("toolkit.spans.ROOM", 2_000)  # stretches of a few rounds
+    monkeypatch.setattr("toolkit.stretches.ROOM", 2_000)  # stretches of a few rounds
     monkeypatch.setattr("toolkit.federation.fused_for", lambda *given: StepByStep())
     algorithm, problem = LocalSCGDM(local_steps=3), BoundedComposition(
         clients=3, inner_curvature=0.4, inner_value_noise=0.3, heterogeneity=1.0

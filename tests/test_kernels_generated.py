@@ -78,7 +78,7 @@ def test_a_round_with_another_parameter_is_told_apart(name, field):
     for algorithm in (case.algorithm, other):
         tau = algorithm.local_steps
         run = replace(case, algorithm=algorithm, first=2 * tau, steps=2 * tau)
-        run = run if case.kernel.spans else replace(run, steps=tau)
+        run = run if case.kernel.many_rounds else replace(run, steps=tau)
         ends.append(run.plain(start)[0][-1])
     (made, *_), _ = replace(case, steps=len_of(case)).fused(start, "numba")
 
@@ -89,13 +89,13 @@ def test_a_round_with_another_parameter_is_told_apart(name, field):
 
 
 def len_of(case):
-    return case.algorithm.local_steps * (2 if case.kernel.spans else 1)
+    return case.algorithm.local_steps * (2 if case.kernel.many_rounds else 1)
 
 
-SPANS = [name for name in KERNELS if simplest(name).kernel.spans]
+STRETCHES = [name for name in KERNELS if simplest(name).kernel.many_rounds]
 
 
-@pytest.mark.parametrize("name", SPANS)
+@pytest.mark.parametrize("name", STRETCHES)
 @settings(max_examples=20)
 @given(data=st.data(), threads=st.integers(2, 3))
 def test_replicates_on_several_threads_are_the_same_to_the_bit(name, data, threads):
@@ -113,7 +113,7 @@ def test_replicates_on_several_threads_are_the_same_to_the_bit(name, data, threa
         assert all(torch.equal(a, b) for a, b in zip(whole, path, strict=True))
 
 
-@pytest.mark.parametrize("name", SPANS)
+@pytest.mark.parametrize("name", STRETCHES)
 def test_fields_that_nobody_wants_recorded_are_left_out(name):
     case = replace(simplest(name), steps=3, record="mean")
     every = case.fused(case.state(), "numba")[0][2]
@@ -123,7 +123,7 @@ def test_fields_that_nobody_wants_recorded_are_left_out(name):
         assert sum(len(x) for x in path) == case.steps
 
 
-@pytest.mark.parametrize("name", SPANS)
+@pytest.mark.parametrize("name", STRETCHES)
 def test_random_rounding_moves_a_state_by_units_in_its_last_place(name):
     case = replace(simplest(name), steps=2, first=1, replicates=64)
     start = case.state()
@@ -174,7 +174,7 @@ def test_the_data_of_other_clients_are_refused(name):
     case = simplest(name)
     start, ctx = case.state(), case.context()
     few = case.problem.oracles(case.dtype, "cpu", range(ctx.clients - 1))
-    more = {"record": ""} if case.kernel.spans else {}
+    more = {"record": ""} if case.kernel.many_rounds else {}
     for variant in case.kernel.variants.values():
         if variant.device == "cpu":
             with pytest.raises(DriftproofError, match="oracles"):

@@ -281,7 +281,7 @@ def test_too_many_outcomes_of_a_step_are_inconclusive(monkeypatch):
     assert measure_block(conditional_claim(lambda c: 1), LONG, 0, 0).kind == "too many atoms"
 
 
-# the branched engine against hands ------------------------------------------------------------
+# the branched context against hands -----------------------------------------------------------
 
 PAIR = BoundedComposition(
     clients=2, inner_value_noise=0.3, outer_gradient_noise=0.5, heterogeneity=0.4, distance=0.6
@@ -592,7 +592,7 @@ def test_a_run_with_noise_falls_back_to_enumeration():
         counting = EnumeratedContext(problem.clients, limit=4096)
         run(problem, method, counting, rounds=2, left=left)
         again = run(problem, method, counting.enumerate(), rounds=2, left=left)
-        assert made.values.shape[1] == counting.found > 1
+        assert made.values.shape[1] == counting.atom_count > 1
         np.testing.assert_array_equal(made.values, again.values)
         np.testing.assert_array_equal(made.weights, again.weights)
         assert (made.rounds, made.reals) == (again.rounds, again.reals)

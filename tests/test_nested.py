@@ -179,7 +179,7 @@ CLIENTS = {
 
 
 class Chance:
-    """What one replicate of the federation drew, by name, tick and client."""
+    """What one replicate of the federation drew, by name, step and client."""
 
     def __init__(self, problem, algorithm, replicate):
         self._ctx = sampled_context(problem, NAMES, replicates=REPLICATES)
@@ -739,7 +739,7 @@ def test_a_single_level_problem_is_one_without_cross_derivatives(participation, 
 
     x, _ = path(noisy, FedOut(participation=participation, **shared))
     torch.testing.assert_close(x, models(noisy), rtol=1e-13, atol=1e-14)
-    if participation == 1.0:  # cohorts are keyed by the tick, which FedInn's steps move
+    if participation == 1.0:  # cohorts are keyed by the step, which FedInn's steps move
         quiet = decoupled()
         x, y = path(quiet, FedNest(inner_steps=2, **shared))
         torch.testing.assert_close(x, models(quiet), rtol=1e-13, atol=1e-14)

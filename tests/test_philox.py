@@ -161,7 +161,7 @@ def test_where_draws_are_not_words_a_stream_asks_the_engine():
         NoiselessContext(2, dtype=torch.float64, device="cpu").draws(law, "xi", 0, 3)
     counting = EnumeratedContext(2, limit=9**12)
     assert counting.draws(law, "xi", 0, 3).shape == (3, 2, 2, 1)
-    assert counting.found == 9 ** (3 * 2 * 2)
+    assert counting.atom_count == 9 ** (3 * 2 * 2)
 
 
 def test_nothing_is_drawn_of_no_law():

@@ -98,10 +98,10 @@ def test_an_exponent_of_its_own_is_refused():
 
 @pytest.mark.parametrize("name", RATES)
 def test_what_a_page_shows_of_a_rate_is_its_order(name):
-    from verifiers.verify import described
+    from verifiers.verify import claim_entry
 
     leaf = leaves("claim")[name]
-    held, shown = leaf.load(), described(leaf)["forms"]
+    held, shown = leaf.load(), claim_entry(leaf)["forms"]
     for form in held.forms:
         if form.form != "sibling" and isinstance(form.right, Schedule):
             assert form.right.latex() in shown[form.key]

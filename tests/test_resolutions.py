@@ -77,5 +77,5 @@ def test_a_right_side_below_a_hundredth_of_the_range_asks_for_a_sharper_range(ri
 
 
 def test_the_numbers_that_the_docs_promise():
-    assert bounds.ALPHA == 1e-5
+    assert bounds.LEVEL == 1e-5
     assert bounds.MOST == BUDGETS["full"] * BLOCK == 16_384

@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 
 from toolkit.statistics import exceeds, interval, log_wealth, lower_bound, replicates_needed
 
-ALPHA, LENGTH, TRIALS = 0.05, 512, 1000
+LEVEL, LENGTH, TRIALS = 0.05, 512, 1000
 PEEKS = range(16, LENGTH + 1, 16)
 
 
@@ -29,18 +29,18 @@ def peeking_z_test(x, mean, alpha):
 
 
 def errors(test, mean, seed):
-    return sum(any(test(x[:n], mean, ALPHA) for n in PEEKS) for x in trials(mean, seed))
+    return sum(any(test(x[:n], mean, LEVEL) for n in PEEKS) for x in trials(mean, seed))
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.5, 0.9])
 def test_true_means_are_rejected_at_most_as_often_as_promised(mean):
     """At the boundary, under optional stopping: no more errors than alpha, up to 1 in 10⁴."""
-    most = binom.ppf(1 - 1e-4, TRIALS, ALPHA)
+    most = binom.ppf(1 - 1e-4, TRIALS, LEVEL)
     assert errors(exceeds, mean, seed=7) <= most
 
 
 def test_a_peeking_z_test_fails_the_same_check():
-    most = binom.ppf(1 - 1e-4, TRIALS, ALPHA)
+    most = binom.ppf(1 - 1e-4, TRIALS, LEVEL)
     assert errors(peeking_z_test, 0.5, seed=7) > most
 
 
@@ -101,13 +101,13 @@ def test_verdicts_on_simulated_claims_err_no_more_often_than_promised(sampler):
     ]
     assert sum(rate.claims for rate in rates) == 666
     for rate in rates:
-        assert rate.wrong <= binom.ppf(1 - 1e-4, rate.claims, calibration.ALPHA), rate
+        assert rate.wrong <= binom.ppf(1 - 1e-4, rate.claims, calibration.TEST_LEVEL), rate
     peeked = [
         rate.share
         for rate in calibration.wrong_refutations(calibration.peeking, claims=111)
         if rate.sampler == sampler and rate.distance == "at the boundary"
     ]
-    assert max(peeked) > 2 * calibration.ALPHA
+    assert max(peeked) > 2 * calibration.TEST_LEVEL
 
 
 def test_a_path_of_wealth_ends_where_the_test_does():

@@ -114,7 +114,7 @@ def test_the_communication_table(method, stated):
 
 
 def test_the_counted_rounds_are_those_of_the_series_that_are_drawn():
-    """Two routes: the draws of N', and the batched engine's count of one replicate."""
+    """Two routes: the draws of N', and the batched context's count of one replicate."""
     case = Case(QuadraticBilevel(), FedNest(terms=6, inner_calls=2, inner_steps=2), 30)
     ctx = sampled_context(case.problem, ("counted",), replicates=1)
     run(case.problem, case.algorithm, ctx, rounds=case.rounds)
@@ -291,7 +291,7 @@ def test_alset_is_not_fed_the_clients_own_arrays():
 
 
 def test_the_lengths_are_those_that_the_series_drew():
-    """A series of N' + 1 averages is what the batched engine counts."""
+    """A series of N' + 1 averages is what the batched context counts."""
     case = Case(QuadraticBilevel(), FedIHGP(terms=7), 20)
     ctx = sampled_context(case.problem, ("counted",), replicates=1)
     run(case.problem, case.algorithm, ctx, rounds=case.rounds)

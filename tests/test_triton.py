@@ -239,7 +239,7 @@ def test_the_law_refuses_other_draws():
     """A negative control: one step later in the stream, the end is another."""
     for algorithm, problem in ((LocalSCGDM(), NOISY), (ComFedL(), KLDRO())):
         one, other = Run(algorithm, problem, 3, t=1), Run(algorithm, problem, 3, t=2)
-        more = {"record": ""} if one.variant.spans else {}
+        more = {"record": ""} if one.variant.many_rounds else {}
         with pytest.raises(AssertionError):
             agree(one.fused(1, **more)[0], other.plain(1)[0][-1])
 
@@ -263,7 +263,7 @@ def test_the_law_refuses_other_draws():
 def test_the_federation_gives_the_same_measures(algorithm, problem, left, monkeypatch):
     kernel = kernel_of(algorithm, problem)
     variant = replace(kernel.variants["triton"], device=DEVICE)
-    monkeypatch.setattr("toolkit.spans.ROOM", 64)  # stretches of a few steps
+    monkeypatch.setattr("toolkit.stretches.ROOM", 64)  # stretches of a few steps
     ends = []
     for taken in (variant, None):
         monkeypatch.setattr("toolkit.federation.fused_for", lambda *of, taken=taken: taken)
@@ -323,7 +323,7 @@ def test_a_recorded_launch_draws_what_its_round_draws(algorithm, problem):
         agree(one.state, other.state)
         assert reach == pytest.approx(met if bounded else 0.0, rel=1e-12)
         recording = next(iter(graphed._RECORDED[one.oracles].values()))
-        for x in (*recording.state, *recording.made):
+        for x in (*recording.state, *recording.outputs):
             x.fill_(torch.nan)
     assert (one.ctx.rounds, one.ctx.reals) == (other.ctx.rounds, other.ctx.reals)
 
@@ -399,5 +399,5 @@ def test_large_sizes_on_a_gpu_equal_plain_steps_on_the_processor(algorithm, prob
     other = Run(algorithm, problem, 64, device="cpu")
     other.state = type(one.state)(*(x.cpu().double() for x in one.state))
     steps = algorithm.local_steps
-    made = one.fused(steps, **({"record": ""} if one.variant.spans else {}))[0]
+    made = one.fused(steps, **({"record": ""} if one.variant.many_rounds else {}))[0]
     agree([x.cpu() for x in made], other.plain(steps)[0][-1], dtype)

@@ -61,7 +61,7 @@ ON_THE_WIRE = [
 
 
 def batched(problem, algorithm, names, *, rounds, replicates=1):
-    """Return client 0's iterates and the outcome of the batched engine."""
+    """Return client 0's iterates and the outcome of the batched context."""
     kept = []
     ctx = sampled_context(problem, names, replicates=replicates)
     made = run(
@@ -220,7 +220,7 @@ def test_a_client_that_fails_is_named_and_ends_the_run(fault, tmp_path):
     assert re.search(said, failure.got)
     assert failure.wanted
     assert failure.remedy
-    # what was done: three rounds, and the iterates of the batched engine until there
+    # what was done: three rounds, and the iterates of the batched context until there
     iterates, _ = batched(SADDLE, FedAvg(local_steps=1), ("f",), rounds=3)
     assert failure.done.rounds == 3
     np.testing.assert_allclose(failure.done.iterates[:4], iterates, rtol=1e-13)

@@ -72,7 +72,7 @@ def main() -> None:
     for dtype in (torch.float64, torch.float32):
         for algorithm, problem, replicates in COMPILED:
             run = Run(algorithm, problem, replicates, dtype=dtype, device="cpu")
-            many = {"record": "mean", "jitter": 0} if run.variant.spans else {}
+            many = {"record": "mean", "jitter": 0} if run.variant.many_rounds else {}
             run.fused(2, **many)
             made[-1] |= {"case": f"{algorithm} {problem}", "dtype": str(dtype)}
     for found in made:

@@ -49,7 +49,7 @@ class Collective(Protocol):
 
 @runtime_checkable
 class Context(Collective, Protocol):
-    """What an engine gives to an algorithm."""
+    """What an algorithm runs in: draws, averages, cohorts and the number of the step."""
 
     t: int
 
@@ -111,7 +111,7 @@ class Algorithm(Parameters, ABC):
 
     @abstractmethod
     def step(self, ctx: Context, oracles: Any, state: Any) -> Any:
-        """Advance one tick of the paper's index: one local step, with whatever sharing it has."""
+        """Take one step of the paper's index: a local step, with whatever sharing it has."""
 
     def cohort_size(self, clients: int) -> int:
         """Return m, how many clients take part in a round, at least one."""
@@ -129,8 +129,8 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
     """
 
     def decorate(cls: type[A]) -> type[A]:
-        made = dataclass(frozen=True, kw_only=True)(cls)
-        made.leaf_name, made.leaf_source = name, source
-        return made
+        decorated = dataclass(frozen=True, kw_only=True)(cls)
+        decorated.leaf_name, decorated.leaf_source = name, source
+        return decorated
 
     return decorate

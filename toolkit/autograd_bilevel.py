@@ -123,8 +123,8 @@ class AutogradBilevel:
         """Return ∇²_yy g_i(x, y; ζ) v, [clients, lower_dim, replicates]."""
 
         def product(sample: Sample, share: Tensor, x: Tensor, y: Tensor, v: Tensor) -> Tensor:
-            made: Tensor = jvp(lambda y: self._g_y(x, y, sample, share), (y,), (v,))[1]
-            return made
+            hessian_v: Tensor = jvp(lambda y: self._g_y(x, y, sample, share), (y,), (v,))[1]
+            return hessian_v
 
         return self._lower_data.apply(product, zeta, x, y, v)
 
@@ -132,8 +132,8 @@ class AutogradBilevel:
         """Return ∇²_xy g_i(x, y; ζ) v, [clients, upper_dim, replicates]."""
 
         def product(sample: Sample, share: Tensor, x: Tensor, y: Tensor, v: Tensor) -> Tensor:
-            made: Tensor = vjp(lambda x: self._g_y(x, y, sample, share), x)[1](v)[0]
-            return made
+            cross_v: Tensor = vjp(lambda x: self._g_y(x, y, sample, share), x)[1](v)[0]
+            return cross_v
 
         return self._lower_data.apply(product, zeta, x, y, v)
 
@@ -176,8 +176,8 @@ class _Held:
         places = (along, None) + (1,) * len(points)
         over_replicates = vmap(function, in_dims=places, out_dims=-1)
         # forward mode writes to its points, which an average hands out as views of one
-        made: Tensor = vmap(over_replicates)(taken, share, *(p.contiguous() for p in points))
-        return made
+        values: Tensor = vmap(over_replicates)(taken, share, *(p.contiguous() for p in points))
+        return values
 
 
 def _mean(function: PerSample) -> Derivative:
@@ -195,5 +195,5 @@ def _load_forward_mode() -> None:
 
 
 def _cast(part: Any, dtype: torch.dtype) -> Tensor:
-    made = torch.as_tensor(part)
-    return made.to(dtype) if made.is_floating_point() else made
+    tensor = torch.as_tensor(part)
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor

@@ -163,5 +163,5 @@ class BilevelProblem(Problem):
         key = (x.dtype, str(x.device))
         if key not in self._held:
             self._held[key] = self.oracles(*key)
-        made: Bilevel = self._held[key]
-        return made
+        oracles: Bilevel = self._held[key]
+        return oracles

@@ -185,8 +185,10 @@ class Letters:
         if letter not in self.used:
             import sympy
 
-            held = self.notation if isinstance(self.notation, Notation) else Notation(self.notation)
-            known = {} if self.bare else dict.fromkeys(held.sign(letter).split(), True)
+            notation = (
+                self.notation if isinstance(self.notation, Notation) else Notation(self.notation)
+            )
+            known = {} if self.bare else dict.fromkeys(notation.sign(letter).split(), True)
             self.used[letter] = sympy.Symbol(letter, **known)
         return self.used[letter]
 
@@ -223,22 +225,22 @@ def evaluate(expression: Any, notation: Mapping[str, str], roles: Mapping[str, f
         _check_sign(symbol, value, notation[symbol.name])
     with mpmath.workdps(30):
         try:
-            made = compiled(*(mpmath.mpf(float(value)) for value in values))
+            number = compiled(*(mpmath.mpf(float(value)) for value in values))
         except (ZeroDivisionError, ValueError, OverflowError) as error:
-            made, told = mpmath.nan, str(error) or "no number (a division by zero)"
+            number, shown = mpmath.nan, str(error) or "no number (a division by zero)"
         else:
-            told = str(made)
-        if isinstance(made, mpmath.mpc) and made.imag == 0:
-            made = made.real
-        if isinstance(made, mpmath.mpc) or mpmath.isnan(made) or mpmath.isinf(made):
+            shown = str(number)
+        if isinstance(number, mpmath.mpc) and number.imag == 0:
+            number = number.real
+        if isinstance(number, mpmath.mpc) or mpmath.isnan(number) or mpmath.isinf(number):
             pairs = zip(symbols, values, strict=True)
             given = ", ".join(f"{symbol} = {value:g}" for symbol, value in pairs)
             raise DriftproofError(
-                f"{expression} is {told} at {given or 'every case'}",
+                f"{expression} is {shown} at {given or 'every case'}",
                 "a real number on each case",
                 "leave out the cases where it is none, or mend the formula",
             )
-        return float(made)
+        return float(number)
 
 
 def _check_sign(symbol: Any, value: float, role: str) -> None:

@@ -101,7 +101,7 @@ def leaves(kind: str) -> Mapping[str, Leaf]:
     """Return every leaf of one kind by name, in the order of names."""
     packages = [KINDS[kind].package]
     packages += [point.value for point in entry_points(group="driftproof")]
-    found: dict[str, Leaf] = {}
+    by_name: dict[str, Leaf] = {}
     for package in packages:
         folder = package_folder(package)
         for path in sorted(folder.rglob("*.py")):
@@ -109,15 +109,15 @@ def leaves(kind: str) -> Mapping[str, Leaf]:
                 continue
             module = ".".join((package, *path.relative_to(folder).with_suffix("").parts))
             for leaf in leaves_in(path, kind, module=module):
-                if leaf.name in found:
+                if leaf.name in by_name:
                     raise DriftproofError(
                         f"two {KINDS[kind].plural} are called {leaf.name!r}: "
-                        f"{found[leaf.name].path} and {path}",
+                        f"{by_name[leaf.name].path} and {path}",
                         "a name of its own for each leaf",
                         "rename one of them",
                     )
-                found[leaf.name] = leaf
-    return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
+                by_name[leaf.name] = leaf
+    return dict(sorted(by_name.items(), key=lambda item: _natural(item[0])))
 
 
 def find(kind: str, name: str) -> Leaf:
@@ -127,12 +127,12 @@ def find(kind: str, name: str) -> Leaf:
         DriftproofError: there is none (the nearest names are offered), or the file has several.
     """
     if name.endswith(".py"):
-        held = list(leaves_in(Path(name).resolve(), kind))
-        if len(held) != 1:
+        choices = list(leaves_in(Path(name).resolve(), kind))
+        if len(choices) != 1:
             raise DriftproofError(
-                f"{name} has {len(held)} {KINDS[kind].plural}", "one", "one file for each"
+                f"{name} has {len(choices)} {KINDS[kind].plural}", "one", "one file for each"
             )
-        return held[0]
+        return choices[0]
     known = leaves(kind)
     if name not in known:
         raise unknown_name(kind, name, known)
@@ -224,9 +224,9 @@ def is_own(module: str) -> bool:
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
     parse(path)
-    told = shadowing.beside(path)
-    if told is not None:
-        raise DriftproofError(*told)
+    shadowed = shadowing.beside(path)
+    if shadowed is not None:
+        raise DriftproofError(*shadowed)
     entering(path)
     may_not_fork()
     name = f"{OWN}.{path.stem}"

@@ -2,7 +2,7 @@
 
 A draw is a function of (seed, case, name of the draw, block of replicates, step, client) and of
 nothing else: the 64-bit words come from Philox, a counter-based generator, whose key is a hash of
-the names and whose counter is (block, step, client). So a draw is the same whichever engine asks,
+the names and whose counter is (block, step, client). So a draw is the same whichever context asks,
 in whichever order, on whichever number of workers, and one client can be drawn without the others.
 """
 
@@ -115,7 +115,7 @@ class Indices:
         return ((half * counts) >> np.uint64(32)).astype(np.int64)
 
 
-class TooManyAtoms(Exception):  # noqa: N818 - a signal between engine and judge, never shown
+class TooManyAtoms(Exception):  # noqa: N818 - a signal between context and judge, never shown
     """The noise has more atoms than the limit; its expectation has to be sampled."""
 
 
@@ -172,8 +172,8 @@ class Subset:
         taken = keys <= np.partition(keys, self.size - 1, axis=0)[self.size - 1]
         if np.any(taken.sum(0) != self.size):  # two keys are equal: the first client goes first
             taken = keys.argsort(0, kind="stable").argsort(0, kind="stable") < self.size
-        made: np.ndarray = taken.astype(np.float64)[None]
-        return made
+        indicators: np.ndarray = taken.astype(np.float64)[None]
+        return indicators
 
 
 @cache

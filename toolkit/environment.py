@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from toolkit.errors import DriftproofError, MissingError
+
 PACKAGES = (
     "driftproof",
     "numpy",
@@ -37,6 +39,29 @@ def environment(device: str, workers: int, packages: Sequence[str] = PACKAGES) -
         "workers": workers,
         **versions,
     }
+
+
+def check_device(device: str) -> None:
+    """Raise unless torch can compute on a device: cpu, cuda or cuda:1, say.
+
+    Raises:
+        DriftproofError: it is another kind of device.
+        MissingError: it is not there.
+    """
+    if device == "cpu":
+        return
+    if device.partition(":")[0] != "cuda":
+        raise DriftproofError(f"device {device!r}", "cpu, cuda or cuda:1, say", "pass one of them")
+    import torch
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise MissingError(
+            f"device {device!r}: {str(error).splitlines()[0]}",
+            "a device that torch can use",
+            "leave out --device, or run on a machine with a GPU",
+        ) from error
 
 
 def processor() -> str:

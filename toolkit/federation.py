@@ -1,4 +1,4 @@
-"""Federation: runs any algorithm on any problem in any engine, and takes a measure on the way."""
+"""Federation: runs any algorithm on any problem in any context, and takes a measure on the way."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from toolkit.oracles import OFFERS
 from toolkit.problem import Problem
 from toolkit.recorder import Recorder
 from toolkit.rounded import shaken
-from toolkit.spans import finite, span
+from toolkit.stretches import finite, run_stretches
 
 
 @dataclass(frozen=True)
@@ -131,11 +131,13 @@ def run(
     bad_step = None
     fused = fused_for(algorithm, problem, ctx) if kernels else None
     between = watch is None and (recorder is None or recorder.seen_between)
-    if fused is not None and fused.spans and between:
-        state, met, bad_step = span(fused, begin, algorithm, oracles, recorder, rounds, jitter)
+    if fused is not None and fused.many_rounds and between:
+        state, met, bad_step = run_stretches(
+            fused, begin, algorithm, oracles, recorder, rounds, jitter
+        )
         return _outcome(ctx, recorder, bad_step, max(reach, met), state)
     by_rounds = recorder is None or recorder.how in (("each", "round"), ("average", "round"))
-    if fused is not None and (fused.spans or shake is not None or not by_rounds):
+    if fused is not None and (fused.many_rounds or shake is not None or not by_rounds):
         fused = None
     previous = state
     for s in range(rounds):
@@ -322,6 +324,6 @@ def run_exactly(
         return run(problem, algorithm, quiet, **common)
     counting = EnumeratedContext(problem.clients, limit=limit, dtype=dtype, device=device)
     single = run(problem, algorithm, counting, **common)
-    if counting.found == 1 and copies == 1:
+    if counting.atom_count == 1 and copies == 1:
         return single
     return run(problem, algorithm, counting.enumerate(dtype, copies), **common)

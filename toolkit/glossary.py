@@ -68,8 +68,8 @@ class Role:
 
 def meanings() -> Iterator[tuple[str, str, str]]:
     """Yield every role's name, kind and meaning."""
-    for kind, held in (("constant", ROLES), ("run", RUN_ROLES), ("parameter", PARAMETERS)):
-        for name, meaning in held.items():
+    for kind, table in (("constant", ROLES), ("run", RUN_ROLES), ("parameter", PARAMETERS)):
+        for name, meaning in table.items():
             yield name, kind, meaning
 
 
@@ -97,21 +97,21 @@ def roles() -> tuple[Role, ...]:
 @cache
 def notations() -> Mapping[str, Mapping[str, str]]:
     """Return the notation of every algorithm and problem that has one: letter → role."""
-    made = {
+    by_name = {
         name: dict(leaf.load().notation)
         for kind in ("algorithm", "problem")
         for name, leaf in leaves(kind).items()
     }
-    return {name: notation for name, notation in made.items() if notation}
+    return {name: notation for name, notation in by_name.items() if notation}
 
 
 def alike() -> dict[str, Mapping[str, str]]:
     """Return the notations, those who share one named together."""
-    made: dict[str, Mapping[str, str]] = {}
+    by_owners: dict[str, Mapping[str, str]] = {}
     for notation in notations().values():
-        owners = [name for name, held in notations().items() if held == notation]
-        made[", ".join(owners)] = dict(sorted(notation.items()))
-    return made
+        owners = [name for name, other in notations().items() if other == notation]
+        by_owners[", ".join(owners)] = dict(sorted(notation.items()))
+    return by_owners
 
 
 HEADS: Mapping[str, str] = {
@@ -147,8 +147,8 @@ def _cell(letters: Mapping[str, tuple[str, ...]]) -> str:
 def written_into(text: str) -> str:
     """Return a page with its tables made anew."""
     begin, end = map(re.escape, MARKS)
-    made = f"{MARKS[0]}\n{rendered()}\n{MARKS[1]}"
-    return re.sub(f"{begin}.*{end}", lambda _: made, text, flags=re.S)
+    section = f"{MARKS[0]}\n{rendered()}\n{MARKS[1]}"
+    return re.sub(f"{begin}.*{end}", lambda _: section, text, flags=re.S)
 
 
 if __name__ == "__main__":

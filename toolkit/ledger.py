@@ -57,12 +57,12 @@ class Ledger:
         tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
         if tables and "meta" not in tables:
             raise sqlite3.DatabaseError("a SQLite file, but not a ledger")
-        found = self.meta("schema") if tables else None
-        if found is not None and not found.isdigit():
-            raise sqlite3.DatabaseError(f"version {found!r}")
-        if found is not None and int(found) > SCHEMA:
+        version = self.meta("schema") if tables else None
+        if version is not None and not version.isdigit():
+            raise sqlite3.DatabaseError(f"version {version!r}")
+        if version is not None and int(version) > SCHEMA:
             raise DriftproofError(
-                f"{self.path} was written by a newer driftproof (ledger version {found})",
+                f"{self.path} was written by a newer driftproof (ledger version {version})",
                 f"version {SCHEMA} or older",
                 "upgrade driftproof, or name another --out; the ledger was not touched",
             )
@@ -76,15 +76,15 @@ class Ledger:
 
     def meta(self, name: str) -> str | None:
         """Return a value kept about the ledger itself."""
-        found = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        return found[0] if found else None
+        entry = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return entry[0] if entry else None
 
     def unit(self, key: str) -> tuple[bytes, float] | None:
         """Return a finished unit and its seconds, or None."""
         with self._guard():
             query = "SELECT blob, seconds FROM units WHERE key = ?"
-            found: tuple[bytes, float] | None = self._db.execute(query, (key,)).fetchone()
-            return found
+            entry: tuple[bytes, float] | None = self._db.execute(query, (key,)).fetchone()
+            return entry
 
     def keep(self, key: str, blob: bytes, seconds: float) -> None:
         """Commit a finished unit."""
@@ -120,25 +120,25 @@ class Ledger:
     def latest(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Return the head and the rows of the last finished run."""
         with self._guard():
-            found = self._db.execute(
+            newest = self._db.execute(
                 "SELECT id, head FROM runs WHERE done = 1 ORDER BY id DESC LIMIT 1"
             ).fetchone()
-            if found is None:
+            if newest is None:
                 raise DriftproofError(
                     f"{self.path} has no finished run",
                     "at least one",
                     "finish it: driftproof verify --resume with the same --out",
                 )
             rows = self._db.execute(
-                "SELECT row FROM rows WHERE run = ? ORDER BY position", found[:1]
+                "SELECT row FROM rows WHERE run = ? ORDER BY position", newest[:1]
             )
             try:
-                head, held = json.loads(found[1]), [json.loads(row) for (row,) in rows]
+                head, judged = json.loads(newest[1]), [json.loads(row) for (row,) in rows]
                 if not isinstance(head, dict):
                     raise ValueError(f"a head that is {type(head).__name__}")
             except ValueError as error:
                 raise sqlite3.DatabaseError(f"a row that is no JSON ({error})") from error
-            return head, held
+            return head, judged
 
     def close(self) -> None:
         """Close the file, and let other runs write here."""
@@ -189,16 +189,16 @@ def _locked(path: Path) -> TextIO | None:
         import fcntl
     except ImportError:  # not on Windows
         return None
-    held = path.with_name(".lock").open("w")
+    lock = path.with_name(".lock").open("w")
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        held.close()
+        lock.close()
         raise DriftproofError(
             f"another run is writing to {path.parent}",
             "a folder for each run",
             "wait for it to end, or name another --out",
         ) from error
     # a worker that outlives a killed run by a moment must not hold its lock
-    os.register_at_fork(after_in_child=held.close)
-    return held
+    os.register_at_fork(after_in_child=lock.close)
+    return lock

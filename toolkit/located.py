@@ -31,11 +31,15 @@ def located(error: BaseException, path: Path) -> DriftproofError:
         if error.got.startswith(str(path)):
             return error
         return type(error)(f"{lead}: {error.got}{shown}", error.wanted, error.remedy)
-    told = f"{lead}: {type(error).__name__}: {error}{shown}"
+    message = f"{lead}: {type(error).__name__}: {error}{shown}"
     meant = suggestions(error, frame)
     if meant:
-        return DriftproofError(told, "a name that there is", f"did you mean {' or '.join(meant)}?")
-    return DriftproofError(told, "a file that runs", "mend it; --debug shows the whole traceback")
+        return DriftproofError(
+            message, "a name that there is", f"did you mean {' or '.join(meant)}?"
+        )
+    return DriftproofError(
+        message, "a file that runs", "mend it; --debug shows the whole traceback"
+    )
 
 
 def _last_in(error: BaseException, path: Path) -> tuple[int, FrameType | None]:
@@ -62,8 +66,8 @@ def suggestions(error: BaseException, frame: FrameType | None) -> list[str]:
 def _asked_for(error: BaseException, frame: FrameType | None) -> tuple[str, Iterable[str]]:
     """Return a name that was not there, and those that were."""
     if isinstance(error, ImportError) and (error.name or "").split(".")[0] in PACKAGES:
-        found = re.search(r"cannot import name '(\w+)'", str(error))
-        return (found[1], _names_in(error.name or "")) if found else ("", ())
+        match = re.search(r"cannot import name '(\w+)'", str(error))
+        return (match[1], _names_in(error.name or "")) if match else ("", ())
     if isinstance(error, AttributeError) and error.obj is not None:
         return error.name or "", dir(error.obj)
     if frame is None:
@@ -73,9 +77,9 @@ def _asked_for(error: BaseException, frame: FrameType | None) -> tuple[str, Iter
     keyword = re.search(
         r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error)
     )
-    made = frame.f_globals.get(keyword[1]) if keyword else None
-    if keyword and dataclasses.is_dataclass(made):
-        return keyword[2], [field.name for field in dataclasses.fields(made)]
+    called = frame.f_globals.get(keyword[1]) if keyword else None
+    if keyword and dataclasses.is_dataclass(called):
+        return keyword[2], [field.name for field in dataclasses.fields(called)]
     return "", ()
 
 

@@ -120,10 +120,10 @@ def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Te
     *axes, value = axes_and_value
     by_client = how != "average" and axes[-1:] == ["client"]
     axes = axes[:-1] if by_client else axes
-    for called, held in {"": value, **parts}.items():
-        if not isinstance(held, Tensor):
+    for called, part in {"": value, **parts}.items():
+        if not isinstance(part, Tensor):
             raise DriftproofError(
-                f"{how}(…) of {held!r}" + (f" as {called}" if called else ""),
+                f"{how}(…) of {part!r}" + (f" as {called}" if called else ""),
                 "a number for each replicate: a tensor [replicates]",
                 'reduce something that view gives: sq(view.mean("w")), say',
             )
@@ -137,7 +137,7 @@ def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Te
 
 
 class Moment(NamedTuple):
-    """A moment of a run, as an engine hands it to a measure.
+    """A moment of a run, as a context hands it to a measure.
 
     Attributes:
         problem: the problem, for ``objective`` and ``gradient``.
@@ -260,13 +260,13 @@ class States:
 
     def own_gradients(self, x: Tensor) -> Tensor:
         """Return each ∇F^i at its own x, exactly: [clients, dim, replicates] → the same."""
-        made: Tensor = self.problem.own_gradients(self._point("own_gradients", x, own=True))
-        return made
+        gradients: Tensor = self.problem.own_gradients(self._point("own_gradients", x, own=True))
+        return gradients
 
     def inner_values(self, x: Tensor) -> Tensor:
         """Return each client's expected inner value at its own x: [clients, inner_dim, …]."""
-        made: Tensor = self.problem.inner_values(self._point("inner_values", x, own=True))
-        return made
+        values: Tensor = self.problem.inner_values(self._point("inner_values", x, own=True))
+        return values
 
     def objective(self, x: Tensor) -> Tensor:
         """Return F(x), exactly, for x of shape [dim, replicates]: [replicates]."""

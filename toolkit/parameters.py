@@ -129,7 +129,9 @@ def constraints(cls: type) -> Mapping[str, Constraint]:
         for name, annotation in inspect.get_annotations(parent).items():
             said[name] = _constraint(annotation, names)
     fields = ((f.name, said.get(f.name)) for f in dataclasses.fields(cls))
-    _KNOWN[cls] = MappingProxyType({name: told for name, told in fields if told is not None})
+    _KNOWN[cls] = MappingProxyType(
+        {name: constraint for name, constraint in fields if constraint is not None}
+    )
     return _KNOWN[cls]
 
 
@@ -196,7 +198,7 @@ class Parameters:
         >>> ComFedL().required_signs["step_size"], ComFedL().required_signs["batch"]
         ('positive', 'positive integer')
         """
-        signs = {name: held.sign for name, held in constraints(type(self)).items()}
+        signs = {name: constraint.sign for name, constraint in constraints(type(self)).items()}
         return {name: sign for name, sign in signs.items() if sign}
 
     def values(self) -> dict[str, Any]:

@@ -77,11 +77,11 @@ def many(
         key: ``Words.key``.
         lanes: counters a client and step.
     """
-    made = np.empty((len(steps), len(clients) * lanes * 4), np.uint64)
-    fill = _fill if made.size < MANY else _fill_in_parallel
+    words = np.empty((len(steps), len(clients) * lanes * 4), np.uint64)
+    fill = _fill if words.size < MANY else _fill_in_parallel
     k0, k1 = (np.uint64(word) for word in key)
-    fill(made, k0, k1, block, steps.start, steps.step, clients.start * lanes)
-    return made.reshape(len(steps), len(clients), lanes * 4)
+    fill(words, k0, k1, block, steps.start, steps.step, clients.start * lanes)
+    return words.reshape(len(steps), len(clients), lanes * 4)
 
 
 @numba.njit(cache=True)

@@ -145,8 +145,8 @@ def problem(*, name: str, source: str, statement: str) -> Callable[[type[P]], ty
     """
 
     def decorate(cls: type[P]) -> type[P]:
-        made = dataclass(frozen=True, kw_only=True)(cls)
-        made.leaf_name, made.leaf_source = name, source
-        return made
+        decorated = dataclass(frozen=True, kw_only=True)(cls)
+        decorated.leaf_name, decorated.leaf_source = name, source
+        return decorated
 
     return decorate

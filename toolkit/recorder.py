@@ -78,10 +78,10 @@ class Recorder:
             )
         wanted: tuple[int, ...] = (ctx.replicates,)
         wanted = (ctx.clients, *wanted) if reduction.by_client else wanted
-        for called, held in {"": reduction.value, **reduction.parts}.items():
-            if tuple(held.shape) != wanted:
+        for called, part in {"": reduction.value, **reduction.parts}.items():
+            if tuple(part.shape) != wanted:
                 raise DriftproofError(
-                    f"left(view) returned a value of shape {tuple(held.shape)}"
+                    f"left(view) returned a value of shape {tuple(part.shape)}"
                     + (f" as {called}" if called else ""),
                     f"one number for each of {ctx.replicates} replicates (and client, if the "
                     f'last axis is "client"): the shape {wanted}',
@@ -148,8 +148,8 @@ class Recorder:
     def _settle(self) -> None:
         """Add what was taken since the last time: many small operations as a few."""
         if self._pending:
-            held = _array([x for values in self._pending for x in values])
-            apart = held.reshape(len(self._pending), -1, *held.shape[1:])
+            stacked = _array([x for values in self._pending for x in values])
+            apart = stacked.reshape(len(self._pending), -1, *stacked.shape[1:])
             self._pending.clear()
             self._add(apart.swapaxes(0, 1))
 
@@ -163,8 +163,8 @@ class Recorder:
             values = values[:, : int(fine.all(axis=(0, *range(2, values.ndim))).argmin())]
         moments, several = values.shape[1], values.ndim == 4
         if self.how[0] != "average" and moments:
-            made = values.reshape(len(values), -1, values.shape[-1])
-            self._each.append(made.copy() if made.base is not None else made)
+            rows = values.reshape(len(values), -1, values.shape[-1])
+            self._each.append(rows.copy() if rows.base is not None else rows)
         done = 0
         while self._kept < len(self._keep) and self._keep[self._kept] <= self.count + moments:
             at = self._keep[self._kept]

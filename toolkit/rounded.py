@@ -53,18 +53,18 @@ class _Moving(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        made = func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
-        if name in CURVED or (name in SUMS and _of_numbers(made, args)):
-            moved: Tensor = self._move(made) if _real(made) else made
+        if name in CURVED or (name in SUMS and _of_numbers(result, args)):
+            moved: Tensor = self._move(result) if _real(result) else result
             return moved
-        return made
+        return result
 
 
-def _real(made: Any) -> bool:
-    return type(made) is torch.Tensor and made.is_floating_point()
+def _real(result: Any) -> bool:
+    return type(result) is torch.Tensor and result.is_floating_point()
 
 
-def _of_numbers(made: Any, args: tuple[Any, ...]) -> bool:
-    one_each = isinstance(made, Tensor) and made.ndim <= 1
+def _of_numbers(result: Any, args: tuple[Any, ...]) -> bool:
+    one_each = isinstance(result, Tensor) and result.ndim <= 1
     return one_each or any(isinstance(x, int | float) for x in args[:2])

@@ -17,11 +17,11 @@ PACKAGES = ("driftproof", "toolkit", "verifiers", "synthetic", "gpu_bench")
 ROOT = Path(__file__).resolve().parents[1]
 """The folder that holds them."""
 
-Told = tuple[str, str, str]
+Complaint = tuple[str, str, str]
 """What was got, what was wanted, and the remedy."""
 
 
-def hidden(root: Path = ROOT) -> Told | None:
+def hidden(root: Path = ROOT) -> Complaint | None:
     """Say which package of ours Python would take from elsewhere, or None.
 
     Args:
@@ -33,17 +33,17 @@ def hidden(root: Path = ROOT) -> Told | None:
         spec = _first_found(package)
         if spec is None:
             continue  # whoever imports it is told so
-        held = [Path(place).resolve() for place in spec.submodule_search_locations or ()]
-        if root / package not in held:
-            found = held[0] if held else Path(spec.origin or package)
-            return _told(package, found, "which Python finds before it")
+        folders = [Path(place).resolve() for place in spec.submodule_search_locations or ()]
+        if root / package not in folders:
+            hiding = folders[0] if folders else Path(spec.origin or package)
+            return _shadowing(package, hiding, "which Python finds before it")
         marked = root / package / "__init__.py"
         if not marked.is_file() or "driftproof" not in marked.read_text(encoding="utf-8")[:200]:
             return _overwritten(package, marked)
     return None
 
 
-def beside(path: Path) -> Told | None:
+def beside(path: Path) -> Complaint | None:
     """Say whether something beside a user's file has the name of one of our packages.
 
     What lies beside the file may be imported by it, so it would be found before ours.
@@ -55,25 +55,25 @@ def beside(path: Path) -> Told | None:
         spec = PathFinder.find_spec(package, [str(folder)])
         if spec is None or (spec.loader is None and PathFinder.find_spec(package) is not None):
             continue  # a folder without __init__.py comes after every package
-        found = folder / package
-        if not found.is_dir():
-            found = Path(spec.origin or found)
-        return _told(package, found, f"which {path.name} would import in its place")
+        hiding = folder / package
+        if not hiding.is_dir():
+            hiding = Path(spec.origin or hiding)
+        return _shadowing(package, hiding, f"which {path.name} would import in its place")
     return None
 
 
-def _told(package: str, found: Path, how: str) -> Told:
-    kind = "file" if found.suffix == ".py" else "folder"
+def _shadowing(package: str, hiding: Path, how: str) -> Complaint:
+    kind = "file" if hiding.suffix == ".py" else "folder"
     return (
-        f"{found} has the name of driftproof's package {package!r}, {how}",
+        f"{hiding} has the name of driftproof's package {package!r}, {how}",
         f"a name of its own for the {kind}: driftproof has {', '.join(PACKAGES)}",
-        f"rename {found}, or move your file into another folder"
-        if found.exists()
-        else f"rename {found}",
+        f"rename {hiding}, or move your file into another folder"
+        if hiding.exists()
+        else f"rename {hiding}",
     )
 
 
-def _overwritten(package: str, marked: Path) -> Told:
+def _overwritten(package: str, marked: Path) -> Complaint:
     from importlib.metadata import packages_distributions
 
     others = set(packages_distributions().get(package, ())) - {"driftproof"}

@@ -94,11 +94,11 @@ def statement(
     weakly_tested: bool = False,
 ) -> Statement | None:
     """Return the statement of a claim (None: nothing of it is printed, it is a result of ours)."""
-    held = tuple(readings)
-    if not held:
+    every = tuple(readings)
+    if not every:
         return None
     return Statement(
-        claim, verdict_on(held), **(erratum or {}), readings=held, weakly_tested=weakly_tested
+        claim, verdict_on(every), **(erratum or {}), readings=every, weakly_tested=weakly_tested
     )
 
 
@@ -124,14 +124,14 @@ def at_odds(one: Statement) -> str:
 def worst_first(statements: Iterable[Statement]) -> list[Statement]:
     """Return the statements that have an erratum, sorted by its severity."""
     order = list(SEVERITIES)
-    found = [s for s in statements if s.severity is not None]
-    return sorted(found, key=lambda s: (order.index(str(s.severity)), s.same_as, s.claim))
+    mistaken = [s for s in statements if s.severity is not None]
+    return sorted(mistaken, key=lambda s: (order.index(str(s.severity)), s.same_as, s.claim))
 
 
 def by_severity(statements: Iterable[Statement]) -> dict[str, int]:
     """Count errata by severity; a mistake that stands in several places counts once."""
     counts = dict.fromkeys(SEVERITIES, 0)
-    for found in statements:
-        if found.severity is not None and not found.same_as:
-            counts[found.severity] += 1
+    for one in statements:
+        if one.severity is not None and not one.same_as:
+            counts[one.severity] += 1
     return counts

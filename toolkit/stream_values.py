@@ -63,8 +63,8 @@ def of_step(
     place = step % len(tile)
     if place == 0 and stream.elements > 0:
         draw(stream, first + step, 0, replicate, tile[: min(len(tile), steps - step)])
-    made: np.ndarray = tile[place]
-    return made
+    values: np.ndarray = tile[place]
+    return values
 
 
 @numba.njit(cache=True)
@@ -129,9 +129,9 @@ def _words(
             c0 = np.uint64((client + k) * stride + skipped + 1)
             for i in range(rows):
                 for lane in range(length // 4):
-                    made = four_words(c0 + np.uint64(lane), c1, c2, k0, k1)
+                    four = four_words(c0 + np.uint64(lane), c1, c2, k0, k1)
                     for j in range(4):
-                        out[t, k, i, 4 * lane + j] = made[j]
+                        out[t, k, i, 4 * lane + j] = four[j]
                 c0 += np.uint64(COUNTERS)
 
 

@@ -99,8 +99,8 @@ def table(batch: int) -> np.ndarray:
     """Return the atom of every value of a word's upper ``batch`` bits."""
     atoms, _, cumulative = sign_mean(batch)
     uniform = np.arange(2**batch) * 2.0**-batch
-    made: np.ndarray = atoms[np.searchsorted(cumulative, uniform, side="right")]
-    return made
+    drawn: np.ndarray = atoms[np.searchsorted(cumulative, uniform, side="right")]
+    return drawn
 
 
 @cache

@@ -66,13 +66,13 @@ def supervised(command: Callable[[], int], *, wanted: bool) -> int:
 def _waited(child: int) -> int:
     """Wait for the child and return how it ended; hand on what this process is sent."""
     while True:
-        told = signal.sigtimedwait(WATCHED, 1.0)
+        arrived = signal.sigtimedwait(WATCHED, 1.0)
         done, ended = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(ended)
         # what the terminal sends (it is no process) goes to both of them already
-        if told is not None and told.si_signo != signal.SIGCHLD and told.si_pid != 0:
-            os.kill(child, told.si_signo)
+        if arrived is not None and arrived.si_signo != signal.SIGCHLD and arrived.si_pid != 0:
+            os.kill(child, arrived.si_signo)
 
 
 def _status(ended: int, shared: mmap.mmap) -> int:
@@ -83,11 +83,11 @@ def _status(ended: int, shared: mmap.mmap) -> int:
         signal.signal(-ended, signal.SIG_DFL)
         os.kill(os.getpid(), -ended)
     path = bytes(shared[1:]).partition(b"\0")[0].decode(errors="replace")
-    sys.stderr.write(_told(path or "a file of your own", ended))
+    sys.stderr.write(_message(path or "a file of your own", ended))
     return 2
 
 
-def _told(path: str, status: int) -> str:
+def _message(path: str, status: int) -> str:
     return (
         f"driftproof: {path} ended the command {how(status)}, before there was a verdict\n"
         "    wanted: a file that returns, or raises an error\n"

@@ -97,10 +97,10 @@ class Row:
 
     def public(self) -> dict[str, Any]:
         """Return the row as ``results.json`` has it: finite numbers or null."""
-        made = asdict(self)
-        made.pop("series")
-        made["ratio"] = self.ratio
-        return {key: _clean(value) for key, value in made.items()}
+        entry = asdict(self)
+        entry.pop("series")
+        entry["ratio"] = self.ratio
+        return {key: _clean(value) for key, value in entry.items()}
 
 
 def _clean(value: Any) -> Any:

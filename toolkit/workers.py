@@ -51,10 +51,10 @@ def context(*, computed: bool = False) -> Any:
             unless it is a worker.
     """
     forked = forkable() and not (computed and multiprocessing.parent_process() is None)
-    made = multiprocessing.get_context("fork" if forked else APART)
+    processes = multiprocessing.get_context("fork" if forked else APART)
     if not forked and APART == "forkserver":
-        made.set_forkserver_preload(["toolkit.wire.member"])
-    return made
+        processes.set_forkserver_preload(["toolkit.wire.member"])
+    return processes
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def check(
 
 def checked(rows: Sequence[Row]) -> list[Check]:
     """Return the controls that some rows, with siblings among them, come to."""
-    held, made = record.read(), []
+    recorded, checks = record.read(), []
     for claim, groups in grouped(rows).items():
         for group in groups:
             verdict = group.verdict
@@ -49,7 +49,7 @@ def checked(rows: Sequence[Row]) -> list[Check]:
                 name, good = f"false: {group.reading}", verdict is Verdict.REFUTED
             else:
                 name = group.rows[0].form_key
-                known = held.get(claim, {}).get(name, {}).values()
+                known = recorded.get(claim, {}).get(name, {}).values()
                 good = verdict is not Verdict.REFUTED or Verdict.REFUTED in known
-            made.append(Check(claim, name, str(verdict), good))
-    return made
+            checks.append(Check(claim, name, str(verdict), good))
+    return checks

@@ -14,9 +14,11 @@ from verifiers.claim_types.claim import Claim
 
 def statements() -> list[Statement]:
     """Return every printed statement with the verdict that is on record."""
-    held = record.read()
-    made = [_statement(leaf.load(), held.get(name, {})) for name, leaf in leaves("claim").items()]
-    return [one for one in made if one is not None]
+    recorded = record.read()
+    judged = [
+        _statement(leaf.load(), recorded.get(name, {})) for name, leaf in leaves("claim").items()
+    ]
+    return [one for one in judged if one is not None]
 
 
 def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement | None:
@@ -35,11 +37,11 @@ def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement
 
 def errata() -> list[dict[str, Any]]:
     """Return the statements that have an erratum, worst first, with what holds instead."""
-    found = []
+    entries = []
     for one in worst_first(statements()):
         claim: Claim[Any] = leaves("claim")[one.claim].load()
         corrected = record.read().get(one.claim, {}).get("corrected", {})
-        found.append(
+        entries.append(
             one.public()
             | {
                 "source": claim.source,
@@ -54,4 +56,4 @@ def errata() -> list[dict[str, Any]]:
                 ],
             }
         )
-    return found
+    return entries

@@ -25,14 +25,14 @@ def path() -> Path:
 def read() -> Record:
     """Return the verdicts on record."""
     try:
-        held: Record = json.loads(path().read_text(encoding="utf-8"))
+        recorded: Record = json.loads(path().read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise DriftproofError(
             f"{path()}: {error}", "the record that driftproof ships", "reinstall driftproof"
         ) from error
-    return held
+    return recorded
 
 
 def combined(verdicts: Iterable[Verdict]) -> Verdict:
@@ -41,10 +41,10 @@ def combined(verdicts: Iterable[Verdict]) -> Verdict:
     The record does not keep which cases are vacuous; a form on record as SUPPORTED has one that
     is not (a law of the tests).
     """
-    held = list(verdicts)
-    if Verdict.REFUTED in held:
+    of_cases = list(verdicts)
+    if Verdict.REFUTED in of_cases:
         return Verdict.REFUTED
-    applied = {verdict for verdict in held if verdict is not Verdict.INAPPLICABLE}
+    applied = {verdict for verdict in of_cases if verdict is not Verdict.INAPPLICABLE}
     if not applied:
         return Verdict.INAPPLICABLE
     return Verdict.SUPPORTED if applied == {Verdict.SUPPORTED} else Verdict.INCONCLUSIVE
@@ -52,11 +52,11 @@ def combined(verdicts: Iterable[Verdict]) -> Verdict:
 
 def expected(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with the verdict on record, where there is one."""
-    held = read()
+    recorded = read()
     return [
         replace(
             row,
-            expected=held.get(row.claim, {}).get(row.form_key, {}).get(row.case["key"]),
+            expected=recorded.get(row.claim, {}).get(row.form_key, {}).get(row.case["key"]),
         )
         for row in rows
     ]
@@ -76,13 +76,15 @@ def write(rows: Sequence[Row], profile: str) -> None:
             "claims of driftproof",
             "keep your verdicts with your file: assert_claim in a test of yours",
         )
-    held = read()
+    recorded = read()
     if profile == "quick":
         for name in {row.claim for row in rows}:
-            held.pop(name, None)
+            recorded.pop(name, None)
     for row in rows:
-        held.setdefault(row.claim, {}).setdefault(row.form_key, {})[row.case["key"]] = row.verdict
-    text = json.dumps(held, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        recorded.setdefault(row.claim, {}).setdefault(row.form_key, {})[row.case["key"]] = (
+            row.verdict
+        )
+    text = json.dumps(recorded, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     try:
         path().write_text(text, encoding="utf-8")
     except OSError as error:
@@ -102,9 +104,9 @@ def as_expected(rows: Sequence[Row]) -> bool:
     forms: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         forms.setdefault((row.claim, row.form_key), []).append(row)
-    held, new = read(), list[Row]()
+    recorded, new = read(), list[Row]()
     for (claim, form), members in forms.items():
-        known = set(held.get(claim, {}).get(form, {}).values())
+        known = set(recorded.get(claim, {}).get(form, {}).values())
         verdicts = {row.verdict for row in members}
         if all(row.expected is None for row in members):
             new += members

@@ -81,8 +81,8 @@ class Maps:
     def on_moments(self) -> np.ndarray:
         """Return the matrix that maps vec P to vec P⁺."""
         size = self.affine.shape[-1] ** 2
-        made: np.ndarray = np.einsum("oj,ojab,ojcd->acbd", self.weights, self.affine, self.affine)
-        return made.reshape(size, size)
+        lifted: np.ndarray = np.einsum("oj,ojab,ojcd->acbd", self.weights, self.affine, self.affine)
+        return lifted.reshape(size, size)
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,8 @@ class SecondMoments:
         full = np.append(random, np.ones((1, TRIALS)), 0)
         _agree(self.case, value[-TRIALS:], np.einsum("ik,ij,jk->k", full, q, full),
                "a left side that is not quadratic in the iterates")  # fmt: skip
-        made: np.ndarray = q.reshape(-1)
-        return made, taken.axes
+        coefficients: np.ndarray = q.reshape(-1)
+        return coefficients, taken.axes
 
 
 def second_moments(case: Case, fields: Sequence[str]) -> SecondMoments:
@@ -220,21 +220,21 @@ def _maps(case: Case, fields: tuple[str, ...], *, free: bool, rounds: int) -> Ma
     per, runs = count + 1 if free else 1, len(signs) + 1
 
     def given(signs_at: Mapping[Key, Any], picked: np.ndarray) -> dict[Key, Any]:
-        held = np.array(outcomes, dtype=int)[picked]
-        return {**signs_at, **{k: supports[i][0][held[:, i]] for i, k in enumerate(others)}}
+        picks = np.array(outcomes, dtype=int)[picked]
+        return {**signs_at, **{k: supports[i][0][picks[:, i]] for i, k in enumerate(others)}}
 
     unit = np.append(np.zeros((count, 1)), np.eye(count), 1)
     width = len(outcomes) * runs * per
     which = np.tile(np.repeat(np.arange(runs), per), len(outcomes))
     switched = {key: (which == j + 1).astype(float) for j, key in enumerate(signs)}
-    made = after(
+    images = after(
         np.tile(unit, len(outcomes) * runs) if free else None, width,
         given(switched, np.repeat(np.arange(len(outcomes)), runs * per)),
     ).reshape(count, len(outcomes), runs, per)  # fmt: skip
     affine = np.zeros((len(outcomes), runs, count + 1, count + 1))
-    affine[:, :, :-1, -1] = np.moveaxis(made[..., 0], 0, -1)
+    affine[:, :, :-1, -1] = np.moveaxis(images[..., 0], 0, -1)
     if free:
-        affine[:, :, :-1, :-1] = np.moveaxis(made[..., 1:] - made[..., :1], 0, -2)
+        affine[:, :, :-1, :-1] = np.moveaxis(images[..., 1:] - images[..., :1], 0, -2)
     affine[:, 1:] -= affine[:, :1]
     affine[:, 0, -1, -1] = 1.0
     # random states, signs and outcomes have to give what these matrices say
@@ -265,10 +265,10 @@ def _from(
     if points is not None:
         at = 0
         for name in fields:
-            held = getattr(state, name)
-            part = torch.from_numpy(points[at : at + held.shape[1]]).expand_as(held).clone()
+            field = getattr(state, name)
+            part = torch.from_numpy(points[at : at + field.shape[1]]).expand_as(field).clone()
             state = state._replace(**{name: part})
-            at += held.shape[1]
+            at += field.shape[1]
     return ctx, state, oracles
 
 
@@ -285,15 +285,15 @@ def _stacked(state: Any, fields: tuple[str, ...], ctx: Probing) -> np.ndarray:
 
     Clients may differ before the first round alone, whose draws they have not shared yet.
     """
-    held = [getattr(state, name) for name in fields]
-    if ctx.t and any(float((x - x[:1]).abs().max()) > AGREES for x in held):
+    tensors = [getattr(state, name) for name in fields]
+    if ctx.t and any(float((x - x[:1]).abs().max()) > AGREES for x in tensors):
         raise DriftproofError(
             f"clients that differ in {' or '.join(fields)} after a round",
             "fields that every client holds alike",
             "name what a round averages at its end",
         )
-    made: np.ndarray = torch.cat([x.mean(0) for x in held]).numpy()
-    return made
+    stacked: np.ndarray = torch.cat([x.mean(0) for x in tensors]).numpy()
+    return stacked
 
 
 def _variance(law: Law, client: int) -> float:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.discover import Leaf, leaves, leaves_in, parse
-from toolkit.environment import environment
-from toolkit.errors import DriftproofError, MissingError, unknown_name
+from toolkit.environment import check_device, environment
+from toolkit.errors import DriftproofError, unknown_name
 from toolkit.ledger import Ledger
 from toolkit.readings import ByProof, Undecided
 from toolkit.report.files import results_of, write_report
@@ -24,7 +24,7 @@ from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.derived import inherit
 from verifiers.claim_types.rate import RateClaim
-from verifiers.judges.bounds import ALPHA
+from verifiers.judges.bounds import LEVEL
 from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for
 from verifiers.running.scheduler import Units, run_jobs
 
@@ -63,16 +63,16 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
     chosen: dict[str, Leaf] = {}
     for pattern in patterns or ("*",):
         if pattern.endswith(".py") or (os.path.sep in pattern and Path(pattern).exists()):
-            found = {}
+            matching = {}
             for leaf in leaves_in(Path(pattern).resolve(), "claim"):
-                if leaf.name in found:
+                if leaf.name in matching:
                     raise DriftproofError(
                         f"{pattern} has two claims called {leaf.name!r}",
                         "a name of its own for each claim",
                         "rename one of them",
                     )
-                found[leaf.name] = leaf
-            for name, leaf in found.items():
+                matching[leaf.name] = leaf
+            for name, leaf in matching.items():
                 other = chosen.get(name) or known.get(name)
                 if other is not None and other.path.resolve() != leaf.path:
                     raise DriftproofError(
@@ -80,17 +80,17 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
                         "a name of its own for each claim",
                         "rename yours",
                     )
-            if not found:
+            if not matching:
                 raise DriftproofError(
                     f"{pattern} has no claim",
                     "a function under @bound(name=…, …), @rate, @comparison or @proof",
                     "driftproof new claim NAME writes one to start from",
                 )
         else:
-            found = {name: leaf for name, leaf in known.items() if fnmatchcase(name, pattern)}
-            if not found:
+            matching = {name: leaf for name, leaf in known.items() if fnmatchcase(name, pattern)}
+            if not matching:
                 raise unknown_name("claim", pattern, known)
-        chosen |= found
+        chosen |= matching
     return list(chosen.values())
 
 
@@ -113,18 +113,18 @@ def judge(
     owner: list[str] = []
     for source in sources:
         claim: Claim[Any] = source.load() if isinstance(source, Leaf) else source
-        made = jobs_for(
+        of_claim = jobs_for(
             source, claim, profile=settings.profile, seed=settings.seed,
             device=settings.device, siblings=settings.siblings,
         )  # fmt: skip
-        if not made:
+        if not of_claim:
             raise DriftproofError(
                 f"claim {claim.name} has nothing to judge it by",
                 "cases with left(view), or prove, or compare",
                 "add cases = grid(…) and def left(view)",
             )
-        jobs += made
-        owner += [claim.name] * len(made)
+        jobs += of_claim
+        owner += [claim.name] * len(of_claim)
     started(len(jobs))
     units = Units(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
@@ -158,7 +158,7 @@ def public(head: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
 
 def union_bound(rows: Sequence[Row]) -> float:
     """Return the probability, at most, that chance made any of these verdicts wrong."""
-    return ALPHA * sum(row.alpha is not None for row in rows)
+    return LEVEL * sum(row.alpha is not None for row in rows)
 
 
 def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
         "selection": [
             leaf.name if leaf.module else f"{leaf.path.name} ({leaf.name})" for leaf in chosen
         ],
-        "claims": {leaf.name: _told(leaf) for leaf in chosen},
+        "claims": {leaf.name: _entry_or_blame(leaf) for leaf in chosen},
         "problems": _problems(chosen),
         "environment": environment(settings.device, settings.workers),
     }
@@ -179,22 +179,22 @@ def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
 
 def _problems(chosen: Sequence[Leaf]) -> dict[str, Any]:
     """Return the statement and the formulas of every problem that the claims run on."""
-    known, made = leaves("problem"), {}
+    known, problems = leaves("problem"), {}
     for leaf in chosen:
         with blaming(leaf):
             names = {case.problem.leaf_name for case in leaf.load().cases_for("full")}
         for name in names & set(known):
             about = ast.get_docstring(parse(known[name].path)) or ""
-            made[name] = {"statement": known[name].metadata["statement"], "about": about}
-    return made
+            problems[name] = {"statement": known[name].metadata["statement"], "about": about}
+    return problems
 
 
-def _told(leaf: Leaf) -> dict[str, Any]:
+def _entry_or_blame(leaf: Leaf) -> dict[str, Any]:
     with blaming(leaf):
-        return described(leaf)
+        return claim_entry(leaf)
 
 
-def described(leaf: Leaf) -> dict[str, Any]:
+def claim_entry(leaf: Leaf) -> dict[str, Any]:
     """Return what the page says of a claim: all of it is known before anything is run."""
     from toolkit.constants import Letters, latex
 
@@ -235,21 +235,3 @@ def _shown(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
         return str(path)
-
-
-def check_device(device: str) -> None:
-    """Raise MissingError if a device is not there, DriftproofError if it is none of ours."""
-    if device == "cpu":
-        return
-    if device.partition(":")[0] != "cuda":
-        raise DriftproofError(f"device {device!r}", "cpu, cuda or cuda:1, say", "pass one of them")
-    import torch
-
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise MissingError(
-            f"device {device!r}: {str(error).splitlines()[0]}",
-            "a device that torch can use",
-            "leave out --device, or run on a machine with a GPU",
-        ) from error

@@ -105,8 +105,8 @@ def table(
             parts = [cell[line] if line < len(cell) else "" for cell in row]
             styled = [_styled(p, " ".join(cell)) for p, cell in zip(parts, row, strict=True)]
             pads = [" " * (w - len(p)) for p, w in zip(parts, widths, strict=True)]
-            told = "".join(p + pad for p, pad in zip(styled, pads, strict=True))
-            click.echo(" " + told.rstrip())
+            text = "".join(p + pad for p, pad in zip(styled, pads, strict=True))
+            click.echo(" " + text.rstrip())
         if number == 0:
             rule = max(sum(widths[:-1]) + max(len(x) for r in cells for x in r[-1]), 1)
             click.echo(" " + "─" * rule)
@@ -122,9 +122,9 @@ def _styled(text: str, cell: str) -> str:
 
 def terminal_width() -> int:
     """Return how many letters a line has: COLUMNS, else the terminal's, else (a file) 160."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdigit() and int(told) > 0:
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) > 0:
+        return int(columns)
     return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 160
 
 

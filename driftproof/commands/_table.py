@@ -41,14 +41,14 @@ def lay_out(
         shown = [list(columns).index(head) for head in heads]
         cells = [[row[k] for k in shown] for row in (columns, *rows)]
         for pieces in (at_spaces, after_slashes):
-            found = _widths(cells, width, pieces)
-            if found is not None:
-                wide, gap = found
-                made = [
+            fitted = _widths(cells, width, pieces)
+            if fitted is not None:
+                wide, gap = fitted
+                lines = [
                     [wrapped(cell, w, pieces) for cell, w in zip(row, wide, strict=True)]
                     for row in cells
                 ]
-                return heads, made, [w + gap for w in wide], left_out
+                return heads, lines, [w + gap for w in wide], left_out
         if not (set(spare) & set(heads)):
             return lay_out(heads, [[row[k] for k in shown] for row in rows], width + 1)
         gone = next(head for head in spare if head in heads)

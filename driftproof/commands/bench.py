@@ -42,7 +42,7 @@ def command(
     head: dict[str, Any] = {}
     try:
         with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended):
-            running.conduct(plan, head, started=started, ended=ended)
+            running.run_benchmark(plan, head, started=started, ended=ended)
     except KeyboardInterrupt:
         return interrupted(head, as_json=as_json)
     try:
@@ -67,8 +67,8 @@ def interrupted(head: dict[str, Any], *, as_json: bool) -> int:
         shared.print_json(head)
     else:
         summary(head)
-    told = f"{len(head['rows'])} rows were finished and are shown; no page was written"
-    click.echo(f"driftproof: interrupted; {told}, and the same command begins anew", err=True)
+    note = f"{len(head['rows'])} rows were finished and are shown; no page was written"
+    click.echo(f"driftproof: interrupted; {note}, and the same command begins anew", err=True)
     return 130
 
 

@@ -13,12 +13,12 @@ def command(as_json: bool) -> None:
     """List the statements that do not hold as printed, by severity, with what holds instead."""
     from verifiers.errata import errata
 
-    found = errata()
+    entries = errata()
     if as_json:
-        shared.print_json(found)
+        shared.print_json(entries)
         return
     lines: list[tuple[str, ...]] = []
-    for e in found:
+    for e in entries:
         instead = [f"corrected: {e['corrected']}"] if e["corrected"] else []
         instead += [f"read as: {reading}" for reading in e["holds"] if reading]
         severity = e["severity"] + (f" (counted at {e['same_as']})" if e["same_as"] else "")

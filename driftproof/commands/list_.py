@@ -37,15 +37,15 @@ def command(kind: str | None, as_json: bool) -> None:
         )
         return
     for each in kinds:
-        found = leaves(each.name).values()
+        named = leaves(each.name).values()
         table(
             [each.plural, "what", "source"],
-            [(leaf.name, leaf.summary, _source(leaf)) for leaf in found],
+            [(leaf.name, leaf.summary, _source(leaf)) for leaf in named],
         )
 
 
 def _source(leaf: Leaf) -> str:
     """Return where a leaf is from: a paper, the algorithms that a kernel runs, a case's kernel."""
-    told = leaf.metadata
-    source = told.get("source") or told.get("algorithm") or told.get("kernel") or ""
+    metadata = leaf.metadata
+    source = metadata.get("source") or metadata.get("algorithm") or metadata.get("kernel") or ""
     return source if isinstance(source, str) else ", ".join(source)

@@ -38,10 +38,10 @@ def _compare(
     from toolkit.report.files import write_text
 
     later, others = _latest(other)
-    for where, held in ((folder, head), (other, later)):
-        if held.get("what") == "experiment":
+    for where, document in ((folder, head), (other, later)):
+        if document.get("what") == "experiment":
             raise DriftproofError(
-                f"{where} holds the experiment {held['experiment']}",
+                f"{where} holds the experiment {document['experiment']}",
                 "two folders that driftproof verify has written",
                 "driftproof report DIR rebuilds an experiment's page",
             )

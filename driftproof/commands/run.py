@@ -51,7 +51,7 @@ def command(
     failed on the wire; 3 a data set is missing. Finished runs stay in the ledger: --resume goes on.
     """
     from toolkit.dataset import read
-    from verifiers.experiment import Plan, conduct
+    from verifiers.experiment import Plan, run_experiment
 
     if "TORCHELASTIC_RUN_ID" in os.environ:
         raise DriftproofError(
@@ -70,7 +70,7 @@ def command(
         profile=profile, seed=seed, data=data, engine=engine, workers=workers, resume=resume
     )
     with shared.progress("run", quiet=ctx.obj["quiet"]) as (started, ended):
-        head = conduct(leaf.load(), plan, out, started=started, ended=ended)
+        head = run_experiment(leaf.load(), plan, out, started=started, ended=ended)
     if as_json:
         shared.print_json({key: value for key, value in head.items() if key != "panels"})
     else:

@@ -62,14 +62,14 @@ def print_roles(as_json: bool) -> None:
     """Print every role with its meaning, its letters and who has it, then everybody's letters."""
     from toolkit import glossary
 
-    found = glossary.roles()
+    every = glossary.roles()
     if as_json:
-        print_json([vars(role) for role in found])
+        print_json([vars(role) for role in every])
         return
     for kind, head in glossary.HEADS.items():
         rows = [
             (role.name, role.meaning, ", ".join(role.letters) or "–", _problems(role))
-            for role in found
+            for role in every
             if role.kind == kind
         ]
         shown = 4 if kind == "constant" else 3
@@ -86,13 +86,13 @@ def print_role(name: str, as_json: bool) -> bool:
     """Print one role, or what a letter stands for in each paper; say whether there is one."""
     from toolkit.glossary import roles
 
-    found = [role for role in roles() if name in (role.name, *role.letters)]
-    if not found:
+    matching = [role for role in roles() if name in (role.name, *role.letters)]
+    if not matching:
         return False
     if as_json:
-        print_json([vars(role) for role in found])
+        print_json([vars(role) for role in matching])
         return True
-    for role in found:
+    for role in matching:
         tell(f"{role.name} ({role.kind}): {role.meaning}")
         for letter, owners in role.letters.items():
             tell(f"    {letter} in {', '.join(owners)}")
@@ -109,15 +109,15 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     import inspect
     import sys
 
-    made = leaf.load()
-    owner = sys.modules[leaf.module or made.__module__]
+    loaded = leaf.load()
+    owner = sys.modules[leaf.module or loaded.__module__]
     documentation = inspect.cleandoc(owner.__doc__ or "")
     common = {"documentation": documentation, "source": leaf.metadata.get("source")}
     common["statement"] = leaf.metadata.get("statement")
     if leaf.kind == "claim":
-        return common | _claim(leaf, made)
+        return common | _claim(leaf, loaded)
     if leaf.kind == "problem":
-        member = made()
+        member = loaded()
         return common | {
             "parameters": member.values(),
             "constants": dict(member.constants),
@@ -126,7 +126,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     if leaf.kind == "algorithm":
         from toolkit.federation import fitting
 
-        member = made()
+        member = loaded()
         return common | {
             "parameters": member.values(),
             "notation": dict(member.notation),
@@ -134,28 +134,32 @@ def _details(leaf: Leaf) -> dict[str, Any]:
         }
     if leaf.kind == "kernel":
         return common | {
-            "serves": f"{', '.join(made.algorithm)} on {', '.join(made.problem)}",
-            "variants": {name: way.device for name, way in made.variants.items()},
-            "tolerance": f"{made.tolerance:g} units in the last place",
+            "serves": f"{', '.join(loaded.algorithm)} on {', '.join(loaded.problem)}",
+            "variants": {name: way.device for name, way in loaded.variants.items()},
+            "tolerance": f"{loaded.tolerance:g} units in the last place",
         }
     if leaf.kind == "dataset":
-        return common | {"files": list(made.files), "optional_files": list(made.optional)}
+        return common | {"files": list(loaded.files), "optional_files": list(loaded.optional)}
     if leaf.kind == "case":
-        return common | {"times": made.kernel, "sizes": made.points, "sweeps": dict(made.sweeps)}
+        return common | {
+            "times": loaded.kernel,
+            "sizes": loaded.points,
+            "sweeps": dict(loaded.sweeps),
+        }
     return common
 
 
 def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
     from verifiers import record
-    from verifiers.verify import described
+    from verifiers.verify import claim_entry
 
-    held = record.read().get(leaf.name, {})
+    recorded = record.read().get(leaf.name, {})
     counted = [
         (form, verdict, sum(v == verdict for v in cases.values()))
-        for form, cases in held.items()
+        for form, cases in recorded.items()
         for verdict in dict.fromkeys(cases.values())
     ]
-    about = described(leaf)
+    about = claim_entry(leaf)
     return {
         "assumptions": about["assumes"],
         "right_sides": about["forms"],

@@ -150,8 +150,8 @@ def _totals(head: dict[str, Any], rows: list[Any]) -> None:
     if len(papers) > 1:
         papers["all"] = [one.verdict for one in printed]
     lines = [
-        [paper, str(len(found)), *(str(found.count(verdict)) for verdict in Verdict)]
-        for paper, found in papers.items()
+        [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict)]
+        for paper, verdicts in papers.items()
     ]
     shared.table(["paper", "printed statements", *(v.lower() for v in Verdict)], lines)
 
@@ -165,9 +165,9 @@ def on_record(rows: list[Any]) -> str:
         return (
             "None of these verdicts is on record: the claims, or the cases, are not driftproof's."
         )
-    told = (
+    sentence = (
         f"{differ} of {len(known)} verdicts on cases differ from the record."
         if differ
         else f"All {len(known)} verdicts on cases are as on record."
     )
-    return told + (f" {new} more have no record." if new else "")
+    return sentence + (f" {new} more have no record." if new else "")

@@ -13,7 +13,7 @@ from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
 
 @case(
     name="compositional-fedavg-case-2",
-    kernel="compositional-fedavg-spans",
+    kernel="compositional-fedavg-stretches",
     points=[{"clients": 64, "replicates": 64}],
     sweeps={},
 )

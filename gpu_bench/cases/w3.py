@@ -13,7 +13,7 @@ from toolkit.algorithms.local_scgdm import LocalSCGDM
 
 @case(
     name="w3",
-    kernel="local-scgdm-spans",
+    kernel="local-scgdm-stretches",
     points=[{"clients": 64, "replicates": 1}, {"clients": 64, "replicates": 64}],
     sweeps={
         "replicates": [1, 4, 16, 64],

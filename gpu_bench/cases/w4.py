@@ -13,7 +13,7 @@ from toolkit.algorithms.feddro import FedDRO
 
 @case(
     name="w4",
-    kernel="feddro-spans",
+    kernel="feddro-stretches",
     points=[{"clients": 64, "replicates": 1}, {"clients": 64, "replicates": 64}],
     sweeps={
         "replicates": [1, 4, 16, 64],

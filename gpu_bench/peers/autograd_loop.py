@@ -24,8 +24,8 @@ def w1(data: Mapping[str, Any]) -> Round:
     """Columns [d, replicates]; f = λ/2 ‖x‖² − yᵀ(y/2 − b + Ax), descent in x, ascent in y."""
     import torch
 
-    made = arrays(data, "matrices", "offsets", "starts")
-    matrices, offsets, starts = (torch.from_numpy(v) for v in made)
+    inputs = arrays(data, "matrices", "offsets", "starts")
+    matrices, offsets, starts = (torch.from_numpy(v) for v in inputs)
     lam, eta, steps = data["regulariser"], data["step_size"], data["local_steps"]
     d = matrices.shape[1]
 
@@ -53,8 +53,8 @@ def w2(data: Mapping[str, Any]) -> Round:
     import torch
     from torch.nn.functional import softplus
 
-    made = arrays(data, "features", "labels", "starts")
-    features, labels, starts = (torch.from_numpy(v) for v in made)
+    inputs = arrays(data, "features", "labels", "starts")
+    features, labels, starts = (torch.from_numpy(v) for v in inputs)
     gamma, eta = data["temperature"], data["step_size"]
     chosen = torch.from_numpy(data["chosen"]).permute(1, 0, 3, 2).contiguous()  # K, τ, R, batch
 

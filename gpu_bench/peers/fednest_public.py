@@ -42,7 +42,7 @@ def fednest_minimax(data: Mapping[str, Any]) -> Round:
         return total / clients
 
     def run() -> np.ndarray:
-        made = np.empty_like(starts)
+        points = np.empty_like(starts)
         ends = np.zeros((clients, d), starts.dtype)
         for r in range(starts.shape[1]):
             x, y = starts[:d, r].copy(), starts[d:, r].copy()
@@ -60,7 +60,7 @@ def fednest_minimax(data: Mapping[str, Any]) -> Round:
                 for _ in range(data["outer_steps"]):
                     own -= rate * (1.0 / d) * (lam * own - 0.5 * y * t)
                 ends[k] = own
-            made[:, r] = np.concatenate([ends.mean(axis=0), y])
-        return made
+            points[:, r] = np.concatenate([ends.mean(axis=0), y])
+        return points
 
     return run

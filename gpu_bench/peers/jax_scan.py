@@ -103,13 +103,13 @@ def compiled(forms: list[Callable[..., Any]], inputs: tuple[np.ndarray, ...]) ->
     import jax
 
     with jax.enable_x64(inputs[0].dtype == np.float64):
-        held = [jax.device_put(x) for x in inputs]
-        programs = [jax.jit(form).lower(*held).compile() for form in forms]
-    return [_round(program, held) for program in programs]
+        on_device = [jax.device_put(x) for x in inputs]
+        programs = [jax.jit(form).lower(*on_device).compile() for form in forms]
+    return [_round(program, on_device) for program in programs]
 
 
-def _round(program: Any, held: list[Any]) -> Round:
-    return lambda: np.asarray(program(*held))
+def _round(program: Any, on_device: list[Any]) -> Round:
+    return lambda: np.asarray(program(*on_device))
 
 
 def fastest(rounds: list[Round]) -> Round:

@@ -30,8 +30,8 @@ def w1(data: Mapping[str, Any]) -> Round:
     import torch
     from torch.func import grad, vmap
 
-    made = arrays(data, "matrices", "offsets", "starts")
-    matrices, offsets, starts = (torch.from_numpy(v) for v in made)
+    inputs = arrays(data, "matrices", "offsets", "starts")
+    matrices, offsets, starts = (torch.from_numpy(v) for v in inputs)
     lam, eta, steps = data["regulariser"], data["step_size"], data["local_steps"]
     (clients, d, _), offsets = matrices.shape, offsets[:, :, None]
 
@@ -59,8 +59,8 @@ def w2(data: Mapping[str, Any]) -> Round:
     from torch.func import grad, vmap
     from torch.nn.functional import softplus
 
-    made = arrays(data, "features", "labels", "starts")
-    features, labels, starts = (torch.from_numpy(v) for v in made)
+    inputs = arrays(data, "features", "labels", "starts")
+    features, labels, starts = (torch.from_numpy(v) for v in inputs)
     gamma, eta = data["temperature"], data["step_size"]
     clients, samples, d = features.shape
     rows, signs = features.view(-1, d), labels.view(-1)

@@ -97,8 +97,8 @@ class BilevelScores:
         return self._columns(z, lambda x, y, v: self.oracles.lower_hessian_product(x, y, v, draw))
 
     def _cross(self, z: Tensor, draw: Tensor | None) -> Tensor:
-        made = self._columns(z, lambda x, y, v: self.oracles.lower_cross_product(x, y, v, draw))
-        return made.flatten(1, 2)
+        columns = self._columns(z, lambda x, y, v: self.oracles.lower_cross_product(x, y, v, draw))
+        return columns.flatten(1, 2)
 
     def _columns(self, z: Tensor, of: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
         x, y = self._parts(z)
@@ -112,8 +112,8 @@ class BilevelScores:
     def _over_samples(self, z: Tensor, end: int) -> Tensor:
         law = self.oracles.lower_law(1)
         drawn = outcomes(law, self.problem.clients, z.shape[-1])
-        made = torch.stack([_extremes(self._hessian(z, draw))[end] for draw, _ in drawn])
-        return made.amin(0) if end == 0 else made.amax(0)
+        extremes = torch.stack([_extremes(self._hessian(z, draw))[end] for draw, _ in drawn])
+        return extremes.amin(0) if end == 0 else extremes.amax(0)
 
     def _slope(self, pair: Tensor, of: Callable[[Tensor], Tensor]) -> Tensor:
         one, two = pair.chunk(2)

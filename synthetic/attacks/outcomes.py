@@ -20,15 +20,15 @@ def outcomes(law: Law | None, clients: int, width: int) -> Iterator[tuple[Tensor
     if law is None:
         yield None, torch.ones(clients, dtype=torch.float64)
         return
-    held = []
+    by_client = []
     for client in range(clients):
         values, chances = law.support(client)
         picks = [list(p) for p in product(range(len(values)), repeat=len(elements(law)))]
         drawn = [values[pick].reshape(law.shape) for pick in picks]
-        held.append((drawn, [float(np.prod(chances[pick])) for pick in picks]))
-    for k in range(max(len(chances) for _, chances in held)):
-        draws = np.stack([drawn[k if k < len(drawn) else 0] for drawn, _ in held])
-        chance = [chances[k] if k < len(chances) else 0.0 for _, chances in held]
+        by_client.append((drawn, [float(np.prod(chances[pick])) for pick in picks]))
+    for k in range(max(len(chances) for _, chances in by_client)):
+        draws = np.stack([drawn[k if k < len(drawn) else 0] for drawn, _ in by_client])
+        chance = [chances[k] if k < len(chances) else 0.0 for _, chances in by_client]
         draw = torch.from_numpy(draws).unsqueeze(-1).expand(*draws.shape, width)
         yield draw, torch.tensor(chance, dtype=torch.float64)
 
@@ -49,5 +49,5 @@ def quotient(rise: Tensor, one: Tensor, two: Tensor) -> Tensor:
     apart = torch.linalg.vector_norm(one - two, dim=-2)
     sizes = (torch.linalg.vector_norm(point, dim=-2) for point in (one, two))
     scale = 1.0 + torch.maximum(*sizes)
-    made: Tensor = torch.where(apart > 1e-6 * scale, rise / apart, torch.nan)
-    return made
+    slopes: Tensor = torch.where(apart > 1e-6 * scale, rise / apart, torch.nan)
+    return slopes

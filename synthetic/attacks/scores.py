@@ -87,8 +87,8 @@ class Scores(BilevelScores):
             return self.oracles.upper_law(1) if sampled else None
         kind = role.partition("_")[0]
         of = getattr(self.oracles, f"{kind}_law" if kind in ("field", "plain") else "inner_law")
-        made: Law | None = of(1)
-        return made
+        inner_law: Law | None = of(1)
+        return inner_law
 
     def outcomes(self, role: str) -> float:
         """Return how many outcomes of the noise one look at a point takes."""
@@ -130,11 +130,11 @@ class Scores(BilevelScores):
         return _norm(gradients - gradients.mean(0)).amax(0)
 
     def outer_gradient_moment(self, x: Tensor) -> Tensor:
-        made = [
+        sizes = [
             self._moment(self.oracles.outer_law(1), y, self.oracles.outer_grad, _norm)
             for y in self._outer_arguments(x)
         ]
-        return torch.stack(made).amax(0)
+        return torch.stack(sizes).amax(0)
 
     def outer_mean_smoothness(self, pair: Tensor) -> Tensor:
         return self._outer_slope(pair, None)
@@ -144,13 +144,13 @@ class Scores(BilevelScores):
 
     def outer_gradient_bound(self, x: Tensor) -> Tensor:
         law, grad = self.oracles.outer_law(1), self.oracles.outer_grad
-        made = [self._largest(law, y, grad, _norm, every=False) for y in self._outer_arguments(x)]
-        return torch.stack(made).amax(0)
+        sizes = [self._largest(law, y, grad, _norm, every=False) for y in self._outer_arguments(x)]
+        return torch.stack(sizes).amax(0)
 
     def outer_gradient_noise(self, x: Tensor) -> Tensor:
         law, grad = self.oracles.outer_law(1), self.oracles.outer_grad
-        made = [self._deviation(law, y, grad, every=False) for y in self._outer_arguments(x)]
-        return torch.stack(made).amax(0)
+        deviations = [self._deviation(law, y, grad, every=False) for y in self._outer_arguments(x)]
+        return torch.stack(deviations).amax(0)
 
     def plain_gradient_bound(self, x: Tensor) -> Tensor:
         return self._largest(self.oracles.plain_law(1), x, self.oracles.plain_grad, _norm)
@@ -225,13 +225,13 @@ class Scores(BilevelScores):
 
     def _task_gradient(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return each task's gradient, [clients·tasks, dim, candidates]."""
-        made: Tensor = self.oracles.task_gradient(x[:, None], xi)
-        return made.flatten(0, 1)
+        gradients: Tensor = self.oracles.task_gradient(x[:, None], xi)
+        return gradients.flatten(0, 1)
 
     def _task_hessian(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return the diagonal of each task's Hessian, [clients·tasks, dim, candidates]."""
-        made: Tensor = self.oracles.task_hessian(x[:, None], xi)
-        return made.flatten(0, 1)
+        hessians: Tensor = self.oracles.task_hessian(x[:, None], xi)
+        return hessians.flatten(0, 1)
 
     def _task_deviation(self, x: Tensor, of: Oracle, size: Callable[[Tensor], Tensor]) -> Tensor:
         """Return the largest task's root mean square distance from its mean, in a norm."""
@@ -262,13 +262,13 @@ class Scores(BilevelScores):
 
     def _outer_slope(self, pair: Tensor, law: Law | None) -> Tensor:
         sides = (self._outer_arguments(v) for v in pair.chunk(2))
-        made = []
+        slopes = []
         for one, two in zip(*sides, strict=True):
             for zeta, _ in outcomes(law, len(one), one.shape[-1]):
                 grad = self.oracles.outer_grad
                 rise = _norm(grad(one, zeta) - grad(two, zeta))
-                made.append(quotient(rise, one, two).nan_to_num(-torch.inf).amax(0))
-        return torch.stack(made).amax(0)
+                slopes.append(quotient(rise, one, two).nan_to_num(-torch.inf).amax(0))
+        return torch.stack(slopes).amax(0)
 
     def _largest(
         self,

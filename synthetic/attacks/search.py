@@ -58,35 +58,35 @@ def attacked(problem: Problem, role: str, *, seed: int = 0, budget: float = np.i
     size = scores.variables(role)
     radius = problem.radius if scores.inside(role) else None
 
-    def placed(held: Tensor) -> Tensor:
+    def placed(candidate: Tensor) -> Tensor:
         """Turn a point and a step, beside each other, into two points."""
         if not pair:
-            return within(held, radius)
-        point, step = held.chunk(2)
+            return within(candidate, radius)
+        point, step = candidate.chunk(2)
         first = within(point, radius)
         return torch.cat([first, within(first + step, radius)])
 
     candidates = int(np.clip(budget / scores.outcomes(role), FEWEST, CANDIDATES))
     around = [v for v in scores.known() if len(v) == size]
-    found, best = maximise(
-        lambda held: score(placed(held)), size, None, seed,
+    largest, best = maximise(
+        lambda candidate: score(placed(candidate)), size, None, seed,
         seeds=[torch.cat([v, 1e-2 * torch.ones_like(v)]) for v in around] if pair else around,
         blocks=2 if pair else 1, candidates=candidates,
     )  # fmt: skip
     at = placed(best[:, None])[:, 0]
     points = tuple(tuple(v.tolist()) for v in (at.chunk(2) if pair else (at,)))
     if role in MODULI:
-        return Attack(role, declared, -found, _modulus_ratio(declared, -found), points)
-    nothing = 1.0 if found <= 1e-12 else np.inf
-    return Attack(role, declared, found, found / declared if declared else nothing, points)
+        return Attack(role, declared, -largest, _modulus_ratio(declared, -largest), points)
+    nothing = 1.0 if largest <= 1e-12 else np.inf
+    return Attack(role, declared, largest, largest / declared if declared else nothing, points)
 
 
-def _modulus_ratio(declared: float, found: float) -> float:
+def _modulus_ratio(declared: float, least: float) -> float:
     """Return how closely the least value found comes to a modulus that is declared."""
     if declared > 0:
-        return declared / found if found > 0 else np.inf
+        return declared / least if least > 0 else np.inf
     # a modulus of 0 and below is exceeded by one that is farther below
-    return found / declared if declared else (1.0 if found >= -1e-12 else np.inf)
+    return least / declared if declared else (1.0 if least >= -1e-12 else np.inf)
 
 
 def within(points: Tensor, radius: float | None) -> Tensor:

@@ -46,8 +46,8 @@ def audit_oracles(problem: Problem) -> None:
 
 def law_of(oracles: Any, one: Asked, batch: int = 1) -> Law | None:
     """Return the law of an oracle's noise."""
-    made: Law | None = getattr(oracles, one.law)(batch) if one.law else None
-    return made
+    law: Law | None = getattr(oracles, one.law)(batch) if one.law else None
+    return law
 
 
 def _drawn(
@@ -67,10 +67,10 @@ def _named(problem: Problem, one: Asked) -> str:
 
 
 def _check_clients(problem: Problem, oracles: Any) -> None:
-    held = getattr(oracles, "clients", None)
-    if held != problem.clients:
+    clients = getattr(oracles, "clients", None)
+    if clients != problem.clients:
         raise DriftproofError(
-            f"clients = {held!r} of {problem.leaf_name}'s oracles",
+            f"clients = {clients!r} of {problem.leaf_name}'s oracles",
             f"{problem.clients}, the problem's number of clients",
             "set clients where the oracles are built",
         )
@@ -81,7 +81,7 @@ def _check_clients(problem: Problem, oracles: Any) -> None:
     fits = isinstance(weights, Tensor) and tuple(weights.shape) == shape
     if not fits or not bool((weights >= 0).all()):
         raise DriftproofError(
-            f"{whose}: {_told(weights)}",
+            f"{whose}: {_in_words(weights)}",
             f"a tensor of shape {shape}, no entry below 0",
             "set client_weights where the oracles are built: 1/clients each, say",
         )
@@ -132,17 +132,17 @@ def check_shape(
     problem: Problem, oracles: Any, one: Asked, at: Points, draw: Tensor | None
 ) -> None:
     """Raise unless a value has the protocol's shape and the precision of its point."""
-    made = one.value(oracles, at, draw)
+    value = one.value(oracles, at, draw)
     shape = (at.x.shape[0], *one.entries, at.x.shape[2])
-    if not isinstance(made, Tensor) or tuple(made.shape) != shape or made.dtype != at.x.dtype:
+    if not isinstance(value, Tensor) or tuple(value.shape) != shape or value.dtype != at.x.dtype:
         noise = "without noise" if draw is None else f"with a draw of shape {tuple(draw.shape)}"
         sizes = ", ".join(["clients", *("entries" for _ in one.entries), "replicates"])
         raise DriftproofError(
-            f"{_named(problem, one)}, {noise}: {_told(made)}",
+            f"{_named(problem, one)}, {noise}: {_in_words(value)}",
             f"a tensor of shape {shape} ({sizes}) and type {at.x.dtype}",
             f"mend {one.method}; tensors that it holds are made in the dtype that oracles() gets",
         )
-    if not bool(made.isfinite().all()):
+    if not bool(value.isfinite().all()):
         raise DriftproofError(
             f"{_named(problem, one)}: a value that is not finite",
             "finite values wherever the constants are proven",
@@ -161,15 +161,15 @@ def check_centred(problem: Problem, oracles: Any, one: Asked, at: Points) -> Non
         for draw, chance in outcomes(law, problem.clients, at.x.shape[2]):
             part = chance.reshape(-1, *[1] * (without.dim() - 1)) * one.value(oracles, at, draw)
             mean, size = mean + part, size + part.abs()
-        room, told = 1e-11 * (size + 1e-2), "over all outcomes of the noise"
+        room, over = 1e-11 * (size + 1e-2), "over all outcomes of the noise"
     else:
         mean, room = _sampled_mean(problem, oracles, one, at, law)
-        told = f"over {SAMPLED_BLOCKS * 64} draws of the noise"
+        over = f"over {SAMPLED_BLOCKS * 64} draws of the noise"
     apart = (mean - without).abs()
     if bool((apart > room).any()):
         worst = int((apart - room).flatten().argmax())
         raise DriftproofError(
-            f"{_named(problem, one)}: its mean {told} is {float(mean.flatten()[worst]):g}, but "
+            f"{_named(problem, one)}: its mean {over} is {float(mean.flatten()[worst]):g}, but "
             f"without noise it returns {float(without.flatten()[worst]):g}",
             "an unbiased oracle: without noise (None) it is the expectation over its noise",
             f"mend {one.method}, or the law in {one.law}",
@@ -180,7 +180,7 @@ def _sampled_mean(
     problem: Problem, oracles: Any, one: Asked, at: Points, law: Law
 ) -> tuple[Tensor, Tensor]:
     """Return the mean over draws at every point, and how far chance may take it."""
-    held: list[Tensor] = []
+    blocks: list[Tensor] = []
     for block in range(SAMPLED_BLOCKS):
         ctx = sampled_context(problem, ("audit",), block=block)
         draw = ctx.draw(law, one.law)
@@ -188,8 +188,8 @@ def _sampled_mean(
         for k in range(at.x.shape[2]):
             wide = Points(*(p[..., k : k + 1].repeat(1, 1, 64) for p in (at.x, at.y, at.v)))
             columns.append(one.value(oracles, wide, draw))
-        held.append(torch.stack(columns, -2))
-    every = torch.cat(held, -1)
+        blocks.append(torch.stack(columns, -2))
+    every = torch.cat(blocks, -1)
     error = every.std(-1) / every.shape[-1] ** 0.5
     return every.mean(-1), SIGMAS * error + 1e-9 * (1 + every.abs().amax(-1))
 
@@ -211,7 +211,7 @@ def check_slice(
         )
 
 
-def _told(made: Any) -> str:
-    if isinstance(made, Tensor):
-        return f"a tensor of shape {tuple(made.shape)} and type {made.dtype}"
-    return f"{made!r}"
+def _in_words(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)} and type {value.dtype}"
+    return f"{value!r}"

@@ -81,9 +81,9 @@ def check_start(problem: Problem) -> None:
         wanted = f"a vector of {size} entries: {upper} of x and {len(lower)} of y"
     shape = np.shape(start)
     if not isinstance(start, np.ndarray) or shape != (size,):
-        told = f"an array of shape {shape}" if isinstance(start, np.ndarray) else repr(start)
+        returned = f"an array of shape {shape}" if isinstance(start, np.ndarray) else repr(start)
         raise DriftproofError(
-            f"start() of {problem.leaf_name} returned {told}", wanted, "mend start, or dim"
+            f"start() of {problem.leaf_name} returned {returned}", wanted, "mend start, or dim"
         )
     if start.dtype.kind != "f" or not np.isfinite(start).all():
         raise DriftproofError(
@@ -96,11 +96,11 @@ def check_start(problem: Problem) -> None:
 def sample(problem: Problem, *, seed: int = 0) -> Tensor:
     """Return points of F, [dim, replicates]: the start, and random ones inside the radius."""
     random = torch.Generator().manual_seed(seed)
-    made = torch.randn(problem.dim, REPLICATES, generator=random, dtype=torch.float64)
-    made[:, 0] = torch.from_numpy(problem.start())[: problem.dim]
+    points = torch.randn(problem.dim, REPLICATES, generator=random, dtype=torch.float64)
+    points[:, 0] = torch.from_numpy(problem.start())[: problem.dim]
     if problem.radius is not None:
-        made = made * (problem.radius / made.norm(dim=0).clamp(min=problem.radius))
-    return made
+        points = points * (problem.radius / points.norm(dim=0).clamp(min=problem.radius))
+    return points
 
 
 def values(problem: Problem, x: Tensor) -> Tensor:
@@ -109,15 +109,15 @@ def values(problem: Problem, x: Tensor) -> Tensor:
     Raises:
         DriftproofError: if it is not one number a point.
     """
-    made = problem.objective(x)
-    if not isinstance(made, Tensor) or tuple(made.shape) != (x.shape[1],):
-        shape = tuple(made.shape) if isinstance(made, Tensor) else made
+    numbers = problem.objective(x)
+    if not isinstance(numbers, Tensor) or tuple(numbers.shape) != (x.shape[1],):
+        shape = tuple(numbers.shape) if isinstance(numbers, Tensor) else numbers
         raise DriftproofError(
             f"objective(x) of {problem.leaf_name} at x of shape {tuple(x.shape)}: {shape!r}",
             f"a tensor of shape ({x.shape[1]},): F at each of the points",
             "mend objective",
         )
-    return made
+    return numbers
 
 
 def check_gradient(problem: Problem) -> None:
@@ -166,20 +166,20 @@ def check_client_gradients(problem: Problem) -> None:
     x = sample(problem)
     wanted, method = problem.gradient(x), "client_gradients"
     try:
-        found = [problem.client_gradients(x).mean(0)]
+        means = [problem.client_gradients(x).mean(0)]
     except DriftproofError:  # it has none
         if problem.offers not in ("field", "losses") or len(problem.start()) != problem.dim:
             return
         method, oracles = "field_grad of the oracles", problem.oracles(torch.float64)
         each = oracles.field_grad(x.expand(problem.clients, *x.shape), None)
-        found = [each.mean(0), (oracles.client_weights * each).sum(0)]
+        means = [each.mean(0), (oracles.client_weights * each).sum(0)]
     scale = 1e-8 * (1 + float(wanted.abs().max()))
     if not any(
-        v.shape == wanted.shape and bool(((v - wanted).abs() <= scale).all()) for v in found
+        v.shape == wanted.shape and bool(((v - wanted).abs() <= scale).all()) for v in means
     ):
         raise DriftproofError(
             f"{problem.leaf_name} at x = {shown(x[:, 0])}: the clients' mean gradient is "
-            f"{shown(found[0][:, 0])}, gradient(x) is {shown(wanted[:, 0])}",
+            f"{shown(means[0][:, 0])}, gradient(x) is {shown(wanted[:, 0])}",
             "the gradient of F, which is the clients' mean",
             f"mend {method}, or gradient",
         )
@@ -187,29 +187,30 @@ def check_client_gradients(problem: Problem) -> None:
 
 def check_solution(problem: Problem) -> None:
     """Raise unless the certified optimum encloses inf F as far as can be seen."""
-    told, name = problem.solution, problem.leaf_name
-    if not isinstance(told, Solution) or not (
-        _finite(told.low) and _finite(told.high) and told.low <= told.high
+    solution, name = problem.solution, problem.leaf_name
+    if not isinstance(solution, Solution) or not (
+        _finite(solution.low) and _finite(solution.high) and solution.low <= solution.high
     ):
         raise DriftproofError(
-            f"solution of {name}: {told!r}",
+            f"solution of {name}: {solution!r}",
             "Solution(low, high, minimiser, certificate) with finite low ≤ inf F ≤ high",
             "mend solution",
         )
-    scale = 1e-9 * (1 + abs(told.high))
-    if told.minimiser is not None:
-        _check_minimiser(problem, told, scale)
+    scale = 1e-9 * (1 + abs(solution.high))
+    if solution.minimiser is not None:
+        _check_minimiser(problem, solution, scale)
     beaten, point = lowest(problem)
-    if beaten < told.low - scale:
+    if beaten < solution.low - scale:
         raise DriftproofError(
-            f"solution of {name}: low = {told.low:.9g}, but F = {beaten:.9g} at x = {shown(point)}",
+            f"solution of {name}: low = {solution.low:.9g}, but "
+            f"F = {beaten:.9g} at x = {shown(point)}",
             "low, a proven lower bound on inf F",
             "mend solution: F_0 − F* in a right side rests on it",
         )
 
 
-def _check_minimiser(problem: Problem, told: Solution, scale: float) -> None:
-    name, point = problem.leaf_name, np.asarray(told.minimiser)
+def _check_minimiser(problem: Problem, solution: Solution, scale: float) -> None:
+    name, point = problem.leaf_name, np.asarray(solution.minimiser)
     if np.shape(point) != (problem.dim,) or not np.isfinite(point).all():
         raise DriftproofError(
             f"minimiser of {name}'s solution: {point!r}",
@@ -218,14 +219,14 @@ def _check_minimiser(problem: Problem, told: Solution, scale: float) -> None:
         )
     x = torch.from_numpy(np.array(point, dtype=np.float64))[:, None]
     value = float(values(problem, x))
-    if abs(value - told.high) > scale:
+    if abs(value - solution.high) > scale:
         raise DriftproofError(
-            f"{name}: F = {value:.9g} at the solution's minimiser, high = {told.high:.9g}",
+            f"{name}: F = {value:.9g} at the solution's minimiser, high = {solution.high:.9g}",
             "F(minimiser) = high",
             "mend solution, or objective",
         )
     slope, bend = float(problem.gradient(x).norm()), problem.constants.get("objective_smoothness")
-    gap = told.high - told.low
+    gap = solution.high - solution.low
     room = 1e-6 * (1 + float(problem.gradient(sample(problem)[:, :1]).norm()))
     if bend is None:
         if gap > scale:
@@ -249,10 +250,10 @@ def lowest(problem: Problem) -> tuple[float, Tensor]:
     starts = [torch.from_numpy(problem.start())[: problem.dim]]
     if problem.solution.minimiser is not None:
         starts.append(torch.from_numpy(np.array(problem.solution.minimiser, dtype=np.float64)))
-    found, point = maximise(
+    largest, point = maximise(
         lambda x: -values(problem, x), problem.dim, problem.radius, 0, seeds=starts
     )
-    return -found, point
+    return -largest, point
 
 
 def shown(x: Tensor, most: int = 6) -> str:

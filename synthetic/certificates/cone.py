@@ -28,15 +28,15 @@ def linear_losses(
     """Return each client's mean logistic (one output) or softmax loss as a cvxpy expression."""
     import cvxpy as cp
 
-    made = []
+    losses = []
     for part, label in zip(features, labels, strict=True):
         scores = part @ variable
         if outputs == 1:
-            made.append(cp.sum(cp.logistic(cp.multiply(-label, scores[:, 0]))) / len(part))
+            losses.append(cp.sum(cp.logistic(cp.multiply(-label, scores[:, 0]))) / len(part))
         else:
             chosen = cp.sum(cp.multiply(np.eye(outputs)[label], scores), axis=1)
-            made.append(cp.sum(cp.log_sum_exp(scores, axis=1) - chosen) / len(part))
-    return made
+            losses.append(cp.sum(cp.log_sum_exp(scores, axis=1) - chosen) / len(part))
+    return losses
 
 
 def solve(objective: Any, constraints: Sequence[Any]) -> dict[str, Any]:

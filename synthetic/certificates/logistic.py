@@ -82,8 +82,8 @@ def _newton_step(rows: Tensor, ridge: float, push: Tensor, y: Tensor) -> Tensor:
     hessian = torch.einsum("nr,nd,ne->rde", bend, rows, rows)
     hessian = hessian + ridge * torch.eye(len(y), dtype=y.dtype, device=y.device)
     right = _descent(rows, ridge, push, y).T[..., None]
-    made: Tensor = torch.linalg.solve(hessian, right)[..., 0].T
-    return made
+    step: Tensor = torch.linalg.solve(hessian, right)[..., 0].T
+    return step
 
 
 def cone_solution(
@@ -107,8 +107,8 @@ def cone_solution(
 
 def shares(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return σ(−b·y) for every row, without overflow."""
-    made: np.ndarray = 0.5 * (1 - np.tanh(rows @ y / 2))
-    return made
+    sigmoids: np.ndarray = 0.5 * (1 - np.tanh(rows @ y / 2))
+    return sigmoids
 
 
 def entropy_bound(rows: np.ndarray, y: np.ndarray) -> float:

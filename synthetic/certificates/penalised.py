@@ -32,8 +32,8 @@ def penalised_value(
     """Return V(p) at one p of the simplex; 0 log 0 = 0."""
     m = len(losses)
     if divergence == "kl":
-        used = weights[weights > 0]
-        distance = float(np.sum(used * np.log(m * used)))
+        positive = weights[weights > 0]
+        distance = float(np.sum(positive * np.log(m * positive)))
     else:
         distance = m / 2 * float(np.sum((weights - 1.0 / m) ** 2))
     return float(weights @ losses) - penalty * distance
@@ -54,16 +54,16 @@ def worst_weights(losses: np.ndarray, penalty: float, divergence: str) -> tuple[
     """
     m = len(losses)
     if divergence == "kl":
-        made = np.exp((losses - losses.max()) / penalty)
-        mean = float(made.mean())
-        return made / (m * mean), float(losses.max()) + penalty * (math.log(mean) - 1.0)
+        unscaled = np.exp((losses - losses.max()) / penalty)
+        mean = float(unscaled.mean())
+        return unscaled / (m * mean), float(losses.max()) + penalty * (math.log(mean) - 1.0)
     largest = np.sort(losses)[::-1]
     # with the k largest losses positive, Σ (1 + (ℓ_i − ν)/λ) = m gives ν
     counts = np.arange(1, m + 1)
     shifts = (np.cumsum(largest) + penalty * (counts - m)) / counts
     shift = float(shifts[np.flatnonzero(penalty + largest - shifts > 0)[-1]])
-    made = np.maximum(1.0 + (losses - shift) / penalty, 0.0)
-    return made / made.sum(), shift
+    unscaled = np.maximum(1.0 + (losses - shift) / penalty, 0.0)
+    return unscaled / unscaled.sum(), shift
 
 
 def inner_maximum(losses: np.ndarray, penalty: float, divergence: str) -> tuple[float, float]:
@@ -83,12 +83,12 @@ def inner_maximum(losses: np.ndarray, penalty: float, divergence: str) -> tuple[
         distance = m / 2 * cp.sum_squares(p - 1.0 / m)
         constraints = [total, p >= 0]
     solve(cp.Maximize(losses @ p - penalty * distance), constraints)
-    found = np.clip(np.asarray(p.value), 0.0, None)
-    found /= found.sum()
+    weights = np.clip(np.asarray(p.value), 0.0, None)
+    weights /= weights.sum()
     closed, shift = worst_weights(losses, penalty, divergence)
     shifts = (float(total.dual_value), -float(total.dual_value), shift)  # whichever sign it has
     high = min(upper_bound(losses, shift, penalty, divergence) for shift in shifts)
-    return max(penalised_value(losses, p, penalty, divergence) for p in (found, closed)), high
+    return max(penalised_value(losses, p, penalty, divergence) for p in (weights, closed)), high
 
 
 def minimise_robust(
@@ -126,8 +126,8 @@ def minimise_robust(
         ends.append((value - frank_wolfe_gap(at, gradient, radius), high))
     best = int(np.argmin([high for _, high in ends]))
     low, high = max(low for low, _ in ends), ends[best][1]
-    told = {"frank_wolfe_gap": high - low, "low": low, "high": high}
-    return (point, other)[best], certificate | told
+    bracket = {"frank_wolfe_gap": high - low, "low": low, "high": high}
+    return (point, other)[best], certificate | bracket
 
 
 def robust_value(

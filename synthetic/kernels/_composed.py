@@ -41,14 +41,14 @@ def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
                                 (of.opposition_slope, of.opposition_curvature),
                                 (of.plain_slope, of.plain_curvature))]  # fmt: skip
     sine = of.share / of.rate if of.share else 0.0
-    made = [
+    values = [
         1 - of.share, sine, of.rate, of.value_noise, of.gradient_noise, of.outer_slope,
         of.outer_curvature, ratio[0], of.outer_noise, of.opposition_slope,
         of.opposition_curvature, ratio[1], of.opposition_centre, of.plain_slope,
         of.plain_curvature, ratio[2], of.plain_noise, 1.0, np.finfo(dtype).eps,
     ]  # fmt: skip
     each = np.stack([of.scales, of.offsets, of.targets, of.opposition, of.tilts])[:, own]
-    return np.array(made, dtype), each.astype(dtype)
+    return np.array(values, dtype), each.astype(dtype)
 
 
 def rows(oracles: Any, *, inside: str, outside: tuple[str, ...]) -> dict[str, int]:
@@ -237,10 +237,10 @@ def share(x: np.ndarray) -> None:
 def shake(x: np.ndarray, small: float, seed: np.ndarray) -> None:
     """Move every entry by about a unit in its last place, up or down (Monte Carlo arithmetic)."""
     flat = x.reshape(x.size)
-    held = seed[0]
+    bits = seed[0]
     for j in range(flat.size):
-        held ^= held << np.uint64(13)
-        held ^= held >> np.uint64(7)
-        held ^= held << np.uint64(17)
-        flat[j] += small * flat[j] if held & np.uint64(1024) else -small * flat[j]
-    seed[0] = held
+        bits ^= bits << np.uint64(13)
+        bits ^= bits >> np.uint64(7)
+        bits ^= bits << np.uint64(17)
+        flat[j] += small * flat[j] if bits & np.uint64(1024) else -small * flat[j]
+    seed[0] = bits

@@ -38,28 +38,28 @@ class Counted:
     def value(self) -> int:
         """g_k(x; ξ): s[(1 − c)u + (c/k) sin ku], the offset, vξ and aξ sin x₁."""
         of = self.of
-        made: int = (5 if of.share else 1) * self.rank + int(any(of.offsets))
-        made += 2 * (of.value_noise > 0) + 4 * (of.gradient_noise > 0)
-        return made
+        flops: int = (5 if of.share else 1) * self.rank + int(any(of.offsets))
+        flops += 2 * (of.value_noise > 0) + 4 * (of.gradient_noise > 0)
+        return flops
 
     def slope(self) -> int:
         """∇g_k(x; ξ) beside the value: s[1 − c + c cos ku] and aξ cos x₁."""
-        made: int = 3 * self.rank * (self.of.share > 0) + 3 * (self.of.gradient_noise > 0)
-        return made
+        flops: int = 3 * self.rank * (self.of.share > 0) + 3 * (self.of.gradient_noise > 0)
+        return flops
 
     def outer(self) -> int:
         """∇f_k(y; ζ): a Huber function's min(L, G/‖z‖)·z, one more if clients are opposed."""
         of = self.of
         opposed = self.huber(of.inner_dim) + of.inner_dim + 1 if of.opposition_slope else 0
-        made: int = self.huber(of.inner_dim) + 1 + opposed + 2 * (of.outer_noise > 0)
-        return made
+        flops: int = self.huber(of.inner_dim) + 1 + opposed + 2 * (of.outer_noise > 0)
+        return flops
 
     def plain(self) -> int:
         """∇h_k(x; ξ)."""
         of = self.of
         bent = self.huber(of.dim) if of.plain_slope else 0
-        made: int = bent + int(any(of.tilts)) + 2 * (of.plain_noise > 0)
-        return made
+        flops: int = bent + int(any(of.tilts)) + 2 * (of.plain_noise > 0)
+        return flops
 
     @staticmethod
     def huber(dim: int) -> int:
@@ -83,9 +83,9 @@ class Counted:
             fields: the rows of each field of the state.
             sent: rows that a client averages in a round; each is added, and the sum divided.
         """
-        held = self.of.clients * self.replicates
+        copies = self.of.clients * self.replicates
         return Cost(
-            flops=held * (algorithm.local_steps * step + sent),
-            bytes=2.0 * real * held * sum(fields),
+            flops=copies * (algorithm.local_steps * step + sent),
+            bytes=2.0 * real * copies * sum(fields),
             words=self.of.clients * algorithm.local_steps * words,
         )

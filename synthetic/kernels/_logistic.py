@@ -46,11 +46,11 @@ def _exponential(_context: Any, y: Any) -> Any:
 
         least, (upper, lower) = real(LEAST[kind]), (real(-part) for part in LOG_2[kind])
         above = builder.fcmp_ordered(">", given[0], least)
-        held = builder.select(above, given[0], least)
+        capped = builder.select(above, given[0], least)
         # so large a number has no bits left of its fraction: its last ones are those of k
-        raised = times(held, real(1 / log(2)), real(1.5 * 2.0**fraction))
+        raised = times(capped, real(1 / log(2)), real(1.5 * 2.0**fraction))
         k = builder.fsub(raised, real(1.5 * 2.0**fraction))
-        r = times(k, lower, times(k, upper, held))
+        r = times(k, lower, times(k, upper, capped))
         total = real(1 / factorial(TERMS[kind] - 1))
         for n in reversed(range(TERMS[kind] - 1)):
             total = times(total, r, real(1 / factorial(n)))
@@ -71,8 +71,8 @@ def exponential(y: float) -> float:
     A function of its own that says ``fastmath=False``, or numba would hand it the caller's leave to
     reorder sums, which takes what is rounded off above back again.
     """
-    made: float = _raw(y)
-    return made
+    value: float = _raw(y)
+    return value
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})

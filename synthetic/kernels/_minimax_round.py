@@ -106,15 +106,15 @@ def _copied(to: np.ndarray, start: np.ndarray, own: np.ndarray) -> None:
 
 
 @numba.njit(error_model="numpy")
-def _added(made: np.ndarray, own: np.ndarray, shares: np.ndarray, total: np.ndarray) -> None:
-    """Add each replicate's share of what was made to its column of the total."""
+def _added(ends: np.ndarray, own: np.ndarray, shares: np.ndarray, total: np.ndarray) -> None:
+    """Add to each replicate of the total its share of where the local steps ended."""
     taken = len(own)
     if taken == own[-1] - own[0] + 1:
         these, mine = total[:, own[0] :], shares[own[0] :]
-        for i in range(len(made)):
+        for i in range(len(ends)):
             for j in range(taken):
-                these[i, j] += mine[j] * made[i, j]
+                these[i, j] += mine[j] * ends[i, j]
     else:
-        for i in range(len(made)):
+        for i in range(len(ends)):
             for j in range(taken):
-                total[i, own[j]] += shares[own[j]] * made[i, j]
+                total[i, own[j]] += shares[own[j]] * ends[i, j]

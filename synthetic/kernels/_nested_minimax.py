@@ -35,8 +35,8 @@ def data_of(oracles: Any) -> Data:
         beside = matrices * (1 - np.eye(matrices.shape[1]))
         return Data(matrices, offsets, regulariser, noise, not beside.any())
 
-    made: Data = kept(oracles, "minimax data", make)
-    return made
+    data: Data = kept(oracles, "minimax data", make)
+    return data
 
 
 def accepts(algorithm: Any, problem: Any) -> bool:
@@ -58,8 +58,8 @@ def members(ctx: Any, algorithm: Any, since: int) -> np.ndarray:
         every = np.broadcast_to(np.arange(ctx.clients)[:, None], (ctx.clients, ctx.replicates))
         return np.ascontiguousarray(every)
     chosen = ctx.mask[:, 0].numpy().astype(bool)
-    found = np.nonzero(chosen.T)[1].reshape(ctx.replicates, size)
-    return np.ascontiguousarray(found.T)
+    numbers = np.nonzero(chosen.T)[1].reshape(ctx.replicates, size)
+    return np.ascontiguousarray(numbers.T)
 
 
 def shared(x: Tensor) -> np.ndarray:

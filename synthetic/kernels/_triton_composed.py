@@ -37,7 +37,7 @@ SCALE, OFFSET, TARGET, OPPOSED, TILT = (tl.constexpr(row) for row in range(5))
 
 
 def launch(
-    spans: Any, ctx: Any, oracles: Any, state: Any, steps: int, record: str, jitter: int, *,
+    stretch: Any, ctx: Any, oracles: Any, state: Any, steps: int, record: str, jitter: int, *,
     rates: tuple[float, ...], batch: int, period: int, laws: tuple[tuple[str, Law | None], ...],
     **flags: Any,
 ) -> tuple[Any, float, Any]:  # fmt: skip
@@ -61,13 +61,13 @@ def launch(
         given = (np.ascontiguousarray(x) for x in numbers(oracles, kind))
         return [torch.from_numpy(x).to(ctx.device) for x in given]
 
-    made = [torch.empty_like(x) for x in fields]
+    outputs = [torch.empty_like(x) for x in fields]
     kept = {"": 0, "all": clients, "mean": 1}[record]
     path = [x.new_empty((steps if record else 0, kept, *x.shape[1:])) for x in fields]
     shaking = float(torch.finfo(dtype).eps)
     with device.current(ctx.device):
-        spans[(-(-replicates // tile.replicates),)](
-            *fields, *made, *path, *device.kept(oracles, ("numbers", dtype), put),
+        stretch[(-(-replicates // tile.replicates),)](
+            *fields, *outputs, *path, *device.kept(oracles, ("numbers", dtype), put),
             device.constants((*rates, shaking), dtype, ctx.device),
             *(device.key_of(ctx, law, name) for name, law in laws),
             device.cumulative(batch, ctx.device), ctx.local.start, ctx.block, ctx.t, steps, period,
@@ -78,7 +78,7 @@ def launch(
         )  # fmt: skip
     ctx.t += steps - 1
     kind = type(state)
-    return kind(*made), 0.0, kind(*path) if record else None
+    return kind(*outputs), 0.0, kind(*path) if record else None
 
 
 @triton.jit
@@ -126,15 +126,15 @@ def outer(y: tl.tensor, zeta: tl.tensor, i: tl.tensor, c: tl.tensor, target: tl.
           opposed: tl.tensor, OPPOSES: tl.constexpr, NOISY: tl.constexpr) -> tl.tensor:  # fmt: skip
     """Return ∇f_k(y; ζ)."""
     first = (i == 0).to(y.dtype)
-    made = huber(y - first * target, tl.load(c + SLOPE), tl.load(c + CURVE), tl.load(c + KNEE))
+    gradient = huber(y - first * target, tl.load(c + SLOPE), tl.load(c + CURVE), tl.load(c + KNEE))
     if OPPOSES:
-        made += opposed * huber(
+        gradient += opposed * huber(
             y - first * tl.load(c + CENTRE), tl.load(c + O_SLOPE), tl.load(c + O_CURVE),
             tl.load(c + O_KNEE),
         )  # fmt: skip
     if NOISY:
-        made += first * (tl.load(c + OUTER) * zeta)
-    return made
+        gradient += first * (tl.load(c + OUTER) * zeta)
+    return gradient
 
 
 @triton.jit
@@ -142,12 +142,12 @@ def plain(x: tl.tensor, xi: tl.tensor, i: tl.tensor, c: tl.tensor, tilt: tl.tens
           CURVED: tl.constexpr, NOISY: tl.constexpr) -> tl.tensor:  # fmt: skip
     """Return ∇h_k(x; ξ)."""
     first = (i == 0).to(x.dtype)
-    made = first * tilt + tl.zeros_like(x)
+    gradient = first * tilt + tl.zeros_like(x)
     if CURVED:
-        made += huber(x, tl.load(c + H_SLOPE), tl.load(c + H_CURVE), tl.load(c + H_KNEE))
+        gradient += huber(x, tl.load(c + H_SLOPE), tl.load(c + H_CURVE), tl.load(c + H_KNEE))
     if NOISY:
-        made += first * (tl.load(c + H_NOISE) * xi)
-    return made
+        gradient += first * (tl.load(c + H_NOISE) * xi)
+    return gradient
 
 
 @triton.jit
@@ -156,19 +156,19 @@ def sign(key: tl.tensor, block: tl.tensor, step: tl.tensor, numbers: tl.tensor, 
          BATCH: tl.constexpr, REPLICATES: tl.constexpr) -> tl.tensor:  # fmt: skip
     """Return one element of a draw, [clients, 1, replicates], in the precision of ``like``."""
     if ELEMENTS == 0:
-        made = tl.zeros_like(like)
+        signs = tl.zeros_like(like)
     else:
         drawn = philox.sign_mean(
             key, block, step, numbers, first, cumulative, ELEMENT, ELEMENTS, BATCH, REPLICATES
         )
-        made = drawn.to(like.dtype)[:, None, :]
-    return made
+        signs = drawn.to(like.dtype)[:, None, :]
+    return signs
 
 
 @triton.jit
-def mean(x: tl.tensor, held: tl.tensor, clients: tl.tensor) -> tl.tensor:
+def mean(x: tl.tensor, present: tl.tensor, clients: tl.tensor) -> tl.tensor:
     """Return the mean over clients, [1, rows, replicates]."""
-    return tl.sum(tl.where(held, x, 0.0), 0)[None, :, :] / clients
+    return tl.sum(tl.where(present, x, 0.0), 0)[None, :, :] / clients
 
 
 @triton.jit

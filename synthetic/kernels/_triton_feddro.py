@@ -20,8 +20,8 @@ def advance(
     """Equal to ``steps`` repetitions of ``FedDRO.step``."""
     first, period = ctx.t, algorithm.local_steps
     inner_law, plain_law = (f(algorithm.batch) for f in (oracles.inner_law, oracles.plain_law))
-    made = composed.launch(
-        spans, ctx, oracles, state, steps, record, jitter, batch=algorithm.batch,
+    result = composed.launch(
+        stretch, ctx, oracles, state, steps, record, jitter, batch=algorithm.batch,
         rates=(1 - algorithm.momentum, algorithm.step_size),
         laws=(("zeta", inner_law), ("xi", plain_law)), period=period,
         ZETA=device.signs_of(inner_law)[0], XI=device.signs_of(plain_law)[0],
@@ -31,11 +31,11 @@ def advance(
     averages = (first + steps) // period - first // period
     ctx.rounds += averages + steps
     ctx.reals += averages * state.x.shape[1] + steps * state.y.shape[1]
-    return made
+    return result
 
 
 @triton.jit(do_not_specialize=composed.PLAIN_NUMBERS)
-def spans(
+def stretch(
     x_in: tl.tensor, before_in: tl.tensor, y_in: tl.tensor, x_out: tl.tensor,
     before_out: tl.tensor, y_out: tl.tensor, x_path: tl.tensor, before_path: tl.tensor,
     y_path: tl.tensor, c: tl.tensor, own: tl.tensor, rates: tl.tensor, zeta_key: tl.tensor,
@@ -58,9 +58,9 @@ def spans(
     k, i = numbers[:, None, None], tl.arange(0, N)[None, :, None]
     r = tile + tl.arange(0, R)[None, None, :]
     rank = tl.minimum(dim, inner_dim)
-    held = k < clients
-    of_x = held & (i < dim) & (r < replicates)
-    of_y = held & (i < inner_dim) & (r < replicates)
+    present = k < clients
+    of_x = present & (i < dim) & (r < replicates)
+    of_y = present & (i < inner_dim) & (r < replicates)
     x_at, y_at = (k * dim + i) * replicates + r, (k * inner_dim + i) * replicates + r
     x = tl.load(x_in + x_at, mask=of_x, other=0.0)
     before = tl.load(before_in + x_at, mask=of_x, other=0.0)
@@ -93,12 +93,12 @@ def spans(
         moved = remember * (y - old) + g
         if GIVEN:
             moved = tl.where(t == 0, y, moved)
-        y = composed.mean(moved, held, clients) + tl.zeros_like(y)
+        y = composed.mean(moved, present, clients) + tl.zeros_like(y)
         before = x
         z = composed.outer(y, xi, i, c, target, opposed, OPPOSES, False) * slope
         x -= move * (composed.plain(x, xi, i, c, tilt, CURVED, XI > 0) + z)
         if (t + 1) % period == 0:
-            x = composed.mean(x, held, clients) + tl.zeros_like(x)
+            x = composed.mean(x, present, clients) + tl.zeros_like(x)
         if SHAKES:
             place = (step * 3 * K + k) * N * R + i * R + (r - tile)
             x = composed.shake(x, small, seed + tl.program_id(0), place)

@@ -32,7 +32,7 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     law = oracles.inner_law(batch)
     cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
     clients, dim, replicates = w.shape
-    made = torch.empty((clients, replicates, dim), dtype=w.dtype, device=w.device)
+    ends = torch.empty((clients, replicates, dim), dtype=w.dtype, device=w.device)
     largest = torch.empty((clients, replicates), dtype=w.dtype, device=w.device)
     numbers = (algorithm.step_size, oracles.temperature)
 
@@ -44,14 +44,14 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     tile = min(triton.next_power_of_2(batch), max(1, TILE // width))
     with device.current(ctx.device):
         _local_steps[clients, replicates](
-            w, made, largest, model.rows, model.row_labels, model.starts,
+            w, ends, largest, model.rows, model.row_labels, model.starts,
             device.kept(oracles, "counts", counts), device.constants(numbers, w.dtype, ctx.device),
             device.key_of(ctx, law, "xi"), ctx.local.start, ctx.block, clock, since, steps, batch,
             dim, replicates, *w.stride(), TILE=tile, PARTS=width // part, PART=part,
             num_warps=2 if tile * width >= 1024 else 1,
         )  # fmt: skip
     ctx.t = first + steps - 1
-    (averaged,) = cohort.average(made.permute(0, 2, 1))
+    (averaged,) = cohort.average(ends.permute(0, 2, 1))
     return type(state)(averaged), largest.max()
 
 

@@ -25,8 +25,8 @@ def advance(
     inner, outer = algorithm.inner_momentum * eta, algorithm.momentum * eta
     rates = (1 - inner, inner, 1 - outer, outer, algorithm.step_factor * eta)
     sent = {name: name in algorithm.averaged for name in ("x", "u", "m")}
-    made = composed.launch(
-        spans, ctx, oracles, state, steps, record, jitter, rates=rates, batch=1,
+    result = composed.launch(
+        stretch, ctx, oracles, state, steps, record, jitter, rates=rates, batch=1,
         laws=(("xi", inner_law), ("zeta", None if same else outer_law)),
         period=period, XI=device.signs_of(inner_law)[0],
         ZETA=device.signs_of(outer_law)[0], SAME=same,
@@ -35,11 +35,11 @@ def advance(
     averages = ((first + steps) // period - first // period) if any(sent.values()) else 0
     ctx.rounds += averages
     ctx.reals += averages * sum(getattr(state, name).shape[1] for name in sent if sent[name])
-    return made
+    return result
 
 
 @triton.jit(do_not_specialize=composed.PLAIN_NUMBERS)
-def spans(
+def stretch(
     x_in: tl.tensor, u_in: tl.tensor, m_in: tl.tensor, x_out: tl.tensor, u_out: tl.tensor,
     m_out: tl.tensor, x_path: tl.tensor, u_path: tl.tensor, m_path: tl.tensor, c: tl.tensor,
     own: tl.tensor, rates: tl.tensor, xi_key: tl.tensor, zeta_key: tl.tensor,
@@ -61,9 +61,9 @@ def spans(
     k, i = numbers[:, None, None], tl.arange(0, N)[None, :, None]
     r = tile + tl.arange(0, R)[None, None, :]
     rank = tl.minimum(dim, inner_dim)
-    held = k < clients
-    of_x = held & (i < dim) & (r < replicates)
-    of_u = held & (i < inner_dim) & (r < replicates)
+    present = k < clients
+    of_x = present & (i < dim) & (r < replicates)
+    of_u = present & (i < inner_dim) & (r < replicates)
     x_at, u_at = (k * dim + i) * replicates + r, (k * inner_dim + i) * replicates + r
     x = tl.load(x_in + x_at, mask=of_x, other=0.0)
     u = tl.load(u_in + u_at, mask=of_u, other=0.0)
@@ -115,11 +115,11 @@ def spans(
         x -= move * m
         if (t + 1) % period == 0:
             if SENDS_X:
-                x = composed.mean(x, held, clients) + tl.zeros_like(x)
+                x = composed.mean(x, present, clients) + tl.zeros_like(x)
             if SENDS_U:
-                u = composed.mean(u, held, clients) + tl.zeros_like(u)
+                u = composed.mean(u, present, clients) + tl.zeros_like(u)
             if SENDS_M:
-                m = composed.mean(m, held, clients) + tl.zeros_like(m)
+                m = composed.mean(m, present, clients) + tl.zeros_like(m)
         if SHAKES:
             place = (step * 3 * K + k) * N * R + i * R + (r - tile)
             x = composed.shake(x, small, seed + tl.program_id(0), place)

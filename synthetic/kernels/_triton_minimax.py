@@ -54,17 +54,17 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
                 CHUNK=16 if double else 32, R=wide.REPLICATES, BATCH=batch,
                 SAMPLED=mask is not None, num_warps=4 if double else 8,
             )  # fmt: skip
-            made = buffers[steps % 2]
+            after = buffers[steps % 2]
         else:
-            made = torch.empty(w.shape, dtype=w.dtype, device=w.device)
+            after = torch.empty(w.shape, dtype=w.dtype, device=w.device)
             width = max(16, triton.next_power_of_2(dim))
             _local_steps[clients, triton.cdiv(replicates, REPLICATES)](
-                w, made, *shared, dim, replicates, *w.stride(), D=width, R=REPLICATES,
+                w, after, *shared, dim, replicates, *w.stride(), D=width, R=REPLICATES,
                 BATCH=batch, SAMPLED=mask is not None, num_warps=4,
             )  # fmt: skip
     ctx.t = first + steps - 1
     weights = oracles.client_weights if algorithm.weighting == "samples" else None
-    return type(state)(*cohort.average(made, weights=weights)), w.new_zeros(())
+    return type(state)(*cohort.average(after, weights=weights)), w.new_zeros(())
 
 
 @triton.jit(do_not_specialize=["first_client", "block", "since", "steps", "dim", "replicates"])
@@ -80,12 +80,12 @@ def _local_steps(
     i, j, r = tl.arange(0, D)[:, None], tl.arange(0, D)[None, :], tile + tl.arange(0, R)[None, :]
     eta, lam, noise = tl.load(numbers), tl.load(numbers + 1), tl.load(numbers + 2)
     first = tl.load(clock) + since
-    inside, held = (i < dim) & (j < dim), (i < dim) & (r < replicates)
+    inside, present = (i < dim) & (j < dim), (i < dim) & (r < replicates)
     a = tl.load(matrices + (k * dim + i) * dim + j, mask=inside, other=0.0)
     b = tl.load(offsets + k * dim + i, mask=i < dim, other=0.0)
     at = w + k * by_client + i * by_row + r * by_replicate
-    x = tl.load(at, mask=held, other=0.0)
-    y = tl.load(at + dim * by_row, mask=held, other=0.0)
+    x = tl.load(at, mask=present, other=0.0)
+    y = tl.load(at + dim * by_row, mask=present, other=0.0)
     row = noise * (i == 0).to(x.dtype)
     if SAMPLED:
         steps = wide.steps_taken(members + k * replicates, r, replicates, steps)
@@ -103,5 +103,5 @@ def _local_steps(
         x -= eta * u
         y -= eta * v
     to = out + (k * 2 * dim + i) * replicates + r
-    tl.store(to, x, mask=held)
-    tl.store(to + dim * replicates, y, mask=held)
+    tl.store(to, x, mask=present)
+    tl.store(to + dim * replicates, y, mask=present)

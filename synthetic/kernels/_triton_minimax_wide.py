@@ -58,18 +58,18 @@ def local_steps(
             for middle in range(0, dim, CHUNK):
                 j = middle + tl.arange(0, CHUNK)
                 inside = (i < dim) & (j < dim)[None, :]
-                held = (j < dim)[:, None] & (r < replicates)
+                present = (j < dim)[:, None] & (r < replicates)
                 at = j[:, None] * replicates
-                x = tl.load(here + at, mask=held, other=0.0)
-                y = tl.load(here + dim * replicates + at, mask=held, other=0.0)
+                x = tl.load(here + at, mask=present, other=0.0)
+                y = tl.load(here + dim * replicates + at, mask=present, other=0.0)
                 right = tl.load(a + i * dim + j[None, :], mask=inside, other=0.0)
                 down = tl.load(a + j[None, :] * dim + i, mask=inside, other=0.0)
                 u = tl.dot(down, y, u, input_precision="ieee", out_dtype=noise.dtype)
                 v = tl.dot(right, x, v, input_precision="ieee", out_dtype=noise.dtype)
-            held = (i < dim) & (r < replicates)
+            present = (i < dim) & (r < replicates)
             at = i * replicates
-            x = tl.load(here + at, mask=held, other=0.0)
-            y = tl.load(here + dim * replicates + at, mask=held, other=0.0)
+            x = tl.load(here + at, mask=present, other=0.0)
+            y = tl.load(here + dim * replicates + at, mask=present, other=0.0)
             u = lam * x - u
             v = y - tl.load(offsets + k * dim + i, mask=i < dim, other=0.0) + v
             if BATCH > 0:
@@ -80,6 +80,6 @@ def local_steps(
                 v += row * philox.sign_mean(
                     key, block, first + t, client, tile, cumulative, 1, 2, BATCH, R
                 ).to(u.dtype)  # fmt: skip
-            tl.store(there + at, x - eta * u, mask=held)
-            tl.store(there + dim * replicates + at, y - eta * v, mask=held)
+            tl.store(there + at, x - eta * u, mask=present)
+            tl.store(there + dim * replicates + at, y - eta * v, mask=present)
         tl.debug_barrier()

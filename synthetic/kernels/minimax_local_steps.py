@@ -60,10 +60,10 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * of.noise], kind)
     shares = _shares(ctx, oracles, algorithm, first, kind)
     at = (w[:1] if w.stride(0) == 0 else w).contiguous().numpy()
-    taken, stretch = 0, steps if law is None else max(1, DRAWS // (2 * replicates))
+    taken, at_once = 0, steps if law is None else max(1, DRAWS // (2 * replicates))
     xi = ctx.stream(law, "xi", first, steps)
     while taken < steps:
-        now = min(stretch, steps - taken)
+        now = min(at_once, steps - taken)
         begin, taken = first + taken, taken + now
         ends = np.empty((clients if taken < steps else 0, rows, replicates), kind)
         sums = np.zeros((min(clients, GROUPS), rows, replicates), kind)

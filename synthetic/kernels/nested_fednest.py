@@ -95,7 +95,7 @@ def _hoisted(
     """Return A_i x − b_i of the chosen clients, [size, replicates, rows]."""
     size, replicates = chosen.shape
     rows, columns = matrices.shape[1:]
-    made = np.empty((size, replicates, rows), x.dtype)
+    products = np.empty((size, replicates, rows), x.dtype)
     for j in range(size):
         for r in range(replicates):
             k = chosen[j, r]
@@ -103,8 +103,8 @@ def _hoisted(
                 total = matrices[k, i, 0] * x[0, r]
                 for l in range(1, columns):  # noqa: E741
                     total += matrices[k, i, l] * x[l, r]
-                made[j, r, i] = total - offsets[k, i]
-    return made
+                products[j, r, i] = total - offsets[k, i]
+    return products
 
 
 @numba.njit(cache=True)
@@ -125,7 +125,7 @@ def _local_steps(
     c, step = v.dtype.type(curvature), v.dtype.type(step_size)
     start = np.ascontiguousarray(v.T).ravel()
     owns = fixed.reshape(size, len(start))
-    mean, made = np.zeros_like(start), np.zeros_like(start)
+    mean, mean_end = np.zeros_like(start), np.zeros_like(start)
     begun = np.zeros_like(owns)
     if reduced:
         for j in range(size):
@@ -148,7 +148,7 @@ def _local_steps(
         for e in range(wide):
             every[first + e] = at[e]
     for j in range(size):
-        made += ends[j]
-    made /= size
+        mean_end += ends[j]
+    mean_end /= size
     shape = (v.shape[1], v.shape[0])
-    return made.reshape(shape).T.copy(), mean.reshape(shape).T.copy()
+    return mean_end.reshape(shape).T.copy(), mean.reshape(shape).T.copy()

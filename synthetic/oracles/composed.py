@@ -82,9 +82,9 @@ class BoundedOracles:
             return torch.tensor(values[list(clients)], dtype=dtype, device=device)[:, None, None]
 
         def unit(rows: int) -> Tensor:
-            made = torch.zeros((1, rows, 1), dtype=dtype, device=device)
-            made[0, 0, 0] = 1.0
-            return made
+            vector = torch.zeros((1, rows, 1), dtype=dtype, device=device)
+            vector[0, 0, 0] = 1.0
+            return vector
 
         self.parts = of
         self.clients = len(clients)

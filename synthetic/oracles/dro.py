@@ -66,8 +66,8 @@ class DROOracles:
         """Return exp(y/γ), γ log y, or 0."""
         if self.form == "exp":
             return torch.exp(y / self.temperature)[:, 0]
-        made = self.temperature * torch.log(y) if self.form == "log" else torch.zeros_like(y)
-        return made[:, 0]
+        value = self.temperature * torch.log(y) if self.form == "log" else torch.zeros_like(y)
+        return value[:, 0]
 
     def field_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch of the loss in form "average"."""

@@ -36,6 +36,6 @@ def farthest(matrix: np.ndarray, centre: np.ndarray, radius: float) -> float:
         )
 
     scale = np.log(top + 1e-300)
-    found = minimize_scalar(bound, bounds=(scale - 40, scale + 10), method="bounded",
+    optimum = minimize_scalar(bound, bounds=(scale - 40, scale + 10), method="bounded",
                             options={"xatol": 1e-9})  # fmt: skip
-    return float(np.sqrt(bound(float(found.x))))
+    return float(np.sqrt(bound(float(optimum.x))))

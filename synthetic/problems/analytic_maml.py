@@ -120,15 +120,15 @@ class AnalyticMAML(CompositionProblem):
     def centres(self) -> np.ndarray:
         """c_{k,i}, [clients, tasks]."""
         of_clients = self.heterogeneity * pair_signs(self.clients)[:, None]
-        made: np.ndarray = of_clients + self.task_heterogeneity * pair_signs(self.tasks)
-        return made
+        centres: np.ndarray = of_clients + self.task_heterogeneity * pair_signs(self.tasks)
+        return centres
 
     @cached_property
     def pattern(self) -> np.ndarray:
         """ε, [dim]."""
         turns = np.arange(self.dim) % 2 if self.signs == "alternating" else np.zeros(self.dim)
-        made: np.ndarray = 1.0 - 2.0 * turns
-        return made
+        signs: np.ndarray = 1.0 - 2.0 * turns
+        return signs
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
@@ -136,8 +136,8 @@ class AnalyticMAML(CompositionProblem):
         a, w, s, rate = self.amplitude, self.frequency, self.noise, self.adaptation
         root, smooth, third = math.sqrt(self.dim), a * w**2, a * w**3
         steep, value_noise, bend = a * w * root, s * w * root, s * w**2
-        stretch, noise = 1 + rate * smooth, rate * bend
-        both = stretch + noise
+        expansion, noise = 1 + rate * smooth, rate * bend
+        both = expansion + noise
         return {
             "task_smoothness": smooth,
             "task_hessian_smoothness": third,
@@ -146,7 +146,7 @@ class AnalyticMAML(CompositionProblem):
             "task_hessian_noise": bend,
             "task_hessian_frobenius_noise": bend * root,
             "inner_gradient_bound": both,
-            "inner_gradient_moment": math.hypot(stretch, noise) if self.dim == 1 else both,
+            "inner_gradient_moment": math.hypot(expansion, noise) if self.dim == 1 else both,
             "inner_mean_smoothness": rate * third,
             "inner_smoothness": rate * (third + s * w**3),
             "inner_gradient_noise": noise * root,
@@ -163,7 +163,7 @@ class AnalyticMAML(CompositionProblem):
     def steepest(self) -> float:
         """A proven bound on sup |Φ''|, above it by no more than a ten-thousandth or so."""
         a, w, rate = self.amplitude, self.frequency, self.adaptation
-        smooth, third, stretch = a * w**2, a * w**3, 1 + rate * a * w**2
+        smooth, third, expansion = a * w**2, a * w**3, 1 + rate * a * w**2
         step = 2 * math.pi / w / GRID
         u, bend = step * np.arange(GRID), np.zeros(GRID)
         for centre in self.centres.ravel():
@@ -171,18 +171,20 @@ class AnalyticMAML(CompositionProblem):
             after = w * (u - rate * a * w * np.sin(at) - centre)
             bend += (1 - rate * smooth * np.cos(at)) ** 2 * smooth * np.cos(after)
             bend += rate * third * np.sin(at) * a * w * np.sin(after)
-        change = third * stretch**3 + 3 * smooth * stretch * rate * third + a * w * rate * w * third
+        change = (
+            third * expansion**3 + 3 * smooth * expansion * rate * third + a * w * rate * w * third
+        )
         largest = float(np.abs(bend).max()) / self.centres.size
         return (largest + step / 2 * change) * (1 + 1e-12)
 
     def coordinate(self, u: np.ndarray) -> np.ndarray:
         """Return Φ at points of one coordinate: F(x) = Σ_j Φ(x_j)."""
         a, w = self.amplitude, self.frequency
-        made = np.zeros_like(u)
+        total = np.zeros_like(u)
         for centre in self.centres.ravel():
             moved = u - self.adaptation * a * w * np.sin(w * (u - centre))
-            made += a * (1 - np.cos(w * (moved - centre)))
-        return made / self.centres.size
+            total += a * (1 - np.cos(w * (moved - centre)))
+        return total / self.centres.size
 
     @cached_property
     def solution(self) -> Solution:
@@ -197,8 +199,8 @@ class AnalyticMAML(CompositionProblem):
         low = self.dim * max(0.0, float(values.min()) - slack)
         point = np.full(self.dim, best)
         high = float(self.objective(torch.from_numpy(point)[:, None]))
-        told = {"method": "grid over one period", "points": GRID, "gap": high - low}
-        return Solution(min(low, high), high, point, told)
+        certificate = {"method": "grid over one period", "points": GRID, "gap": high - low}
+        return Solution(min(low, high), high, point, certificate)
 
     def start(self) -> np.ndarray:
         """Return distance in every coordinate."""
@@ -232,43 +234,45 @@ class AnalyticMAMLOracles(NoPlainPart):
     def task_value(self, at: Tensor) -> Tensor:
         """Return every task's expected loss at its own point, [clients, tasks, replicates]."""
         phase = self._of.frequency * (at - self._centres)
-        made: Tensor = self._of.amplitude * (1 - torch.cos(phase)).sum(2)
-        return made
+        values: Tensor = self._of.amplitude * (1 - torch.cos(phase)).sum(2)
+        return values
 
     def task_gradient(self, at: Tensor, xi: Tensor | None) -> Tensor:
         """Return every task's gradient at its own point, for signs [clients, tasks, replicates]."""
         of = self._of
-        made: Tensor = of.amplitude * of.frequency * torch.sin(of.frequency * (at - self._centres))
+        gradients: Tensor = (
+            of.amplitude * of.frequency * torch.sin(of.frequency * (at - self._centres))
+        )
         if xi is not None:
             moved = of.noise * of.frequency * self._signs * torch.sin(of.frequency * at)
-            made = made - xi[:, :, None] * moved
-        return made
+            gradients = gradients - xi[:, :, None] * moved
+        return gradients
 
     def task_hessian(self, at: Tensor, xi: Tensor | None) -> Tensor:
         """Return the diagonal of every task's Hessian (it has no other entries)."""
         of = self._of
         square = of.frequency**2
-        made: Tensor = of.amplitude * square * torch.cos(of.frequency * (at - self._centres))
+        hessians: Tensor = of.amplitude * square * torch.cos(of.frequency * (at - self._centres))
         if xi is not None:
             moved = of.noise * square * self._signs * torch.cos(of.frequency * at)
-            made = made - xi[:, :, None] * moved
-        return made
+            hessians = hessians - xi[:, :, None] * moved
+        return hessians
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return the blocks (x − λ∇L_i(x; ξ_i))/√n, and v ↦ Σ_i (I − λ∇²L_i)v_i/√n."""
         at, rate = x[:, None], self._of.adaptation
         moved = (at - rate * self.task_gradient(at, xi)) / self._root
-        stretch = (1 - rate * self.task_hessian(at, xi)) / self._root
+        expansion = (1 - rate * self.task_hessian(at, xi)) / self._root
 
         def pullback(v: Tensor) -> Tensor:
-            return (stretch * self._blocks(v)).sum(1)
+            return (expansion * self._blocks(v)).sum(1)
 
         return moved.flatten(1, 2), pullback
 
     def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
         """Return the blocks ∇L_i(√n y_i; ζ_i)/√n."""
-        made = self.task_gradient(self._root * self._blocks(y), zeta) / self._root
-        return made.flatten(1, 2)
+        gradients = self.task_gradient(self._root * self._blocks(y), zeta) / self._root
+        return gradients.flatten(1, 2)
 
     def outer_value(self, y: InnerVectors) -> Tensor:
         """Return (1/n) Σ L_i(√n y_i), [clients, replicates]."""

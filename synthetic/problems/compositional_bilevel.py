@@ -125,25 +125,25 @@ class CompositionalBilevel(BilevelProblem):
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """The constants as derived above."""
-        held = self.composition.constants
-        plain = self.plain_slope + held["plain_gradient_heterogeneity"]
-        made = {
+        inner = self.composition.constants
+        plain = self.plain_slope + inner["plain_gradient_heterogeneity"]
+        constants = {
             "lower_strong_convexity": 1.0,
             "lower_sample_convexity": 1.0,
             "lower_sample_smoothness": 1.0,
-            "lower_gradient_noise": held["inner_value_noise"],
+            "lower_gradient_noise": inner["inner_value_noise"],
             "lower_hessian_noise": 0.0,
-            "lower_cross_noise": held["inner_gradient_noise"],
+            "lower_cross_noise": inner["inner_gradient_noise"],
             "upper_gradient_bound": float(np.hypot(plain, self.outer_slope)),
-            "upper_smoothness": max(held["plain_smoothness"], self.outer_curvature),
+            "upper_smoothness": max(inner["plain_smoothness"], self.outer_curvature),
             "upper_gradient_noise": self.plain_noise,
-            "objective_smoothness": held["objective_smoothness"],
+            "objective_smoothness": inner["objective_smoothness"],
         }
         if not self.inner_curvature:
-            made["lower_hessian_smoothness"] = 0.0
+            constants["lower_hessian_smoothness"] = 0.0
         if self.series == "joint":
-            made["lower_smoothness"] = self._joint_smoothness
-        return made
+            constants["lower_smoothness"] = self._joint_smoothness
+        return constants
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return (1/m) Σ r_i(x)."""

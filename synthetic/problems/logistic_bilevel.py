@@ -140,8 +140,8 @@ class LogisticBilevel(BilevelProblem):
         steps = np.arange(1.0, self.lower_dim + 1)
         embedded = reflections(steps, np.cos(steps)) @ np.eye(self.lower_dim, self.dim)
         scales = self.cross + self.cross_heterogeneity * pair_signs(self.clients)
-        made: np.ndarray = scales[:, None, None] * embedded
-        return made
+        maps: np.ndarray = scales[:, None, None] * embedded
+        return maps
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
@@ -158,7 +158,7 @@ class LogisticBilevel(BilevelProblem):
         third = THIRD * reach * mean_lower * mean_upper**0.5 / ridge
         response = self._largest_cross / ridge
         noisy = float(self.noise == "samples")
-        made = {
+        constants = {
             "lower_strong_convexity": ridge,
             "lower_smoothness": float(np.linalg.eigvalsh(blocks).max()),
             "lower_hessian_smoothness": THIRD * reach**2 * float(lower.max()) ** 0.5,
@@ -172,8 +172,8 @@ class LogisticBilevel(BilevelProblem):
             "objective_smoothness": response**2 * (mean_upper / 4 + third) + self.regulariser,
         }
         if not self.regulariser:
-            made["upper_gradient_bound"] = float(upper.max()) ** 0.5
-        return made
+            constants["upper_gradient_bound"] = float(upper.max()) ** 0.5
+        return constants
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x) by Newton's method, to rounding."""
@@ -225,15 +225,15 @@ class LogisticBilevelOracles:
     ) -> None:
         chosen = list(clients)
 
-        def held(part: np.ndarray) -> Tensor:
+        def tensor(part: np.ndarray) -> Tensor:
             return torch.tensor(part[chosen], dtype=dtype, device=device)
 
         self._of = of
         self.clients = len(chosen)
         self.upper_dim = of.dim
         self.lower_smoothness = float(of.constants["lower_smoothness"])
-        self._train, self._validation = (held(part) for part in of.data)
-        self._cross = held(of.cross_maps)
+        self._train, self._validation = (tensor(part) for part in of.data)
+        self._cross = tensor(of.cross_maps)
 
     def upper_law(self, batch: int) -> Law | None:
         """Numbers of validation samples."""

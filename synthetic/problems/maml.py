@@ -118,12 +118,12 @@ class MAML(CompositionProblem):
 
     def matrices(self, spectrum: np.ndarray) -> np.ndarray:
         """Return every task's function of A_i with these eigenvalues, [clients, dim, dim]."""
-        made = []
+        matrices = []
         for client in range(self.clients):
             normal = np.cos(np.arange(1, self.dim + 1) * (client + 1.0))
             turn = np.eye(self.dim) - 2 * np.outer(normal, normal) / (normal @ normal)
-            made.append(turn @ np.diag(spectrum) @ turn)
-        return np.stack(made)
+            matrices.append(turn @ np.diag(spectrum) @ turn)
+        return np.stack(matrices)
 
     @cached_property
     def curvatures(self) -> np.ndarray:
@@ -133,9 +133,9 @@ class MAML(CompositionProblem):
     @cached_property
     def centres(self) -> np.ndarray:
         """c_i, [clients, dim]."""
-        made = np.zeros((self.clients, self.dim))
-        made[:, 0] = 1.0 + self.heterogeneity * pair_signs(self.clients)
-        return made
+        centres = np.zeros((self.clients, self.dim))
+        centres[:, 0] = 1.0 + self.heterogeneity * pair_signs(self.clients)
+        return centres
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -152,8 +152,8 @@ class MAML(CompositionProblem):
     def highest(self) -> np.ndarray:
         """The most that each f_i can be, [clients]."""
         noise = math.sqrt(self.largest) * self.adaptation * self.gradient_noise
-        made: np.ndarray = (self.reaches(0.5, 1.0) + noise) ** 2 / 2 + self.offsets
-        return made
+        losses: np.ndarray = (self.reaches(0.5, 1.0) + noise) ** 2 / 2 + self.offsets
+        return losses
 
     @property
     def outer_noise(self) -> float:
@@ -164,15 +164,15 @@ class MAML(CompositionProblem):
     def adapted(self) -> np.ndarray:
         """M_i = (I − ηA_i)A_i(I − ηA_i), [clients, dim, dim]."""
         turned = np.eye(self.dim) - self.adaptation * self.curvatures
-        made: np.ndarray = turned @ self.curvatures @ turned
-        return made
+        matrices: np.ndarray = turned @ self.curvatures @ turned
+        return matrices
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """The constants as derived above."""
         s, moved = self.gradient_noise, self.adaptation * self.gradient_noise
         steep = self.reaches(1.0, 1.0) + self.largest * moved
-        made = {
+        constants = {
             "inner_gradient_bound": float(np.abs(1 - self.adaptation * self.spectrum).max()),
             "inner_smoothness": 0.0, "inner_gradient_noise": 0.0, "inner_value_noise": moved,
         }  # fmt: skip
@@ -188,7 +188,7 @@ class MAML(CompositionProblem):
             smooth = float((each * (largest + self.reaches(1.0, 2.0) ** 2 / gamma)).mean())
             outer = (slope, bend, self.outer_noise, smooth)
         names = ("outer_gradient_bound", "outer_smoothness", "outer_gradient_noise")
-        return made | dict(zip((*names, "objective_smoothness"), outer, strict=True))
+        return constants | dict(zip((*names, "objective_smoothness"), outer, strict=True))
 
     @cached_property
     def solution(self) -> Solution:
@@ -210,8 +210,8 @@ class MAML(CompositionProblem):
         modulus = float(np.linalg.eigvalsh(self.adapted).min())
         gap = float(gradient @ gradient) / (2 * modulus)
         high = math.exp(value / gamma)
-        told = {"method": "scipy, L-BFGS", "gap": gap, "strong_convexity": modulus}
-        return Solution(math.exp((value - gap) / gamma), high, point, told)
+        certificate = {"method": "scipy, L-BFGS", "gap": gap, "strong_convexity": modulus}
+        return Solution(math.exp((value - gap) / gamma), high, point, certificate)
 
     def start(self) -> np.ndarray:
         """Return 0."""

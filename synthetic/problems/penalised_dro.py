@@ -124,8 +124,8 @@ class PenalisedDRO(CompositionProblem):
         own = common + self.heterogeneity * random.standard_normal((self.clients, self.dim))
         labels = np.where(np.einsum("ksd,kd->ks", rows, own) >= 0, 1.0, -1.0)
         flips = np.where(random.random(labels.shape) < 0.25, -1.0, 1.0)
-        made: np.ndarray = rows * (labels * flips)[..., None]
-        return made
+        signed: np.ndarray = rows * (labels * flips)[..., None]
+        return signed
 
     @cached_property
     def every_row(self) -> np.ndarray:
@@ -188,11 +188,11 @@ class PenalisedDRO(CompositionProblem):
     @cached_property
     def solution(self) -> Solution:
         """The optimum on the ball, enclosed by that of (3)."""
-        point, told = minimise_robust(
+        point, certificate = minimise_robust(
             self.every_row, radius=self.ball, penalty=self.penalty, divergence=self.divergence
         )
         high = float(self.objective(torch.from_numpy(point)[:, None]))
-        return Solution(min(told["low"], high), high, point, told)
+        return Solution(min(certificate["low"], high), high, point, certificate)
 
     def losses(self, x: np.ndarray) -> np.ndarray:
         """Return every sample's loss at x, [m]."""
@@ -269,8 +269,8 @@ class PenalisedOracles:
     def outer_value(self, y: InnerVectors) -> Tensor:
         """Return λ log y, or −y²/(2λ)."""
         penalty = self._of.penalty
-        made = penalty * torch.log(y) if self._kl else -(y**2) / (2 * penalty)
-        return made[:, 0]
+        value = penalty * torch.log(y) if self._kl else -(y**2) / (2 * penalty)
+        return value[:, 0]
 
     def plain_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
         """Return the mean of (1 + ℓ/λ)∇ℓ, or 0."""

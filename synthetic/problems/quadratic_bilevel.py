@@ -170,24 +170,24 @@ class QuadraticBilevel(BilevelProblem):
     @cached_property
     def response(self) -> tuple[np.ndarray, np.ndarray]:
         """B and H̄^{-1}ē of y*(x) = Bx + H̄^{-1}ē."""
-        held = self.parts
-        mean = held["H"].mean(0)
-        cross, offset = held["C"].mean(0), held["e"].mean(0)
+        parts = self.parts
+        mean = parts["H"].mean(0)
+        cross, offset = parts["C"].mean(0), parts["e"].mean(0)
         return np.linalg.solve(mean, cross), np.linalg.solve(mean, offset)
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """The constants as derived above."""
-        held, w = self.parts, self.upper_curvature
-        lower = np.linalg.eigvalsh(held["H"])
+        parts, w = self.parts, self.upper_curvature
+        lower = np.linalg.eigvalsh(parts["H"])
         corner = np.zeros((self.clients, self.dim, self.dim))
-        cross = -held["C"]
-        blocks = np.block([[corner, cross.transpose(0, 2, 1)], [cross, held["H"]]])
-        lambdas, noise = held["lambda"], self.lower_curvature_noise
+        cross = -parts["C"]
+        blocks = np.block([[corner, cross.transpose(0, 2, 1)], [cross, parts["H"]]])
+        lambdas, noise = parts["lambda"], self.lower_curvature_noise
         bend = np.linalg.svd(self.response[0], compute_uv=False)
         tilted = self.slope + self.tilt * float(np.abs(self.signs).max())
         least = w * float(bend[-1]) ** 2 if len(bend) == self.dim else 0.0
-        made = {
+        constants = {
             "lower_strong_convexity": float(lower.min()),
             "lower_smoothness": float(np.abs(np.linalg.eigvalsh(blocks)).max()),
             "lower_hessian_smoothness": 0.0,
@@ -202,10 +202,10 @@ class QuadraticBilevel(BilevelProblem):
             "objective_smoothness": w * float(bend[0]) ** 2 + self.regulariser,
         }
         if self.upper_slope:
-            made["upper_gradient_bound"] = float(np.hypot(self.upper_slope, tilted))
+            constants["upper_gradient_bound"] = float(np.hypot(self.upper_slope, tilted))
         elif least + self.regulariser > 0:
-            made["strong_convexity"] = least + self.regulariser
-        return made
+            constants["strong_convexity"] = least + self.regulariser
+        return constants
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return Bx + H̄^{-1}ē."""
@@ -235,8 +235,8 @@ class QuadraticBilevel(BilevelProblem):
     def _minimiser(self) -> np.ndarray:
         """Return the x of least norm with (wBᵀB + λI)x = wBᵀ(ā − H̄^{-1}ē) − γe, [dim]."""
         system, right = self._normal()
-        found: np.ndarray = np.linalg.lstsq(system, right, rcond=None)[0]
-        return found
+        minimiser: np.ndarray = np.linalg.lstsq(system, right, rcond=None)[0]
+        return minimiser
 
     def _flat_and_inside(self) -> bool:
         """Say whether ∇F is 0 there: it is solvable, and no φ is beyond its quadratic part."""
@@ -264,16 +264,16 @@ class QuadraticBilevelOracles:
     ) -> None:
         chosen = list(clients)
 
-        def held(letter: str) -> Tensor:
+        def tensor(letter: str) -> Tensor:
             return torch.tensor(of.parts[letter][chosen], dtype=dtype, device=device)
 
         self._of = of
         self.clients = len(chosen)
         self.upper_dim = of.dim
         self.lower_smoothness = float(of.constants["lower_smoothness"])
-        self._hessian, self._cross = held("H"), held("C")
-        self._offset, self._target = held("e")[..., None], held("a")[..., None]
-        self._regulariser, self._tilt = held("lambda")[:, None, None], held("kappa")
+        self._hessian, self._cross = tensor("H"), tensor("C")
+        self._offset, self._target = tensor("e")[..., None], tensor("a")[..., None]
+        self._regulariser, self._tilt = tensor("lambda")[:, None, None], tensor("kappa")
         self._tilted = torch.zeros((self.clients, of.dim, 1), dtype=dtype, device=device)
         self._tilted[:, 0, 0] = self._tilt
         sizes = {"v": of.lower_value_noise, "a": of.lower_curvature_noise, "b": of.cross_noise}
@@ -335,18 +335,20 @@ class QuadraticBilevelOracles:
 
     def lower_hessian_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return H_i v and the noise."""
-        made = torch.bmm(self._hessian, v)
+        product = torch.bmm(self._hessian, v)
         if zeta is not None and self._of.lower_curvature_noise:
             bent = torch.cos(self._share(y)) * self._sign(zeta, "a")
-            made = torch.addcmul(made, bent * self._share(v), self._bent_along)
-        return made
+            product = torch.addcmul(product, bent * self._share(v), self._bent_along)
+        return product
 
     def lower_cross_product(self, x: Tensor, y: Tensor, v: Tensor, zeta: Tensor | None) -> Tensor:
         """Return −C_iᵀv and the noise."""
-        made = -torch.bmm(self._cross.mT, v)
+        product = -torch.bmm(self._cross.mT, v)
         if zeta is not None and self._of.cross_noise:
-            made[:, :1].addcmul_(self._sign(zeta, "b"), self._share(v), value=self._of.cross_noise)
-        return made
+            product[:, :1].addcmul_(
+                self._sign(zeta, "b"), self._share(v), value=self._of.cross_noise
+            )
+        return product
 
     def _sign(self, zeta: Tensor, letter: str) -> Tensor:
         """Return the sign of a noise that there is, [clients, 1, replicates]."""

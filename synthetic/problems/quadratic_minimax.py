@@ -124,8 +124,8 @@ class QuadraticMinimax(BilevelProblem):
         """A_i, [clients, dim, dim]."""
         u, v = self.bases
         scales = self.spectrum + self.heterogeneity * self.signs[:, None]
-        made: np.ndarray = np.einsum("ij,kj,lj->kil", u, scales, v)
-        return made
+        matrices: np.ndarray = np.einsum("ij,kj,lj->kil", u, scales, v)
+        return matrices
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -133,8 +133,8 @@ class QuadraticMinimax(BilevelProblem):
         u, _ = self.bases
         mean = u @ np.full(self.dim, 1.0 / np.sqrt(self.dim))
         shift = u @ np.cos(np.arange(self.dim))
-        made: np.ndarray = mean + self.heterogeneity * self.signs[:, None] * shift
-        return made
+        offsets: np.ndarray = mean + self.heterogeneity * self.signs[:, None] * shift
+        return offsets
 
     @cached_property
     def constants(self) -> Mapping[str, float]:

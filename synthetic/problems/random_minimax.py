@@ -117,8 +117,8 @@ class RandomMinimax(BilevelProblem):
             drawn = random.uniform(0, 1, (self.clients, self.dim, self.dim))
         else:
             drawn = random.uniform(0, 1, (self.clients, 1, 1))
-        made: np.ndarray = self._factor * self.coupling * drawn * unit
-        return made
+        matrices: np.ndarray = self._factor * self.coupling * drawn * unit
+        return matrices
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -129,8 +129,8 @@ class RandomMinimax(BilevelProblem):
             drawn -= drawn.mean(1, keepdims=True)
         elif self.centring == "clients":
             drawn -= drawn.mean(0)
-        made: np.ndarray = self._factor * self.spread * drawn
-        return made
+        offsets: np.ndarray = self._factor * self.spread * drawn
+        return offsets
 
     @cached_property
     def constants(self) -> Mapping[str, float]:

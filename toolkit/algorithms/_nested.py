@@ -1,7 +1,7 @@
-r"""What FedNest and its relatives share: FedInn, FedIHGP and FedOut, tick by tick.
+r"""What FedNest and its relatives share: FedInn, FedIHGP and FedOut, step by step.
 
 One round is one k of Algorithm FedNest: T inner calls of ``inner_steps`` local steps each, then one
-outer call of ``outer_steps`` local steps; each local step is one tick of the engine.
+outer call of ``outer_steps`` local steps; ``step`` makes one local step.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Nested(Algorithm):
 
     @property
     def local_steps(self) -> int:  # type: ignore[override]  # a sum here, not a field
-        """The ticks of one round."""
+        """The local steps of one round."""
         return self.inner_calls * self.inner_steps + self.outer_steps
 
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> Any:
@@ -93,14 +93,14 @@ class Nested(Algorithm):
         return State(x, y, x, y, torch.zeros_like(x), torch.zeros_like(y))
 
     def step(self, ctx: Context, oracles: Bilevel, state: Any) -> Any:
-        """One local step: of FedInn in the first T·τ ticks of a round, then of FedOut."""
-        tick = ctx.t % self.local_steps
+        """One local step: of FedInn in the first T·τ steps of a round, then of FedOut."""
+        step = ctx.t % self.local_steps
         inner = self.inner_calls * self.inner_steps
-        if tick < inner:
-            return fed_inn(self, ctx, oracles, state, tick % self.inner_steps)
+        if step < inner:
+            return fed_inn(self, ctx, oracles, state, step % self.inner_steps)
         if self.local_hypergradient:
-            return local_fed_out(self, ctx, oracles, state, tick - inner)
-        return fed_out(self, ctx, oracles, state, tick - inner)
+            return local_fed_out(self, ctx, oracles, state, step - inner)
+        return fed_out(self, ctx, oracles, state, step - inner)
 
 
 def levels(ctx: Context, oracles: Bilevel, start: Tensor) -> tuple[Tensor, Tensor]:
@@ -193,7 +193,7 @@ def fed_ihgp(
             p = cohorts.average(n, p - step * oracles.lower_hessian_product(x, y, p, zeta))
             total = total + p
         return total
-    # drawn from the far end: the first outcome that an engine meets is the longest series
+    # drawn from the far end: the first outcome that a context meets is the longest series
     left_out = ctx.server_draw(Indices((of.terms,), 1), "left-out", since=ctx.t)
     last = of.terms - 1 - left_out
     p = of.terms * step * p

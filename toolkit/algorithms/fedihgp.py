@@ -61,8 +61,8 @@ class FedIHGP(Nested):
 
     def init(self, ctx: Context, oracles: Bilevel, start: Tensor) -> State:
         """Every client is at (x⁰, y⁰), and p = 0."""
-        held = super().init(ctx, oracles, start)
-        return State(held.x, held.y, torch.zeros_like(held.y))
+        state = super().init(ctx, oracles, start)
+        return State(state.x, state.y, torch.zeros_like(state.y))
 
     def step(self, ctx: Context, oracles: Bilevel, state: State) -> State:
         """Estimate anew."""

@@ -98,13 +98,13 @@ class GCIVR(Algorithm):
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """Estimate, share, step."""
         if ctx.t % self.epoch_steps == 0:
-            (held,) = self._sampled(ctx, oracles, (state.x,), self.outer_batch, "epoch")
+            (estimates,) = self._sampled(ctx, oracles, (state.x,), self.outer_batch, "epoch")
         else:
             points = state.x, state.x_previous
             new, old = self._sampled(ctx, oracles, points, self.batch, "difference")
             before = state.y, state.z, state.v
-            held = tuple(e + n - o for e, n, o in zip(before, new, old, strict=True))
-        y, z, v = held
+            estimates = tuple(e + n - o for e, n, o in zip(before, new, old, strict=True))
+        y, z, v = estimates
         if self.sends == "jacobian":
             u = _direction(oracles, *ctx.average(y, z, v))
         else:
@@ -139,5 +139,5 @@ def _direction(oracles: Composition, y: Tensor, z: Tensor, v: Tensor) -> Tensor:
     """Return v + zᵀ∇f(y)."""
     weight = oracles.outer_grad(y, None)
     rows = z.reshape(z.shape[0], weight.shape[1], -1, z.shape[2])
-    made: Tensor = v + (rows * weight[:, :, None]).sum(1)
-    return made
+    direction: Tensor = v + (rows * weight[:, :, None]).sum(1)
+    return direction

@@ -92,10 +92,10 @@ class LocalMOML(Algorithm):
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step; the last of a round is followed by the average of the models."""
         value, pullback = oracles.inner(state.x, ctx.draw(oracles.inner_law(self.batch), "xi"))
-        held = state.u
+        estimate = state.u
         if self.memory == "restarted" and ctx.t % self.local_steps == 0:
-            held = self._first(ctx, oracles, state.x)
-        u = (1 - self.inner_momentum) * held + self.inner_momentum * value
+            estimate = self._first(ctx, oracles, state.x)
+        u = (1 - self.inner_momentum) * estimate + self.inner_momentum * value
         zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
         z = pullback(oracles.outer_grad(u, zeta))
         x = state.x - self.step_size * z

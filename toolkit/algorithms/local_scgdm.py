@@ -115,10 +115,10 @@ class LocalSCGDM(Algorithm):
         for name, quantity in (("u", u), ("m", m), ("x", x), ("z", z)):
             ctx.mark(name, quantity)
         if (ctx.t + 1) % self.local_steps == 0 and self.averaged:
-            held = {"u": u, "m": m, "x": x}
+            fields = {"u": u, "m": m, "x": x}
             sent = [name for name in AVERAGED if name in self.averaged]
-            held |= zip(sent, ctx.average(*(held[name] for name in sent)), strict=True)
-            u, m, x = held["u"], held["m"], held["x"]
+            fields |= zip(sent, ctx.average(*(fields[name] for name in sent)), strict=True)
+            u, m, x = fields["u"], fields["m"], fields["x"]
         return State(x, u, m)
 
 

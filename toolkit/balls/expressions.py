@@ -59,9 +59,9 @@ def expression_in_balls(expression: Any, letters: Mapping[str, Sized]) -> Sized:
                      _fold(parts, "size", lambda a, b: a * b))  # fmt: skip
     if expression.is_Pow:
         base, exponent = parts
-        made = power(base.value, exponent.value)
+        raised = power(base.value, exponent.value)
         whole = expression.exp.is_Integer and expression.exp > 0
-        return Sized(made, base.size ** int(expression.exp)) if whole else Sized.of(made)
+        return Sized(raised, base.size ** int(expression.exp)) if whole else Sized.of(raised)
     if expression.is_Piecewise:
         return _piece(expression, letters)
     if expression in _CONSTANTS(sympy):
@@ -73,17 +73,17 @@ def expression_in_balls(expression: Any, letters: Mapping[str, Sized]) -> Sized:
 
 
 def _fold(parts: list[Sized], of: str, join: Callable[[arb, arb], arb]) -> arb:
-    made: arb = getattr(parts[0], of)
+    folded: arb = getattr(parts[0], of)
     for part in parts[1:]:
-        made = join(made, getattr(part, of))
-    return made
+        folded = join(folded, getattr(part, of))
+    return folded
 
 
 def _double(number: Any) -> arb:
     """Return a number of sympy's exactly: it is a binary fraction."""
     sign, mantissa, exponent, _ = number._mpf_
-    made: arb = arb(int(mantissa)) * arb(2) ** int(exponent)
-    return -made if sign else made
+    magnitude: arb = arb(int(mantissa)) * arb(2) ** int(exponent)
+    return -magnitude if sign else magnitude
 
 
 def _piece(expression: Any, letters: Mapping[str, Sized]) -> Sized:
@@ -127,7 +127,7 @@ _FUNCTIONS: Mapping[str, Callable[..., arb]] = {
 
 
 def _over(of: Callable[[arb, arb], arb], xs: tuple[arb, ...]) -> arb:
-    made = xs[0]
+    folded = xs[0]
     for x in xs[1:]:
-        made = of(made, x)
-    return made
+        folded = of(folded, x)
+    return folded

@@ -15,12 +15,12 @@ def _axes(dim: Any) -> Any:
     return tuple(dim) if isinstance(dim, list | tuple) else dim
 
 
-def _summed(held: np.ndarray, dim: Any, keepdim: bool) -> np.ndarray:
-    spend(held.size)
-    if not held.size:
+def _summed(entries: np.ndarray, dim: Any, keepdim: bool) -> np.ndarray:
+    spend(entries.size)
+    if not entries.size:
         raise RefusedError("a sum over nothing")
     add: Any = np.add
-    return np.asarray(add.reduce(held, axis=_axes(dim), keepdims=keepdim), object)
+    return np.asarray(add.reduce(entries, axis=_axes(dim), keepdims=keepdim), object)
 
 
 @handles("sum")
@@ -30,9 +30,9 @@ def _sum(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
 
 @handles("mean")
 def _mean(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
-    held = lift(a)
-    made = _summed(held, dim, keepdim)
-    return wrapped(made / arb(held.size // max(1, made.size)))
+    entries = lift(a)
+    totals = _summed(entries, dim, keepdim)
+    return wrapped(totals / arb(entries.size // max(1, totals.size)))
 
 
 @handles("max", "amax")
@@ -46,17 +46,17 @@ def _min(a: Any, dim: Any = None, keepdim: bool = False) -> Balls:
 
 
 def _extreme(of: np.ufunc, a: Any, dim: Any, keepdim: bool) -> Balls:
-    held = lift(a)
-    spend(held.size)
-    return Balls(np.asarray(of.reduce(held, axis=_axes(dim), keepdims=keepdim), object))
+    entries = lift(a)
+    spend(entries.size)
+    return Balls(np.asarray(of.reduce(entries, axis=_axes(dim), keepdims=keepdim), object))
 
 
 @handles("linalg_vector_norm", "norm")
 def _norm(a: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Balls:
     if ord not in (2, "fro"):
         raise RefusedError(f"the norm of order {ord} has no version for balls")
-    held = lift(a)
-    return square_root(Balls(_summed(held * held, dim, keepdim)))
+    entries = lift(a)
+    return square_root(Balls(_summed(entries * entries, dim, keepdim)))
 
 
 @handles("softmax")
@@ -74,9 +74,9 @@ def _logsumexp(a: Any, dim: int, keepdim: bool = False) -> Balls:
 @handles("matmul", "mm", "bmm", "mv", "dot", "__matmul__")
 def _matmul(a: Any, b: Any) -> Balls:
     one, two = lift(a), lift(b)
-    made = np.asarray(one @ two, dtype=object)
-    spend(made.size * one.shape[-1])
-    return Balls(made)
+    product = np.asarray(one @ two, dtype=object)
+    spend(product.size * one.shape[-1])
+    return Balls(product)
 
 
 @handles("baddbmm")
@@ -86,11 +86,11 @@ def _baddbmm(a: Any, b: Any, c: Any, *, beta: Any = 1, alpha: Any = 1) -> Balls:
 
 @handles("einsum")
 def _einsum(formula: str, *operands: Any) -> Balls:
-    held = [lift(x) for x in operands]
-    words = zip(formula.split("->")[0].split(","), held, strict=True)
+    arrays = [lift(x) for x in operands]
+    words = zip(formula.split("->")[0].split(","), arrays, strict=True)
     sizes = {c: n for word, x in words for c, n in zip(word, x.shape, strict=True)}
-    spend(int(np.prod(list(sizes.values()))) * len(held))
-    return Balls(np.asarray(np.einsum(formula, *held), dtype=object))
+    spend(int(np.prod(list(sizes.values()))) * len(arrays))
+    return Balls(np.asarray(np.einsum(formula, *arrays), dtype=object))
 
 
 @handles("linalg_solve")
@@ -101,11 +101,11 @@ def _solve(a: Any, b: Any) -> Balls:
         return Balls(_solve(a, Balls(right[..., None])).balls[..., 0])
     lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     left, right = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (left, right))
-    made = np.empty(right.shape, dtype=object)
+    solutions = np.empty(right.shape, dtype=object)
     spend(left.size * left.shape[-1] + right.size * left.shape[-1])
     for at in np.ndindex(*lead):
-        made[at] = solved(left[at], right[at])
-    return Balls(made)
+        solutions[at] = solved(left[at], right[at])
+    return Balls(solutions)
 
 
 def solved(matrix: np.ndarray, side: np.ndarray) -> np.ndarray:

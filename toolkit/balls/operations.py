@@ -36,8 +36,8 @@ class HalfLine:
 
     def capped(self, most: arb) -> arb:
         """Return the smaller of it and a number."""
-        made: arb = most if self.low >= most else self.low.min(most).union(most)
-        return made
+        capped: arb = most if self.low >= most else self.low.min(most).union(most)
+        return capped
 
     def _refuse(self, *_: Any) -> Any:
         raise RefusedError(
@@ -122,8 +122,8 @@ def power(base: arb, exponent: arb) -> arb:
     """Return base**exponent; of an integer exponent by products, as of a negative base."""
     whole = exponent.unique_fmpz() if exponent.is_exact() else None
     half = whole is None and exponent.is_exact() and exponent == arb(0.5)
-    made: arb = root(base) if half else base ** (exponent if whole is None else int(whole))
-    return made
+    raised: arb = root(base) if half else base ** (exponent if whole is None else int(whole))
+    return raised
 
 
 _power = np.frompyfunc(power, 2, 1)
@@ -131,8 +131,8 @@ _power = np.frompyfunc(power, 2, 1)
 
 def root(x: arb) -> arb:
     """Return the square root of what a ball has at or above 0 (nan if it has nothing there)."""
-    made: arb = arb.nan() if x < 0 else x.nonnegative_part().sqrt()
-    return made
+    rooted: arb = arb.nan() if x < 0 else x.nonnegative_part().sqrt()
+    return rooted
 
 
 _root = np.frompyfunc(root, 1, 1)
@@ -191,9 +191,9 @@ def _minimum(a: Any, b: Any) -> Balls:
 
 @handles("clamp", "clip")
 def _clamp(a: Any, min: Any = None, max: Any = None) -> Balls:
-    made = lift(a)
-    made = made if min is None else larger(made, lift(min))
-    return wrapped(made if max is None else smaller(made, lift(max)))
+    clamped = lift(a)
+    clamped = clamped if min is None else larger(clamped, lift(min))
+    return wrapped(clamped if max is None else smaller(clamped, lift(max)))
 
 
 def _comparison(names: tuple[str, ...], holds: Callable[[arb, arb], bool], fails: Any) -> None:
@@ -229,8 +229,8 @@ def _where(condition: Any, a: Any, b: Any) -> Balls:
 
 def _choose(answer: bool | None, a: arb, b: arb) -> arb:
     """Return the one or the other; where it is open which, a ball that contains both."""
-    made: arb = a.union(b) if answer is None else (a if answer else b)
-    return made
+    chosen: arb = a.union(b) if answer is None else (a if answer else b)
+    return chosen
 
 
 _chosen = np.frompyfunc(_choose, 3, 1)
@@ -238,8 +238,8 @@ _chosen = np.frompyfunc(_choose, 3, 1)
 
 @handles("xlogy", "special_xlogy")
 def _xlogy(a: Any, b: Any) -> Balls:
-    made = np.frompyfunc(lambda x, y: arb(0) if x == 0 else x * y.log(), 2, 1)
-    return wrapped(made(lift(a), lift(b)))
+    product = np.frompyfunc(lambda x, y: arb(0) if x == 0 else x * y.log(), 2, 1)
+    return wrapped(product(lift(a), lift(b)))
 
 
 @handles("__bool__")
@@ -262,8 +262,8 @@ def finite(entries: np.ndarray) -> bool:
 
 def hull(low: Any, high: Any) -> arb:
     """Return a ball that contains two numbers and all between them."""
-    made: arb = ball(low).union(ball(high))
-    return made
+    interval: arb = ball(low).union(ball(high))
+    return interval
 
 
 __all__ = ["HalfLine", "Truths", "finite", "hull", "power", "root", "square_root"]

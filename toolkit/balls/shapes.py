@@ -53,24 +53,24 @@ def _reshape(a: Any, *shape: Any, **named: Any) -> Balls:
 
 @handles("flatten")
 def _flatten(a: Any, start_dim: int = 0, end_dim: int = -1) -> Balls:
-    held = lift(a)
-    end = end_dim % held.ndim + 1
-    return _as(a, held.reshape(*held.shape[:start_dim], -1, *held.shape[end:]))
+    entries = lift(a)
+    end = end_dim % entries.ndim + 1
+    return _as(a, entries.reshape(*entries.shape[:start_dim], -1, *entries.shape[end:]))
 
 
 @handles("unflatten")
 def _unflatten(a: Any, dim: int, sizes: Sequence[int]) -> Balls:
-    held = lift(a)
-    at = dim % held.ndim
-    return _as(a, held.reshape(*held.shape[:at], *sizes, *held.shape[at + 1 :]))
+    entries = lift(a)
+    at = dim % entries.ndim
+    return _as(a, entries.reshape(*entries.shape[:at], *sizes, *entries.shape[at + 1 :]))
 
 
 @handles("expand", "broadcast_to")
 def _expand(a: Any, *sizes: Any) -> Balls:
-    held, wanted = lift(a), _shape(sizes)
-    kept = (1,) * (len(wanted) - held.ndim) + held.shape
+    entries, wanted = lift(a), _shape(sizes)
+    kept = (1,) * (len(wanted) - entries.ndim) + entries.shape
     full = [old if new == -1 else new for old, new in zip(kept, wanted, strict=True)]
-    return _as(a, np.broadcast_to(held, full))
+    return _as(a, np.broadcast_to(entries, full))
 
 
 @handles("expand_as")
@@ -110,10 +110,10 @@ def _unsqueeze(a: Any, dim: int) -> Balls:
 
 @handles("squeeze")
 def _squeeze(a: Any, dim: Any = None) -> Balls:
-    held = lift(a)
-    if dim is not None and held.shape[dim] != 1:
-        return _as(a, held)
-    return _as(a, held.squeeze(dim))
+    entries = lift(a)
+    if dim is not None and entries.shape[dim] != 1:
+        return _as(a, entries)
+    return _as(a, entries.squeeze(dim))
 
 
 @handles("stack")
@@ -130,10 +130,10 @@ def _cat(parts: Sequence[Any], dim: int = 0) -> Balls:
 def _pad(a: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Balls:
     if mode != "constant":
         raise RefusedError(f"pad in mode {mode} has no version for balls")
-    held = lift(a)
+    entries = lift(a)
     pairs = [(pad[k], pad[k + 1]) for k in range(0, len(pad), 2)][::-1]
-    widths = [(0, 0)] * (held.ndim - len(pairs)) + pairs
-    return Balls(np.pad(held, widths, constant_values=arb(value or 0)))  # type: ignore[call-overload]
+    widths = [(0, 0)] * (entries.ndim - len(pairs)) + pairs
+    return Balls(np.pad(entries, widths, constant_values=arb(value or 0)))  # type: ignore[call-overload]
 
 
 @handles("repeat_interleave")
@@ -201,6 +201,6 @@ def _new_tensor(a: Any, values: Any, **_: Any) -> Balls:
 
 
 def _full(a: Any, shape: Sequence[Any], value: Any) -> Balls:
-    made = np.empty(_shape(shape) if shape else tuple(a.shape), dtype=object)
-    made[...] = lift(value)[()]
-    return Balls(made)
+    filled = np.empty(_shape(shape) if shape else tuple(a.shape), dtype=object)
+    filled[...] = lift(value)[()]
+    return Balls(filled)

@@ -43,8 +43,8 @@ class RefusedError(Exception):
         open: whether narrower balls might do.
     """
 
-    def __init__(self, told: str, *, open: bool = False) -> None:
-        super().__init__(told)
+    def __init__(self, reason: str, *, open: bool = False) -> None:
+        super().__init__(reason)
         self.open = open
 
 
@@ -94,9 +94,9 @@ class Balls(Tensor):
     def __new__(cls, balls: np.ndarray, nonnegative: bool = False) -> Balls:
         """Wrap an array of balls."""
         make: Any = torch.Tensor._make_wrapper_subclass
-        made: Balls = make(cls, balls.shape, dtype=torch.float64)
-        made.balls, made.nonnegative = balls, nonnegative
-        return made
+        tensor: Balls = make(cls, balls.shape, dtype=torch.float64)
+        tensor.balls, tensor.nonnegative = balls, nonnegative
+        return tensor
 
     def __init__(self, balls: np.ndarray, nonnegative: bool = False) -> None:
         super().__init__()
@@ -132,8 +132,8 @@ class Balls(Tensor):
     @property
     def middles(self) -> Tensor:
         """The midpoints as doubles: near the true values, and no more than that."""
-        held = np.array([float(x.mid()) for x in self.balls.flat]).reshape(self.balls.shape)
-        return torch.from_numpy(held)
+        middles = np.array([float(x.mid()) for x in self.balls.flat]).reshape(self.balls.shape)
+        return torch.from_numpy(middles)
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
         return f"Balls({np.vectorize(str, otypes=[object])(self.balls).tolist()})"
@@ -185,18 +185,18 @@ inverted = np.frompyfunc(lambda x: None if x is None else not x, 1, 1)
 
 def answered(answers: Any) -> Any:
     """Return answers as torch has them, or, if some are open, as Truths."""
-    held = np.asarray(answers, dtype=object)
-    if any(x is None for x in held.flat):
-        return Truths(held)
-    return torch.from_numpy(np.asarray(held, dtype=bool).copy())
+    entries = np.asarray(answers, dtype=object)
+    if any(x is None for x in entries.flat):
+        return Truths(entries)
+    return torch.from_numpy(np.asarray(entries, dtype=bool).copy())
 
 
 def truths(condition: Any) -> np.ndarray:
     """Return a condition as an array of True, False and None."""
     if isinstance(condition, Truths):
         return condition.answers
-    held = condition.numpy() if isinstance(condition, Tensor) else np.asarray(condition)
-    return held.astype(bool).astype(object)
+    array = condition.numpy() if isinstance(condition, Tensor) else np.asarray(condition)
+    return array.astype(bool).astype(object)
 
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -211,11 +211,11 @@ def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     plain = _out_of_place(name)
     if plain not in HANDLERS:
         raise RefusedError(f"torch's {name} has no version for balls")
-    into, made = args[0], HANDLERS[plain](*args, **kwargs)
+    into, result = args[0], HANDLERS[plain](*args, **kwargs)
     if not isinstance(into, Balls):
         raise RefusedError(f"torch's {name} of a tensor of doubles with balls")
     try:
-        into.balls[...] = made.balls
+        into.balls[...] = result.balls
     except ValueError as error:
         raise RefusedError(f"torch's {name} of an expanded tensor") from error
     into.nonnegative = False
@@ -255,13 +255,13 @@ def lift(x: Any) -> np.ndarray:
         return x.balls
     if isinstance(x, Tensor):
         x = x.detach().cpu().numpy()
-    held = np.asarray(x)
-    held = held.astype(object) if held.dtype != object else held
-    return np.asarray(_balls(held), dtype=object)
+    array = np.asarray(x)
+    array = array.astype(object) if array.dtype != object else array
+    return np.asarray(_balls(array), dtype=object)
 
 
 def wrapped(entries: Any, nonnegative: bool = False) -> Balls:
     """Return entries as Balls, and count the operations that they took."""
-    held = np.asarray(entries, dtype=object)
-    spend(held.size)
-    return Balls(held, nonnegative)
+    array = np.asarray(entries, dtype=object)
+    spend(array.size)
+    return Balls(array, nonnegative)

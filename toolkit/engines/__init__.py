@@ -1,1 +1,1 @@
-"""Engines: the contexts in which an algorithm's one text runs."""
+"""The contexts in which an algorithm's one text runs; one more is in ``toolkit.wire``."""

@@ -1,4 +1,4 @@
-"""The engine of balls: one run of an algorithm, every number of it enclosed.
+"""The context of balls: one run of an algorithm, every number of it enclosed.
 
 What is enclosed is the run of exact arithmetic on the instance as its oracles hold it: doubles are
 taken for what they are, hyperparameters too, and the noise's values and probabilities are the
@@ -52,8 +52,8 @@ class _InBalls(BatchedContext):
 
     def everywhere(self, x: Tensor) -> Tensor:
         """Return the shared [dim] as every client holds it."""
-        held = x if isinstance(x, Balls) else Balls.of(x)
-        return held[None, :, None].expand(len(self.local), x.shape[0], self.replicates)
+        balls = x if isinstance(x, Balls) else Balls.of(x)
+        return balls[None, :, None].expand(len(self.local), x.shape[0], self.replicates)
 
     @property
     def chances(self) -> np.ndarray:
@@ -80,12 +80,12 @@ class BallContext(_InBalls, EnumeratedContext):
     @property
     def chances(self) -> np.ndarray:
         """The outcomes' probabilities as balls, [replicates]."""
-        made = lift(np.full(self.replicates, Fraction(1), dtype=object))
+        chances = lift(np.full(self.replicates, Fraction(1), dtype=object))
         for key, law in self.laws.items():
             stride, radix = self._digits[key]
             each = lift(_meant(law.support(key[2])[1]))
-            made = made * each[np.arange(self.replicates) // stride % radix]
-        return np.asarray(made, dtype=object)
+            chances = chances * each[np.arange(self.replicates) // stride % radix]
+        return np.asarray(chances, dtype=object)
 
     def _element(self, law: Law, key: Key) -> np.ndarray:
         self.laws[key] = law
@@ -114,12 +114,12 @@ def exactly(algorithm: Algorithm) -> Algorithm:
 
     The share of clients stays as it is: it is only rounded to a number of them.
     """
-    made = copy.copy(algorithm)
+    in_balls = copy.copy(algorithm)
     for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
         value = getattr(algorithm, field.name)
         if isinstance(value, float) and field.name != "participation":
-            object.__setattr__(made, field.name, Balls.of(value))
-    return made
+            object.__setattr__(in_balls, field.name, Balls.of(value))
+    return in_balls
 
 
 def run_in_balls(
@@ -146,13 +146,13 @@ def run_in_balls(
         return _run(problem, method, sampled, rounds, (left, axes))
     counting = BallContext(problem.clients)
     try:
-        made = _run(problem, method, counting, rounds, (left, axes))
-        if counting.found > 1:
+        enclosed = _run(problem, method, counting, rounds, (left, axes))
+        if counting.atom_count > 1:
             every = BallContext(problem.clients, atoms=counting.digits)
-            made = _run(problem, method, every, rounds, (left, axes))
+            enclosed = _run(problem, method, every, rounds, (left, axes))
     except TooManyAtoms as error:
         raise RefusedError(f"the noise has more than {ATOMS} outcomes") from error
-    return made
+    return enclosed
 
 
 def _run(
@@ -195,9 +195,9 @@ class _Taker:
         """Take the measure, if these are its moments."""
         if self._measure is None or axes != self._axes:
             return
-        made = self._measure(moment)
-        if made is not None:  # the statement may not speak of this moment
-            self._taken.append(made)
+        reduction = self._measure(moment)
+        if reduction is not None:  # the statement may not speak of this moment
+            self._taken.append(reduction)
 
     def result(self, chances: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the measure and its parts in expectation, [1 + parts, comparisons]; the names."""
@@ -209,12 +209,12 @@ class _Taker:
             stacked = lift(taken.stacked)  # [1 + parts, (clients,) replicates]
             mean = np.asarray(stacked @ chances, dtype=object)
             rows.append(mean.reshape(len(stacked), -1))
-        made = np.concatenate(rows, 1)
+        means = np.concatenate(rows, 1)
         if how == "average":
-            made = np.asarray(made.sum(1, keepdims=True) / len(self._taken), dtype=object)
-        if not finite(made):
+            means = np.asarray(means.sum(1, keepdims=True) / len(self._taken), dtype=object)
+        if not finite(means):
             raise RefusedError("the measure's balls have no bound", open=True)
-        return made, names
+        return means, names
 
 
 __all__ = ["BallContext", "Enclosed", "SampledBalls", "exactly", "meant", "run_in_balls"]

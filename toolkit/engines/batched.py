@@ -1,4 +1,4 @@
-"""The batched engine: every client and every replicate in one tensor operation."""
+"""The batched context: every client and every replicate in one tensor operation."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ class BatchedContext:
             drawn = [self._sample(law, name, t, self.local) for t in range(first, first + steps)]
             return self._tensor(np.stack(drawn))
         stream = self.stream(law, name, first, steps)
-        made = np.empty(
+        values = np.empty(
             (steps, len(self.local), stream.elements, self.replicates), stream.values.dtype
         )
-        fill(stream, first, made)
-        return self._tensor(made.reshape(*made.shape[:2], *law.shape, self.replicates))
+        fill(stream, first, values)
+        return self._tensor(values.reshape(*values.shape[:2], *law.shape, self.replicates))
 
     def stream(self, law: Law | None, name: str, first: int, steps: int) -> Stream:
         """Return the same for loops in numba that make their values where they use them.
@@ -100,9 +100,9 @@ class BatchedContext:
         if law is None:
             return streams.nothing(kind)
         if type(self)._sample is BatchedContext._sample:  # else a draw is not what its words are
-            made = streams.keyed(law, self._words.key(name), self.block, self.local, kind)
-            if made is not None:
-                return made
+            stream = streams.keyed(law, self._words.key(name), self.block, self.local, kind)
+            if stream is not None:
+                return stream
         drawn = [self._sample(law, name, t, self.local) for t in range(first, first + steps)]
         values = np.stack(drawn).reshape(steps, len(self.local), -1, self.replicates)
         if values.dtype.kind == "f":
@@ -164,8 +164,8 @@ class BatchedContext:
         return law.sample(words, clients, self.replicates)
 
     def _tensor(self, values: np.ndarray) -> Tensor:
-        made = torch.from_numpy(np.ascontiguousarray(values))
-        return made.to(self.device, self.dtype if made.is_floating_point() else None)
+        tensor = torch.from_numpy(np.ascontiguousarray(values))
+        return tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
 
 
 class _Cohort:

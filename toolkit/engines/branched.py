@@ -62,14 +62,14 @@ def expected_transition(
     counting = BranchedContext(ctx.clients, limit=LIMIT, dtype=ctx.dtype, device=ctx.device)
     counting.continue_from(ctx)
     algorithm.step(counting, oracles, _each(state, lambda x: x[..., :1]))
-    atoms = counting.found
+    atoms = counting.atom_count
     branched = BranchedContext(
         ctx.clients, limit=LIMIT, dtype=ctx.dtype, device=ctx.device, atoms=counting.digits
     )
     branched.continue_from(ctx)
     before, previous, start = (
-        _each(held, lambda x: x.repeat_interleave(atoms, -1))
-        for held in (state, then.previous, then.start)
+        _each(fields, lambda x: x.repeat_interleave(atoms, -1))
+        for fields in (state, then.previous, then.start)
     )
     after = algorithm.step(branched, oracles, before)
     taken = measure(
@@ -81,8 +81,8 @@ def expected_transition(
         return None
     stacked = taken.stacked.double()
     chances = branched.chances.to(stacked)
-    made: np.ndarray = (stacked.unflatten(-1, (-1, atoms)) @ chances).cpu().numpy()
-    return made
+    expected: np.ndarray = (stacked.unflatten(-1, (-1, atoms)) @ chances).cpu().numpy()
+    return expected
 
 
 def _each(state: Any, change: Any) -> Any:

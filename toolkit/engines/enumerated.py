@@ -1,4 +1,4 @@
-"""The enumerated engine: one replicate per atom of the noise, so that means are expectations."""
+"""The enumerated context: one replicate per atom of the noise, so that means are expectations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolkit.engines.batched import BatchedContext
 Key = tuple[str, int, int, tuple[int, ...]]
 
 
-class Drew(Exception):  # noqa: N818 - a signal between engine and federation, never shown
+class Drew(Exception):  # noqa: N818 - a signal between context and federation, never shown
     """A run that was thought to have no noise asked for a draw."""
 
 
@@ -69,7 +69,7 @@ class EnumeratedContext(BatchedContext):
         )  # fmt: skip
 
     @property
-    def found(self) -> int:
+    def atom_count(self) -> int:
         """How many atoms the draws met so far have."""
         return self._total()
 

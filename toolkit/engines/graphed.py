@@ -18,8 +18,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
+from toolkit.engines.any_round import Unrepeatable
 from toolkit.engines.staged import OnDevice, Staged
-from toolkit.engines.tick import Unrepeatable
 
 Outputs = tuple[Tensor, ...]
 Capture = Callable[[Callable[[], Outputs]], tuple[Callable[[], None], Outputs]]
@@ -49,16 +49,16 @@ def advance(
         capture: what records (None: a CUDA graph).
     """
     does = body or plain(bounded=bounded)
-    held, first = _RECORDED.setdefault(oracles, {}), ctx.t
+    recordings, first = _RECORDED.setdefault(oracles, {}), ctx.t
     shapes = tuple((x.shape, x.dtype) for x in state)
     key = (algorithm, steps, bounded, body, shapes, ctx.local, ctx.horizon, ctx.device)
-    if first >= steps and key not in held:  # the first round may differ
+    if first >= steps and key not in recordings:  # the first round may differ
         try:
-            held[key] = Recording(ctx, oracles, algorithm, state, steps, does, capture)
+            recordings[key] = Recording(ctx, oracles, algorithm, state, steps, does, capture)
         except Unrepeatable:
-            held[key] = None
+            recordings[key] = None
         ctx.t = first
-    recording = held[key] if first >= steps else None
+    recording = recordings[key] if first >= steps else None
     if recording is None:
         return directly(ctx, oracles, algorithm, state, steps, body=does, bounded=bounded)
     ended, largest = recording.replay(ctx, state)
@@ -89,8 +89,8 @@ def cuda_graph(function: Callable[[], Outputs]) -> tuple[Callable[[], None], Out
     here.wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=side):
-        made = function()
-    return graph.replay, made
+        outputs = function()
+    return graph.replay, outputs
 
 
 class Recording:
@@ -100,7 +100,7 @@ class Recording:
         state: what a replay starts from; filled before each one.
         draws: what it draws; filled before each one.
         clock: the number of its first step, on the device, if a kernel asks (else None).
-        made: what it ends with: the state and, last, the largest ‖iterate‖².
+        outputs: what it ends with: the state and, last, the largest ‖iterate‖².
     """
 
     def __init__(
@@ -113,22 +113,22 @@ class Recording:
 
         def function() -> Outputs:
             staged.rewind()
-            made, largest = body(staged, oracles, algorithm, self.state, steps)
-            return (*made, largest)
+            after, largest = body(staged, oracles, algorithm, self.state, steps)
+            return (*after, largest)
 
         function()
         self.draws, self.clock = staged.settle()
         with OnDevice():  # type: ignore[no-untyped-call]
             function()
         with torch.cuda.device(ctx.device) if ctx.device.startswith("cuda") else nullcontext():
-            self._play, self.made = (capture or cuda_graph)(function)
+            self._play, self.outputs = (capture or cuda_graph)(function)
         self.rounds, self.reals = staged.rounds, staged.reals
 
     def replay(self, ctx: Any, state: Any) -> tuple[Any, Tensor]:
         """Run the round that starts at ``ctx.t`` from a state, with that round's draws."""
         first = ctx.t
-        for held, given in zip(self.state, state, strict=True):
-            held.copy_(given)
+        for recorded, given in zip(self.state, state, strict=True):
+            recorded.copy_(given)
         for draws in self.draws:
             draws.fill(ctx, first)
         if self.clock is not None:
@@ -137,7 +137,7 @@ class Recording:
         ctx.rounds += self.rounds
         ctx.reals += self.reals
         ctx.t = first + self.steps - 1
-        *fields, largest = self.made
+        *fields, largest = self.outputs
         return type(state)(*(_copied(x) for x in fields)), largest
 
 

@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from toolkit.draws import Law
+from toolkit.engines.any_round import StepOfAnyRound, Unrepeatable
 from toolkit.engines.batched import BatchedContext
-from toolkit.engines.tick import Tick, Unrepeatable
 
 aten = torch.ops.aten
 READS = {aten._local_scalar_dense, aten.equal, aten.nonzero, aten.masked_select, aten._unique2}
@@ -66,7 +66,7 @@ class Staged(BatchedContext):
 
     def rewind(self) -> None:
         """Begin the round again."""
-        self.t = Tick(0, steps=self._steps)  # type: ignore[assignment]
+        self.t = StepOfAnyRound(0, steps=self._steps)  # type: ignore[assignment]
         self.rounds = self.reals = 0
         self.marks, self._cohorts = {}, {}
 
@@ -79,15 +79,15 @@ class Staged(BatchedContext):
 
     def settle(self) -> tuple[list[Draws], Tensor | None]:
         """Return what was asked for; from now on that is what is given, and nothing else is."""
-        made = []
+        draws = []
         for (name, server), laws in self._met.items():
             offsets = sorted(laws)
             values = torch.stack([self._values[name, server, offset] for offset in offsets])
-            made.append(Draws(name, laws[offsets[0]], server, offsets, values))
+            draws.append(Draws(name, laws[offsets[0]], server, offsets, values))
             for offset, value in zip(offsets, values, strict=True):
                 self._values[name, server, offset] = value
         self._other = None
-        return made, self._clock
+        return draws, self._clock
 
     def draw(self, law: Law | None, name: str) -> Tensor | None:
         """Return the tensor that holds this draw."""
@@ -100,7 +100,7 @@ class Staged(BatchedContext):
         return self._held(law, name, since, server=True)
 
     def _held(self, law: Law, name: str, at: Any, *, server: bool) -> Tensor:
-        if not isinstance(at, Tick):
+        if not isinstance(at, StepOfAnyRound):
             raise Unrepeatable(f"draw {name!r} of step {at}, which is of no round")
         key = name, server, at.offset
         if key not in self._values:
@@ -112,8 +112,8 @@ class Staged(BatchedContext):
 
     def _drawn(self, law: Law, name: str, t: int, server: bool) -> Tensor:
         if server:
-            made: Tensor = self._other.server_draw(law, name, since=t)
-            return made
+            values: Tensor = self._other.server_draw(law, name, since=t)
+            return values
         self._other.t = t
         drawn: Tensor = self._other.draw(law, name)
         return drawn
@@ -127,8 +127,8 @@ class OnDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         if func.overloadpacket in READS:
             raise Unrepeatable(f"{func} waits for values")
-        made = func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
         given = [x.device.type for x in args if isinstance(x, Tensor)]
-        if isinstance(made, Tensor) and any(kind != made.device.type for kind in given):
+        if isinstance(result, Tensor) and any(kind != result.device.type for kind in given):
             raise Unrepeatable(f"{func} moves values between devices")
-        return made
+        return result

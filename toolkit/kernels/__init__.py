@@ -1,4 +1,4 @@
-"""What fused stretches of steps are made with; the kernels themselves are in ``synthetic/kernels``.
+"""What fused steps are made with; the kernels themselves are in ``synthetic/kernels``.
 
 numba keeps machine code until the file of its function changes, and would keep it when a function
 changes that was compiled into it from another file. So it lies in a folder that is named by what
@@ -28,10 +28,10 @@ def shared_files() -> list[Path]:
 
 def folder_of(files: Iterable[Path]) -> str:
     """Return where machine code lies that was made with these files."""
-    held = hashlib.blake2b(digest_size=8)
+    digest = hashlib.blake2b(digest_size=8)
     for file in files:
-        held.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return str(HERE / "__pycache__" / held.hexdigest())
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return str(HERE / "__pycache__" / digest.hexdigest())
 
 
 def _keep_machine_code() -> None:

@@ -64,8 +64,8 @@ def key_of(ctx: Any, law: Law | None, name: str) -> Tensor:
         words = np.array(ctx._words.key(name), dtype=np.uint64).view(np.int64)
         return torch.from_numpy(words).to(ctx.device)
 
-    made: Tensor = kept(ctx, ("key", name), make)
-    return made
+    key: Tensor = kept(ctx, ("key", name), make)
+    return key
 
 
 def start_of(ctx: Any) -> tuple[Tensor, int]:
@@ -74,8 +74,8 @@ def start_of(ctx: Any) -> tuple[Tensor, int]:
     The first one lies on the device, and is what changes between replays of a recorded launch.
     """
     if isinstance(ctx, Staged):
-        tick: Any = ctx.t
-        return ctx.clock, tick.offset
+        step: Any = ctx.t
+        return ctx.clock, step.offset
     return constants((0,), torch.int64, ctx.device), ctx.t
 
 

@@ -89,8 +89,8 @@ class _Tile:
         self.lanes = BYTES // self.bytes
         self.vector = ir.VectorType(self.real, self.lanes)
         begin = [
-            context.make_array(kind)(context, builder, made).data
-            for kind, made in ((kinds[0], z), (kinds[3], a), (kinds[6], fixed))
+            context.make_array(kind)(context, builder, value).data
+            for kind, value in ((kinds[0], z), (kinds[3], a), (kinds[6], fixed))
         ]
         to, of, by = _entries(builder, places)
         at, self.down, self.along = _entries(builder, entries)
@@ -124,20 +124,20 @@ class _Tile:
         builder.position_at_end(loop)
 
         def carried(first: Any) -> Any:
-            made = builder.phi(first.type)
-            made.add_incoming(first, before)
-            return made
+            phi = builder.phi(first.type)
+            phi.add_incoming(first, before)
+            return phi
 
         l, a, s = carried(_int(0)), carried(self.a), carried(self.by)  # noqa: E741
         zero = ir.Constant(self.vector, [0.0] * self.lanes)
-        held = [[carried(zero) for _ in range(vectors)] for _ in range(rows)]
+        running = [[carried(zero) for _ in range(vectors)] for _ in range(rows)]
         others = [self._load(s, v) for v in range(vectors)]
         sums = []
         for i in range(rows):
             entry = builder.load(builder.gep(a, [builder.mul(self.down, _int(i))]))
             own = self._spread(entry)
             sums.append(
-                [builder.call(self.fma, [own, others[v], held[i][v]]) for v in range(vectors)]
+                [builder.call(self.fma, [own, others[v], running[i][v]]) for v in range(vectors)]
             )
         after_l = builder.add(l, _int(1))
         l.add_incoming(after_l, loop)
@@ -145,7 +145,7 @@ class _Tile:
         s.add_incoming(builder.gep(s, [self.width]), loop)
         for i in range(rows):
             for v in range(vectors):
-                held[i][v].add_incoming(sums[i][v], loop)
+                running[i][v].add_incoming(sums[i][v], loop)
         builder.cbranch(builder.icmp_signed("<", after_l, self.depth), loop, after)
         builder.position_at_end(after)
         return sums
@@ -158,9 +158,9 @@ class _Tile:
             first = builder.mul(self.width, _int(i))
             of, to = builder.gep(self.of, [first]), builder.gep(self.to, [first])
             for v, total in enumerate(in_row):
-                held = builder.call(self.fma, [self.keep, self._load(of, v), add])
-                made = builder.call(self.fma, [self.gain, total, held])
-                store = builder.store(made, self._place(to, v))
+                kept = builder.call(self.fma, [self.keep, self._load(of, v), add])
+                result = builder.call(self.fma, [self.gain, total, kept])
+                store = builder.store(result, self._place(to, v))
                 store.align = self.bytes
 
     def _place(self, begin: Any, number: int) -> Any:
@@ -168,9 +168,9 @@ class _Tile:
         return self.builder.bitcast(there, self.vector.as_pointer())
 
     def _load(self, begin: Any, number: int) -> Any:
-        made = self.builder.load(self._place(begin, number))
-        made.align = self.bytes  # what numba hands out need not be aligned to a vector
-        return made
+        vector = self.builder.load(self._place(begin, number))
+        vector.align = self.bytes  # what numba hands out need not be aligned to a vector
+        return vector
 
     def _spread(self, real: Any) -> Any:
         none = ir.Constant(self.vector, ir.Undefined)
@@ -179,8 +179,8 @@ class _Tile:
         return self.builder.shuffle_vector(first, none, lanes)
 
 
-def _entries(builder: Any, made: Any) -> list[Any]:
-    return [builder.extract_value(made, i) for i in range(made.type.count)]
+def _entries(builder: Any, aggregate: Any) -> list[Any]:
+    return [builder.extract_value(aggregate, i) for i in range(aggregate.type.count)]
 
 
 def _int(value: int) -> Any:

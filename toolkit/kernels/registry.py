@@ -1,9 +1,10 @@
 """Which fused kernel, if any, may replace repeated steps.
 
-A kernel is one hot stretch of steps: its reference is the algorithm's plain ``step``, and its law
-is that every variant of it equals ``step`` repeated. The function under ``@fused`` is the variant
-in numba for the CPU; further ones follow in the same file under ``@<kernel>.variant``. A variant is
-used where draws are sampled on the device it is written for and no measure looks inside the round.
+A kernel runs the steps of a round, or of a stretch of rounds, as one: its reference is the
+algorithm's plain ``step``, and its law is that every variant of it equals ``step`` repeated. The
+function under ``@fused`` is the variant in numba for the CPU; further ones follow in the same file
+under ``@<kernel>.variant``. A variant is used where draws are sampled on the device it is written
+for and no measure looks inside the round.
 """
 
 from __future__ import annotations
@@ -53,10 +54,11 @@ class Variant:
         device: "cpu" or "cuda".
         advance: (ctx, oracles, algorithm, state, steps) → (state, largest norm of an iterate).
         fits: (algorithm, problem, ctx) → whether it serves, and is worth it at, these sizes.
-        spans: whether ``advance`` runs over any number of rounds, counts their communication, and
-            returns third the states before each step, [steps, …] each, if it is called with
-            record="all", or their means over clients, [steps, 1, …], with record="mean"; of the
-            fields that are not ``among`` those wanted it may return nothing, [0, …].
+        many_rounds: whether ``advance`` runs a stretch of any number of rounds, counts their
+            communication, and returns third the states before each step, [steps, …] each, if it is
+            called with record="all", or their means over clients, [steps, 1, …], with
+            record="mean"; of the fields that are not ``among`` those wanted it may return nothing,
+            [0, …].
         rows: oracles → how many rows a field of the state has.
     """
 
@@ -65,7 +67,7 @@ class Variant:
     device: str
     advance: Advance
     fits: Callable[[Any, Any, Any], bool]
-    spans: bool
+    many_rounds: bool
     rows: Rows
 
     def __call__(
@@ -117,7 +119,7 @@ class Fused:
     accepts: Callable[[Any, Any], bool]
     cost: Callable[[Any, Any, int, int], Cost] | None
     tolerance: float
-    spans: bool
+    many_rounds: bool
     rows: Rows
     variants: dict[str, Variant] = field(default_factory=dict)
 
@@ -132,7 +134,7 @@ class Fused:
 
         def decorate(advance: Advance) -> Advance:
             self.variants[name] = Variant(
-                self.name, name, device, advance, fits, self.spans, self.rows
+                self.name, name, device, advance, fits, self.many_rounds, self.rows
             )
             return advance
 
@@ -156,15 +158,15 @@ def fused(
     accepts: Callable[[Any, Any], bool] = lambda algorithm, problem: True,
     cost: Callable[[Any, Any, int, int], Cost] | None = None,
     tolerance: float = 4096.0,
-    spans: bool = False,
+    many_rounds: bool = False,
 ) -> Callable[[Advance], Fused]:
     """Make an ``advance`` function in numba a kernel leaf, for every member unless told."""
 
     def decorate(advance: Advance) -> Fused:
         pair = names(algorithm), names(problem)
-        made = Fused(name, *pair, accepts, cost, tolerance, spans, rows)
-        made.variant("numba", device="cpu")(advance)
-        return made
+        kernel = Fused(name, *pair, accepts, cost, tolerance, many_rounds, rows)
+        kernel.variant("numba", device="cpu")(advance)
+        return kernel
 
     return decorate
 

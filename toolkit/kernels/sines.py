@@ -67,11 +67,11 @@ def _emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     rest = builder.fmul(builder.fmul(square, square), series(COSINE))
     cosine = builder.fadd(times(square, _REAL(-0.5), _REAL(1.0)), rest)
     odd = builder.trunc(k, ir.IntType(1))
-    made = [
+    results = [
         signed(builder.select(odd, cosine, sine), k),
         signed(builder.select(odd, sine, cosine), builder.add(k, _WORD(1))),
     ]
-    return context.make_tuple(builder, signature.return_type, made)
+    return context.make_tuple(builder, signature.return_type, results)
 
 
 @numba.njit(cache=True, fastmath=False)  # it may not be handed a caller's leave to reorder sums

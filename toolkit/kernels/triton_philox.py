@@ -62,7 +62,7 @@ def sign_mean(key: tl.tensor, block: tl.tensor, step: tl.tensor, clients: tl.ten
         tl.static_assert(ELEMENTS <= 4, "one counter has four words")
         words = four_words(clients.to(tl.int64)[:, None] + 1, key, block, step)
         place = (first + tl.arange(0, REPLICATES))[None, :].to(tl.uint64)
-        made = ((words[ELEMENT] >> place) & 1).to(tl.float64) * 2.0 - 1.0
+        mean = ((words[ELEMENT] >> place) & 1).to(tl.float64) * 2.0 - 1.0
     else:
         fours = tl.arange(0, REPLICATES // 4)[None, :] + (ELEMENT * BLOCK + first) // 4 + 1
         count = clients.to(tl.int64)[:, None] * (ELEMENTS * BLOCK // 4) + fours
@@ -71,8 +71,8 @@ def sign_mean(key: tl.tensor, block: tl.tensor, step: tl.tensor, clients: tl.ten
         above = tl.zeros_like(drawn)
         for j in range(BATCH):
             above += (drawn >= tl.load(cumulative + j)).to(tl.float64)
-        made = (2.0 * above - BATCH) / BATCH
-    return made
+        mean = (2.0 * above - BATCH) / BATCH
+    return mean
 
 
 @triton.jit

@@ -67,21 +67,21 @@ def _unwritable(out: Path, error: OSError) -> DriftproofError:
 
 def write_benchmark(out: Path, head: Head) -> None:
     """Write ``benchmark.json`` (docs/benchmarks.md lists its keys), the page and ``plots/``."""
-    made = list(panels(head))
+    shown = list(panels(head))
     texts = {
         "benchmark.json": json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False),
         "index.html": document(
             "benchmark.html.j2", head=head, columns=COLUMNS,
             rows=[(cells(row), "seconds" in row) for row in head["rows"]],
-            lines=ceiling_lines(head), panels=drawn_panels(made, file_name),
+            lines=ceiling_lines(head), panels=drawn_panels(shown, file_name),
             repeat=command_line(head),
         ),
     }  # fmt: skip
-    labels = dict.fromkeys(c["label"] for panel in made for c in panel["curves"])
+    labels = dict.fromkeys(c["label"] for panel in shown for c in panel["curves"])
     colours = dict(zip(labels, cycle(COLOURS), strict=False))
 
     def plots(folder: Path) -> None:
-        for panel in made:
+        for panel in shown:
             draw(panel, file_name(panel), folder, colours)
 
     try:

@@ -35,7 +35,7 @@ def difference(
 ) -> list[Change]:
     """Return the changes from one run's rows (as a ledger holds them) to another's."""
     first, second = ({_identity(row): row for row in rows} for rows in (before, after))
-    made = []
+    changes = []
     for key in dict.fromkeys([*first, *second]):
         one, two = first.get(key), second.get(key)
         shown = one or two
@@ -44,12 +44,12 @@ def difference(
         where = (shown["claim"], form, shown["case"]["label"])
         if one is None or two is None:
             what = ORDER[2] if one is None else ORDER[1]
-            made.append(Change(*where, what, *(r["verdict"] if r else "–" for r in (one, two))))
+            changes.append(Change(*where, what, *(r["verdict"] if r else "–" for r in (one, two))))
         elif one["verdict"] != two["verdict"]:
-            made.append(Change(*where, ORDER[0], one["verdict"], two["verdict"]))
+            changes.append(Change(*where, ORDER[0], one["verdict"], two["verdict"]))
         elif _moved(_ratio(one), _ratio(two)):
-            made.append(Change(*where, ORDER[3], number(_ratio(one)), number(_ratio(two))))
-    return sorted(made, key=lambda change: ORDER.index(change.what))
+            changes.append(Change(*where, ORDER[3], number(_ratio(one)), number(_ratio(two))))
+    return sorted(changes, key=lambda change: ORDER.index(change.what))
 
 
 def render_difference(

@@ -45,14 +45,14 @@ def file_name(head: Mapping[str, Any], panel: Mapping[str, Any]) -> str:
 
 def draw(panel: Mapping[str, Any], name: str, folder: Path, colours: Mapping[str, str]) -> None:
     """Write a panel as SVG and PDF."""
-    made, axes = canvas()
+    sheet, axes = canvas()
     for curve in panel["curves"]:
         colour = colours[curve["label"]]
         point = "o" if len(curve["x"]) < FEW else ""
         axes.plot(curve["x"], curve["mean"], color=colour, marker=point, ms=4, label=curve["label"])
         axes.fill_between(curve["x"], curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
     finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])
-    save(made, folder / name)
+    save(sheet, folder / name)
 
 
 def drawn_panels(

@@ -47,13 +47,13 @@ class Figure:
     @property
     def map(self) -> Mapping[str, Any] | None:
         """A table of numbers to be drawn instead of curves: axes, columns, rows and cells."""
-        held = self.series.get("map")
-        if not held:
+        grid = self.series.get("map")
+        if not grid:
             return None
-        columns, rows = (sorted({cell[k] for cell in held["cells"]}) for k in (0, 1))
-        numbers = {(x, y): z for x, y, z in held["cells"]}
+        columns, rows = (sorted({cell[k] for cell in grid["cells"]}) for k in (0, 1))
+        numbers = {(x, y): z for x, y, z in grid["cells"]}
         return {
-            "axes": held["axes"],
+            "axes": grid["axes"],
             "columns": columns,
             "rows": [(y, [self._shaded(numbers.get((x, y))) for x in columns]) for y in rows[::-1]],
         }
@@ -91,12 +91,14 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
             forms.setdefault((row.form, row.reading), []).append(row)
         # sides that are equal to the last digit, counts say, have nothing to draw
         forms = {form: same for form, same in forms.items() if not _agree(same)}
-        made = [_figure(f"{slug}-{k}", _merged(same)) for k, same in enumerate(forms.values(), 1)]
-        return made + (_maps(f"{slug}-map", next(iter(forms.values()))) if forms else [])
+        by_form = [
+            _figure(f"{slug}-{k}", _merged(same)) for k, same in enumerate(forms.values(), 1)
+        ]
+        return by_form + (_maps(f"{slug}-map", next(iter(forms.values()))) if forms else [])
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
-    held = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
-    solid = [row for row in held if not row.vacuous] or held
+    supported = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
+    solid = [row for row in supported if not row.vacuous] or supported
     tightest = sorted(solid, key=lambda row: -(row.ratio or 0.0))
     chosen = (refuted[:1] + strongest[:1] + tightest[:1]) or drawn[:1]
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
@@ -167,8 +169,8 @@ def _sides(rows: Sequence[Row]) -> dict[str, Any]:
         if all(map(isfinite, point[:3]))
     ]
     points.sort(key=lambda p: p[0] / max(abs(p[2]), NOTHING))
-    made: dict[str, Any] = {key: [p[k] for p in points] for k, key in enumerate(keys)}
-    return made | {"x": list(range(1, len(points) + 1)), "mean": made["low"]}
+    columns: dict[str, Any] = {key: [p[k] for p in points] for k, key in enumerate(keys)}
+    return columns | {"x": list(range(1, len(points) + 1)), "mean": columns["low"]}
 
 
 def distance(row: Row) -> float:
@@ -177,9 +179,9 @@ def distance(row: Row) -> float:
 
 
 def _distances_of(row: Row) -> list[float]:
-    held = row.series or {}
+    series = row.series or {}
     keys = ("low", "high", "bound", "size")
-    return [_relative(*sides) for sides in zip(*(held.get(k, ()) for k in keys), strict=True)]
+    return [_relative(*sides) for sides in zip(*(series.get(k, ()) for k in keys), strict=True)]
 
 
 def _relative(low: float, high: float, value: float, size: float) -> float:
@@ -215,7 +217,7 @@ def draw(figure: Figure, folder: Path) -> None:
     if figure.map is not None:
         _draw_map(figure, folder)
         return
-    made, axes = canvas()
+    sheet, axes = canvas()
     s, x = figure.series, figure.series["x"]
     point = "o" if len(x) < 12 else ""
     if "low" in s:
@@ -231,7 +233,7 @@ def draw(figure: Figure, folder: Path) -> None:
                 x, s[key], color=colour, ls=style, marker=marker, ms=4, label=figure.labels[key]
             )
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
-    save(made, folder / figure.name)
+    save(sheet, folder / figure.name)
 
 
 def cell(number: float) -> str:
@@ -245,22 +247,22 @@ def cell(number: float) -> str:
 
 def _draw_map(figure: Figure, folder: Path) -> None:
     """Write a map as SVG and PDF: a number and a shade in each cell."""
-    held = figure.map
-    assert held is not None
-    made, axes = canvas()
-    shades = [[share for _, share in cells] for _, cells in held["rows"]]
+    grid = figure.map
+    assert grid is not None
+    sheet, axes = canvas()
+    shades = [[share for _, share in cells] for _, cells in grid["rows"]]
     axes.imshow(shades, cmap="Oranges", vmin=0, vmax=1.4, aspect="auto")
-    for i, (_, cells) in enumerate(held["rows"]):
+    for i, (_, cells) in enumerate(grid["rows"]):
         for j, (number, _) in enumerate(cells):
             if number is not None:
                 axes.text(j, i, cell(number), ha="center", va="center", fontsize=7)
-    axes.set_xticks(range(len(held["columns"])), [f"{x:g}" for x in held["columns"]])
-    axes.set_yticks(range(len(held["rows"])), [f"{y:.3g}" for y, _ in held["rows"]])
-    axes.set_xlabel(held["axes"][0])
-    axes.set_ylabel(held["axes"][1])
+    axes.set_xticks(range(len(grid["columns"])), [f"{x:g}" for x in grid["columns"]])
+    axes.set_yticks(range(len(grid["rows"])), [f"{y:.3g}" for y, _ in grid["rows"]])
+    axes.set_xlabel(grid["axes"][0])
+    axes.set_ylabel(grid["axes"][1])
     label = str(figure.row.case.get("label", ""))
     axes.set_title(f"{figure.title}\n{label}", fontsize=8, wrap=True)
-    save(made, folder / figure.name)
+    save(sheet, folder / figure.name)
 
 
 def canvas() -> tuple[Any, Any]:
@@ -270,9 +272,9 @@ def canvas() -> tuple[Any, Any]:
     """
     from matplotlib.figure import Figure as Canvas
 
-    made = Canvas(figsize=(6.4, 3.8))
-    made.subplots_adjust(left=0.16, right=0.97, bottom=0.14, top=0.885)
-    return made, made.add_subplot()
+    sheet = Canvas(figsize=(6.4, 3.8))
+    sheet.subplots_adjust(left=0.16, right=0.97, bottom=0.14, top=0.885)
+    return sheet, sheet.add_subplot()
 
 
 def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> None:

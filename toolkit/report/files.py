@@ -33,7 +33,7 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
         "index.html": render(head, rows),
     }
     kept = figures(rows).values() if head["profile"] != "smoke" else ()
-    drawn = [figure for made in kept for figure in made]
+    drawn = [figure for of_claim in kept for figure in of_claim]
     write_all(out, texts, lambda folder: draw_all(drawn, folder))
 
 
@@ -41,7 +41,7 @@ def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
     """Return what ``results.json`` holds: the run, the printed statements, and every row."""
     return {
         **{name: head[name] for name in PUBLIC},
-        "statements": [made.public() for made in statements(head, rows)],
+        "statements": [one.public() for one in statements(head, rows)],
         "results": [row.public() for row in rows],
     }
 

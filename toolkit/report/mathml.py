@@ -24,10 +24,10 @@ def mathml(latex: str, *, block: bool = False) -> str:
     from latex2mathml.converter import convert
 
     try:
-        made: str = convert(latex, display="block" if block else "inline")
+        markup: str = convert(latex, display="block" if block else "inline")
     except Exception:  # noqa: BLE001 - it raises many kinds, and the source can still be read
         return f"<code>{escape(latex)}</code>"
-    return made
+    return markup
 
 
 def font_face(pages: Iterable[str]) -> str:

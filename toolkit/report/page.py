@@ -92,8 +92,8 @@ class Group:
     @property
     def attained(self) -> bool:
         """Whether it is a supported inequality or rate, and equality was met on some case."""
-        held = self.verdict is Verdict.SUPPORTED and self.rows[0].kind in ("bound", "rate")
-        return held and any(row.attained for row in self.rows)
+        supported = self.verdict is Verdict.SUPPORTED and self.rows[0].kind in ("bound", "rate")
+        return supported and any(row.attained for row in self.rows)
 
     @property
     def weakly_tested(self) -> bool:
@@ -104,13 +104,13 @@ class Group:
         """
         if self.verdict is not Verdict.SUPPORTED or equates(self.rows):
             return False
-        held = [row for row in self.rows if row.verdict is Verdict.SUPPORTED and row.lhs]
-        held = [row for row in held if row.kind in ("bound", "existence")]
-        told = [row for row in held if not row.vacuous]
-        ratios = [row.ratio for row in told if row.ratio is not None]
+        supported = [row for row in self.rows if row.verdict is Verdict.SUPPORTED and row.lhs]
+        supported = [row for row in supported if row.kind in ("bound", "existence")]
+        telling = [row for row in supported if not row.vacuous]
+        ratios = [row.ratio for row in telling if row.ratio is not None]
         # a right side of 0 that is met has no ratio, and no room either
-        far = len(ratios) == len(told) and max(ratios, default=FAR) < FAR
-        return bool(held) and (far or 2 * len(told) < len(held))
+        far = len(ratios) == len(telling) and max(ratios, default=FAR) < FAR
+        return bool(supported) and (far or 2 * len(telling) < len(supported))
 
     @property
     def empty(self) -> bool:
@@ -139,32 +139,32 @@ class Group:
 
 def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:
     """Return each claim's forms with their rows, in the order of the rows."""
-    held: dict[tuple[str, str, str, str], list[Row]] = {}
+    by_form: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
-        held.setdefault((row.claim, row.form, row.reading, row.edition), []).append(row)
-    made: dict[str, list[Group]] = {}
-    for (claim, form, reading, edition), members in held.items():
+        by_form.setdefault((row.claim, row.form, row.reading, row.edition), []).append(row)
+    by_claim: dict[str, list[Group]] = {}
+    for (claim, form, reading, edition), members in by_form.items():
         group = Group(claim, form, reading, edition, members)
-        made.setdefault(claim, []).append(group)
-    return made
+        by_claim.setdefault(claim, []).append(group)
+    return by_claim
 
 
 def statements(head: Mapping[str, Any], rows: Sequence[Row]) -> list[Statement]:
     """Return the printed statements of a run, with the verdict on each."""
-    made = []
+    judged = []
     for claim, groups in grouped(rows).items():
         printed = [group for group in groups if group.form == "printed"]
         erratum = head["claims"].get(claim, {}).get("erratum")
         weak = _weakly_tested(printed)
         readings = [group.as_reading for group in printed]
-        made.append(statement(claim, readings, erratum, weakly_tested=weak))
-    return [one for one in made if one is not None]
+        judged.append(statement(claim, readings, erratum, weakly_tested=weak))
+    return [one for one in judged if one is not None]
 
 
 def _weakly_tested(printed: Sequence[Group]) -> bool:
     """Say whether all that supports a print was hardly tested."""
-    held = [group for group in printed if group.as_reading.admissible]
-    supported = [group for group in held if group.verdict is Verdict.SUPPORTED]
+    admissible = [group for group in printed if group.as_reading.admissible]
+    supported = [group for group in admissible if group.verdict is Verdict.SUPPORTED]
     return bool(supported) and all(group.weakly_tested for group in supported)
 
 
@@ -181,7 +181,7 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     claims = grouped(rows)
     printed = statements(head, rows)
     counts = {verdict: sum(one.verdict is verdict for one in printed) for verdict in Verdict}
-    drawn = {name: [_drawn(f) for f in made] for name, made in figures(rows).items()}
+    drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
     table = latex_table(
         (name, group.title, str(group.verdict), group.evidence or "–", group.tightness)
         for name, groups in claims.items()
@@ -196,14 +196,14 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
 
 def _papers(head: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
     """Return document, what it is, title and link of every paper that a claim names, each once."""
-    made = {}
+    papers = {}
     for about in head["claims"].values():
         for name, what, entry in about.get("papers", ()):
             title = re.search(r"title\s*=\s*\{(.*?)\},\n", entry, re.DOTALL)
             number_ = re.search(r"eprint\s*=\s*\{(.*?)\}", entry)
             link = f"https://arxiv.org/abs/{number_[1]}" if number_ else ""
-            made[name] = (name, what, " ".join(title[1].split()) if title else name, link)
-    return [made[name] for name in sorted(made)]
+            papers[name] = (name, what, " ".join(title[1].split()) if title else name, link)
+    return [papers[name] for name in sorted(papers)]
 
 
 def document(template: str, **facts: Any) -> str:

@@ -62,10 +62,10 @@ def command(
         take_part(task, rank, world, record.hear)
     except WireFailure as error:
         failure = error
-        _told(say=True)
+        _known_to_all(say=True)
     except ServerLost as lost:
         # one of those who wait for the server says so, unless the server could still speak
-        if rank == 1 and not _told(say=False):
+        if rank == 1 and not _known_to_all(say=False):
             failure = WireFailure("stalled" if lost.late else "ended", (0,), lost.number)
     if rank == 0:
         _write(out, case, seed, replicates, world, record, failure)
@@ -98,7 +98,7 @@ def _case(file: Path) -> Case:
     return case
 
 
-def _told(*, say: bool) -> bool:
+def _known_to_all(*, say: bool) -> bool:
     """Say in the processes' common store that the failure is told, or return whether it is."""
     from torch.distributed import distributed_c10d
 
@@ -125,23 +125,23 @@ def _write(
     failure: WireFailure | None,
 ) -> None:
     """Print one line, and write what was done to a file."""
-    made = record.made()
-    counts = {f.name: getattr(made, f.name) for f in fields(Traffic)}
+    run = record.so_far()
+    counts = {f.name: getattr(run, f.name) for f in fields(Traffic)}
     if failure is None:
         click.echo(f"{case}: " + ", ".join(f"{name} {value}" for name, value in counts.items()))
     if out is None:
         return
-    told: dict[str, Any] | None = None
+    details: dict[str, Any] | None = None
     if failure is not None:
-        told = {
+        details = {
             "what": failure.what, "clients": failure.clients, "round": failure.number,
             "got": failure.got, "wanted": failure.wanted, "remedy": failure.remedy,
         }  # fmt: skip
     head = {
         "schema": 1, "what": "wire", **case.parameters(), "seed": seed, "replicates": replicates,
-        "processes": world, "traffic": counts, "failure": told,
-        "iterates": made.iterates.tolist(),
-        "state": {name: x.tolist() for name, x in made.state.items()},
+        "processes": world, "traffic": counts, "failure": details,
+        "iterates": run.iterates.tolist(),
+        "state": {name: x.tolist() for name, x in run.state.items()},
     }  # fmt: skip
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(head), encoding="utf-8")
@@ -155,10 +155,10 @@ def main() -> None:
     except DriftproofError as error:
         status = error.exit_code
         if isinstance(error, WireFailure) or os.environ.get("RANK", "0") == "0":
-            told = (
+            outcome = (
                 f"driftproof: {error.got}\n    wanted: {error.wanted}\n    remedy: {error.remedy}"
             )
-            click.echo(told, err=True)
+            click.echo(outcome, err=True)
     except click.ClickException as error:
         error.show()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The wire engine: the context of a process that holds some of the clients."""
+"""The wire's context: that of a process which holds some of the clients."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from toolkit.wire.message import Message
 class WireContext(BatchedContext):
     """Holds only this process's clients; an average goes through the server.
 
-    Draws are keyed by client, so this process draws what the batched engine would draw for them,
+    Draws are keyed by client, so this process draws what the batched context would draw for them,
     and the server's draws are made alike in every process. The averages agree with the batched
-    engine's to a few units in the last place: the sums are taken in another order.
+    context's to a few units in the last place: the sums are taken in another order.
 
     Args:
         exchange: this process's end of the wire.
         local: the clients held here.
-        words, clients, more: as in the batched engine.
+        words, clients, more: as in the batched context.
     """
 
     fusable = False
@@ -56,8 +56,8 @@ class WireContext(BatchedContext):
             culprit = int(bad[0]) if len(bad) else -1
         uploads = int(taking.sum())
         own = Message(self.rounds, uploads, sums, share[:, 0].sum(0), culprit)
-        made = self._exchange.average(own)
-        return [mean[None] for mean in torch.split(made, [x.shape[1] for x in xs])]
+        averages = self._exchange.average(own)
+        return [mean[None] for mean in torch.split(averages, [x.shape[1] for x in xs])]
 
     def close(self, state: Any) -> None:
         """End the run with all other processes; tell them if a state here is not finite."""

@@ -27,7 +27,7 @@ class Exchange:
     """One process's end of the wire; needs an initialised process group.
 
     Args:
-        held: the clients of each rank.
+        assigned: the clients of each rank.
         rank: this process.
         patience: seconds.
         tell: what the server calls with the traffic after every round of communication.
@@ -35,15 +35,15 @@ class Exchange:
 
     def __init__(
         self,
-        held: Sequence[range],
+        assigned: Sequence[range],
         rank: int,
         *,
         patience: float,
         tell: Callable[[Traffic], None] = lambda traffic: None,
     ) -> None:
         self.traffic = Traffic()
-        self._held, self._rank, self._tell = held, rank, tell
-        self._others = range(1, len(held))
+        self._assigned, self._rank, self._tell = assigned, rank, tell
+        self._others = range(1, len(assigned))
         self._patience = patience if rank == 0 else 2 * patience + 1
         self._deadline, self._number = 0.0, 0
 
@@ -58,7 +58,7 @@ class Exchange:
             detail = f"an average of clients whose weights sum to {weight.tolist()}"
             raise WireFailure("not finite", (), own.number, detail)
         self._wait({rank: self._isend(result, rank) for rank in self._others})
-        for rank, clients in enumerate(self._held):
+        for rank, clients in enumerate(self._assigned):
             self._count(rank, result, down=len(clients))
         self.traffic = replace(self.traffic, rounds=self.traffic.rounds + 1)
         self._tell(self.traffic)
@@ -102,7 +102,7 @@ class Exchange:
             sums = {0: own.sums, **sums}
         for rank, x in sums.items():
             if not torch.isfinite(x).all():
-                raise WireFailure("not finite", self._held[rank], own.number)
+                raise WireFailure("not finite", self._assigned[rank], own.number)
             self._count(rank, x, up=uploads[rank])
         return torch.stack(list(sums.values())).sum(0), torch.stack(weights).sum(0)
 
@@ -117,7 +117,7 @@ class Exchange:
                 raise WireFailure("not finite", (culprit,), own.number)
             if (kind, number, size) != (own.kind, own.number, own.sums.shape[0]):
                 raise WireFailure(
-                    "out of step", self._held[rank], own.number,
+                    "out of step", self._assigned[rank], own.number,
                     f"{announced(kind, number, size)}, where the server has "
                     f"{announced(own.kind, own.number, own.sums.shape[0])}",
                 )  # fmt: skip
@@ -168,4 +168,4 @@ class Exchange:
         if self._rank:
             return ServerLost(self._number, what == "stalled")
         detail = f"waited {self._patience:g} s" if what == "stalled" else ""
-        return WireFailure(what, self._held[rank], self._number, detail)
+        return WireFailure(what, self._assigned[rank], self._number, detail)

@@ -13,7 +13,7 @@ from toolkit.algorithm import Algorithm
 from toolkit.errors import DriftproofError
 from toolkit.problem import Problem
 from toolkit.wire.failure import TOLD, ServerLost, WireFailure
-from toolkit.wire.member import START, Task, held, live
+from toolkit.wire.member import START, Task, assigned, live
 from toolkit.wire.results import Record, WireRun
 from toolkit.workers import context
 
@@ -42,7 +42,7 @@ def run_on_wire(
         names: what keys the draws; with the names of a batched run, the noise is the same.
         rounds: of the algorithm; each has as many rounds of communication as it averages.
         processes: how many; one a client by default (more than clients are not started).
-        replicates, block: as in the batched engine.
+        replicates, block: as in the batched context.
         patience: seconds that the server waits for a round's messages; what a client computes
             between two averages must take less.
         fields: of the state, to be kept beside the iterate.
@@ -56,7 +56,7 @@ def run_on_wire(
     task = Task(problem, algorithm, names, rounds, replicates, block, patience, device, fields)
     world = min(processes or problem.clients, problem.clients)
     with tempfile.TemporaryDirectory() as folder:
-        crew = _Crew(task, held(problem.clients, world), folder)
+        crew = _Crew(task, assigned(problem.clients, world), folder)
         try:
             return crew.follow()
         finally:
@@ -70,7 +70,7 @@ class _Crew:
         self._clients, self._patience = clients, task.patience
         self._record, self._heard = Record(), time.monotonic()
         self._met, self._silence = False, START.total_seconds()
-        self._told: dict[int, WireFailure | ServerLost] = {}
+        self._reported: dict[int, WireFailure | ServerLost] = {}
         self._processes: list[Any] = []
         self._pipes: dict[int, Connection] = {}
         processes = context(computed=True)
@@ -111,21 +111,21 @@ class _Crew:
             self._hear()
             failed = self._failed(codes)
             if failed is not None:
-                raise failed.but(self._how(failed), self._record.made())
+                raise failed.but(self._how(failed), self._record.so_far())
         for process in self._processes:
             process.join(self._patience)
-        return self._record.made()
+        return self._record.so_far()
 
     def _hear(self) -> None:
         """Hear all that was told, the server first."""
         for rank, pipe in sorted(self._pipes.items()):
             try:
                 while pipe.poll():
-                    told = pipe.recv()
-                    if isinstance(told, WireFailure | ServerLost):
-                        self._told[rank] = told
-                    elif told is not None:
-                        self._record.hear(told)
+                    news = pipe.recv()
+                    if isinstance(news, WireFailure | ServerLost):
+                        self._reported[rank] = news
+                    elif news is not None:
+                        self._record.hear(news)
                     if rank == 0:
                         self._met, self._heard = True, time.monotonic()
                         self._silence = 2 * self._patience + 3
@@ -136,22 +136,22 @@ class _Crew:
         """Return what the run failed of: what was told, else what is seen from here."""
         if self._record.ended is not None:
             return None
-        if self._told and 0 not in self._told:
+        if self._reported and 0 not in self._reported:
             # others may notice that the server ends before it has told why, or has died of it
             self._processes[0].join(GRACE)
             self._hear()
-        failures = [told for told in self._told.values() if isinstance(told, WireFailure)]
+        failures = [news for news in self._reported.values() if isinstance(news, WireFailure)]
         if failures:
             order = list(TOLD)
             return min(failures, key=lambda f: (order.index(f.what), f.clients))
         gone = [
             rank
             for rank, code in enumerate(codes)
-            if code is not None and (code != 0 or rank == 0) and rank not in self._told
+            if code is not None and (code != 0 or rank == 0) and rank not in self._reported
         ]
         if gone:
             return self._failure("ended", gone)
-        lost = [told for told in self._told.values() if isinstance(told, ServerLost)]
+        lost = [news for news in self._reported.values() if isinstance(news, ServerLost)]
         if lost:
             return self._failure("stalled" if lost[0].late else "ended", [0])
         if time.monotonic() - self._heard > self._silence:

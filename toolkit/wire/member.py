@@ -53,7 +53,7 @@ class Task:
             raise MissingError("device cuda, but no GPU is seen", "a GPU a process", "pass cpu")
 
 
-def held(clients: int, world: int) -> list[range]:
+def assigned(clients: int, world: int) -> list[range]:
     """Return which clients each of ``world`` processes holds: neighbours, as evenly as can be."""
     if not 1 <= world <= clients:
         raise DriftproofError(
@@ -92,7 +92,7 @@ def take_part(task: Task, rank: int, world: int, tell: Callable[[News], None]) -
         ServerLost: the server ended or stalled.
     """
     problem, algorithm = task.problem, task.algorithm
-    clients = held(problem.clients, world)
+    clients = assigned(problem.clients, world)
     exchange = Exchange(clients, rank, patience=task.patience, tell=tell)
     ctx = WireContext(
         exchange, Words(*task.names), problem.clients, local=clients[rank],
@@ -105,15 +105,15 @@ def take_part(task: Task, rank: int, world: int, tell: Callable[[News], None]) -
             tell({name: _first(getattr(state, name)) for name in names})
 
     try:
-        made = run(problem, algorithm, ctx, rounds=task.rounds, watch=watch, kernels=False)
+        result = run(problem, algorithm, ctx, rounds=task.rounds, watch=watch, kernels=False)
     except (WireFailure, ServerLost):
         raise
     except (Exception, SystemExit) as error:
         raise raised(error, clients[rank], ctx.rounds + 1) from error
-    ctx.close(made.state)
+    ctx.close(result.state)
     if rank == 0:
-        fields = zip(made.state._fields, made.state, strict=True)
-        tell(Ended(reals=made.reals, state={name: _first(x) for name, x in fields}))
+        fields = zip(result.state._fields, result.state, strict=True)
+        tell(Ended(reals=result.reals, state={name: _first(x) for name, x in fields}))
 
 
 def _first(x: torch.Tensor) -> np.ndarray:

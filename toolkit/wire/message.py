@@ -34,8 +34,8 @@ class Message:
     @property
     def header(self) -> Tensor:
         """Kind, number, size, uploads, culprit and weights, [5 + replicates]."""
-        told = [self.kind, self.number, self.sums.shape[0], self.uploads, self.culprit]
-        return torch.cat([torch.tensor(told, dtype=torch.float64), self.weight.double().cpu()])
+        numbers = [self.kind, self.number, self.sums.shape[0], self.uploads, self.culprit]
+        return torch.cat([torch.tensor(numbers, dtype=torch.float64), self.weight.double().cpu()])
 
 
 def announced(kind: int, number: int, size: int) -> str:

@@ -45,7 +45,7 @@ class WireRun(Traffic):
     Attributes:
         iterates: client 0's at each round's start and at the end, [rounds + 1, dim, replicates].
         followed: the same of each field of the state that was asked for, by name.
-        reals: reals that one client sent, as the batched engine counts them.
+        reals: reals that one client sent, as the batched context counts them.
         state: the fields of client 0's final state, [dim, replicates] each (empty if it failed).
     """
 
@@ -86,7 +86,7 @@ class Record:
         else:
             self._moments.append(news)
 
-    def made(self) -> WireRun:
+    def so_far(self) -> WireRun:
         """Return the run as far as it is known."""
         ended = self.ended or Ended(reals=0, state={})
         names = list(self._moments[0]) if self._moments else []

@@ -74,11 +74,11 @@ def value(expression: Any, point: Mapping[Any, Any]) -> Any:
         with mpmath.workdps(digits):
             try:
                 at = [mpmath.mpf(point[s].p) / point[s].q for s in letters]
-                made, scale = mpmath.mpmathify(compiled(*at)), abs(size(*at))
+                number, scale = mpmath.mpmathify(compiled(*at)), abs(size(*at))
             except (TypeError, ValueError, ArithmeticError, NameError, AttributeError):
                 return None
-            if not (mpmath.isfinite(made) and mpmath.isfinite(scale)):
+            if not (mpmath.isfinite(number) and mpmath.isfinite(scale)):
                 return None
-            if abs(made) > scale * mpmath.mpf(10) ** (SPARE - digits):
-                return made
+            if abs(number) > scale * mpmath.mpf(10) ** (SPARE - digits):
+                return number
     return mpmath.mpf(0)

@@ -19,19 +19,19 @@ NEAR = 10**6
 """A point beside a boundary lies one part in so many from it."""
 
 
-def described(expression: Any, where: Sequence[Any] = ()) -> str:
+def domain_in_words(expression: Any, where: Sequence[Any] = ()) -> str:
     """Return the domain of an expression's letters, in words.
 
     >>> import sympy
     >>> x, n = sympy.Symbol("x"), sympy.Symbol("n", integer=True, positive=True)
-    >>> described(x + n), described(x, [x < 1])
+    >>> domain_in_words(x + n), domain_in_words(x, [x < 1])
     ('n = 1, 2, …; x real', 'x real; x < 1')
     """
     sets: dict[str, list[str]] = {}
     for symbol in _letters(expression):
         sets.setdefault(_set_of(symbol), []).append(str(symbol))
-    told = [f"{', '.join(names)} {which}" for which, names in sorted(sets.items())]
-    return "; ".join([*told, *map(str, where)])
+    parts = [f"{', '.join(names)} {which}" for which, names in sorted(sets.items())]
+    return "; ".join([*parts, *map(str, where)])
 
 
 def _set_of(symbol: Any) -> str:
@@ -43,8 +43,8 @@ def _set_of(symbol: Any) -> str:
     assumed = symbol._assumptions_orig  # as they were written: assumptions0 has what follows, too
     if all(implied.get(name) is holds for name, holds in assumed.items()):
         return which
-    told = (("" if holds else "not ") + name for name, holds in sorted(assumed.items()))
-    return " and ".join(told).replace("_", " ")
+    words = (("" if holds else "not ") + name for name, holds in sorted(assumed.items()))
+    return " and ".join(words).replace("_", " ")
 
 
 def _range_of(symbol: Any) -> tuple[str, dict[str, bool]]:
@@ -63,15 +63,15 @@ def _range_of(symbol: Any) -> tuple[str, dict[str, bool]]:
 
 
 def _letters(expression: Any) -> list[Any]:
-    found = sorted(expression.free_symbols, key=str)
-    for symbol in found:
+    symbols = sorted(expression.free_symbols, key=str)
+    for symbol in symbols:
         if symbol.is_extended_real is False:
             raise DriftproofError(
                 f"a step about {symbol}, which is not real",
                 "letters that stand for real numbers",
                 "write real and imaginary parts apart",
             )
-    return found
+    return symbols
 
 
 def points(expression: Any, where: Sequence[Any] = ()) -> Iterator[Point]:
@@ -156,16 +156,16 @@ def _boundaries(expressions: Iterable[Any]) -> list[Any]:
     import sympy
     from sympy.core.relational import Relational
 
-    made: set[Any] = set()
+    boundaries: set[Any] = set()
     for expression in expressions:
         for part in sympy.preorder_traversal(expression):
             if isinstance(part, sympy.Abs | sympy.sign | sympy.Heaviside):
-                made.add(part.args[0])
+                boundaries.add(part.args[0])
             elif isinstance(part, sympy.Max | sympy.Min):
-                made |= {a - b for a, b in combinations(part.args, 2)}
+                boundaries |= {a - b for a, b in combinations(part.args, 2)}
             elif isinstance(part, Relational):
-                made.add(part.lhs - part.rhs)
-    return sorted((b for b in made if b.free_symbols), key=str)
+                boundaries.add(part.lhs - part.rhs)
+    return sorted((b for b in boundaries if b.free_symbols), key=str)
 
 
 def has_boundaries(expression: Any) -> bool:
@@ -178,9 +178,9 @@ def _beside(boundary: Any, point: Point) -> Iterator[Point]:
     from sympy import Poly, PolynomialError, Rational, nsimplify
 
     for s in sorted(boundary.free_symbols, key=str):
-        held = boundary.subs({k: v for k, v in point.items() if k != s})
+        along = boundary.subs({k: v for k, v in point.items() if k != s})
         try:
-            roots = Poly(held, s).real_roots() if s in held.free_symbols else []
+            roots = Poly(along, s).real_roots() if s in along.free_symbols else []
         except (PolynomialError, NotImplementedError, ValueError):
             continue  # not a polynomial: the other points have to do
         for root in roots:

@@ -20,8 +20,8 @@ class Order:
 
     def __call__(self, horizons: np.ndarray) -> np.ndarray:
         """Return T^exponent (log T)^logs."""
-        made: np.ndarray = horizons**self.exponent * np.log(horizons) ** self.logs
-        return made
+        values: np.ndarray = horizons**self.exponent * np.log(horizons) ** self.logs
+        return values
 
     def __str__(self) -> str:
         logs = f" (log T)^{self.logs:g}" if self.logs else ""
@@ -63,24 +63,24 @@ def exponents(expression: Any, horizon: Any) -> dict[Any, Any]:
     """Return exponent of T → coefficient, for a sum of powers of T."""
     import sympy
 
-    made: dict[Any, Any] = {}
+    by_power: dict[Any, Any] = {}
     for term in sympy.Add.make_args(sympy.expand(expression)):
         log = sympy.expand_log(sympy.log(term), force=True)
         power = sympy.simplify(sympy.diff(log, horizon) * horizon)
         if power.has(horizon):
             raise ValueError(f"{term} is not a power of {horizon}")
         rest = sympy.simplify(sympy.powsimp(term / horizon**power, force=True))
-        made[power] = made.get(power, 0) + rest
-    return made
+        by_power[power] = by_power.get(power, 0) + rest
+    return by_power
 
 
 def in_letters(letters: Mapping[str, Any], expression: Any) -> Any:
     """Put a schedule's letters into an expression."""
     import sympy
 
-    made = sympy.sympify(expression)
+    parsed = sympy.sympify(expression)
     named = {sympy.Symbol(name, positive=True): value for name, value in letters.items()}
-    return made.subs({s: value for s, value in named.items() if s in made.free_symbols})
+    return parsed.subs({s: value for s, value in named.items() if s in parsed.free_symbols})
 
 
 def plain(expression: Any) -> str:

@@ -25,13 +25,13 @@ def demands(order: Any, horizon: Any, target: Any) -> Mapping[Any, Any]:
         free = sorted(power.free_symbols, key=str)
         if len(free) == 1:
             conditions.setdefault(free[0], []).append(sympy.Le(power, target))
-    made = {}
+    demanded = {}
     for symbol, bounds in sorted(conditions.items(), key=str):
         plain = sympy.Symbol(symbol.name, real=True)
         solved = [sympy.solveset(b.subs(symbol, plain), plain, sympy.S.Reals) for b in bounds]
-        found = sympy.Intersection(*solved).as_relational(plain)
-        made[symbol] = _without_infinity(sympy.simplify(found)).subs(plain, symbol)
-    return made
+        interval = sympy.Intersection(*solved).as_relational(plain)
+        demanded[symbol] = _without_infinity(sympy.simplify(interval)).subs(plain, symbol)
+    return demanded
 
 
 def _without_infinity(condition: Any) -> Any:
@@ -41,7 +41,7 @@ def _without_infinity(condition: Any) -> Any:
     return sympy.And(*parts)
 
 
-def price(
+def rate_in_samples(
     letters: Mapping[str, Any], counts: Any, horizon: Any, special: Any, exponent: Any
 ) -> tuple[Any, Any]:
     """Return the exponent of T in a client's samples, and that of the rate in samples.
@@ -50,7 +50,7 @@ def price(
 
     >>> from sympy import symbols
     >>> T, a = symbols("T a", positive=True)
-    >>> price({"b": T**a}, ("b",), T, {a: 1}, -0.5)
+    >>> rate_in_samples({"b": T**a}, ("b",), T, {a: 1}, -0.5)
     (2, -1/4)
     """
     import sympy

@@ -62,8 +62,8 @@ def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
         return _without_commuting(expression, says)
     for point, value in _values(expression, where):  # they cost less than to simplify in vain
         if value != 0:
-            told = f"at {_where(point)} the sides differ by {_shown(value)}"
-            return computed(says, False, told)
+            detail = f"at {_where(point)} the sides differ by {_shown(value)}"
+            return computed(says, False, detail)
     if sympy.simplify(sympy.expand_log(expression)) == 0:
         return computed(says, True, f"simplifies to 0{_for_all(expression, where)}")
     return computed(says, None, "open: neither simplified to 0 nor found different from 0")
@@ -91,8 +91,8 @@ def _without_commuting(expression: Any, says: str) -> Step:
     if any(step.holds is False for step in decided.values()):
         return computed(says, False, f"for matrices the sides differ by {left}")
     unknown = next(product for product, step in decided.items() if step.holds is None)
-    told = f"open: the coefficient of {unknown} was not decided to be 0 or different from 0"
-    return computed(says, None, told)
+    detail = f"open: the coefficient of {unknown} was not decided to be 0 or different from 0"
+    return computed(says, None, detail)
 
 
 def differs(expression: Any, says: str) -> Step:
@@ -115,8 +115,8 @@ def nonnegative(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
         return refuted
     for form in (expression, sympy.simplify(expression), sympy.factor(expression)):
         if form.is_nonnegative:
-            told = f"{form} is a sum or product of non-negative terms"
-            return computed(says, True, f"{told}{_for_all(expression, where)}")
+            detail = f"{form} is a sum or product of non-negative terms"
+            return computed(says, True, f"{detail}{_for_all(expression, where)}")
     return computed(says, None, "open: no sign was found, and no point where it is negative")
 
 
@@ -139,18 +139,18 @@ def finite_limit(expression: Any, symbol: Any, at: Any, says: str, what: str) ->
 
     sides = domains.sides(symbol, sympy.sympify(at))
     if not sides:
-        told = f"open: it is not known that {symbol} can tend to {at} within its domain"
-        return computed(says, None, told)
+        detail = f"open: it is not known that {symbol} can tend to {at} within its domain"
+        return computed(says, None, detail)
     limits = [sympy.limit(expression, symbol, at, side) for side in sides]
     signs = ["⁺" if side == "+" else "⁻" for side in sides] if len(sides) > 1 else [""]
     goal = {sympy.oo: "∞", -sympy.oo: "−∞"}.get(at, at)
-    told = " and ".join(
+    detail = " and ".join(
         f"to {limit} as {symbol} → {goal}{sign}" for limit, sign in zip(limits, signs, strict=True)
     )
     finite = [limit.is_finite for limit in limits]
     holds = False if False in finite else True if all(finite) else None
     opened = "open: it is not known whether that is finite; " if holds is None else ""
-    return computed(says, holds, f"{opened}{what} tends {told}")
+    return computed(says, holds, f"{opened}{what} tends {detail}")
 
 
 def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says: str) -> Step:
@@ -167,14 +167,14 @@ def convex_with_minimum(expression: Any, symbol: Any, at: Any, least: Any, says:
     if domains.has_boundaries(sympy.sympify(expression)):
         return computed(says, None, "open: it is put together of pieces")
     if not domains.belongs(symbol, sympy.sympify(at)):
-        told = f"open: it is not known that {at} belongs to the domain of {symbol}"
-        return computed(says, None, told)
+        detail = f"open: it is not known that {at} belongs to the domain of {symbol}"
+        return computed(says, None, detail)
     second = sympy.simplify(sympy.diff(expression, symbol, 2))
     flat = sympy.simplify(sympy.diff(expression, symbol).subs(symbol, at))
     value = sympy.simplify(expression.subs(symbol, at) - least)
     holds = bool(second.is_positive) and flat == 0 and value == 0
-    told = f"second derivative {second}, stationary at {at}{_for_all(sympy.sympify(expression))}"
-    return computed(says, True if holds else None, told)
+    detail = f"second derivative {second}, stationary at {at}{_for_all(sympy.sympify(expression))}"
+    return computed(says, True if holds else None, detail)
 
 
 def _values(expression: Any, where: Sequence[Any]) -> Iterator[tuple[domains.Point, Any]]:
@@ -186,8 +186,8 @@ def _values(expression: Any, where: Sequence[Any]) -> Iterator[tuple[domains.Poi
 
 
 def _for_all(expression: Any, where: Sequence[Any] = ()) -> str:
-    told = domains.described(expression, where)
-    return f", for all {told}" if told else ""
+    domain = domains.domain_in_words(expression, where)
+    return f", for all {domain}" if domain else ""
 
 
 def _shown(value: Any) -> str:

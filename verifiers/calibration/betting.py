@@ -22,7 +22,8 @@ from toolkit.draws import BLOCK
 from toolkit.verdict import Verdict
 from verifiers.judges.bounds import decide
 
-ALPHA = 0.05
+TEST_LEVEL = 0.05
+"""The level of the tests that are calibrated: verdicts use a smaller one, where too few err."""
 CLAIMS = 2_000
 LOOKS = 16
 COMPARISONS = 4
@@ -56,7 +57,7 @@ DISTANCES = {"at the boundary": 1.0, "near it": 0.98, "far from it": 0.6}
 
 def betting(x: np.ndarray, right: float) -> Verdict:
     """Judge as driftproof does."""
-    return decide(x, right, right, ALPHA)
+    return decide(x, right, right, TEST_LEVEL)
 
 
 def peeking(x: np.ndarray, right: float) -> Verdict:
@@ -65,9 +66,9 @@ def peeking(x: np.ndarray, right: float) -> Verdict:
 
     spread = np.maximum(x.std(1, ddof=1), 1e-12) / np.sqrt(x.shape[1])
     score = (x.mean(1) - right) / spread
-    if np.any(score > norm.ppf(1 - ALPHA / len(x))):
+    if np.any(score > norm.ppf(1 - TEST_LEVEL / len(x))):
         return Verdict.REFUTED
-    return Verdict.SUPPORTED if np.all(score < norm.ppf(ALPHA)) else Verdict.INCONCLUSIVE
+    return Verdict.SUPPORTED if np.all(score < norm.ppf(TEST_LEVEL)) else Verdict.INCONCLUSIVE
 
 
 def outcome(x: np.ndarray, right: float, judge: Judge) -> Verdict:
@@ -130,20 +131,20 @@ def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np
     """Return the share of false claims refuted at each size, [margins, sizes]; right side 0.3."""
     from toolkit.statistics import log_wealth_path
 
-    made = np.zeros((len(MARGINS), len(SIZES)))
+    counts = np.zeros((len(MARGINS), len(SIZES)))
     for row, margin in enumerate(MARGINS):
         random = np.random.default_rng([seed, row])
         means = np.full(claims, 0.3 * (1 + margin))
         for x in sample(random, means, SIZES[-1]):
             seen = np.maximum.accumulate(log_wealth_path(x, 0.3)) >= -np.log(alpha)
-            made[row] += seen[np.array(SIZES) - 1]
-    return made / claims
+            counts[row] += seen[np.array(SIZES) - 1]
+    return counts / claims
 
 
 def report(folder: Path) -> None:
     """Print the tables and draw the power curve."""
     from toolkit.report.figures import canvas, finish, save
-    from verifiers.judges.bounds import ALPHA as LEVEL
+    from verifiers.judges.bounds import LEVEL
 
     write = sys.stdout.write
     for name, judge in (("betting", betting), ("peeking z-test", peeking)):
@@ -156,7 +157,7 @@ def report(folder: Path) -> None:
                     f"{name:15} {what:23} {rate.sampler:5} m={rate.right:<5g} {rate.distance:16}"
                     f" {rate.wrong:4d} of {rate.claims} = {rate.share:.3f}\n"
                 )
-    made, axes = canvas()
+    sheet, axes = canvas()
     for colour, (sampler, sample) in enumerate({"coin": coin, "beta": beta}.items()):
         shares = power(sample, LEVEL)
         for margin, row in zip(MARGINS, shares, strict=True):
@@ -168,4 +169,4 @@ def report(folder: Path) -> None:
                 axes.plot(SIZES, row, "o-", color=f"C{colour}", alpha=strength, label=label, ms=4)
     title = "Power: false claims refuted, by margin and replicates"
     finish(axes, title, "replicates", f"share refuted at level {LEVEL:g}", "x")
-    save(made, folder / "calibration")
+    save(sheet, folder / "calibration")

@@ -60,11 +60,11 @@ def exact(statements: int, seed: int = 0) -> Iterator[Judged]:
             step_size = float(random.choice([0.1, 0.3, 0.7, 1e-6]))
             curvature, delta = 1 / step_size, 0.0
         value, right = EXACT[name]
-        made = verdict(
+        reached = verdict(
             Line(curvature=curvature, at=at), step_size, steps, _measured(value),
             _grown(right, delta), range=staticmethod(lambda c: 10 * (1 + c.x_0**2)),
         )  # fmt: skip
-        yield Judged(f"{name}, δ = {delta:.3g}, x_0 = {at:.3g}", delta >= 0, made)
+        yield Judged(f"{name}, δ = {delta:.3g}, x_0 = {at:.3g}", delta >= 0, reached)
 
 
 def _recursion(c: Any) -> Any:
@@ -112,18 +112,18 @@ def sampled(statements: int, seed: int = 0) -> Iterator[Judged]:
         delta = _margin(random, -0.7)
         if number % 3:
             what = "E x_T² at its closed form"
-            made = verdict(
+            reached = verdict(
                 member, 0.1, LONG + 1, _last_square, _grown(_moment, delta),
                 range=staticmethod(_largest),
             )  # fmt: skip
         else:  # w̄ after a step is w̄ − ηu, so the squares of both are equal
             what, delta = "an equality that holds almost surely", min(delta, 0.0)
-            made = verdict(
+            reached = verdict(
                 member, 0.1, LONG + 1, _residual, _less(delta),
                 range=staticmethod(lambda c: (-_widest(c), _widest(c))),
             )  # fmt: skip
         truth = delta >= 0
-        yield Judged(f"{what}, δ = {delta:.3g}, size {size:.3g}", truth, made)
+        yield Judged(f"{what}, δ = {delta:.3g}, size {size:.3g}", truth, reached)
 
 
 def _last_square(view: Any) -> Any:
@@ -152,11 +152,11 @@ def given_pasts(statements: int, seed: int = 0) -> Iterator[Judged]:
             left, right, largest = _rare_pasts(rare, member.noise), _rarely(rare), _one
         else:
             left, right, largest = _next_square, _more_noise(delta), _twice_the_noise
-        made = verdict(
+        reached = verdict(
             member, 0.1, LONG, left, _grown(right, delta) if rare else right,
             range=staticmethod(largest),
         )  # fmt: skip
-        yield Judged(f"{rare} first signs agree, δ = {delta:.3g}", delta >= 0, made)
+        yield Judged(f"{rare} first signs agree, δ = {delta:.3g}", delta >= 0, reached)
 
 
 def _less(delta: float) -> Right:

@@ -33,22 +33,22 @@ def identities(statements: int, seed: int = 0) -> Iterator[Judged]:
         kind: Literal["identity", "complexity"] = "identity"
         name = FAMILIES[number % len(FAMILIES)]
         if name == "two numbers":
-            made = [Comparison(name, value, value, value * (1 + off))]
+            compared = [Comparison(name, value, value, value * (1 + off))]
         elif name == "an enclosure":
             wide = size * 10 ** random.uniform(-12, -7)
-            made = [Comparison(name, value - wide, value + wide, value * (1 + off))]
+            compared = [Comparison(name, value - wide, value + wide, value * (1 + off))]
         elif name == "a vector with components that are 0":
             stray = 1e-14 * size * random.standard_normal(3)  # rounding errors of its neighbours
             left = np.array([value, 0.0, value / 3]) + stray
-            made = components("component {}", left, [value * (1 + off), 0.0, value / 3])
+            compared = components("component {}", left, [value * (1 + off), 0.0, value / 3])
         else:
             kind = "complexity"
             steps, local = int(random.integers(1, 10**6)), int(random.integers(1, 50))
             count = local * steps + steps
             off = float(random.choice([0.0, -1e-7 * steps, 1.0, -0.5]))
-            made = [Comparison(name, count, count, count + off)]
-        used = _claim(kind)
-        row = comparisons.judge(used, used.cases[0], used.forms[0], made)
+            compared = [Comparison(name, count, count, count + off)]
+        claim = _claim(kind)
+        row = comparisons.judge(claim, claim.cases[0], claim.forms[0], compared)
         yield Judged(f"{name}, off by {off:.3g} at size {size:.3g}", off == 0, row.verdict)
 
 

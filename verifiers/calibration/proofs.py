@@ -30,7 +30,7 @@ def _claim() -> ProofClaim[int]:
 def proofs(statements: int, seed: int = 0) -> Iterator[Judged]:
     """Judge steps of every family, on every domain, with an error of every size."""
     random = np.random.default_rng([seed, 5])
-    used, names = _claim(), list(FAMILIES)
+    claim, names = _claim(), list(FAMILIES)
     for number in range(statements):
         name = names[number % len(names)]
         domain = list(DOMAINS)[int(random.integers(len(DOMAINS)))]
@@ -38,7 +38,7 @@ def proofs(statements: int, seed: int = 0) -> Iterator[Judged]:
         power = int(random.integers(2, 6))
         off = sympy.Rational(int(random.integers(2)), 10 ** int(random.integers(0, 9)))
         step, truth = FAMILIES[name](x, y, power, off, domain)
-        row = judge(used, used.forms[0], [step])
+        row = judge(claim, claim.forms[0], [step])
         yield Judged(f"{name}, {domain}, off by {off}", truth, row.verdict)
 
 
@@ -108,8 +108,8 @@ def _convex(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
 def _pieces(x: Any, y: Any, n: int, off: Any, domain: str) -> tuple[Step, bool]:
     """A convex function, but for a jump down (by off) close to 0."""
     near = sympy.Abs(x) < sympy.Rational(1, 10 ** (2 * n))
-    made = sympy.Piecewise((x**2 - off, near), (x**2, True))
-    return convex_with_minimum(made, x, 0, 0, ""), off == 0
+    pieces = sympy.Piecewise((x**2 - off, near), (x**2, True))
+    return convex_with_minimum(pieces, x, 0, 0, ""), off == 0
 
 
 FAMILIES: dict[str, Family] = {

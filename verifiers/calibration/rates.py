@@ -21,11 +21,11 @@ import numpy as np
 
 from toolkit.verdict import Verdict
 from verifiers.algebra.orders import Order
+from verifiers.calibration.betting import TEST_LEVEL
 from verifiers.judges.bands import bands
 from verifiers.judges.growth import possible
 from verifiers.judges.slope import decide
 
-ALPHA = 0.05
 RESOLUTION = 0.05
 STATEMENTS = 100
 """Statements of each kind."""
@@ -46,8 +46,8 @@ def pure(random: Random, x: np.ndarray) -> np.ndarray:
 def slow(random: Random, x: np.ndarray) -> np.ndarray:
     """1 + C/T^{1/4}: up to the leading term's size at the last horizon, or minus half of it."""
     size = float(random.uniform(-0.5 * x[0] ** 0.25, min(2.8, x[-1] ** 0.25)))
-    made: np.ndarray = 1 + size * x**-0.25
-    return made
+    curve: np.ndarray = 1 + size * x**-0.25
+    return curve
 
 
 def fast(random: Random, x: np.ndarray) -> np.ndarray:
@@ -58,8 +58,8 @@ def fast(random: Random, x: np.ndarray) -> np.ndarray:
 def burn_in(random: Random, x: np.ndarray) -> np.ndarray:
     """Flat up to a horizon of the first half of the grid, then it decays."""
     begin = x[0] * random.uniform(1, (x[-1] / x[0]) ** 0.5)
-    made: np.ndarray = np.minimum(1.0, x / begin) ** 0.5
-    return made
+    curve: np.ndarray = np.minimum(1.0, x / begin) ** 0.5
+    return curve
 
 
 TRANSIENTS: dict[str, Curve] = {
@@ -85,8 +85,8 @@ def skewed(random: Random, mean: float, size: int) -> np.ndarray:
 def heavy(random: Random, mean: float, size: int) -> np.ndarray:
     """A lognormal law with standard deviation 0.5 of the mean: its skewness is 1.6."""
     deviation = np.sqrt(np.log(1.25))
-    made: np.ndarray = mean * np.exp(deviation * random.standard_normal(size) - deviation**2 / 2)
-    return made
+    samples: np.ndarray = mean * np.exp(deviation * random.standard_normal(size) - deviation**2 / 2)
+    return samples
 
 
 NOISES = {"none": (still, 1), "even": (even, 64), "skewed": (skewed, 256), "heavy": (heavy, 1024)}
@@ -138,7 +138,7 @@ TRUTHS = (
 
 def excluding(x: np.ndarray, values: list[np.ndarray], claimed: Order) -> Verdict:
     """Judge as driftproof does."""
-    _, low, high = bands(values, ALPHA)
+    _, low, high = bands(values, TEST_LEVEL)
     return decide(possible(x, low, high, claimed), claimed, RESOLUTION)[0]
 
 
@@ -203,11 +203,11 @@ def counts(
             for loud, noise in enumerate(noises):
                 for span in spans:
                     random = np.random.default_rng([seed, which, number, loud, span])
-                    made = [
+                    verdicts = [
                         judge(*statement(random, truth, transient, noise, span))
                         for _ in range(statements)
                     ]
-                    supported = sum(verdict is Verdict.SUPPORTED for verdict in made)
+                    supported = sum(verdict is Verdict.SUPPORTED for verdict in verdicts)
                     yield Count(truth, name, noise, span, statements, supported)
 
 
@@ -215,9 +215,9 @@ def main(statements: int) -> None:
     """Print the table: supports by what is claimed, how long the grid is, and which noise."""
     write = sys.stdout.write
     for name, judge in (("excluding", excluding), ("slope ± 0.1", fitted)):
-        found = list(counts(judge, statements=statements))
+        counted = list(counts(judge, statements=statements))
         for truth in TRUTHS:
-            mine = [count for count in found if count.truth is truth]
+            mine = [count for count in counted if count.truth is truth]
             cells = []
             for key, values in (("span", GRIDS), ("noise", NOISES), ("transient", TRANSIENTS)):
                 for value in values:

@@ -59,8 +59,8 @@ class Derived:
             return self.claim
         if self.claim not in known:
             raise unknown_name("claim", self.claim, known)
-        made: Claim[Any] = known[self.claim].load()
-        return made
+        claim: Claim[Any] = known[self.claim].load()
+        return claim
 
     @property
     def right(self) -> Callable[[Any], Any]:
@@ -68,8 +68,8 @@ class Derived:
         claim = self.stated
         for form in claim.forms:
             if form.key == self.key and callable(form.right):
-                made: Callable[[Any], Any] = form.right
-                return made
+                right: Callable[[Any], Any] = form.right
+                return right
         raise DriftproofError(
             f"a rate derived from {self}",
             f"a form of {self.name} with a right side in letters: "
@@ -100,17 +100,19 @@ def _inherited(row: Row, rows: Sequence[Row]) -> Row:
     verdict = verdict_of(name, key, rows)
     if row.verdict is not Verdict.SUPPORTED or verdict is Verdict.SUPPORTED:
         return row
-    told = "has no verdict, in this run or on record" if verdict is None else f"is {verdict}"
-    reason = f"derived from {name} ({key}), which {told}: a rate is worth what its bound is worth"
+    standing = "has no verdict, in this run or on record" if verdict is None else f"is {verdict}"
+    reason = (
+        f"derived from {name} ({key}), which {standing}: a rate is worth what its bound is worth"
+    )
     return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
 
 
 def verdict_of(name: str, key: str, rows: Sequence[Row]) -> Verdict | None:
     """Return the verdict of a claim's form, in these rows or else on record (None: neither)."""
     judged = [row for row in rows if row.claim == name and row.form_key == key]
-    held = record.read().get(name, {}).get(key, {})
-    if not held:
+    recorded = record.read().get(name, {}).get(key, {})
+    if not recorded:
         return overall(judged) if judged else None
     # a shorter profile judges a few of the cases: the others' verdicts are those on record
-    known = held | {row.case["key"]: row.verdict for row in judged}
+    known = recorded | {row.case["key"]: row.verdict for row in judged}
     return record.combined(map(Verdict, known.values()))

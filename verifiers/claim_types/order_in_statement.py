@@ -30,9 +30,9 @@ def with_order(name: str, statement: str, printed: Iterable[Any]) -> str:
     if PLACE not in statement:
         wanted = rf"{PLACE} where the order stands, so that the text shown is what is judged"
         raise DriftproofError(f"the statement of rate {name} without {PLACE}", wanted, remedy)
-    for found in _BIG_O.finditer(statement):
-        if not statement.startswith(PLACE, found.end()):
-            shown = statement[found.start() : found.end() + 20]
+    for match in _BIG_O.finditer(statement):
+        if not statement.startswith(PLACE, match.end()):
+            shown = statement[match.start() : match.end() + 20]
             raise DriftproofError(f"{shown!r} in the statement of rate {name}",
                                   rf"𝒪({PLACE}) and no other order", remedy)  # fmt: skip
     order = next((right.latex() for right in printed if hasattr(right, "latex")), None)

@@ -34,48 +34,48 @@ def check_signatures(claim: str, body: Mapping[str, Any]) -> None:
     """
     # the claim's own functions call a right side as they see fit
     own = body.get("prove") is not None or body.get("compare") is not None
-    for name, held, kind in _functions(body):
+    for name, side, kind in _functions(body):
         takes = None if own and kind == "right" else TAKES[kind]
-        _check(claim, name, held, takes)
+        _check(claim, name, side, takes)
 
 
 def _functions(body: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
     """Yield what may be a function: what to call it, itself, and the kind in ``TAKES``."""
     sides = [(name, body.get(name), name) for name in TAKES]
     sides += [
-        (f"reading {name!r}", held, "right") for name, held in body.get("readings", {}).items()
+        (f"reading {name!r}", side, "right") for name, side in body.get("readings", {}).items()
     ]
     sides += [
-        (f"false sibling {name!r}", held, "right") for name, held in body.get("false_siblings", ())
+        (f"false sibling {name!r}", side, "right") for name, side in body.get("false_siblings", ())
     ]
-    for name, held, kind in sides:
+    for name, side, kind in sides:
         kind = "right" if kind == "corrected" else kind
-        yield name, held, kind
-        if isinstance(held, Stated):
+        yield name, side, kind
+        if isinstance(side, Stated):
             for part in ("right", "left", "range"):
-                yield f"{part} of {name}", getattr(held, part), part
+                yield f"{part} of {name}", getattr(side, part), part
 
 
-def _check(claim: str, name: str, held: Any, takes: tuple[str, ...] | None) -> None:
-    if not inspect.isfunction(held):
+def _check(claim: str, name: str, function: Any, takes: tuple[str, ...] | None) -> None:
+    if not inspect.isfunction(function):
         return
-    signature = inspect.signature(held)
+    signature = inspect.signature(function)
     is_method = len(signature.parameters) > 1 and next(iter(signature.parameters)) == "self"
     if takes is None and not is_method:
         return
     try:
         signature.bind(*takes or ())
     except TypeError as error:
-        code = held.__code__
-        told = ", ".join(takes or [word for word in signature.parameters if word != "self"])
+        code = function.__code__
+        names = ", ".join(takes or [word for word in signature.parameters if word != "self"])
         anonymous = code.co_name == "<lambda>"
-        remedy = f"let it take {told}, and nothing else without a default"
+        remedy = f"let it take {names}, and nothing else without a default"
         if is_method:
             remedy = "remove self: the functions of a claim are no methods"
         raise DriftproofError(
             f"{code.co_filename}:{_line(code)}: {name} of claim {claim} is "
             f"{'lambda ' if anonymous else code.co_name}{signature}",
-            f"lambda {told}: …" if anonymous else f"def {code.co_name}({told})",
+            f"lambda {names}: …" if anonymous else f"def {code.co_name}({names})",
             remedy,
         ) from error
 
@@ -83,5 +83,7 @@ def _check(claim: str, name: str, held: Any, takes: tuple[str, ...] | None) -> N
 def _line(code: CodeType) -> int:
     """Return the line of a function's ``def``: Python's own number is that of its decorator."""
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-    found = (k for k, line in enumerate(lines) if line.lstrip().startswith(f"def {code.co_name}("))
-    return code.co_firstlineno + (0 if code.co_name == "<lambda>" else next(found, 0))
+    numbers = (
+        k for k, line in enumerate(lines) if line.lstrip().startswith(f"def {code.co_name}(")
+    )
+    return code.co_firstlineno + (0 if code.co_name == "<lambda>" else next(numbers, 0))

@@ -66,12 +66,12 @@ class Terms:
             assumes: of the corrected form.
             form: what the corrected form makes of its terms, a schedule put in for instance.
         """
-        made = []
+        siblings = []
         for names, share in shares.items():
             group, right = (names,) if isinstance(names, str) else names, self
             for name in group:
                 right = right.shrunk(name, share)
             said = " and ".join(group)
             what = f"{share} of {said}" if share else f"without {said}"
-            made.append((what, Stated(form(right), assumes=tuple(assumes))))
-        return made
+            siblings.append((what, Stated(form(right), assumes=tuple(assumes))))
+        return siblings

@@ -12,12 +12,12 @@ from verifiers.running.scheduler import Result
 def packed(value: Mapping[str, Any]) -> bytes:
     """Return a unit's result as bytes.
 
-    >>> loaded([(packed({"x": [0.1, 2]}), 0.5)])
+    >>> unpacked([(packed({"x": [0.1, 2]}), 0.5)])
     [{'x': [0.1, 2]}]
     """
     return json.dumps(value).encode()
 
 
-def loaded(results: Iterable[Result]) -> list[dict[str, Any]]:
+def unpacked(results: Iterable[Result]) -> list[dict[str, Any]]:
     """Return what units measured, in their order."""
     return [json.loads(blob) for blob, _ in results]

@@ -89,7 +89,7 @@ def experiment(
     return decorate
 
 
-def conduct(
+def run_experiment(
     chosen: Experiment,
     plan: Plan,
     out: Path,

@@ -23,7 +23,7 @@ from toolkit.discover import import_path, is_own
 from toolkit.federation import run, sampled_context
 from toolkit.problem import Problem
 from toolkit.wire import WireFailure, run_on_wire
-from verifiers.experiment.codec import loaded, packed
+from verifiers.experiment.codec import packed, unpacked
 from verifiers.running.scheduler import Result, Unit
 
 Key = TypeVar("Key", bound=Hashable)
@@ -174,5 +174,5 @@ def results_of(
     units: Mapping[Key, Sequence[Unit]],
 ) -> Generator[Sequence[Unit], list[Result], dict[Key, list[dict[str, Any]]]]:
     """Ask for all units at once (``yield from``) and return each key's results, in order."""
-    results = iter(loaded((yield [unit for of_key in units.values() for unit in of_key])))
+    results = iter(unpacked((yield [unit for of_key in units.values() for unit in of_key])))
     return {key: list(islice(results, len(of_key))) for key, of_key in units.items()}

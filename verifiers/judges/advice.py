@@ -46,8 +46,8 @@ def what_would_do(
         if left.exponents and left.exponents[1] <= claimed.exponent + claim.resolution:
             if far == many == 1:
                 return "left sides of exactly this order would do on this very grid"
-            told = [f"horizons to {x[-1] * far:.3g}"] if far > 1 else []
-            told += [f"{replicates * many} replicates"] if many > 1 else []
-            return f"{' with '.join(told)} would do"
+            parts = [f"horizons to {x[-1] * far:.3g}"] if far > 1 else []
+            parts += [f"{replicates * many} replicates"] if many > 1 else []
+            return f"{' with '.join(parts)} would do"
     most = f"{replicates * more[-1]} replicates and horizons to {x[-1] * LONGER[-1]:.3g}"
     return f"even {most} would not do"

@@ -82,8 +82,8 @@ def _broken(
         {relation} if isinstance(relation, Relational) else set()
     )
     # one after the other, in a fixed order: the first that fails is quoted
-    found = {c: decided(c) for c in sorted(comparisons, key=sympy.default_sort_key)}
-    if bool(relation.xreplace(found)):
+    truths = {c: decided(c) for c in sorted(comparisons, key=sympy.default_sort_key)}
+    if bool(relation.xreplace(truths)):
         return None
     return f"{assumption.name} " + (first[0] if first else f"is {relation} here")
 

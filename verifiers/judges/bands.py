@@ -28,7 +28,7 @@ def bands(
     """
     from scipy.special import stdtrit  # scipy.stats takes a second to import
 
-    made = []
+    intervals = []
     for x in values:
         mean, count = float(np.mean(x)), len(x)
         half = ROUNDING * abs(mean)
@@ -36,6 +36,6 @@ def bands(
             spread = float(np.std(x, ddof=1)) / np.sqrt(count)
             tail = alpha / 2 / (horizons or len(values))
             half += float(stdtrit(count - 1, 1 - tail)) * spread
-        made.append((mean, max(0.0, mean - half), mean + half))
-    means, lows, highs = np.array(made).reshape(-1, 3).T
+        intervals.append((mean, max(0.0, mean - half), mean + half))
+    means, lows, highs = np.array(intervals).reshape(-1, 3).T
     return means, lows, highs

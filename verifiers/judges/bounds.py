@@ -29,11 +29,12 @@ from verifiers.judges import assumed
 from verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
 from verifiers.judges.inexact import magnitude, uncertainty
 from verifiers.judges.roles import check_roles
-from verifiers.judges.rows import described, row_of
+from verifiers.judges.rows import case_entry, row_of
 
 RunClaim = BoundClaim | RateClaim
 """A claim whose left side is measured of a run."""
-ALPHA = 1e-5
+LEVEL = 1e-5
+"""The probability, at most, that chance alone makes a verdict of a row wrong."""
 ATOMS = 4096
 SHADOWS = 4
 """Single-precision runs that measure the rounding error of an exact one."""
@@ -116,32 +117,32 @@ def numbers_of(case: Case) -> dict[str, float]:
     Raises:
         DriftproofError: both have a parameter of one name with different values.
     """
-    made: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for part in (case.problem, case.algorithm):
         for name, value in part.values().items() if part is not None else ():
             if not isinstance(value, int | float):
                 continue
-            if made.get(name, value) != value:
+            if numbers.get(name, value) != value:
                 raise DriftproofError(
-                    f"{name} is {made[name]} of {case.problem} and {value} of {case.algorithm}",
+                    f"{name} is {numbers[name]} of {case.problem} and {value} of {case.algorithm}",
                     "one meaning for each name",
                     f"rename the field {name} of the algorithm",
                 )
-            made[name] = value
-    return made
+            numbers[name] = value
+    return numbers
 
 
 def roles_of(
     case: Case, *, rounds: int | None = None, gap: float | None = None
 ) -> dict[str, float]:
     """Return every role's number on a case (with another horizon, to draw a bound's curve)."""
-    made: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
+    roles: dict[str, Any] = {**numbers_of(case), **case.problem.constants}
     if case.algorithm is not None:
-        made["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
-        made["rounds"] = case.rounds if rounds is None else rounds
-        made["steps"] = made["rounds"] * case.algorithm.local_steps
-    made["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
-    return made
+        roles["cohort_size"] = case.algorithm.cohort_size(case.problem.clients)
+        roles["rounds"] = case.rounds if rounds is None else rounds
+        roles["steps"] = roles["rounds"] * case.algorithm.local_steps
+    roles["initial_gap"] = case.problem.initial_gap[1] if gap is None else gap
+    return roles
 
 
 def range_of(claim: BoundClaim, case: Case, form: Form | None = None) -> tuple[float, float] | None:
@@ -252,8 +253,8 @@ class Sides:
         weights = np.array([self.factors.get(name, 0.0) for name in order])
         if absolute:
             weights, parts = np.abs(weights), np.abs(parts)
-        made: np.ndarray = np.tensordot(weights, parts, (0, 0))
-        return made
+        weighted: np.ndarray = np.tensordot(weights, parts, (0, 0))
+        return weighted
 
     def letters_rounded(self, parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return how far the right side may be off for its letters, and its size before cancelling.
@@ -276,20 +277,22 @@ class Sides:
 
         By the replicates that were run in single precision too: all pasts, or the first block.
         """
-        held = self.measured
-        count, runs = len(held.values), len(held.shadow)
+        measured = self.measured
+        count, runs = len(measured.values), len(measured.shadow)
         if not runs or not count:
             return None
-        width = held.shadow.shape[2] // count
-        values, parts = held.values[:, :width], held.parts[:, :, :width]
+        width = measured.shadow.shape[2] // count
+        values, parts = measured.values[:, :width], measured.parts[:, :, :width]
         exact = values - self.measured_part(parts)
-        single = held.shadow[:, 0] - self.measured_part(np.moveaxis(held.shadow[:, 1:], 1, 0))
+        single = measured.shadow[:, 0] - self.measured_part(
+            np.moveaxis(measured.shadow[:, 1:], 1, 0)
+        )
         scale = np.abs(values) + self.measured_part(parts, absolute=True)
         scale = np.maximum(scale, abs(self.high))
         error = rounding(exact.ravel(), single, scale.ravel()).reshape(count, width)
         moved, _ = self.letters_rounded(parts)
-        made: np.ndarray = np.max(error + moved, 1)
-        return made
+        errors: np.ndarray = np.max(error + moved, 1)
+        return errors
 
     @property
     def partial_is_lower_bound(self) -> bool:
@@ -348,11 +351,11 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     What is printed in total expectation is a mean over pasts: each past is a replicate, and the
     betting test judges it. What is printed given the past has to hold for each.
     """
-    held = sides.measured
-    taken = held.taken.reshape(len(held.taken), -1, 1)
-    apart = replace(held, taken=taken, weights=np.ones(1))
+    measured = sides.measured
+    taken = measured.taken.reshape(len(measured.taken), -1, 1)
+    apart = replace(measured, taken=taken, weights=np.ones(1))
     row = _exact(claim, case, form, replace(sides, measured=apart))
-    pasts = held.values.shape[1]
+    pasts = measured.values.shape[1]
     row = replace(row, replicates=pasts)
     if claim.conditional:
         return _for_every_past(row, pasts)
@@ -380,25 +383,25 @@ def _for_every_past(row: Row, pasts: int) -> Row:
     if row.verdict is not Verdict.SUPPORTED:
         reason = f"given one past, {row.reason}" if row.verdict is Verdict.REFUTED else row.reason
         return replace(row, reason=reason)
-    share = 1 - ALPHA ** (1 / pasts)
+    share = 1 - LEVEL ** (1 / pasts)
     reason = (
         f"given each of {pasts} sampled pasts; a past that breaks it has probability "
-        f"{share:.2g} at most, at level {ALPHA:g}"
+        f"{share:.2g} at most, at level {LEVEL:g}"
     )
     if share > RARE:
-        needed = int(np.ceil(np.log(ALPHA) / np.log1p(-RARE)))
+        needed = int(np.ceil(np.log(LEVEL) / np.log1p(-RARE)))
         reason += f"; {needed} pasts would bring that to {RARE:g}"
         return replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, reason=reason)
-    return replace(row, evidence=Evidence.SEQUENTIAL, alpha=ALPHA, reason=reason)
+    return replace(row, evidence=Evidence.SEQUENTIAL, alpha=LEVEL, reason=reason)
 
 
 def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
-    held = sides.measured
-    lefts, parts = held.values @ held.weights, held.parts @ held.weights
+    measured = sides.measured
+    lefts, parts = measured.values @ measured.weights, measured.parts @ measured.weights
     rights = sides.measured_part(parts)  # what stands on the right beside low … high
     means = lefts - rights
     scale = np.abs(lefts) + sides.measured_part(parts, absolute=True)
-    single = held.shadow[:, 0] - sides.measured_part(np.moveaxis(held.shadow[:, 1:], 1, 0))
+    single = measured.shadow[:, 0] - sides.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
     error = rounding(means, single, np.maximum(scale, abs(sides.high)))
     known = np.isfinite(means) & np.isfinite(error)
     least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
@@ -449,7 +452,7 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
 def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     values = sides.measured.values - sides.measured_part(sides.measured.parts)
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
-    facts |= {"alpha": ALPHA, "vacuous": sides.vacuous, "rhs": sides.high}
+    facts |= {"alpha": LEVEL, "vacuous": sides.vacuous, "rhs": sides.high}
     if sides.range is None:
         reason = "the noise has to be sampled, and the claim gives no range(c) for its left side"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
@@ -474,13 +477,13 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     means = scaled.mean(1)
     worst = int(np.argmax(means)) if len(means) else 0
     if len(means):
-        ends = interval(scaled[worst], 1.0, ALPHA)
+        ends = interval(scaled[worst], 1.0, LEVEL)
         shown = [bottom + width * float(end) for end in (means[worst], *ends)]
         facts["lhs"] = dict(zip(("mean", "low", "high"), shown, strict=True))
         if measured_error is not None and np.isfinite(error[worst]):
             facts["margin"] = float(error[worst])
     share_low, share_high = (sides.low - bottom) / width, (sides.high - bottom) / width
-    decided = decide(scaled, share_low - blur, share_high + blur, ALPHA)
+    decided = decide(scaled, share_low - blur, share_high + blur, LEVEL)
     ended = sides.measured.bad_step >= 0
     if decided is Verdict.REFUTED and not (ended and not sides.partial_is_lower_bound):
         if measured_error is None:
@@ -491,7 +494,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, _gone(sides), **facts)
     if decided is Verdict.SUPPORTED:
         return _row(claim, case, form, Verdict.SUPPORTED, Evidence.SEQUENTIAL, "", **facts)
-    undecided = next(k for k, x in enumerate(scaled) if not _below(x, share_low - blur[k], ALPHA))
+    undecided = next(k for k, x in enumerate(scaled) if not _below(x, share_low - blur[k], LEVEL))
     if not np.isfinite(error[undecided]):
         reason = "rounding errors could not be bounded (see the single-precision run)"
     elif np.all(np.abs(values[undecided] - sides.high) <= 2 * error[undecided]):
@@ -535,23 +538,24 @@ def _below(x: np.ndarray, mean: float, alpha: float) -> bool:
 def what_to_change(x: np.ndarray, low: float, high: float) -> str:
     """Say which of replicates, range or margin keeps a case from being decided."""
     n, margin = len(x), x.mean() / high - 1
-    wanted = [replicates_needed(1 - x, 1 - low, ALPHA), replicates_needed(x, high, ALPHA)]
+    wanted = [replicates_needed(1 - x, 1 - low, LEVEL), replicates_needed(x, high, LEVEL)]
     sizes = [size for size in wanted if size is not None]
-    told = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
-    told += "above the right side" if margin > 0 else "below the right side"
+    finding = f"{n} replicates did not decide; measured mean is {abs(margin):.2%} "
+    finding += "above the right side" if margin > 0 else "below the right side"
     if not sizes or min(sizes) > MOST:
         if high < WIDE:
             return (
-                f"{told}, which is {1 / high:.3g} times smaller than range(c): sharpen the range, "
-                "what the assumptions allow one replicate"
+                f"{finding}, which is {1 / high:.3g} times smaller than range(c): sharpen the "
+                "range, what the assumptions allow one replicate"
             )
-        return f"{told}: too small a margin to be seen by sampling; choose a case farther from it"
-    return f"{told}; about {min(sizes)} replicates would (--profile full takes {MOST})"
+        advice = "too small a margin to be seen by sampling; choose a case farther from it"
+        return f"{finding}: {advice}"
+    return f"{finding}; about {min(sizes)} replicates would (--profile full takes {MOST})"
 
 
 def _exceeds(left: float, right: float, also: str) -> str:
-    told = f"with every assumption met, left ≥ {left:.6g} exceeds right = {right:.6g}"
-    return f"{told}; {also}" if also else told
+    finding = f"with every assumption met, left ≥ {left:.6g} exceeds right = {right:.6g}"
+    return f"{finding}; {also}" if also else finding
 
 
 def _gone(sides: Sides) -> str:
@@ -571,5 +575,5 @@ def _row(
     roles = roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
     letters = instance(roles, claim.notation(case))
     return row_of(
-        claim, form, described(case), verdict, evidence, reason, instance=letters, **facts
+        claim, form, case_entry(case), verdict, evidence, reason, instance=letters, **facts
     )

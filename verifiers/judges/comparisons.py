@@ -26,7 +26,7 @@ from verifiers.claim_types.compared import MARGIN, ROUNDING, Comparison
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.judges.bounds import roles_of, unmet
 from verifiers.judges.evidence import instance
-from verifiers.judges.rows import described, row_of
+from verifiers.judges.rows import case_entry, row_of
 
 
 def maximum_over_simplex(
@@ -46,10 +46,10 @@ def maximum_over_simplex(
     total = cp.sum(r) == mass
     entropy = cp.sum(cp.entr(r)) - np.log(n) * cp.sum(r)
     solve(cp.Maximize(losses @ r + temperature * entropy), [total])
-    found = np.clip(np.asarray(r.value), 0.0, None)
-    found = mass * found / found.sum()
-    used = found[found > 0]
-    low = found @ losses - temperature * np.sum(used * np.log(n * used))
+    weights = np.clip(np.asarray(r.value), 0.0, None)
+    weights = mass * weights / weights.sum()
+    positive = weights[weights > 0]
+    low = weights @ losses - temperature * np.sum(positive * np.log(n * positive))
     bounds = [
         mass * shift + temperature / n * np.sum(np.exp((losses - shift) / temperature - 1.0))
         for shift in (float(total.dual_value), -float(total.dual_value))  # whichever sign it has
@@ -63,10 +63,10 @@ def judge(
     """Return the row of an identity or a bound on one case; the worst comparison is shown."""
     broken = unmet(claim, case, form)
     if broken is not None:
-        return row_of(claim, form, described(case), Verdict.INAPPLICABLE, None, broken)
+        return row_of(claim, form, case_entry(case), Verdict.INAPPLICABLE, None, broken)
     if not comparisons:
         reason = "compare(case, right) returned no comparison: nothing was compared"
-        return row_of(claim, form, described(case), Verdict.INCONCLUSIVE, None, reason)
+        return row_of(claim, form, case_entry(case), Verdict.INCONCLUSIVE, None, reason)
     if claim.kind == "complexity":
         comparisons = [replace(c, count=True) for c in comparisons]
     if claim.kind == "bound":
@@ -96,7 +96,7 @@ def judge(
         verdict, reason = Verdict.SUPPORTED, ""
     facts = _facts(claim, case, comparisons, shown, (shown.low + shown.high) / 2)
     facts["attained"] = verdict is Verdict.SUPPORTED
-    return row_of(claim, form, described(case), verdict, Evidence.EXACT, reason, **facts)
+    return row_of(claim, form, case_entry(case), verdict, Evidence.EXACT, reason, **facts)
 
 
 def _bound(
@@ -114,9 +114,9 @@ def _bound(
 
     measured = [c for c in comparisons if not c.unmeasured]
     over = [c for c in measured if c.low - c.value > c.slack]
-    held = [c for c in measured if c.low - c.slack <= c.high <= c.value + c.slack]
-    undecided = [c for c in comparisons if c not in over and c not in held]
-    shown = max(over or undecided or held, key=closeness)
+    met = [c for c in measured if c.low - c.slack <= c.high <= c.value + c.slack]
+    undecided = [c for c in comparisons if c not in over and c not in met]
+    shown = max(over or undecided or met, key=closeness)
     attained = False
     if over:
         verdict = Verdict.REFUTED
@@ -131,7 +131,7 @@ def _bound(
         verdict, reason = Verdict.SUPPORTED, ""
         attained = any(c.value != 0 and c.low >= c.value - c.slack for c in comparisons)
     facts = _facts(claim, case, comparisons, shown, shown.low) | {"attained": attained}
-    return row_of(claim, form, described(case), verdict, Evidence.ENCLOSED, reason, **facts)
+    return row_of(claim, form, case_entry(case), verdict, Evidence.ENCLOSED, reason, **facts)
 
 
 def _map(comparisons: Sequence[Comparison]) -> dict[str, Any]:

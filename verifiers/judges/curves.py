@@ -20,12 +20,12 @@ def curves(claim: BoundClaim, case: Case, row: Row, measured: Measured) -> dict[
     The trace has the points of all clients at one moment beside each other.
     """
     clients = int(np.sum(measured.at == measured.at[0])) if len(measured.at) else 1
-    made = []
+    by_client = []
     for k in range(clients):
         own = replace(measured, at=measured.at[k::clients], trace=measured.trace[:, k::clients])
         curve = measured_curve(case, own)
-        made.append(curve | bound_curve(claim, case, row, curve, own))
-    return max(made, key=_excess)
+        by_client.append(curve | bound_curve(claim, case, row, curve, own))
+    return max(by_client, key=_excess)
 
 
 def _excess(curve: dict[str, Any]) -> float:

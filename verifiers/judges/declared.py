@@ -21,7 +21,7 @@ from toolkit.constants import MODULI, ROLES, Letters, Notation
 from toolkit.verdict import Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
-from verifiers.judges.rows import described, row_of
+from verifiers.judges.rows import case_entry, row_of
 
 TOLERANCE = 1e-6
 """Relative rounding error of difference quotients."""
@@ -56,38 +56,38 @@ def look(case: Case) -> dict[str, str]:
     Raises:
         DriftproofError: something does not fit, say the gradient the objective.
     """
-    held = (type(case.problem), type(case.algorithm), key_of(case))
-    if held not in _found:
+    key = (type(case.problem), type(case.algorithm), key_of(case))
+    if key not in _found:
         if not is_own(case.problem):
             audit_problem(case.problem)
         if case.algorithm is not None:
             audit_algorithm(case.algorithm, case.problem)
-        _found[held] = {} if is_own(case.problem) else exceeded(case)
-    return _found[held]
+        _found[key] = {} if is_own(case.problem) else exceeded(case)
+    return _found[key]
 
 
 def exceeded(case: Case) -> dict[str, str]:
     """Return the constants of a case's problem that a search exceeds: role → sentence."""
-    scores, made = Scores(case.problem), {}
+    scores, sentences = Scores(case.problem), {}
     for role in case.problem.constants:
         if not scores.has(role) or scores.outcomes(role) > MOST_OUTCOMES:
             continue
-        found = attacked(case.problem, role, budget=BUDGET)
-        if found.ratio > 1 + TOLERANCE:
-            made[role] = told(found)
-    return made
+        worst = attacked(case.problem, role, budget=BUDGET)
+        if worst.ratio > 1 + TOLERANCE:
+            sentences[role] = in_words(worst)
+    return sentences
 
 
-def told(found: Attack) -> str:
+def in_words(attack: Attack) -> str:
     """Return the sentence that names a constant, where it is exceeded, and its true size."""
     import torch
 
-    where = [shown(torch.tensor(point)) for point in found.points]
+    where = [shown(torch.tensor(point)) for point in attack.points]
     at = f"at x = {where[0]}" if len(where) == 1 else f"between x = {where[0]} and z = {where[1]}"
-    size = "only " if found.role in MODULI else ""
+    size = "only " if attack.role in MODULI else ""
     return (
-        f"{found.role} is declared {found.declared:g}, but {at} it is {size}{found.found:.6g} "
-        f"({ROLES[found.role]})"
+        f"{attack.role} is declared {attack.declared:g}, but {at} it is {size}{attack.found:.6g} "
+        f"({ROLES[attack.role]})"
     )
 
 
@@ -95,17 +95,17 @@ def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:
     """Return the roles that a form's verdict on a case rests on."""
     notation = claim.notation(case)
     assumed = (*claim.assumes, *form.assumes)
-    made = {role for assumption in assumed for role in assumption.roles}
+    roles = {role for assumption in assumed for role in assumption.roles}
     free = any(assumption.applies is not None for assumption in assumed)
     if free or not isinstance(claim, BoundClaim):
-        return made | set(case.problem.constants)  # what those look at is theirs to choose
+        return roles | set(case.problem.constants)  # what those look at is theirs to choose
     for formula in (form.right, form.range or claim.range):
         if formula is not None:
             letters = Letters(notation)
             formula(letters)
-            made |= {notation[letter] for letter in letters.used}
+            roles |= {notation[letter] for letter in letters.used}
     relations = [a.relation for a in assumed if a.relation is not None]
-    return made.union(*(related_roles(relation, notation) for relation in relations))
+    return roles.union(*(related_roles(relation, notation) for relation in relations))
 
 
 def related_roles(relation: Callable[[Any], Any], notation: Notation) -> set[str]:
@@ -149,9 +149,9 @@ class _StandIn(float):
     @classmethod
     def answering(cls, answer: bool) -> _StandIn:
         """Return a stand-in that answers so."""
-        made = cls(1.0)
-        made.answer = answer
-        return made
+        stand_in = cls(1.0)
+        stand_in.answer = answer
+        return stand_in
 
     def _same(self, *_: object) -> _StandIn:
         return self
@@ -164,10 +164,10 @@ class _StandIn(float):
     __lt__ = __le__ = __gt__ = __ge__ = _compared
 
 
-def refusal(claim: Claim[Any], case: Case, form: Form, found: Mapping[str, str]) -> str | None:
+def refusal(claim: Claim[Any], case: Case, form: Form, sentences: Mapping[str, str]) -> str | None:
     """Return why a form cannot be judged on a case, if a constant that it uses is exceeded."""
-    used = used_roles(claim, case, form)
-    reasons = [sentence for role, sentence in found.items() if role in used]
+    roles = used_roles(claim, case, form)
+    reasons = [sentence for role, sentence in sentences.items() if role in roles]
     return "; ".join(reasons) or None
 
 
@@ -186,14 +186,14 @@ def believing(
         judge: makes the job of those forms.
     """
     results = yield list(units)
-    found = [json.loads(blob) for blob, _ in results]
+    audits = [json.loads(blob) for blob, _ in results]
     rows: dict[int, Row] = {}
     for form in forms:
-        for case, held in zip(cases, found, strict=True):
-            reason = refusal(claim, case, form, held)
+        for case, sentences in zip(cases, audits, strict=True):
+            reason = refusal(claim, case, form, sentences)
             if reason is not None and id(form) not in rows:
                 rows[id(form)] = row_of(
-                    claim, form, described(case), Verdict.INAPPLICABLE, None, reason
+                    claim, form, case_entry(case), Verdict.INAPPLICABLE, None, reason
                 )
     kept = [form for form in forms if id(form) not in rows]
     judged = (yield from judge(kept)) if kept else []

@@ -28,7 +28,7 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
 from verifiers.judges import bounds
 from verifiers.judges.evidence import Measured
-from verifiers.judges.rows import described, row_of
+from verifiers.judges.rows import case_entry, row_of
 
 PRECISIONS = (BITS, 4 * BITS, 16 * BITS)
 """Bits that are tried one after another while the balls are too wide: they widen with each step."""
@@ -119,12 +119,12 @@ def enclose(
         raise RefusedError("a claim without a run of an algorithm")
     axes = _moments(case, left)
     with precision(bits, operations):
-        made = run_in_balls(case.problem, algorithm, rounds=rounds, left=left, axes=axes)
+        enclosed = run_in_balls(case.problem, algorithm, rounds=rounds, left=left, axes=axes)
         constant, factors = _right(claim, case, form)
-        order = [factors.get(name) for name in made.names]
+        order = [factors.get(name) for name in enclosed.names]
         return [
             _comparison(column, constant, order)
-            for column in (made.values[:, k] for k in range(made.values.shape[1]))
+            for column in (enclosed.values[:, k] for k in range(enclosed.values.shape[1]))
         ]
 
 
@@ -153,21 +153,21 @@ def _right(claim: BoundClaim, case: Case, form: Form) -> tuple[Sized, dict[str, 
     notation = claim.notation(case)
     expression, factors = bounds.split_right(form.right, notation)
     roles, proven = bounds.roles_of(case), case.problem.constants
-    held: dict[str, Sized] = {}
+    values: dict[str, Sized] = {}
     for part in (expression, *factors.values()):
         for symbol in part.free_symbols:
             role = notation[symbol.name]
-            if symbol.name in held:
+            if symbol.name in values:
                 continue
             if role == "initial_gap":
-                held[symbol.name] = _gap(case)
+                values[symbol.name] = _gap(case)
             else:
                 exact = arb(roles[role])
                 error = arb(STORED) * abs(exact) if role in proven else arb(0)
-                held[symbol.name] = Sized.of(hull(exact - error, exact + error))
+                values[symbol.name] = Sized.of(hull(exact - error, exact + error))
     return (
-        expression_in_balls(expression, held),
-        {name: expression_in_balls(factor, held) for name, factor in factors.items()},
+        expression_in_balls(expression, values),
+        {name: expression_in_balls(factor, values) for name, factor in factors.items()},
     )
 
 
@@ -201,34 +201,36 @@ def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPER
     Args:
         operations: what one try may cost; a counterexample may be worth more than a row's second.
     """
-    told, made = "", None
+    why, comparisons = "", None
     for bits in PRECISIONS:
         try:
-            made = enclose(claim, case, form, bits=bits, operations=operations)
+            comparisons = enclose(claim, case, form, bits=bits, operations=operations)
         except RefusedError as error:
-            told = str(error)
+            why = str(error)
             if not error.open:
                 break
             continue
-        if all(one.verdict is not Verdict.INCONCLUSIVE for one in made):
+        if all(one.verdict is not Verdict.INCONCLUSIVE for one in comparisons):
             break
-    if not made:
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, told or "nothing was compared")
-    number, worst = max(enumerate(made), key=lambda pair: pair[1].excess)
+    if not comparisons:
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, why or "nothing was compared")
+    number, worst = max(enumerate(comparisons), key=lambda pair: pair[1].excess)
     facts = _facts(worst)
-    verdicts = {one.verdict for one in made}
+    verdicts = {one.verdict for one in comparisons}
     if Verdict.REFUTED in verdicts:
         facts["rhs"] = float(worst.right.upper())
         reason = (
             f"with every assumption met, left ≥ {facts['lhs']['low']:.6g} exceeds right = "
             f"{facts['rhs']:.6g}, in ball arithmetic"
         )
-        reason += f"; at comparison {number + 1} of {len(made)}" if len(made) > 1 else ""
+        reason += (
+            f"; at comparison {number + 1} of {len(comparisons)}" if len(comparisons) > 1 else ""
+        )
         return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
     if Verdict.INCONCLUSIVE in verdicts:
-        told = "the enclosures of left and right overlap, and are too wide to be called equal"
-        return _row(claim, case, form, Verdict.INCONCLUSIVE, told, **facts)
-    facts["attained"] = any(one.equal and not one.left.contains(0) for one in made)
+        why = "the enclosures of left and right overlap, and are too wide to be called equal"
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
+    facts["attained"] = any(one.equal and not one.left.contains(0) for one in comparisons)
     return _row(claim, case, form, Verdict.SUPPORTED, "", **facts)
 
 
@@ -242,21 +244,21 @@ def _facts(worst: Comparison) -> dict[str, Any]:
 def _row(
     claim: BoundClaim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
 ) -> Row:  # fmt: skip
-    return row_of(claim, form, described(case), verdict, Evidence.ENCLOSED, reason, **facts)
+    return row_of(claim, form, case_entry(case), verdict, Evidence.ENCLOSED, reason, **facts)
 
 
-def better(row: Row, made: Row) -> Row:
+def better(row: Row, enclosed: Row) -> Row:
     """Return the row in doubles with what balls found, or with why they found nothing.
 
     A row that holds only if its left side is 0 stays open unless balls confirm it.
     """
-    if made.verdict is Verdict.INCONCLUSIVE:
-        told = f"in ball arithmetic: {made.reason}"
+    if enclosed.verdict is Verdict.INCONCLUSIVE:
+        remark = f"in ball arithmetic: {enclosed.reason}"
         if row.reason == bounds.BOTH_ZERO:
             row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, attained=False)
-        return replace(row, reason=f"{row.reason}; {told}" if row.reason else told)
+        return replace(row, reason=f"{row.reason}; {remark}" if row.reason else remark)
     taken: Mapping[str, Any] = {
-        name: getattr(made, name)
+        name: getattr(enclosed, name)
         for name in ("verdict", "evidence", "reason", "attained", "lhs", "rhs", "margin")
     }
-    return replace(row, vacuous=row.vacuous and not made.attained, **taken)
+    return replace(row, vacuous=row.vacuous and not enclosed.attained, **taken)

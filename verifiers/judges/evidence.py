@@ -84,13 +84,13 @@ class Measured:
     def unpack(cls, data: bytes) -> Self:
         """Return what ``pack`` was given."""
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as held:
-                made: dict[str, Any] = {name: held[name] for name in held.files}
+            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+                parts: dict[str, Any] = {name: archive[name] for name in archive.files}
             for name in WORDS:
-                made[name] = tuple(made[name].tolist())
+                parts[name] = tuple(parts[name].tolist())
             for name, kind in (("kind", str), ("bad_step", int), ("reach", float)):
-                made[name] = kind(made[name])
-            return cls(**made)
+                parts[name] = kind(parts[name])
+            return cls(**parts)
         except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile) as error:
             raise DriftproofError(
                 f"a finished unit in the ledger is damaged ({error})",
@@ -179,14 +179,14 @@ def shadows(exact: Outcome, runs: Sequence[Outcome], *, every_past: bool = False
     """
     count, replicates = exact.values.shape
     width = replicates if every_past else 1
-    made = np.full((len(runs), len(exact.taken), count, width), np.nan)
-    for row, single in zip(made, runs, strict=True):
+    values = np.full((len(runs), len(exact.taken), count, width), np.nan)
+    for row, single in zip(values, runs, strict=True):
         stacked = single.taken if every_past else (single.taken @ single.weights)[..., None]
         if exact.bad_step is None and single.bad_step is not None and single.how[0] == "average":
             continue  # what it did not reach counts as zero
         common = min(count, stacked.shape[1])
         row[:, :common] = stacked[:, :common]
-    return made.reshape(*made.shape[:2], count * width)
+    return values.reshape(*values.shape[:2], count * width)
 
 
 def instance(roles: Mapping[str, float], notation: Mapping[str, str]) -> dict[str, float]:

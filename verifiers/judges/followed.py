@@ -31,13 +31,13 @@ def off_schedule(claim: RateClaim, form: Form, cases: Sequence[Case]) -> str:
             (roles_of(case)[notation[letter]], float(value.subs(claim.horizon, size(case))))
             for case in cases
         ]
-        ratios = [held / wanted for held, wanted in pairs if wanted]
+        ratios = [actual / wanted for actual, wanted in pairs if wanted]
         if ratios and max(ratios) > SPREAD * min(ratios):
-            told = ", ".join(f"{held:.4g}" for held, _ in (pairs[0], pairs[-1]))
+            shown = ", ".join(f"{actual:.4g}" for actual, _ in (pairs[0], pairs[-1]))
             asked = ", ".join(f"{wanted:.4g}" for _, wanted in (pairs[0], pairs[-1]))
             return (
                 f"the schedule is {letter} = {plain(value)}: {asked} at the first and the last "
-                f"case, but their {letter} is {told}"
+                f"case, but their {letter} is {shown}"
             )
     return ""
 

@@ -64,26 +64,26 @@ def possible(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order) -
         low, high: the bands of the means; low may be 0.
     """
     low, high = low * (1 - SLACK), high * (1 + SLACK)
-    begin, found = _begin(x, low, high, claimed)
+    begin, exponents = _begin(x, low, high, claimed)
     part = x[begin:], low[begin:], high[begin:], claimed
     powers = LOG_STEP * np.arange(-round(LOG_REACH / LOG_STEP), round(LOG_REACH / LOG_STEP) + 1)
     logs, _ = _range(*part, powers, logs=True)
-    return Possible(found, logs, float(x[begin]))
+    return Possible(exponents, logs, float(x[begin]))
 
 
 def _begin(
     x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order
 ) -> tuple[int, tuple[float, float] | None]:
     """Return the number of the first horizon that is used, and the exponents possible from it."""
-    found, begin = None, 0
+    exponents, begin = None, 0
     for begin in range(max(1, len(x) - FEWEST + 1)):
         part = x[begin:], low[begin:], high[begin:], claimed
-        found, rising = _range(*part, _around_slope(*part), logs=False)
+        exponents, rising = _range(*part, _around_slope(*part), logs=False)
         enough = len(x) - begin > FEWEST and x[-1] / x[begin + 1] >= SPAN
-        over = found is not None and x[begin] ** 2 >= x[0] * x[-1]
+        over = exponents is not None and x[begin] ** 2 >= x[0] * x[-1]
         if rising or over or not enough:
             break
-    return begin, found
+    return begin, exponents
 
 
 def _around_slope(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order) -> np.ndarray:
@@ -91,8 +91,8 @@ def _around_slope(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Ord
     ends = np.log(np.maximum((low + high)[[0, -1]] / claimed(x[[0, -1]]), 1e-300))
     slope = round(float(np.diff(ends)[0] / np.log(x[-1] / x[0])) / STEP)
     reach = round(REACH / STEP)
-    made: np.ndarray = STEP * np.arange(slope - reach, slope + reach + 1)
-    return made
+    exponents: np.ndarray = STEP * np.arange(slope - reach, slope + reach + 1)
+    return exponents
 
 
 def _range(
@@ -119,8 +119,8 @@ def _range(
     if not fits.any():
         return None, rising
     base = claimed.logs if logs else claimed.exponent
-    found = steps[fits]
-    return (float(base + found[0]), float(base + found[-1])), rising
+    passing = steps[fits]
+    return (float(base + passing[0]), float(base + passing[-1])), rising
 
 
 def _interval(

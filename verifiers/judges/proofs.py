@@ -44,11 +44,11 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
     return row_of(
         claim, form, {"key": "proof", "label": "algebra, step by step"}, verdict,
         Evidence.SYMBOLIC, reason, comparisons=len(steps),
-        series={"proof": [[step.says, step.holds, _told(step)] for step in steps]},
+        series={"proof": [[step.says, step.holds, _reason(step)] for step in steps]},
     )  # fmt: skip
 
 
-def _told(step: Step) -> str:
+def _reason(step: Step) -> str:
     if step.computed or step.holds is None:
         return step.why
     return f"argued, not computed: {step.why}" if step.why else "argued, not computed"

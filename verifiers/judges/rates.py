@@ -23,7 +23,7 @@ from toolkit.constants import Letters, substituted
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.algebra.orders import exponents, leading, plain
-from verifiers.algebra.sample_cost import demands, price
+from verifiers.algebra.sample_cost import demands, rate_in_samples
 from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim, Schedule
 from verifiers.judges.bounds import roles_of
@@ -97,8 +97,8 @@ def measured_order(claim: RateClaim, schedule: Schedule) -> Any:
 
 def measured_form(claim: RateClaim) -> Form:
     """Return the form whose schedule the cases follow: the last that has one."""
-    held = [f for f in claim.forms if f.form != "sibling" and isinstance(f.right, Schedule)]
-    return held[-1]
+    scheduled = [f for f in claim.forms if f.form != "sibling" and isinstance(f.right, Schedule)]
+    return scheduled[-1]
 
 
 def measured_exponents(claim: RateClaim) -> dict[Any, Any]:
@@ -113,7 +113,7 @@ def measured_exponents(claim: RateClaim) -> dict[Any, Any]:
     cases = sorted(claim.cases, key=size)
     schedule = measured_form(claim).right
     first, last = cases[0], cases[-1]
-    notation, found = claim.notation(first), {}
+    notation, solved = claim.notation(first), {}
     for letter, value in schedule.letters.items():
         if letter not in notation:
             continue
@@ -126,8 +126,8 @@ def measured_exponents(claim: RateClaim) -> dict[Any, Any]:
             continue  # a letter of its own, not an exponent
         grown = log(roles_of(last)[notation[letter]] / roles_of(first)[notation[letter]])
         seen = sympy.nsimplify(round(grown / log(size(last) / size(first)), 3), rational=True)
-        found[symbol] = sympy.solve(power - seen, symbol)[0] if power.is_polynomial() else seen
-    return found
+        solved[symbol] = sympy.solve(power - seen, symbol)[0] if power.is_polynomial() else seen
+    return solved
 
 
 def known_horizons(claim: RateClaim, cases: Sequence[Case]) -> list[int]:
@@ -140,11 +140,11 @@ def known_horizons(claim: RateClaim, cases: Sequence[Case]) -> list[int]:
 def known(claim: RateClaim, horizon: int) -> tuple[float, float]:
     """Return the exact left side at a horizon as an enclosure."""
     assert claim.exact is not None
-    made = claim.exact(horizon)
-    low, high = made if isinstance(made, tuple) else (made, made)
+    enclosure = claim.exact(horizon)
+    low, high = enclosure if isinstance(enclosure, tuple) else (enclosure, enclosure)
     if not 0 <= low <= high < float("inf"):
         raise DriftproofError(
-            f"exact({horizon}) of a rate is {made!r}",
+            f"exact({horizon}) of a rate is {enclosure!r}",
             "a number that is not negative, or an enclosure (low, high)",
             "return what the left side is at that horizon",
         )
@@ -181,7 +181,9 @@ def _terms(claim: RateClaim, schedule: Schedule) -> list[list[Any]]:
     target = sympy.nsimplify(leading(measured_order(claim, schedule), claim.horizon).exponent)
     wanted = demands(schedule.in_horizon, claim.horizon, target)
     said = r",\; ".join(sympy.latex(condition) for condition in wanted.values())
-    samples, in_samples = price(schedule.letters, schedule.counts, claim.horizon, special, target)
+    samples, in_samples = rate_in_samples(
+        schedule.letters, schedule.counts, claim.horizon, special, target
+    )
     return [
         [
             rf"O(T^{{{sympy.latex(target)}}}) \iff {said}",
@@ -216,8 +218,8 @@ def _of_order(term: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
 
 
 def _worst(claim: RateClaim, growth: Mapping[Any, Any]) -> Any:
-    held = measured_exponents(claim)
-    return max((power.subs(held) for power in growth), key=float)
+    on_cases = measured_exponents(claim)
+    return max((power.subs(on_cases) for power in growth), key=float)
 
 
 def _row(

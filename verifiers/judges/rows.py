@@ -36,6 +36,6 @@ def row_of(
     )
 
 
-def described(case: Case) -> dict[str, Any]:
+def case_entry(case: Case) -> dict[str, Any]:
     """Return a case as a row holds it: a key, a label, and every parameter."""
     return {"key": case.key, "label": str(case), **case.parameters()}

@@ -22,7 +22,7 @@ from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges.advice import what_would_do
 from verifiers.judges.bands import ROUNDING, bands
-from verifiers.judges.bounds import ALPHA, right_side
+from verifiers.judges.bounds import LEVEL, right_side
 from verifiers.judges.evidence import Measured
 from verifiers.judges.followed import off_schedule
 from verifiers.judges.growth import FEWEST, SPAN, Possible, possible
@@ -60,7 +60,7 @@ def judge_slope(
     order = sorted(range(len(cases)), key=lambda k: size(cases[k]))
     cases, values = [cases[k] for k in order], [_last(measured[k]) for k in order]
     claimed = leading(measured_order(claim, form.right), claim.horizon)
-    sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, ALPHA))
+    sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, LEVEL))
     grid, differs = with_exact(sampled, exact or {})
     bounds, over = _bounds(claim, cases, values)
     left = possible(grid.x, grid.low, grid.high, claimed)
@@ -98,7 +98,7 @@ def judge_slope(
         lhs={"mean": float(slope), "low": ends[0], "high": ends[1]}, rhs=claimed.exponent,
         margin=claim.resolution,
         attained=verdict is Verdict.SUPPORTED and _attained(left, claimed, claim.resolution),
-        comparisons=len(grid.x), alpha=ALPHA, replicates=len(values[0]),
+        comparisons=len(grid.x), alpha=LEVEL, replicates=len(values[0]),
         series={
             "x": grid.x.tolist(), "x_label": claim.size_name, "mean": grid.mean.tolist(),
             **({"bound": bounds} if len(bounds) == len(grid.x) else {}),
@@ -111,22 +111,22 @@ def judge_slope(
 
 def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, str]:
     """Return the verdict on a claimed order and what the data say."""
-    told = _told(left, claimed)
+    orders = _orders_in_words(left, claimed)
     if left.exponents is None:
         return Verdict.INCONCLUSIVE, (
-            f"no T^e with a transient T^-0.25 or faster passes through the left sides ({told}): "
+            f"no T^e with a transient T^-0.25 or faster passes through the left sides ({orders}): "
             "start the grid at a longer horizon"
         )
     if _too_slow(left, claimed):
         return Verdict.INCONCLUSIVE, (
-            f"slower than the claimed {claimed} on this grid: {told}; only a floor refutes a rate"
+            f"slower than the claimed {claimed} on this grid: {orders}; only a floor refutes a rate"
         )
     if left.exponents[1] > claimed.exponent + resolution:
         return Verdict.INCONCLUSIVE, (
             f"orders slower than the claimed {claimed} by more than T^{resolution:g} are not "
-            f"excluded: {told}"
+            f"excluded: {orders}"
         )
-    return Verdict.SUPPORTED, told
+    return Verdict.SUPPORTED, orders
 
 
 def _too_slow(left: Possible, claimed: Order) -> bool:
@@ -138,7 +138,7 @@ def _attained(left: Possible, claimed: Order, resolution: float) -> bool:
     return left.exponents is not None and left.exponents[0] >= claimed.exponent - resolution
 
 
-def _told(left: Possible, claimed: Order) -> str:
+def _orders_in_words(left: Possible, claimed: Order) -> str:
     logs = f" times (log T)^{claimed.logs:g}" if claimed.logs else ""
     said = []
     if left.exponents is not None:
@@ -157,8 +157,8 @@ def _told(left: Possible, claimed: Order) -> str:
 
 def _last(block: Measured) -> np.ndarray:
     """Return the replicates of a left side: of ``each``, at its last moment."""
-    made: np.ndarray = block.values[-1]
-    return made
+    last: np.ndarray = block.values[-1]
+    return last
 
 
 def with_exact(sampled: Grid, exact: Mapping[int, tuple[float, float]]) -> tuple[Grid, str]:
@@ -201,7 +201,7 @@ def _bounds(
         else:
             top = right_side(claim, case, claim.range)[1]
             scaled = np.clip(x / top, 0.0, 1.0)
-            above = exceeds(scaled, bounds[-1] / top, ALPHA / len(cases))
+            above = exceeds(scaled, bounds[-1] / top, LEVEL / len(cases))
         if above:
             over.append((claim.size or steps)(case))
     return bounds, over

@@ -150,13 +150,13 @@ def jobs_for(
     wanted = [
         k for k, form in enumerate(claim.forms) if siblings or form.form != "sibling"
     ]  # fmt: skip
-    made: list[Job] = [
+    jobs: list[Job] = [
         _undecided(claim, claim.forms[k])
         for k in wanted
         if isinstance(claim.forms[k].right, Undecided)
     ]
     base = Item(source, "", tier=profile, seed=seed, device=device)
-    made += [
+    jobs += [
         _rows_of(replace(base, task="proof", form=k))
         for k in wanted
         if isinstance(claim.forms[k].right, ByProof)
@@ -164,23 +164,23 @@ def jobs_for(
     wanted = [k for k in wanted if not isinstance(claim.forms[k].right, Undecided | ByProof)]
     cases = claim.cases_for(profile)
     if claim.prove is not None:
-        made += [_rows_of(replace(base, task="proof", form=k)) for k in wanted]
+        jobs += [_rows_of(replace(base, task="proof", form=k)) for k in wanted]
     if isinstance(claim, RateClaim):
-        made.append(_rate_where_believed(claim, base, profile, wanted))
+        jobs.append(_rate_where_believed(claim, base, profile, wanted))
     elif isinstance(claim, ComparisonClaim):
         for number, case in enumerate(cases):
             at = replace(base, task="compare", number=number, case=case.key)
             for k in wanted:
                 job = partial(_compared, replace(at, form=k))
-                made.append(_where_believed(claim, [at], [claim.forms[k]], job))
+                jobs.append(_where_believed(claim, [at], [claim.forms[k]], job))
     elif isinstance(claim, BoundClaim):
         for lead, numbers in _by_left(claim, wanted).items():
             forms = [claim.forms[k] for k in numbers]
             for number, case in enumerate(cases):
                 at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
                 job = partial(_bound, claim, case, at=at, budget=BUDGETS[profile])
-                made.append(_where_believed(claim, [at], forms, job))
-    return [_guarded(job, source) for job in made]
+                jobs.append(_where_believed(claim, [at], forms, job))
+    return [_guarded(job, source) for job in jobs]
 
 
 def _steps_of(claim: Claim[Any], form: Form) -> Sequence[Any]:
@@ -238,12 +238,12 @@ def _rate_where_believed(claim: RateClaim, base: Item, profile: str, wanted: Seq
 
 def _by_left(claim: BoundClaim, wanted: Sequence[int]) -> dict[int, list[int]]:
     """Return the forms that share a measured side, under the number that names its measurement."""
-    made: dict[int, list[int]] = {}
+    numbers: dict[int, list[int]] = {}
     for k in wanted:
         own = claim.forms[k].left
         same = (j for j, form in enumerate(claim.forms) if form.left is own)
-        made.setdefault(next(same) if own is not None else 0, []).append(k)
-    return made
+        numbers.setdefault(next(same) if own is not None else 0, []).append(k)
+    return numbers
 
 
 def _rows_of(item: Item) -> Job:
@@ -265,8 +265,8 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
         rows = [bounds.judge(claim, case, form, measured) for form in forms]
         unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
         asked = [replace(at, task="enclosed", form=claim.forms.index(forms[k])) for k in unsure]
-        found = (yield asked) if asked else []
-        for k, (blob, took) in zip(unsure, found, strict=True):
+        results = (yield asked) if asked else []
+        for k, (blob, took) in zip(unsure, results, strict=True):
             rows[k] = enclosed.better(rows[k], unpack_rows(blob)[0])
             seconds += took
         return _finished(claim, case, rows, measured, seconds)
@@ -346,8 +346,8 @@ def _rate(claim: RateClaim, base: Item, profile: str, wanted: Sequence[int]) -> 
     blocks = [Measured.unpack(blob) for blob, _ in results[len(known) :]]
     each = len(blocks) // len(cases)
     measured = [joined(blocks[k : k + each]) for k in range(0, len(blocks), each)]
-    made = slope.judge_slope(claim, form, cases, measured, exact)
-    return [*rows, replace(made, seconds=sum(seconds for _, seconds in results))]
+    decided = slope.judge_slope(claim, form, cases, measured, exact)
+    return [*rows, replace(decided, seconds=sum(seconds for _, seconds in results))]
 
 
 def _horizons(claim: RateClaim, profile: str) -> Sequence[Case]:
@@ -380,18 +380,18 @@ def pack_rows(rows: Sequence[Row]) -> bytes:
 
 def unpack_rows(blob: bytes) -> list[Row]:
     """Return what ``pack_rows`` was given."""
-    return [row_from(made) for made in json.loads(blob)]
+    return [row_from(entry) for entry in json.loads(blob)]
 
 
-def row_from(made: dict[str, Any]) -> Row:
+def row_from(entry: dict[str, Any]) -> Row:
     """Return a row from its JSON."""
     from toolkit.verdict import Evidence
 
-    evidence = made["evidence"]
+    evidence = entry["evidence"]
     return Row(
-        **made
+        **entry
         | {
-            "verdict": Verdict(made["verdict"]),
+            "verdict": Verdict(entry["verdict"]),
             "evidence": None if evidence is None else Evidence(evidence),
         }
     )

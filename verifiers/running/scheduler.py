@@ -68,7 +68,7 @@ class Units:
     def __init__(self, ledger: Ledger | None, *, resume: bool) -> None:
         self._ledger, self._resume = ledger, resume
 
-    def held(self, item: Unit) -> Result | None:
+    def stored(self, item: Unit) -> Result | None:
         """Return a finished unit of an earlier run."""
         if self._ledger is None or not self._resume:
             return None
@@ -115,7 +115,7 @@ def _drive(
             return stop.value
         results = []
         for item in wanted:
-            results.append(units.held(item) or units.keep(item, perform(item)))
+            results.append(units.stored(item) or units.keep(item, perform(item)))
             each(item.name)
 
 
@@ -175,7 +175,7 @@ class _Spread:
                 self._made[number] = stop.value
                 self._done(number)
                 return
-            self._slots[number] = [self._units.held(item) for item in wanted]
+            self._slots[number] = [self._units.stored(item) for item in wanted]
             for place, item in enumerate(wanted):
                 if self._slots[number][place] is None:
                     heapq.heappush(self._waiting, (-_effort(item), number, place, item))
@@ -302,8 +302,8 @@ def _code(path: Path | None) -> str:
     own = sorted(files)
     if path is not None:
         installed = tuple({*sysconfig.get_paths().values(), sys.base_prefix, sys.prefix})
-        found = {getattr(module, "__file__", None) for module in sys.modules.values()}
-        outside = (Path(name) for name in found if name and not name.startswith(installed))
+        origins = {getattr(module, "__file__", None) for module in sys.modules.values()}
+        outside = (Path(name) for name in origins if name and not name.startswith(installed))
         # some modules made by a library say that they come from a file that is not there
         loaded = {file for file in outside if file.is_absolute() and file.suffix == ".py"}
         own += sorted({path, *(file for file in loaded if file.exists())} - set(own))

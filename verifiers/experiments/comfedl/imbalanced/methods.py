@@ -34,8 +34,8 @@ from verifiers.experiment import (
     curve,
     experiment,
     judged_by_seeds,
-    loaded,
     results_of,
+    unpacked,
 )
 from verifiers.experiments.comfedl.imbalanced.run import (
     METRICS,
@@ -75,7 +75,7 @@ def imbalanced(plan: Plan) -> Steps:
     runs: Results = {search.run.label: search.results for search in searches.values()}
     runs |= yield from results_of({other.label: other.over(seeds) for other in others})
     ((blob, seconds),) = yield [Optimum(base)]
-    (found,) = loaded([(blob, seconds)])
+    (found,) = unpacked([(blob, seconds)])
     optimum = found | {"seconds": seconds}
     labels = [other.label for other in others]
     sentences = [_printed(searches[gamma], seeds) for gamma in sorted(GAMMAS)]

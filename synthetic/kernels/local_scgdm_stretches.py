@@ -34,13 +34,13 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
 
 
 @fused(
-    name="local-scgdm-spans",
+    name="local-scgdm-stretches",
     algorithm="local-scgdm",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
     rows=lambda oracles: composed.rows(oracles, inside="u", outside=("x", "m")),
     cost=_cost,
     tolerance=STEP_BY_STEP,
-    spans=True,
+    many_rounds=True,
 )
 def advance(
     ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,

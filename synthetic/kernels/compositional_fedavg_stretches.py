@@ -31,13 +31,13 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
 
 
 @fused(
-    name="compositional-fedavg-spans",
+    name="compositional-fedavg-stretches",
     algorithm="compositional-fedavg",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
     rows=lambda oracles: composed.rows(oracles, inside="y", outside=("x",)),
     cost=_cost,
     tolerance=STEP_BY_STEP,
-    spans=True,
+    many_rounds=True,
 )
 def advance(
     ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,

@@ -1,22 +1,22 @@
-"""The number of a step within a round that stands for all rounds but the first."""
+"""The number of a step in a round that stands for all rounds but the first."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
 
-class Unrepeatable(Exception):  # noqa: N818 - a signal within the engine, never shown
+class Unrepeatable(Exception):  # noqa: N818 - a signal within the context, never shown
     """A step's Python depends on what differs between rounds, so it cannot be recorded once."""
 
 
-class Tick:
+class StepOfAnyRound:
     """Step ``offset`` of some round after the first, of ``steps`` steps.
 
     It answers what has the same answer in all those rounds (its place in the round, whether it is
     later than an early step) and raises ``Unrepeatable`` at anything else, a decaying step size
     say.
 
-    >>> t = Tick(3, steps=6)
+    >>> t = StepOfAnyRound(3, steps=6)
     >>> t % 6, (t + 1) % 2, t > 0, t - (t - 3)
     (3, 0, True, 3)
     """
@@ -25,17 +25,17 @@ class Tick:
         self.offset, self.steps = offset, steps
 
     def __mod__(self, divisor: int) -> int:
-        if isinstance(divisor, Tick) or self.steps % divisor:
+        if isinstance(divisor, StepOfAnyRound) or self.steps % divisor:
             self._refuse()
         return self.offset % divisor
 
-    def __add__(self, other: int) -> Tick:
-        return Tick(self.offset + self._whole(other), steps=self.steps)
+    def __add__(self, other: int) -> StepOfAnyRound:
+        return StepOfAnyRound(self.offset + self._whole(other), steps=self.steps)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        if isinstance(other, Tick):
+        if isinstance(other, StepOfAnyRound):
             return self.offset - other.offset
         return self + -other
 
@@ -55,14 +55,14 @@ class Tick:
         return self._order(other) >= 0
 
     def __hash__(self) -> int:
-        return hash((Tick, self.offset))
+        return hash((StepOfAnyRound, self.offset))
 
     def __bool__(self) -> bool:
         return self > 0
 
     def _order(self, other: object) -> int:
         """Return the sign of the difference, which must be the same in every round."""
-        if isinstance(other, Tick):
+        if isinstance(other, StepOfAnyRound):
             return (self.offset > other.offset) - (self.offset < other.offset)
         if self._whole(other) >= self.steps + self.offset:  # later than this step of round 1
             self._refuse()

@@ -31,13 +31,13 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
 
 
 @fused(
-    name="feddro-spans",
+    name="feddro-stretches",
     algorithm="feddro",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
     rows=lambda oracles: composed.rows(oracles, inside="y", outside=("x", "x_previous")),
     cost=_cost,
     tolerance=STEP_BY_STEP,
-    spans=True,
+    many_rounds=True,
 )
 def advance(
     ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,

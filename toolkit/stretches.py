@@ -1,4 +1,4 @@
-"""Runs a fused kernel over many rounds at a time, and takes a measure of the states it passed."""
+"""Runs a fused kernel over stretches of rounds, and takes a measure of the states it passed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from toolkit.recorder import Recorder
 ROOM = 2**19
 """Reals of one field of the state that are measured at a time: 4 MiB in double precision."""
 CHEAP = 4
-"""How much longer a stretch is whose measure asks for means of fields alone."""
+"""How many times longer a stretch is whose measure asks for means of fields alone."""
 
 
-def span(
+def run_stretches(
     kernel: Variant,
     begin: Moment,
     algorithm: Algorithm,
