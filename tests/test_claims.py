@@ -280,7 +280,7 @@ def test_assert_claim_passes_and_fails_with_a_table():
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"rigth": 1}, "unknown attribute"),
+        ({"rigth": 1}, "unknown field of @bound"),
         ({"corrected": lambda c: 1}, "without a derivation"),
         ({"right": lambda c: c.G_h}, "unknown letter 'G_h'"),
     ],

@@ -298,7 +298,10 @@ BROKEN = {
     "return c.tau**2 * c.eta**2 * c.G_g**2 * c.G_f**2": [
         "return 1 / 0", "return c.eta / c.sigma_1", "return 'no number at all'"
     ],
-    "    def left(view):": ["    left = 3\n\n    def lost(view):"],
+    "    right=squared_path,": ["    right=3,", "    right=squared_path,\n    cases=3,"],
+    "    assumes=[A1, A2, A3, A4],": ["    assumes=A1,", "    assumes=[3],"],
+    '        ("10 % smaller", lambda c: 0.9': ["        (lambda c: 0.9"],
+    "(view: Steps)": ["(view: int)"],
 }  # fmt: skip
 
 
@@ -319,9 +322,9 @@ def test_a_claims_file_may_import_what_lies_beside_it_and_resume_sees_it_change(
     driftproof("new", "claim", "mine/drift", cwd=tmp_path)
     path = tmp_path / "drift.py"
     right = "return c.tau**2 * c.eta**2 * c.G_g**2 * c.G_f**2"
-    text = "from beside import FACTOR\n" + path.read_text().replace(
-        'view.mean("w") -', 'FACTOR * view.mean("w") - FACTOR *'
-    )
+    text = path.read_text().replace('view.mean("w") -', 'FACTOR * view.mean("w") - FACTOR *')
+    first = "from __future__ import annotations\n"
+    text = text.replace(first, f"{first}\nfrom beside import FACTOR\n")
     assert right in text
     path.write_text(text)
     for factor, verdict in ((1.0, 0), (2.0, 1), (1.0, 0)):

@@ -192,7 +192,7 @@ def test_a_claims_name_that_no_file_can_bear_is_refused(tmp_path, name):
     path.write_text(path.read_text().replace('"mine/drift"', repr(name)))
     made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)
     assert made.returncode == 2
-    assert "mine.py:9: the claim's name" in made.stderr
+    assert "mine.py:13: the claim's name" in made.stderr
     assert "space" not in made.stderr
     assert check_name("claim", "x" * LONGEST)
 
@@ -256,7 +256,7 @@ def test_the_entry_point_looks_before_it_imports(tmp_path, name):
 
 
 ASKED = [
-    "import driftproof; driftproof.claim",
+    "import driftproof; driftproof.bound",
     "from driftproof import each",
     "from driftproof.problems import KLDRO",
     "import driftproof; driftproof.algorithms.ComFedL",

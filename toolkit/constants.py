@@ -181,7 +181,14 @@ class Letters:
         if letter.startswith("_"):
             raise AttributeError(letter)
         if letter not in self.notation:
-            raise unknown_name("letter", letter, self.notation)
+            if self.notation:
+                raise unknown_name("letter", letter, self.notation)
+            raise DriftproofError(
+                f"unknown letter {letter!r}",
+                "a letter of a notation, which neither the problem nor the algorithm has",
+                f'write notation = {{"{letter}": "step_size"}} in the algorithm, say, or '
+                f'letters={{"{letter}": "step_size"}} in the claim (driftproof show roles)',
+            )
         if letter not in self.used:
             import sympy
 

@@ -441,4 +441,11 @@ def _annotation(left: Callable[[Any], Any]) -> Any:
             "States or Steps, imported when the file runs",
             "write from driftproof import States, Steps, outside of if TYPE_CHECKING",
         ) from error
-    return next((parameter.annotation for parameter in parameters.values()), None)
+    annotation = next((p.annotation for p in parameters.values()), inspect.Parameter.empty)
+    if annotation not in (States, Steps, Any, inspect.Parameter.empty):
+        raise DriftproofError(
+            f"a measure of {getattr(annotation, '__name__', annotation)}",
+            "States, Steps, or no annotation",
+            "write def left(view: Steps) -> Reduction",
+        )
+    return annotation

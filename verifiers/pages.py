@@ -23,7 +23,7 @@ from toolkit.statements import Statement, worst_first
 from toolkit.verdict import Verdict
 from verifiers import errata, record
 from verifiers.claim_types.claim import Claim, Form
-from verifiers.verify import described
+from verifiers.verify import claim_entry
 
 MARK = re.compile(r"<!-- (claim|errata): (\S+) -->\n(.*?)<!-- end -->", re.S)
 
@@ -62,7 +62,7 @@ def claim_block(name: str) -> str:
     if name not in known:
         raise unknown_name("claim", name, known)
     claim: Claim[Any] = known[name].load()
-    told = described(known[name])
+    told = claim_entry(known[name])
     head = f"**`{name}`** ({claim.source})"
     one = _statements().get(name)
     lines = [f"{head}: **{one.verdict}**" if one else f"{head}: corrected forms of ours", ""]

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 from toolkit.constants import Letters
+from toolkit.errors import DriftproofError
 from toolkit.measure import Reduction, Steps
-from verifiers.claim_types.claim import Claim
+from toolkit.readings import ByProof, Undecided
+from verifiers.claim_types.claim import Claim, Form
 
 RightSide = Callable[[Letters], Any]
 """From the letters of a paper to a sympy expression."""
@@ -47,6 +49,15 @@ class BoundClaim(Claim[RightSide]):
     def __call__(self, left: Measure) -> Self:
         """Return the claim about what ``left`` measures."""
         return replace(self, left=left).checked()
+
+    def check_right(self, form: Form) -> None:
+        """Raise DriftproofError unless the right side is a function of the letters."""
+        if not callable(form.right) and not isinstance(form.right, ByProof | Undecided):
+            raise DriftproofError(
+                f"the right side of claim {self.name} ({form.key}) is {form.right!r}",
+                "a function of the paper's letters",
+                "write def right(c): return c.eta * c.L, and right=right",
+            )
 
 
 bound = BoundClaim

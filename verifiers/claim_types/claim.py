@@ -112,7 +112,8 @@ class Claim(Generic[R]):
         known = [entry.name for entry in dataclasses.fields(cls) if entry.init]
         for name in fields:
             if name not in known:
-                raise unknown_name(f"field of @{cls.way}", name, known)
+                error = unknown_name(f"field of @{cls.way}", name, known)
+                raise DriftproofError(error.got, f"one of {', '.join(known)}", error.remedy)
         for name in ("name", "source", "statement"):
             if name not in fields:
                 raise DriftproofError(
@@ -133,19 +134,41 @@ class Claim(Generic[R]):
     def checked(self) -> Self:
         """Return this claim, with the function that its decorator stands above, checked whole."""
         fields = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
+        self._check_lists()
         check_signatures(self.name, fields)
         self._check_cases()
-        _ = self.forms
+        for form in self.forms:
+            self.check_right(form)
         return self
 
-    def _check_cases(self) -> None:
-        for case in (*self.cases, *self.full):
-            if not isinstance(case, Case):
+    def check_right(self, form: Form) -> None:
+        """Raise DriftproofError if a form's right side is not of the kind that is judged here."""
+
+    def _check_lists(self) -> None:
+        for field_name, wanted, remedy in (
+            ("assumes", Assumption, "assumes=[SMALL_STEP]"),
+            ("cases", Case, "cases=grid(problem, algorithm, rounds=20)"),
+            ("full", Case, "full=grid(problem, algorithm, rounds=200)"),
+        ):
+            members = getattr(self, field_name)
+            is_list = isinstance(members, list | tuple)
+            odd = next((x for x in members if not isinstance(x, wanted)), None) if is_list else None
+            if not is_list or odd is not None:
                 raise DriftproofError(
-                    f"cases of claim {self.name} hold {case!r}",
-                    "Case(…), or what grid(…) returns",
-                    "write cases=grid(problem, algorithm, rounds=20)",
+                    f"{field_name} of claim {self.name} {'hold' if is_list else 'is'} "
+                    f"{odd if is_list else members!r}",
+                    f"a list, of {wanted.__name__} each",
+                    f"write {remedy}",
                 )
+        for pair in self.false_siblings:
+            if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+                raise DriftproofError(
+                    f"false_siblings of claim {self.name} hold {pair!r}",
+                    "pairs of a name and a right side",
+                    'write false_siblings=[("half of it", half)]',
+                )
+
+    def _check_cases(self) -> None:
         if not self.cases and self.needs_cases:
             raise DriftproofError(
                 f"claim {self.name} has no cases",

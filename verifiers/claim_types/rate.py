@@ -13,9 +13,11 @@ from typing import Any, ClassVar, Literal, Self
 
 from toolkit.cases import Case
 from toolkit.constants import LATEX
+from toolkit.errors import DriftproofError
+from toolkit.readings import ByProof, Undecided
 from verifiers.algebra.orders import in_letters
 from verifiers.claim_types.bound import Measure, RightSide
-from verifiers.claim_types.claim import Claim
+from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.order_in_statement import with_order
 
@@ -113,6 +115,15 @@ class RateClaim(Claim[Schedule]):
         shown = with_order(self.name, self.statement, printed)
         object.__setattr__(complete, "statement", shown)
         return complete
+
+    def check_right(self, form: Form) -> None:
+        """Raise DriftproofError unless the right side is a schedule with an order."""
+        if not isinstance(form.right, Schedule | ByProof | Undecided):
+            raise DriftproofError(
+                f"the right side of rate {self.name} ({form.key}) is {form.right!r}",
+                "a Schedule: letters as functions of T, and the order",
+                'write right=Schedule({"eta": T ** Rational(-1, 2)}, T ** Rational(-1, 2))',
+            )
 
 
 rate = RateClaim

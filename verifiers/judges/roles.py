@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import Any
 
 from toolkit.constants import ROLES, RUN_ROLES
 from toolkit.errors import unknown_name
+from toolkit.problem import Problem
 from verifiers.claim_types.claim import Claim
 
 
@@ -17,6 +19,10 @@ def check_roles(claim: Claim[Any], lacking: Iterable[str]) -> None:
         claim: whose letters and assumptions name the roles.
         lacking: roles without a number on some case.
     """
+    lacking = list(lacking)
+    if lacking:
+        for case in claim.cases_for("full"):
+            _check_constants(case.problem)
     lacking = [role for role in lacking if role not in ROLES and role not in RUN_ROLES]
     if not lacking:
         return
@@ -27,3 +33,12 @@ def check_roles(claim: Claim[Any], lacking: Iterable[str]) -> None:
     odd = next((role for role in lacking if role not in own), None)
     if odd is not None:
         raise unknown_name("role", odd, {*ROLES, *RUN_ROLES, *own})
+
+
+def _check_constants(problem: Problem) -> None:
+    """Raise DriftproofError if a problem declares a constant nearly as a role is called."""
+    parameters = problem.values()
+    for name in problem.constants:
+        near = difflib.get_close_matches(name, ROLES, n=1, cutoff=0.85)
+        if name not in ROLES and name not in parameters and near:
+            raise unknown_name(f"role in the constants of {problem.leaf_name},", name, ROLES)

@@ -9,16 +9,21 @@ from __future__ import annotations
 from synthetic.problems.bounded_composition import BoundedComposition
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.cases import grid
+from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl._estimator_error import drift
 from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
 NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.5, inner_value_noise=0.1,
     inner_gradient_noise=0.2, outer_gradient_noise=0.1, heterogeneity=1.0,
 )  # fmt: skip
+
+
+def squared_path(c: Letters) -> Expression:
+    """Return the square of τ steps' length."""
+    return c.tau**2 * c.eta**2 * c.G_g**2 * c.G_f**2
 
 
 @bound(
@@ -42,8 +47,8 @@ NOISY = BoundedComposition(
             rounds=4,
         ),
     ],
-    right=drift,
-    range=drift,
+    right=squared_path,
+    range=squared_path,
     false_siblings=[
         ("10 % smaller", lambda c: 0.9 * (c.tau * c.eta * c.G_g * c.G_f) ** 2),
         ("linear in the local steps", lambda c: c.tau * (c.eta * c.G_g * c.G_f) ** 2),
