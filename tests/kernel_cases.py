@@ -1,8 +1,8 @@
 """Generated runs of any kernel: members it serves, sizes from 1 up, states in any layout.
 
 A field of an algorithm is drawn by its name (``FIELDS``) or, if it is text, from the
-values that the algorithm's own examples take; a family of problems by its strategy. So a new kernel
-of these families is covered by being there.
+values that the algorithm's own examples take. A family of problems is drawn by its strategy, or
+from its examples. So a new kernel is covered by being there.
 """
 
 from __future__ import annotations
@@ -83,6 +83,13 @@ def algorithms(name: str) -> st.SearchStrategy[Algorithm]:
             seen = [getattr(member, field) for member in (kind(), *kind.examples())]
             drawn[field] = st.sampled_from(sorted(set(seen)))
     return st.builds(kind, **drawn)
+
+
+def members(family: str) -> st.SearchStrategy[Problem]:
+    """Members of one family: of sizes from 1 up, or its examples if ``FAMILIES`` lacks it."""
+    if family in FAMILIES:
+        return FAMILIES[family]
+    return st.sampled_from(find("problem", family).load().examples())
 
 
 @dataclass(frozen=True)
@@ -169,7 +176,7 @@ def cases(draw: Any, name: str) -> Case:
     """Cases of one kernel."""
     leaf = leaves("kernel")[name]
     kernel: Fused = leaf.load()
-    problems = st.one_of(*(FAMILIES[family] for family in kernel.problem))
+    problems = st.one_of(*(members(family) for family in kernel.problem))
     served = st.one_of(*(algorithms(family) for family in kernel.algorithm))
     pairs = st.tuples(served, problems)
     algorithm, problem = draw(pairs.filter(lambda pair: kernel.accepts(*pair)))

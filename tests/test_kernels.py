@@ -27,7 +27,7 @@ from toolkit.algorithms import (
     LFedNest,
     LocalSCGDM,
 )
-from toolkit.discover import leaves
+from toolkit.discover import find, leaves
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
 from toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
@@ -90,6 +90,18 @@ SERVED = {
         (FedAvgS(local_steps=1), QuadraticMinimax(clients=3, dim=2, heterogeneity=0.3)),
     ],
 }
+
+
+for name, leaf in leaves("kernel").items():  # one that is new: the examples of what it serves
+    if name not in SERVED:
+        SERVED[name] = [
+            (algorithm, problem)
+            for served in leaf.load().algorithm
+            for algorithm in find("algorithm", served).load().examples()
+            for family in leaf.load().problem
+            for problem in find("problem", family).load().examples()
+            if leaf.load().accepts(algorithm, problem)
+        ]
 
 
 def test_every_kernel_has_pairs_to_be_tested_on():

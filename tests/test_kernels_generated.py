@@ -22,9 +22,9 @@ KERNELS = sorted(leaves("kernel"))
 COUNTERS = ("t", "rounds", "reals")
 
 
-def test_every_family_that_a_kernel_serves_is_drawn():
+def test_every_family_with_a_strategy_is_served():
     served = {family for name in KERNELS for family in leaves("kernel")[name].load().problem}
-    assert served == set(FAMILIES)
+    assert served >= set(FAMILIES)
 
 
 @pytest.mark.parametrize("name", KERNELS)
