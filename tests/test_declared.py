@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
+import torch
 from torch import Tensor
 
 from synthetic.audit import audit_algorithm, audit_problem
@@ -244,6 +245,8 @@ class UsersDescent(Algorithm):
             (w,) = ctx.average(w)
             if self.mistake == "average":
                 w = w[:1]
+        if self.mistake == "own draw":
+            w = w + torch.randn_like(w)
         if self.mistake == "step type":
             return Wide(w, w)
         if self.mistake == "step shape":
@@ -259,7 +262,7 @@ def test_a_correct_algorithm_is_judged():
 
 @pytest.mark.parametrize("mistake", [
     "init tensor", "init shape", "init field", "init list", "init dtype", "nan", "average",
-    "step type", "step shape", "step nan",
+    "step type", "step shape", "step nan", "own draw",
 ])  # fmt: skip
 def test_an_algorithm_that_does_not_fit_is_told(mistake):
     text = told(smooth_claim(UsersQuadratic(), UsersDescent(mistake=mistake)))

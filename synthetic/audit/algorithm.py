@@ -18,7 +18,8 @@ from toolkit.problem import Problem
 def audit_algorithm(algorithm: Algorithm, problem: Problem) -> None:
     """Raise DriftproofError unless an algorithm's state is one, and a step keeps it so.
 
-    The first step of a round and its last, which averages, are made, in double and in single.
+    The first step of a round and its last, which averages, are made, in double and in single, and
+    once more: draws are keyed by names, so that the same step gives the same state to the bit.
     """
     if algorithm.needs not in OFFERS.get(problem.offers, ()):
         return  # a run says which problems fit
@@ -29,10 +30,13 @@ def audit_algorithm(algorithm: Algorithm, problem: Problem) -> None:
         oracles = problem.oracles(dtype)
         state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
         check_state(algorithm, problem, state, "init", dtype)
+        again = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
+        check_repeated(algorithm, state, again, "init")
         for ctx.t in sorted({0, algorithm.local_steps - 1}):
             before, state = state, algorithm.step(ctx, oracles, state)
             check_kept(algorithm, before, state)
             check_state(algorithm, problem, state, "step", dtype)
+            check_repeated(algorithm, state, algorithm.step(ctx, oracles, before), "step")
 
 
 def _check_counts(algorithm: Algorithm, problem: Problem) -> None:
@@ -106,4 +110,16 @@ def check_kept(algorithm: Algorithm, before: Any, after: Any) -> None:
                 f"step of {name}: field {field!r} of shape {shapes[1]}",
                 f"{shapes[0]}, as before the step",
                 "mend step: an average has the shape of what was averaged",
+            )
+
+
+def check_repeated(algorithm: Algorithm, state: Any, again: Any, method: str) -> None:
+    """Raise unless ``init`` or a step gives the same state when it is called again."""
+    for field, first, second in zip(type(state)._fields, state, again, strict=True):
+        if not torch.equal(first, second):
+            raise DriftproofError(
+                f"{method} of {algorithm.leaf_name}: field {field!r} is another one when it is "
+                "called again",
+                "the same state to the bit: a run has to be repeatable, and its draws counted",
+                f"mend {method}: draw by ctx.draw(law, name) alone, and keep nothing between calls",
             )
