@@ -65,7 +65,7 @@ def test_one_name_has_one_meaning():
 
 
 def test_what_left_the_region_of_the_constants_is_inapplicable(monkeypatch):
-    measured = Measured("exact", "each/round", np.ones((1, 1)), np.ones(1), reach=5.0)
+    measured = Measured("exact", ("each", "round"), np.ones((1, 1, 1)), np.ones(1), reach=5.0)
     monkeypatch.setattr(type(CASE.problem), "radius", 2.0)
     told = bounds.judge(CLAIM, CASE, CLAIM.forms[0], measured)
     assert told.verdict is Verdict.INAPPLICABLE
@@ -76,7 +76,7 @@ def test_what_left_the_region_of_the_constants_is_inapplicable(monkeypatch):
 
 @pytest.mark.parametrize(("range_", "told"), [(None, "no range"), ((0.5, 0.5), "from 0.5 to 0.5")])
 def test_sampling_needs_a_range_with_some_width(range_, told):
-    measured = Measured("sampled", "each/round", np.ones((1, 4)), np.full(4, 0.25))
+    measured = Measured("sampled", ("each", "round"), np.ones((1, 1, 4)), np.full(4, 0.25))
     judged = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 1.0, 1.0, range_, {}))
     assert judged.verdict is Verdict.INCONCLUSIVE
     assert told in judged.reason

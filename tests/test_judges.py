@@ -17,7 +17,7 @@ from toolkit.verdict import Verdict
 from verifiers.algebra.symbolic import computed, convex_with_minimum, nonnegative, vanishes
 from verifiers.calibration.rates import line
 from verifiers.claim_types.compared import Comparison
-from verifiers.judges import proofs
+from verifiers.judges import comparisons, proofs
 from verifiers.judges.comparisons import maximum_over_simplex
 
 x, y = sympy.symbols("x y", positive=True)
@@ -82,8 +82,8 @@ def test_a_proof_is_as_good_as_its_worst_step(holds, verdict):
 )
 def test_an_identity_is_judged_by_its_enclosure(low, high, value, verdict):
     claim = leaves("claim")["comfedl/lemma-1"].load()
-    comparisons = [Comparison("good", 2.0, 2.0, 2.0), Comparison("shown", low, high, value)]
-    row = comparisons.judge(claim, claim.cases[0], claim.forms[0], comparisons)
+    compared = [Comparison("good", 2.0, 2.0, 2.0), Comparison("shown", low, high, value)]
+    row = comparisons.judge(claim, claim.cases[0], claim.forms[0], compared)
     assert row.verdict is verdict
 
 

@@ -158,7 +158,7 @@ def test_a_view_sees_the_cohort_before_the_average_and_a_lost_run_counts_as_zero
     seen = []
 
     def left(view):
-        seen.append((view.mean("w").clone(), view.client("w").clone(), view.ctx.mask, view))
+        seen.append((view.mean("w").clone(), view.client("w").clone(), ctx.mask, view))
         return each("round", "local_step", sq(view.mean("w")))
 
     problem = BoundedComposition(clients=4, heterogeneity=2.0)

@@ -213,7 +213,7 @@ def test_theorem_4_2_is_for_embeddings_that_are_shared_at_each_step():
 
 
 NEEDED = {
-    "Assumption 3.2": {"outer_smoothness", "field_smoothness", "inner_mean_smoothness",
+    "Assumption 3.2": {"outer_smoothness", "plain_smoothness", "inner_mean_smoothness",
                        "outer_gradient_bound", "inner_gradient_moment"},
     "Assumption 3.3": {"plain_gradient_noise", "inner_gradient_noise", "inner_value_noise"},
     "Assumption 3.4": {"plain_gradient_heterogeneity", "inner_gradient_heterogeneity"},

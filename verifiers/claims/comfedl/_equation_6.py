@@ -21,11 +21,6 @@ from verifiers.claim_types.compared import Comparison
 
 OuterFunction = Callable[[Expression, Expression], Expression]
 """G: from a loss and the temperature γ to what (6) averages, g(f^i/γ)."""
-SAME_MINIMISERS = (
-    r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
-    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big)"
-)
-"""What is stated of (6) and (5), for the g that the statement goes on with."""
 
 x, y = sympy.symbols("x y", positive=True)
 gamma = sympy.Symbol("gamma", positive=True)

@@ -24,7 +24,9 @@ from verifiers.claims.comfedl import _equation_6
 @comparison(
     name="comfedl/equation-6-journal",
     source="ComFedL, arXiv v3, (6)",
-    statement=_equation_6.SAME_MINIMISERS + r",\quad g(\cdot)=\exp(\cdot/\gamma)",
+    statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
+    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big),"
+    r"\quad g(\cdot)=\exp(\cdot/\gamma)",
     cases=grid(
         KLDRO(clients=sweep(2, 4), dim=1, form="log", temperature=sweep(0.2, 2.0), ball=3.0)
     ),

@@ -80,7 +80,9 @@ def steps(right: Substitute) -> list[Step]:
 @comparison(
     name="comfedl/equation-6-monotone",
     source="ComFedL, arXiv v1 and v3, the sentence after (6)",
-    statement=_equation_6.SAME_MINIMISERS + r"\;\text{ for other increasing } g",
+    statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
+    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big)"
+    r"\;\text{ for other increasing } g",
     cases=grid(KLDRO(clients=sweep(2, 4), form="log", temperature=0.2, ball=3.0)),
     readings={
         "any g keeps the minimisers of (5): g(y) = y": literal(

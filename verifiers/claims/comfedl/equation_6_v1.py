@@ -18,7 +18,9 @@ from verifiers.claims.comfedl import _equation_6
 @comparison(
     name="comfedl/equation-6-v1",
     source="ComFedL, arXiv v1, (6)",
-    statement=_equation_6.SAME_MINIMISERS + r",\quad g(\cdot)=\exp(\cdot)",
+    statement=r"\mathrm{argmin}_w \frac1n\sum_{i=1}^n g\big(f^i(w)/\gamma\big) = "
+    r"\mathrm{argmin}_w \gamma\log\Big(\frac1n\sum_{i=1}^n\exp\big(f^i(w)/\gamma\big)\Big),"
+    r"\quad g(\cdot)=\exp(\cdot)",
     cases=grid(KLDRO(clients=sweep(4, 1), form="log", temperature=sweep(0.2, 2.0), ball=3.0)),
     edition="ComFedL, arXiv v1",
     right=_equation_6.exponential,
