@@ -35,6 +35,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.benchmark_only = True
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is no benchmark: of a doctest without a line pytest cannot say "skipped"."""
+    if config.getoption("--benchmark"):
+        timed = [item for item in items if "benchmark" in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=[item for item in items if item not in timed])
+        items[:] = timed
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     if collection_path == BENCHMARKS:
         wanted = config.getoption("--benchmark") or config.getoption("benchmark_only", False)
