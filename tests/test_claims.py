@@ -19,7 +19,8 @@ from toolkit.measure import average, each, sq
 from toolkit.readings import ByProof
 from toolkit.report.page import grouped
 from toolkit.verdict import Verdict, overall
-from verifiers import assert_claim, record
+from verifiers import record
+from verifiers.asserting import assert_claim
 from verifiers.claim_types.bound import BoundClaim, bound
 from verifiers.claim_types.order_in_statement import PLACE
 from verifiers.claim_types.rate import RateClaim

@@ -94,13 +94,14 @@ SERVED = {
 
 for name, leaf in leaves("kernel").items():  # one that is new: the examples of what it serves
     if name not in SERVED:
+        kernel = leaf.load()
         SERVED[name] = [
             (algorithm, problem)
-            for served in leaf.load().algorithm
+            for served in kernel.algorithm
             for algorithm in find("algorithm", served).load().examples()
-            for family in leaf.load().problem
+            for family in kernel.problem
             for problem in find("problem", family).load().examples()
-            if leaf.load().accepts(algorithm, problem)
+            if kernel.accepts(algorithm, problem)
         ]
 
 

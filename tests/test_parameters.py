@@ -6,12 +6,11 @@ import math
 
 import pytest
 
-from toolkit import sweep
 from toolkit.algorithm import Algorithm, algorithm
 from toolkit.algorithms import SGDA, ComFedL, FedIHGP, FedInn
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
-from toolkit.parameters import Constraint, Positive, PositiveInt, constraints
+from toolkit.parameters import Constraint, Positive, PositiveInt, constraints, sweep
 
 
 def annotated():

@@ -18,7 +18,8 @@ from toolkit.parameters import sweep
 from toolkit.readings import Erratum, intended, literal
 from toolkit.statements import at_odds, statement
 from toolkit.verdict import Evidence, Verdict, overall
-from verifiers import assert_claim, record
+from verifiers import record
+from verifiers.asserting import assert_claim
 from verifiers.claim_types.bound import bound
 from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import RateClaim, Schedule, rate

@@ -153,7 +153,7 @@ def test_cohorts_change_from_round_to_round():
 
 def test_a_view_sees_the_cohort_before_the_average_and_a_lost_run_counts_as_zero():
     from synthetic.problems import QuadraticMinimax
-    from toolkit import average, each, sq
+    from toolkit.measure import average, each, sq
 
     seen = []
 
@@ -180,7 +180,7 @@ def test_a_view_sees_the_cohort_before_the_average_and_a_lost_run_counts_as_zero
 
 
 def test_the_reach_is_that_of_the_clients_before_they_are_averaged():
-    from toolkit import each, sq
+    from toolkit.measure import each, sq
 
     problem, norms = KLDRO(clients=2, heterogeneity=3.0, ball=1.0), []
 
@@ -194,7 +194,7 @@ def test_the_reach_is_that_of_the_clients_before_they_are_averaged():
 
 
 def test_atoms_of_a_minibatch_have_binomial_probabilities():
-    from toolkit import average
+    from toolkit.measure import average
 
     problem = BoundedComposition(clients=1, inner_value_noise=0.3)
     made = run_exactly(

@@ -36,7 +36,6 @@ from synthetic.problems import (  # noqa: E402
 )
 from tests.triton_cases import COMPOSED, DEVICE, NOISY, Run  # noqa: E402
 from tests.views import of_states  # noqa: E402
-from toolkit import sq  # noqa: E402
 from toolkit.algorithms import ComFedL, FedAvg, FedDRO, LocalSCGDM  # noqa: E402
 from toolkit.draws import Indices, SignMean, Words  # noqa: E402
 from toolkit.engines import graphed  # noqa: E402
@@ -45,6 +44,7 @@ from toolkit.federation import run, sampled_context  # noqa: E402
 from toolkit.kernels import device  # noqa: E402
 from toolkit.kernels import triton_philox as philox  # noqa: E402
 from toolkit.kernels.registry import fused_for, kernel_of  # noqa: E402
+from toolkit.measure import sq  # noqa: E402
 
 PRECISE, ROUGH = {"rtol": 1e-11, "atol": 1e-12}, {"rtol": 3e-5, "atol": 3e-6}
 HOPPER_SHARED = 227 << 10

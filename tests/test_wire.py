@@ -367,7 +367,7 @@ def test_torchrun_gives_the_batched_iterates_and_the_counts(tmp_path):
     case = Case(BoundedComposition(clients=5, dim=3, inner_dim=2), FedDRO(local_steps=2), 3)
     (tmp_path / "mine.py").write_text(
         "from synthetic.problems import BoundedComposition\n"
-        "from toolkit import Case\n"
+        "from toolkit.cases import Case\n"
         "from toolkit.algorithms import FedDRO\n"
         "case = Case(BoundedComposition(clients=5, dim=3, inner_dim=2), FedDRO(local_steps=2), 3)\n"
     )
@@ -389,7 +389,7 @@ def test_a_client_killed_under_torchrun_is_named(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from synthetic.problems import QuadraticMinimax\n"
         "from tests.wire_clients import Failing\n"
-        "from toolkit import Case\n"
+        "from toolkit.cases import Case\n"
         "case = Case(QuadraticMinimax(clients=4), Failing(fault='killed', client=2, at=3,"
         f" folder={armed(tmp_path)!r}), 50)\n"
     )

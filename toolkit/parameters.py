@@ -154,7 +154,7 @@ def sweep(*values: T) -> T:
     It stands where one value would, and has the type of one.
 
     >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit import grid
+    >>> from toolkit.cases import grid
     >>> [case.problem.clients for case in grid(BoundedComposition(clients=sweep(1, 2, 5)))]
     [1, 2, 5]
     """

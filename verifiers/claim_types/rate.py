@@ -88,7 +88,6 @@ class RateClaim(Claim[Schedule]):
             it is known exactly, or an enclosure of it.
         horizons: where ``exact`` is evaluated, beyond the cases.
         range: the most that one replicate's left side can be, by the assumptions alone.
-        measured: {name: LaTeX} of measured quantities.
         left: the decorated function.
     """
 

@@ -21,8 +21,9 @@ def check_roles(claim: Claim[Any], lacking: Iterable[str]) -> None:
     """
     lacking = list(lacking)
     if lacking:
-        for case in claim.cases_for("full"):
-            _check_constants(case.problem)
+        families = {type(case.problem): case.problem for case in claim.cases_for("full")}
+        for member in families.values():
+            _check_constants(member)
     lacking = [role for role in lacking if role not in ROLES and role not in RUN_ROLES]
     if not lacking:
         return
