@@ -52,7 +52,7 @@ def mean_gradient(p):
 means = {p: mean_gradient(p) for p in (4, 8, 16)}
 for p, (mean, end) in means.items():
     print(f"T = {p**4}: mean gradient {mean}, at the end x = {end}, F'(x) = {dF(end)}")
-left, right = means[16][0], means[4][0] * 4 / 16
+left, right = means[16][0], means[4][0] * 4 / 16  # T^(−1/4) is 1/p
 assert left > 1.01 * right
 form = "printed: Algorithm 1, which averages u"
 print(f"REFUTED {form}: left = {left!r} > right = {right!r}")

@@ -35,8 +35,8 @@ for coins in product((-1.0, 1.0), repeat=T + 1):
         P[t] += (f(x) + errors) / 2 ** (T + 1)
         x -= beta * eta * m  # line 11
 
-left = 2 * (P[0] - P[T]) / (beta * eta * T)  # the first term of (42), second line
-A_0 = B_0 = 1.0  # E(m_1 − F'(0))² and E(u_1 − g(0))²: m_1 = u_1 = ξ
+left = 2 * (P[0] - P[T]) / (beta * eta * T)  # (42), lines 1 and 2
+A_0 = B_0 = 1.0  # E(m_1 − F'(0))² and E(u_1 − g(0))², as m_1 = u_1 = ξ; and F(x_0) = F(x_*)
 right_42 = A_0 / (alpha * eta * T) + 2 * C_g**2 * L_g**2 * B_0 / (gamma * eta * T)
 first = C_g**2 * sigma_f**2 + C_g**2 * L_f**2 * delta_g**2 + C_f**2 * sigma_g**2
 right_46 = 6 * first / (alpha * eta * T) + 4 * C_g**2 * L_g**2 * delta_g**2 / (gamma * eta * T)

@@ -26,7 +26,7 @@ def dF(x):
 
 
 def mean_squared_gradient(p):
-    """Run Algorithm 1 with T = p⁴ and η = 1/√T, and return (1/T) Σ ‖∇F(x̄_t)‖²."""
+    """Run Algorithm 1 with T = p⁴ and η = 1/√T, return (1/T) Σ ‖∇F(x̄_t)‖² and the last x̄."""
     T, eta = p**4, p**-2.0
     x, u, m, total = [x_0] * K, [0.0] * K, [0.0] * K, 0.0
     for t in range(T):
@@ -39,14 +39,15 @@ def mean_squared_gradient(p):
             x[k] -= beta * eta * m[k]  # line 11
         if (t + 1) % p == 0:  # lines 12 to 15
             u, m, x = [sum(u) / K] * K, [sum(m) / K] * K, [sum(x) / K] * K
-    return total / T
+    return total / T, sum(x) / K
 
 
-means = {p**4: mean_squared_gradient(p) for p in (5, 10, 20)}
-for T, mean in means.items():
-    p, eta = T ** (1 / 4), T ** (-1 / 2)
+means = {}
+for p in (5, 10, 20):
+    T, eta = p**4, p**-2.0
     assert eta <= 1 / (2 * beta * L_F) and p <= 1 / (4 * beta * eta * 4 * C_g**2 * L_f)  # L_g = 0
-    print(f"T = {T}: mean squared gradient {mean}, times sqrt(T) {sqrt(T) * mean}")
+    means[T], end = mean_squared_gradient(p)
+    print(f"T = {T}: mean squared gradient {means[T]}, at the end x = {end}, {dF(end) ** 2}")
 smallest, largest = min(means), max(means)
 left, right = means[largest], means[smallest] * sqrt(smallest / largest)
 assert left > 1.01 * right

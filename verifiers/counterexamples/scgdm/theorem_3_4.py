@@ -44,7 +44,7 @@ for t in range(T):  # Algorithm 1
         x[k] -= beta * eta * m[k]  # line 11
     if (t + 1) % p == 0:  # lines 12 to 15
         u, m, x = [sum(u) / K] * K, [sum(m) / K] * K, [sum(x) / K] * K
-right = 2 * (F(x_0) - F(1 / 5)) / (beta * eta * T)  # (6) with σ_f = σ_g = δ_g = 0
+right = 2 * (F(x_0) - F(1 / 5)) / (beta * eta * T)  # (6) as σ_f, σ_g, δ_g → 0
 
 most = sqrt(1 / 8 / (C_g**4 * L_f**2 * (1 / gamma**2 + 1 / gamma) + L_F**2 / alpha**2))
 longest = 1 / (4 * beta * eta * sqrt(6 * C_f**2 * L_g**2 + 16 * C_g**4 * L_f**2))
