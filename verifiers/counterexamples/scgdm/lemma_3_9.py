@@ -3,7 +3,7 @@
 L(x; ξ) = (1 − cos x_1) + (1 − cos x_2) + ξ(cos x_1 − cos x_2) with a fair coin ξ = ±1, and λ = 1.
 So ∇²L(x; ξ) = diag((1 − ξ) cos x_1, (1 + ξ) cos x_2). At x = (π, π), ∇g(x; ξ) = I − λ∇²L(x; ξ) is
 diag(1, 3) or diag(3, 1): its norm is 3 for either coin. The proof, in (21), takes the mean square
-of a sum of matrices for the sum of the mean squares, which no operator norm allows.
+of a sum of matrices for the sum of the mean squares, which is false in the spectral norm.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ lam = 1.0
 L_1 = 1.0  # ∇²L(x) = diag(cos x_1, cos x_2)
 sigma_2 = 1.0  # ∇²L(x; ξ) − ∇²L(x) = −ξ diag(cos x_1, −cos x_2), of spectral norm 1 at most
 sigma_2F = np.sqrt(2.0)  # and of Frobenius norm √2 at most
-# (10) uses none of: L_2 = 1, G = √2 and σ_1 = √2, since ∇L and its noise have entries ≤ 1
+# L_2 = 1, G = √2 and σ_1 = √2 do not enter C_g²
 
 
 def hessian(x, xi):
