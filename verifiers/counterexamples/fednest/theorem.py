@@ -1,13 +1,13 @@
 """FedNest (2022), Theorem (Informal): no rate, if the number N of Neumann terms is fixed.
 
-The theorem names neither N nor the step sizes. For each fixed N here is a problem on which FedNest
+The theorem names neither N nor the step sizes. For each fixed N there is a problem on which FedNest
 never moves, whatever the step sizes α^k, β^k and the numbers of local steps, and ∇F is not 0 there.
 The instance: one client, no noise, y of dimension N, f = φ(x) − Σ w_j y_j with φ = x²/2 for |x| ≤ R
 and of slope ±R beyond, g = Σ H_j y_j²/2 − x Σ y_j + a x²/2. The w_j are the weights that
 extrapolate a polynomial of degree N − 1 from the points 1 − H_j/ℓ to 1 (Lagrange), so that
 Σ w_j (1 − H_j/ℓ)^n = 1 for all n < N. So ∇²_xy g p_{N'} is the same for every draw N'; but the true
 ∇²_xy g [∇²_yy g]^(−1) ∇_y f is another number.
-All of it is in fractions, without rounding.
+Below N is 1, 2 and 3, and all of it is in fractions, without rounding.
 """
 
 from fractions import Fraction
