@@ -29,9 +29,10 @@ def nabla_Phi(x):
     return B_g * f_prime(g(x))
 
 
-def sides(I):
-    T = I**4
-    assert I <= T**0.25 / (b * K) ** 0.75 + 1e-9
+def sides(local):  # local is I, the number of local steps
+    T = local**4
+    most = T**0.25 / (b * K) ** 0.75
+    assert most * (1 + 1e-9) >= local
     eta = sqrt(b * K / T)
     beta = 4 * B_g**4 * L_f**2 * eta
     assert eta <= 1 / L_Phi
@@ -44,15 +45,15 @@ def sides(I):
         y = [sum(y) / K] * K  # line 6: share y_k, receive ȳ
         x_old = x
         x = [x[k] - eta * B_g * f_prime(y[k]) for k in range(K)]  # (7)
-        if (t + 1) % I == 0:  # lines 7 to 9
+        if (t + 1) % local == 0:  # lines 7 to 9
             x = [sum(x) / K] * K
         left += nabla_Phi(sum(x) / K) ** 2 / T  # line 12: a(T) is uniform on 1 … T
     return left, 2 * (0 + e_0**2) / sqrt(b * K * T)  # Φ(x̄⁰) = Φ* = 0
 
 
-for I in [6, 12, 16]:
-    left, right = sides(I)
-    print(f"I = {I}, T = {I**4}: left/right = {left / right}")
+for local in [6, 12, 16]:
+    left, right = sides(local)
+    print(f"I = {local}, T = {local**4}: left/right = {left / right}")
     assert left > 2 * right
 print(f"the limit of the ratio: {1 / (16 * B_g**2 * (1 + 4 * B_g**2 * L_f))}")
 left, right = sides(6)

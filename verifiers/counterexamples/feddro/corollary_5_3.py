@@ -8,15 +8,16 @@ g(x) = x, f(y) = y²/2 up to |y| = 1 and linear beyond, x̄⁰ = 1 and an exact 
 I = T^(1/4). ε is the accuracy that is reached, E‖∇Φ(x̄^a(T))‖²; a smaller T reaches less.
 """
 
+from itertools import pairwise
 from math import sqrt
 
 B_g, B_f, L_f, L_g = 1.0, 1.0, 1.0, 0.0  # g' = 1; |f'| <= 1, and f' has slope at most 1
 L_Phi = B_f * L_g + B_g**2 * L_f  # Lemma 3.5
 
 
-def run(I):
+def run(local):
     """Run Algorithm 2 for T = I⁴ steps: the accuracy, the rounds of line 6 and those of line 8."""
-    T = I**4
+    T = local**4
     eta = sqrt(1 / T)  # Theorem 5.1
     beta = 4 * B_g**4 * L_f**2 * eta
     assert eta <= 1 / L_Phi
@@ -29,7 +30,7 @@ def run(I):
         embeddings += 1  # line 6: share y_k with the server, receive ȳ
         x_old = x
         x = x - eta * 1.0 * min(max(y, -1.0), 1.0)  # (7): ∇g(x) ∇f(ȳ)
-        if (t + 1) % I == 0:
+        if (t + 1) % local == 0:
             models += 1  # line 8: share x_k, receive x̄
         accuracy += min(max(x, -1.0), 1.0) ** 2 / T  # ‖∇Φ(x̄)‖², a(T) uniform on 1 … T
     return accuracy, embeddings, models
@@ -37,15 +38,15 @@ def run(I):
 
 print("T: ε, rounds of models / ε^(-3/2), all rounds / ε^(-3/2), all rounds / ε^(-2)")
 ratios = []
-for I in [3, 6, 12, 24]:
-    epsilon, embeddings, models = run(I)
+for local in [3, 6, 12, 24]:
+    epsilon, embeddings, models = run(local)
     rounds = embeddings + models
     ratios.append(rounds * epsilon**1.5)
-    print(I**4, epsilon, models * epsilon**1.5, ratios[-1], rounds * epsilon**2)
+    print(local**4, epsilon, models * epsilon**1.5, ratios[-1], rounds * epsilon**2)
     assert models * epsilon**1.5 < 1 / 2
 # twice the I, nearly twice the ratio: it exceeds every constant C of O(ε^(-3/2))
-assert all(after > 1.5 * before for before, after in zip(ratios, ratios[1:], strict=False))
+assert all(after > 1.5 * before for before, after in pairwise(ratios))
 left, right = float(rounds), 5 * epsilon**-1.5
-print(f"all rounds against C ε^(-3/2), C = 5, at T = {I**4}:")
+print(f"all rounds against C ε^(-3/2), C = 5, at T = {local**4}:")
 assert left > 1.2 * right
 print(f"REFUTED printed: (ii) for all rounds, Definition 3.7: left = {left!r} > right = {right!r}")

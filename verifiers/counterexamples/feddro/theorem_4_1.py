@@ -10,7 +10,7 @@ steps, whose sum is finite. Then ∇Φ(x̄) tends to 0, as a comment below deriv
 
 # case: f9809e9e1901
 
-K, I, eta, start = 2, 2, 1 / 16, 0.25
+K, local, eta, start = 2, 2, 1 / 16, 0.25  # local is I
 B_g, B_f, L_f, L_g = 2.0, 3.0, 1.0, 0.0  # |g_k'| <= 2 and g_k is linear; |f'| <= 3, |f''| <= 1
 L = B_f * L_g + B_g**2 * L_f  # Lemma 3.5
 
@@ -37,9 +37,9 @@ def run(decay, rounds=764):
     x, y = [start] * K, [sum(g([start] * K)) / K] * K
     for r in range(rounds):
         before, others = x[0], 0.0
-        for t in range(r * I, (r + 1) * I):
-            size = eta if t % I == 0 else eta / (1 + t) ** decay
-            others += size * B_g * B_f if t % I else 0.0  # the most that these steps move x̄
+        for t in range(r * local, (r + 1) * local):
+            size = eta if t % local == 0 else eta / (1 + t) ** decay
+            others += size * B_g * B_f if t % local else 0.0  # the most that these steps move x̄
             x = [x[0] - size * 2 * f_prime(y[0]), x[1] + size * f_prime(y[1])]  # line 5, (6)
             y = g(x)
         x = [sum(x) / K] * K  # line 8

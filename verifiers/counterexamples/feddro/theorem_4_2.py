@@ -30,14 +30,14 @@ def nabla_Phi(x):
     return 1.0 * f_prime((g(0, x) + g(1, x)) / 2)
 
 
-def smallest_gradient(I, step_size):
+def smallest_gradient(local, step_size):
     """Run the modified Algorithm 1: the smallest ‖∇Φ(x̄^t)‖² on the way."""
     x, smallest = [2.0] * K, nabla_Phi(2.0) ** 2
     for t in range(T):
         y_bar = sum(g(k, x[k]) for k in range(K)) / K  # y_k^t = ȳ^t at each t
         moved = [x[k] - step_size(t) * 1.0 * f_prime(y_bar) for k in range(K)]  # line 5, (6)
         assert all(new > old for new, old in zip(moved, x, strict=True))
-        x = [sum(moved) / K] * K if (t + 1) % I == 0 else moved  # lines 6 to 8
+        x = [sum(moved) / K] * K if (t + 1) % local == 0 else moved  # lines 6 to 8
         smallest = min(smallest, nabla_Phi(sum(x) / K) ** 2)
     return smallest
 
@@ -50,10 +50,10 @@ choices = {
     "1 + cos t + 10^(-3)": lambda t: 1 + cos(t) + 1e-3,
 }
 reached = []
-for I in [1, 10]:  # T^(1/4) = 10
+for local in [1, 10]:  # I; T^(1/4) = 10
     for says, step_size in choices.items():
-        reached.append(smallest_gradient(I, step_size))
-        print(f"I = {I}, η^t = {says}: ‖∇Φ(x̄^t)‖² is {reached[-1]} or more")
+        reached.append(smallest_gradient(local, step_size))
+        print(f"I = {local}, η^t = {says}: ‖∇Φ(x̄^t)‖² is {reached[-1]} or more")
 left, right = min(reached), 0.0
 print("left: the smallest ‖∇Φ(x̄^t)‖² of all; right: what convergence asks for, its limit 0")
 assert left > right + 0.79

@@ -52,7 +52,7 @@ for T in [100, 2500, 40_000]:
     (left, right), (left_by_8, _) = sides(T), sides(T, by_8=True)
     print(f"T = {T}: left/right = {left / right}, or with (8) at t = 0 {left_by_8 / right}")
     assert min(left, left_by_8) > 1.1 * right
-# as η -> 0, in the time s = ηt, λ = B_g² L_f and κ = β/η = 4λ²: x' = -λx - B_g L_f e_0 exp(-κs), and
+# as η -> 0, in the time s = ηt, λ = B_g² L_f, κ = β/η = 4λ²: x' = -λx - B_g L_f e_0 exp(-κs), so
 # √T left -> the integral of (λx)², (λ B_g L_f e_0)²/(λ - κ)² (1/(2κ) + 1/(2λ) - 2/(κ + λ))
 print(f"the limit of the ratio: {1 / (16 * B_g**2 * (1 + 4 * B_g**2 * L_f))}")
 left, right = sides(100)
