@@ -35,6 +35,7 @@ def sides(local):  # local is I, the number of local steps
     assert most * (1 + 1e-9) >= local
     eta = sqrt(b * K / T)
     beta = 4 * B_g**4 * L_f**2 * eta
+    print(f"T = {T}: I = {local} <= {most}, eta = {eta} <= 1/L_Phi = {1 / L_Phi}, beta = {beta}")
     assert eta <= 1 / L_Phi
     assert 0 < beta < 1
     x_old, x, y = [0.0] * K, [0.0] * K, [g(0.0) + e_0] * K  # Algorithm 2, line 2
@@ -51,10 +52,9 @@ def sides(local):  # local is I, the number of local steps
     return left, 2 * (0 + e_0**2) / sqrt(b * K * T)  # Φ(x̄⁰) = Φ* = 0
 
 
-for local in [6, 12, 16]:
+for local in [16, 12, 6]:
     left, right = sides(local)
-    print(f"I = {local}, T = {local**4}: left/right = {left / right}")
+    print(f"left/right = {left / right}")
     assert left > 2 * right
 print(f"the limit of the ratio: {1 / (16 * B_g**2 * (1 + 4 * B_g**2 * L_f))}")
-left, right = sides(6)
 print(f"REFUTED printed: left = {left!r} > right = {right!r}")

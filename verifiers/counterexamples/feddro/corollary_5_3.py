@@ -20,6 +20,7 @@ def run(local):
     T = local**4
     eta = sqrt(1 / T)  # Theorem 5.1
     beta = 4 * B_g**4 * L_f**2 * eta
+    print(f"I = {local} = T^(1/4), eta = {eta} <= 1/L_Phi = {1 / L_Phi}, 0 < beta = {beta} < 1")
     assert eta <= 1 / L_Phi
     assert 0 < beta < 1
     x_old, x, y = 1.0, 1.0, 1.0  # line 2, ȳ⁰ = g(x̄⁰)
