@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from driftproof import algorithms, problems
+    from driftproof import algorithms, problems, strategies
     from toolkit.algorithm import Algorithm, algorithm
     from toolkit.cases import Assumption, Case, grid
     from toolkit.constants import Expression, Letters
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         nonnegative,
         vanishes,
     )
-    from verifiers.asserting import assert_claim, verify
+    from verifiers.asserting import assert_claim, assert_holds, verify
     from verifiers.claim_types.bound import bound
     from verifiers.claim_types.compared import Comparison, components
     from verifiers.claim_types.comparison import comparison
@@ -92,6 +92,7 @@ __all__ = [
     "algorithms",
     "argued",
     "assert_claim",
+    "assert_holds",
     "average",
     "bound",
     "comparison",
@@ -111,6 +112,7 @@ __all__ = [
     "proof",
     "rate",
     "sq",
+    "strategies",
     "sweep",
     "vanishes",
     "verify",
@@ -118,7 +120,7 @@ __all__ = [
 ]
 
 _DEFINED_IN = {
-    "driftproof": ("algorithms", "problems"),
+    "driftproof": ("algorithms", "problems", "strategies"),
     "toolkit.algorithm": ("Algorithm", "algorithm"),
     "toolkit.cases": ("Assumption", "Case", "grid"),
     "toolkit.constants": ("Expression", "Letters"),
@@ -132,7 +134,7 @@ _DEFINED_IN = {
     "toolkit.readings": (
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
     ),
-    "verifiers.asserting": ("assert_claim", "verify"),
+    "verifiers.asserting": ("assert_claim", "assert_holds", "verify"),
     "verifiers.claim_types.bound": ("bound",),
     "verifiers.claim_types.comparison": ("comparison",),
     "verifiers.claim_types.proof": ("proof",),

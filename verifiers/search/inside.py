@@ -1,0 +1,103 @@
+"""Moves a case inside what a form of a claim assumes, to round numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from toolkit.cases import Case
+from toolkit.errors import DriftproofError
+from toolkit.parameters import Constraint
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim, Form
+from verifiers.judges import bounds
+from verifiers.search.letters import LackingError, letters_of, violation
+from verifiers.search.score import measured
+from verifiers.search.structure import real
+
+DIGITS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+POWERS = range(-9, 7)
+HUNDREDTHS = 100
+
+
+def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True) -> bool:
+    """Return whether a case has the constants that a form uses and meets its assumptions.
+
+    Args:
+        in_ball: whether the run is made, where constants are proven on a ball only, and has to stay
+            in it.
+    """
+    try:
+        if bounds.unmet(claim, case, form) is not None:
+            return False
+        if not isinstance(claim, BoundClaim):
+            return True
+        if bounds.lacking_constants(claim, case, form.right):
+            return False
+        radius = case.problem.radius if in_ball else None
+        return radius is None or measured(claim, form, case, 0)[0].reach <= radius
+    except DriftproofError:
+        return False  # it has no such constant, or no number on its right side
+
+
+def moved_inside(
+    claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True
+) -> Case | None:  # fmt: skip
+    """Return the case with real hyperparameters moved to where the relations hold (None: nowhere).
+
+    One after another: to the largest round number below that does, or else the smallest above.
+    """
+    try:
+        case = _moved(claim, form, case)
+    except (LackingError, DriftproofError):
+        return None
+    return case if is_inside(claim, form, case, in_ball=in_ball) else None
+
+
+def _moved(claim: Claim[Any], form: Form, case: Case) -> Case:
+    if case.algorithm is None:
+        return case
+    assumes, notation = (*claim.assumes, *form.assumes), claim.notation(case)
+    roles = {role: np.array([number]) for role, number in bounds.roles_of(case).items()}
+    broken = violation(assumes, notation, roles)[0]
+    asked = letters_of(assumes, notation)
+    for name, constraint in real(type(case.algorithm)).items():
+        if broken == 0:
+            break
+        if name not in asked:
+            continue
+        now = float(roles[name][0])
+        numbers = sorted(round_numbers(constraint), key=lambda x: (x > now, abs(x - now)))
+        distances = violation(assumes, notation, roles | {name: np.array(numbers)})
+        for place in np.argsort(distances, kind="stable"):
+            if distances[place] >= broken:
+                break
+            try:
+                algorithm: Any = replace(cast(Any, case.algorithm), **{name: numbers[place]})
+            except DriftproofError:
+                continue  # it does not go with another hyperparameter
+            case, broken = replace(case, algorithm=algorithm), distances[place]
+            roles[name] = np.array([numbers[place]])
+            break
+    return case
+
+
+def round_numbers(constraint: Constraint) -> list[float]:
+    """Return numbers of one or two digits that a parameter may be: of every size, and hundredths.
+
+    >>> numbers = round_numbers(Constraint(0.0, 1.0, above=True))
+    >>> min(numbers), max(numbers), 0.25 in numbers, 0.0 in numbers
+    (1e-09, 1.0, True, False)
+    """
+    low, high = constraint.low, constraint.high
+    sizes = [0.0, *(float(f"{digit}e{power}") for power in POWERS for digit in DIGITS)]
+    start = low if np.isfinite(low) else 0.0
+    numbers = {start + size for size in sizes}
+    if not np.isfinite(low):
+        numbers |= {-size for size in sizes}
+    if np.isfinite(low) and np.isfinite(high):
+        shares = (k / HUNDREDTHS for k in range(HUNDREDTHS + 1))
+        numbers |= {round(low + (high - low) * share, 12) for share in shares}
+    return sorted(x for x in numbers if constraint.allows(x))
