@@ -57,7 +57,7 @@ class ClaimFile(pytest.File):
             yield ClaimItem.from_parent(self, name=leaf.name, leaf=leaf)
 
 
-class ClaimFailed(Exception):
+class ClaimError(Exception):
     """A claim does not hold, or cannot be judged; its text says all."""
 
 
@@ -82,13 +82,13 @@ class ClaimItem(pytest.Item):
                     search=option("--driftproof-search"),
                 )  # fmt: skip
         except DriftproofError as error:
-            raise ClaimFailed(str(error)) from None
+            raise ClaimError(str(error)) from None
         if wrong:
-            raise ClaimFailed(wrong)
+            raise ClaimError(wrong)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show the table and the counterexample, without a traceback."""
-        if isinstance(excinfo.value, ClaimFailed):
+        if isinstance(excinfo.value, ClaimError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

@@ -1,4 +1,4 @@
-"""Claims judged from Python: ``verify`` returns rows; ``assert_claim`` and ``assert_holds`` test."""
+"""Claims judged from Python: ``verify`` returns rows, and two functions are tests of a suite."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from toolkit.cases import Case
 from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
 from toolkit.parameters import Constraint
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
@@ -23,7 +24,9 @@ HUNDREDTHS = 100
 
 
 def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True) -> bool:
-    """Return whether a case has the constants that a form uses and meets its assumptions.
+    """Return whether a form says something of a case: it meets every assumption.
+
+    It has the constants that the form uses, and the measure takes a value on some step.
 
     Args:
         in_ball: whether the run is made, where constants are proven on a ball only, and has to stay
@@ -36,10 +39,15 @@ def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True
             return True
         if bounds.lacking_constants(claim, case, form.right):
             return False
-        radius = case.problem.radius if in_ball else None
-        return radius is None or measured(claim, form, case, 0)[0].reach <= radius
+        bounds.right_side(claim, case, form.right)  # it may divide by a constant that is 0
+        radius = case.problem.radius
+        if radius is not None and in_ball:
+            return measured(claim, form, case, 0)[0].reach <= radius
+        context = sampled_context(case.problem, ("inside",), replicates=1)
+        run(case.problem, case.algorithm, context, rounds=1, left=form.left or claim.left)
     except DriftproofError:
-        return False  # it has no such constant, or no number on its right side
+        return False  # no number on the right side, or a measure that is silent at every step
+    return True
 
 
 def moved_inside(

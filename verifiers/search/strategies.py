@@ -8,9 +8,8 @@ does not do, parameters go back to plain ones, one after another, until the case
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate, product
 from typing import Any, TypeVar, cast
 
@@ -40,11 +39,10 @@ from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.judges import bounds
 from verifiers.search.inside import moved_inside
-from verifiers.search.letters import letters_of
 from verifiers.search.search import Space, choices
 from verifiers.search.structure import NOISES
+from verifiers.search.units import judged
 
 P = TypeVar("P", bound=Parameters)
 A = TypeVar("A", bound=Algorithm)
@@ -86,8 +84,9 @@ def instances(claim: Claim[Any]) -> st.SearchStrategy[Case]:
         if (strategy := _instances(claim, form, space)) is not None
     ]
     if not drawn:
+        row = judged(claim, forms[0], claim.cases_for("smoke")[0], seed=0)
         raise DriftproofError(
-            f"claim {claim.name}: {_why_outside(claim, forms[0])}",
+            f"no instance of {claim.name}; on its first case the judge says: {row.reason}",
             "a case that meets every assumption",
             "add one to cases; driftproof verify tells what each lacks",
         )
@@ -104,7 +103,7 @@ def problems(kind: str) -> st.SearchStrategy[Problem]:
         DriftproofError: there is no such kind, or no piecewise family of it.
     """
     families: dict[str, st.SearchStrategy[Any]] = {
-        "field": st.one_of(_losses(convex=False), _losses(convex=True)),
+        "field": st.one_of(_losses(False), _losses(True)),
         "composition": _compositions(),
     }
     if kind not in families:
@@ -135,37 +134,29 @@ def decides(form: Form) -> bool:
 def _instances(claim: Claim[Any], form: Form, space: Space) -> st.SearchStrategy[Case] | None:
     """Return the cases of one space (None: its members lack what the form uses)."""
     family = space.choices.family
-    templates = [claim.cases_for("full")[k] for k in space.templates]
-    has_constants = partial(_has_constants, claim, form, template=templates[0])
+    every = [claim.cases_for("full")[k] for k in space.templates]
+    # those of the full profile take long
+    templates = [case for case in every if case in claim.cases] or every
+    families: list[tuple[Problem | None, st.SearchStrategy[Any] | None, list[Problem]]]
     if family == PiecewiseComposition.leaf_name:
         inside = dict(space.choices.fixed).get("averaged_inside", False)
         plain = PiecewiseComposition(averaged_inside=inside)
-        members = _compositions(inside)
-        return _cases(claim, form, templates, plain, members) if has_constants(plain) else None
-    if family == PiecewiseLosses.leaf_name:
-        tails = {False: PiecewiseLosses(), True: PiecewiseLosses(tails="linear")}
-        able = [convex for convex, member in tails.items() if has_constants(member)]
-        drawn = [_cases(claim, form, templates, tails[k], _losses(convex=k)) for k in able]
-        return st.one_of(drawn) if drawn else None
-    if all(moved_inside(claim, form, case, in_ball=False) is None for case in templates):
-        return None
-    return _cases(claim, form, templates, None, None)
-
-
-def _has_constants(claim: Claim[Any], form: Form, member: Problem, template: Case) -> bool:
-    """Say whether a family's members have every constant that a form and its assumptions name."""
-    case, assumes = replace(template, problem=member), (*claim.assumes, *form.assumes)
-    known = {*bounds.roles_of(case), "initial_gap"}
-    named = {role for assumption in assumes for role in assumption.roles}
-    lacking = bounds.lacking_constants(claim, case, form.right)
-    return not lacking and named | letters_of(assumes, claim.notation(case)) <= known
-
-
-def _why_outside(claim: Claim[Any], form: Form) -> str:
-    case = claim.cases_for("full")[0]
-    unmet = bounds.unmet(claim, case, form)
-    lacking = bounds.lacking_constants(claim, case, form.right)
-    return unmet or f"{case.problem} does not prove {', '.join(lacking)}"
+        same = [x for x in PiecewiseComposition.examples() if x.averaged_inside == inside]
+        families = [(plain, _compositions(inside), [plain, *same])]
+    elif family == PiecewiseLosses.leaf_name:
+        families = []
+        for convex, tails in ((False, "flat"), (True, "linear")):
+            same = [x for x in PiecewiseLosses.examples() if x.tails == tails]
+            member = PiecewiseLosses(tails=tails)
+            families.append((member, _losses(convex), [member, *same]))
+    else:
+        families = [(None, None, [])]
+    drawn = []
+    for plain, members, examples in families:
+        starts = [replace(case, problem=x) for case in templates for x in examples] or templates
+        if any(moved_inside(claim, form, case, in_ball=False) is not None for case in starts):
+            drawn.append(_cases(claim, form, templates, plain, members))
+    return st.one_of(drawn) if drawn else None
 
 
 def _cases(
