@@ -13,7 +13,7 @@ from flint import arb
 
 from synthetic.problems import BoundedComposition, QuadraticMinimax
 from tests.test_claims import make
-from tests.test_evidence import CASE, CLAIM, sampled
+from tests.test_evidence import CASE, CLAIM, exact, sampled
 from toolkit.algorithms import ComFedL, FedNest
 from toolkit.balls import RefusedError
 from toolkit.cases import Assumption, Case
@@ -24,6 +24,7 @@ from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.algebra.domains import domain_in_words, points
 from verifiers.algebra.orders import Order, exponents
 from verifiers.algebra.symbolic import vanishes
+from verifiers.claim_types.compared import components
 from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.order_in_statement import PLACE, with_order
 from verifiers.judges import bounds, comparisons, declared, enclosed
@@ -436,13 +437,52 @@ def test_a_mean_of_all_that_is_possible_is_not_below_it():
 
 
 @pytest.mark.parametrize(
-    ("off", "verdict"),
-    [(bounds.DUST, Verdict.SUPPORTED), (bounds.DUST * (1 + 1e-9), Verdict.INCONCLUSIVE)],
+    ("off", "range_", "verdict"),
+    [
+        (bounds.DUST, (0.0, 1.0), Verdict.SUPPORTED),
+        (bounds.DUST * (1 + 1e-9), (0.0, 1.0), Verdict.INCONCLUSIVE),
+        (bounds.DUST, None, Verdict.INCONCLUSIVE),  # nothing tells what is small
+    ],
 )
-def test_dust_is_up_to_a_share_of_the_range(off, verdict):
+def test_dust_is_up_to_a_share_of_the_range(off, range_, verdict):
     """Both sides are 0, and single-precision runs lie ``off`` away."""
     measured = Measured("exact", ("each", "round"), np.zeros((1, 1, 1)), np.ones(1),
                         shadow=np.full((2, 1, 1), off))  # fmt: skip
-    row = bounds._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 0.0, 0.0, (0.0, 1.0), {}))
+    row = bounds._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 0.0, 0.0, range_, {}))
     assert row.verdict is verdict
     assert (row.reason == bounds.BOTH_ZERO) == (verdict is Verdict.SUPPORTED)
+
+
+def test_a_replicate_above_its_range_by_rounding_counts_as_the_range():
+    row = sampled([[1.0 + bounds.SLACK / 2] * 64], 0.9, 0.9)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.lhs["mean"] == 1.0
+    assert sampled([[-bounds.SLACK / 2] * 64], 0.9, 0.9).lhs["mean"] == 0.0
+    assert "range(c) is from 0 to 1" in sampled([[1.0 + 2 * bounds.SLACK] * 64], 0.9, 0.9).reason
+
+
+@pytest.mark.parametrize("odd", [1.5, -0.5])
+def test_the_replicate_that_lies_outside_its_range_is_quoted(odd):
+    told = sampled([[0.2, odd] * 32], 0.9, 0.9).reason
+    assert told.startswith(f"a replicate measured {odd}, but range(c) is from 0 to 1: ")
+
+
+@pytest.mark.parametrize(
+    ("off", "verdict"), [(2e-7, Verdict.SUPPORTED), (2e-6, Verdict.INCONCLUSIVE)]
+)
+def test_sides_count_as_equal_up_to_a_millionth(off, verdict):
+    row = exact([0.5], 0.5 - off, 0.5 + off)
+    assert row.verdict is verdict
+    assert row.attained == (verdict is Verdict.SUPPORTED)
+
+
+def test_components_are_compared_at_the_size_of_the_larger_vector():
+    for left, right in (([3.0, 4.0], [0.0, 0.0]), ([0.0, 0.0], [3.0, 4.0])):
+        assert [c.scale for c in components("{}", left, right)] == [5.0, 5.0]
+
+
+def test_a_simplex_without_mass_has_one_point():
+    assert comparisons.maximum_over_simplex(np.array([1.0, 2.0]), 0.5, 0.0) == (0.0, 0.0)
+    low, high = comparisons.maximum_over_simplex(np.array([1.0, 1.0]), 0.5, 2.0)
+    assert low <= 2.0 - np.log(2.0) <= high  # at r = (1, 1): Σ r f − γ Σ r log(2r)
+    assert high - low < 1e-6
