@@ -10,6 +10,7 @@ import pytest
 import sympy
 import torch
 from flint import arb
+from scipy.stats import t as student
 
 from synthetic.problems import BoundedComposition, QuadraticMinimax
 from tests.test_claims import make
@@ -18,7 +19,7 @@ from toolkit.algorithms import ComFedL, FedNest
 from toolkit.balls import RefusedError
 from toolkit.cases import Assumption, Case
 from toolkit.errors import DriftproofError
-from toolkit.statements import ReadingVerdict, Statement, at_odds
+from toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from toolkit.statistics import replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.algebra.domains import domain_in_words, points
@@ -28,10 +29,11 @@ from verifiers.claim_types.compared import components
 from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.order_in_statement import PLACE, with_order
 from verifiers.judges import bounds, comparisons, declared, enclosed
+from verifiers.judges.bands import bands
 from verifiers.judges.bounds import Sides
 from verifiers.judges.enclosed import Comparison as Enclosed
 from verifiers.judges.evidence import Measured, rounding
-from verifiers.judges.growth import Possible, possible
+from verifiers.judges.growth import Possible, _interval, possible
 from verifiers.judges.slope import decide
 from verifiers.second_moments import second_moments
 
@@ -486,3 +488,40 @@ def test_a_simplex_without_mass_has_one_point():
     low, high = comparisons.maximum_over_simplex(np.array([1.0, 1.0]), 0.5, 2.0)
     assert low <= 2.0 - np.log(2.0) <= high  # at r = (1, 1): Σ r f − γ Σ r log(2r)
     assert high - low < 1e-6
+
+
+def test_a_weight_of_0_has_no_entropy():
+    """The solver leaves weights of −1e-13, which are taken for 0."""
+    low, high = comparisons.maximum_over_simplex(np.array([0.0, 0.0, 0.0, 0.0, 50.0]), 0.5)
+    assert low <= 50.0 - 0.5 * np.log(5.0) <= high
+    assert high - low < 1e-6
+
+
+def test_a_statement_says_nothing_that_is_not_known_of_it():
+    of_one = Statement("a/b", Verdict.SUPPORTED).public()
+    assert (of_one["one_character"], of_one["weakly_tested"]) == (False, False)
+    held = statement("a/b", [ReadingVerdict("", "literal", "", Verdict.SUPPORTED)])
+    assert held.weakly_tested is False
+    assert held.readings[0].empty_hypothesis is False
+
+
+@pytest.mark.parametrize("horizons", [None, 7])
+def test_a_band_is_a_students_interval(horizons):
+    x = np.array([1.0, 2.0, 4.0, 9.0])
+    means, low, high = bands([x, x + 20.0], 0.01, horizons)
+    spread = np.std(x, ddof=1) / 2.0
+    half = student.ppf(1 - 0.01 / 2 / (horizons or 2), 3) * spread
+    assert means.tolist() == [4.0, 24.0]
+    assert high == pytest.approx(means + half, rel=1e-8)
+    assert low == pytest.approx(np.maximum(means - half, 0.0), rel=1e-8)
+    one, least, most = bands([np.array([5.0])], 0.01)  # without noise: rounding alone
+    assert (most - least) / one == pytest.approx(2e-9, rel=1e-3)
+
+
+@pytest.mark.parametrize(("other", "passes"), [(0.9, True), (0.25, False)])
+def test_a_pair_of_horizons_that_no_transient_changes_decides_alone(other, passes):
+    """At the pairs (1, 0) and, if other is 1/4, (0, 1), the condition does not depend on c."""
+    one = np.array([[[0.9, 0.5], [0.25, 0.9]]])
+    least, most = _interval(one, np.array([[[1.1, other], [0.5, 1.1]]]), np.array([2.0, 1.0]))
+    assert (least[0] <= most[0]) == passes
+    assert not passes or least[0] == pytest.approx(-0.25)
