@@ -93,7 +93,7 @@ def test_what_the_letters_rounding_explains_is_not_refuted(moved, verdict):
         (0.5, 1.1, True),
         (0.5, 1 - 5e-12, False),
         (0.5, 1 - 5e-13, True),
-    ],  # fmt: skip
+    ],
 )
 def test_a_bound_that_equals_the_range_says_nothing_unless_it_is_attained(left, right, vacuous):
     assert exact([left], right, right).vacuous is vacuous

@@ -34,7 +34,7 @@ from verifiers.judges.bounds import Sides
 from verifiers.judges.enclosed import Comparison as Enclosed
 from verifiers.judges.evidence import Measured, rounding
 from verifiers.judges.growth import Possible, _interval, possible
-from verifiers.judges.slope import decide
+from verifiers.judges.slope import Grid, decide, with_exact
 from verifiers.second_moments import second_moments
 
 T = sympy.Symbol("T", positive=True)
@@ -460,13 +460,23 @@ def test_a_replicate_above_its_range_by_rounding_counts_as_the_range():
     assert row.verdict is Verdict.INCONCLUSIVE
     assert row.lhs["mean"] == 1.0
     assert sampled([[-bounds.SLACK / 2] * 64], 0.9, 0.9).lhs["mean"] == 0.0
-    assert "range(c) is from 0 to 1" in sampled([[1.0 + 2 * bounds.SLACK] * 64], 0.9, 0.9).reason
+    assert "range(c) is from 0 to 1" in sampled([[1.0 + 5e-9] * 64], 0.9, 0.9).reason
 
 
 @pytest.mark.parametrize("odd", [1.5, -0.5])
 def test_the_replicate_that_lies_outside_its_range_is_quoted(odd):
     told = sampled([[0.2, odd] * 32], 0.9, 0.9).reason
     assert told.startswith(f"a replicate measured {odd}, but range(c) is from 0 to 1: ")
+    at_its_edge = sampled([[1.0 + bounds.SLACK, -0.5] * 32], 0.9, 0.9).reason
+    assert at_its_edge.startswith("a replicate measured -0.5, ")
+
+
+def test_replicates_that_equal_the_right_side_are_told_so():
+    measured = Measured("sampled", ("each", "round"), np.full((1, 1, 64), 0.5), np.full(64, 1 / 64))
+    sides = Sides(measured, 0.5, 0.5, (0.0, 1.0), {})  # no single-precision run: no error known
+    row = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason.startswith("the sides agree on each of 64 replicates, within rounding")
 
 
 @pytest.mark.parametrize(
@@ -525,3 +535,34 @@ def test_a_pair_of_horizons_that_no_transient_changes_decides_alone(other, passe
     least, most = _interval(one, np.array([[[1.1, other], [0.5, 1.1]]]), np.array([2.0, 1.0]))
     assert (least[0] <= most[0]) == passes
     assert not passes or least[0] == pytest.approx(-0.25)
+
+
+def test_rounding_that_is_unknown_excuses_no_replicate_outside_its_range():
+    measured = Measured("sampled", ("each", "round"), np.full((1, 1, 64), 1.5),
+                        np.full(64, 1 / 64), shadow=np.full((2, 1, 64), np.nan))  # fmt: skip
+    sides = Sides(measured, 0.9, 0.9, (0.0, 1.0), {})
+    told = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides).reason
+    assert told.startswith("a replicate measured 1.5, but range(c) is from 0 to 1")
+
+
+@pytest.mark.parametrize("exponent", [-3.0, 2.0])
+def test_an_order_is_found_however_far_from_the_claimed_one(exponent):
+    x = 64.0 * 2.0 ** np.arange(15)
+    left = possible(x, 0.999 * x**exponent, 1.001 * x**exponent, Order(-0.5))
+    assert left.exponents[0] <= exponent <= left.exponents[1]
+    assert left.exponents[1] - left.exponents[0] < 0.2
+
+
+def test_exact_left_sides_have_bands_of_their_rounding():
+    x = np.array([10.0, 20.0])
+    runs = Grid(x, np.array([2.0, 1.0]), np.array([1.9, 0.9]), np.array([2.1, 1.1]))
+    grid, differs = with_exact(runs, {10: (2.0, 2.0), 20: (1.0, 1.0), 40: (0.4, 0.6)})
+    assert differs == ""
+    assert grid.mean.tolist() == [2.0, 1.0, 0.5]
+    assert np.all(grid.low < [2.0, 1.0, 0.4])
+    assert np.all(grid.high > [2.0, 1.0, 0.6])
+    assert np.all(np.abs(grid.high / [2.0, 1.0, 0.6] - 1) < 1e-8)
+    _, differs = with_exact(runs, {10: (2.0, 2.0), 20: (1.2, 1.2)})
+    assert differs.startswith("the exact left side at T = 20 is 1.2, but the runs measure 0.9 to")
+    assert with_exact(runs, {10: (2.1, 2.2), 20: (0.8, 0.9)})[1] == ""  # at the bands' ends
+    assert with_exact(runs, {})[0] is runs
