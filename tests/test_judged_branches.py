@@ -566,3 +566,17 @@ def test_exact_left_sides_have_bands_of_their_rounding():
     assert differs.startswith("the exact left side at T = 20 is 1.2, but the runs measure 0.9 to")
     assert with_exact(runs, {10: (2.1, 2.2), 20: (0.8, 0.9)})[1] == ""  # at the bands' ends
     assert with_exact(runs, {})[0] is runs
+
+
+@pytest.mark.parametrize(("off", "agree"), [(1.5e-9, True), (3e-9, False)])
+def test_sides_agree_up_to_twice_the_rounding_of_a_replicate(off, agree):
+    row = sampled([[0.5 + off] * 64], 0.5, 0.5, error=1e-9)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason.startswith("the sides agree on each of 64 replicates") == agree
+
+
+def test_a_refutation_says_if_the_run_ended():
+    ended = exact([0.9], 0.5, 0.5, bad_step=3)
+    assert ended.reason.endswith("; an iterate or the measure is not finite after step t = 3")
+    assert exact([0.9], 0.5, 0.5).reason.endswith("exceeds right = 0.5")
+    assert exact([0.9, 0.95], 0.5, 0.5).reason.endswith("; at comparison 2 of 2")
