@@ -22,6 +22,7 @@ from toolkit.errors import DriftproofError
 from toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from toolkit.statistics import replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.algebra import conditioned
 from verifiers.algebra.domains import domain_in_words, points
 from verifiers.algebra.orders import Order, exponents
 from verifiers.algebra.symbolic import vanishes
@@ -33,8 +34,8 @@ from verifiers.judges.bands import bands
 from verifiers.judges.bounds import Sides
 from verifiers.judges.enclosed import Comparison as Enclosed
 from verifiers.judges.evidence import Measured, rounding
-from verifiers.judges.growth import Possible, _interval, possible
-from verifiers.judges.slope import Grid, decide, with_exact
+from verifiers.judges.growth import Possible, _around_slope, _interval, possible
+from verifiers.judges.slope import Grid, _attained, decide, with_exact
 from verifiers.second_moments import second_moments
 
 T = sympy.Symbol("T", positive=True)
@@ -388,6 +389,8 @@ def test_words_for_whole_numbers_and_for_what_algebra_leaves_open():
     n = sympy.Symbol("n", integer=True, nonnegative=True)
     x = sympy.Symbol("x", real=True)
     assert domain_in_words(n + x) == "n = 0, 1, …; x real"
+    count = sympy.Symbol("m", integer=True, positive=True)
+    assert domain_in_words(count + 1) == "m = 1, 2, …"
     held = sympy.Abs(x) - x  # 0 where x > 0, which algebra is not told
     assert vanishes(held, "", [x > 0]).why.startswith("open: neither simplified")
     of_matrices = vanishes(held * a * b, "", [x > 0])
@@ -580,3 +583,39 @@ def test_a_refutation_says_if_the_run_ended():
     assert ended.reason.endswith("; an iterate or the measure is not finite after step t = 3")
     assert exact([0.9], 0.5, 0.5).reason.endswith("exceeds right = 0.5")
     assert exact([0.9, 0.95], 0.5, 0.5).reason.endswith("; at comparison 2 of 2")
+
+
+def test_what_cancels_in_an_exponent_leaves_nothing_certain():
+    """2^0 − 1, where terms of 10^50 cancel: 60 digits leave some 10^−10 of them."""
+    p = sympy.Symbol("p", positive=True)
+    large = sympy.Integer(10) ** 25
+    nothing = (p + large) ** 2 - p**2 - 2 * large * p - large**2
+    for third in (sympy.Rational(1, 3), sympy.Rational(22, 7)):
+        assert conditioned.value(2**nothing - 1, {p: third}) == 0
+    assert conditioned.value(2 ** (nothing + p) - 1, {p: sympy.Rational(1, 3)}) > 0
+
+
+def test_sides_that_are_equal_at_each_pair_of_horizons_exclude_nothing():
+    ones = np.ones((1, 2, 2))
+    least, most = _interval(ones, ones, np.ones(2))
+    assert (least.tolist(), most.tolist()) == ([-0.5], [1.0])
+
+
+def test_no_fewer_than_five_horizons_are_used():
+    """Each curve that passes rises from below, and leaving out horizons does not mend that."""
+    x = 64.0 * 16.0 ** np.arange(6)
+    mean = x**-0.5 * (1 - 0.5 * (x / x[0]) ** -0.25)
+    assert possible(x, mean * (1 - 1e-9), mean * (1 + 1e-9), Order(-0.5)).first == x[1]
+
+
+def test_as_many_exponents_are_tried_above_the_slope_as_below():
+    x = 64.0 * 2.0 ** np.arange(15)
+    tried = _around_slope(x, x**-0.5, x**-0.5, Order(-0.5))
+    assert (tried[0], tried[-1]) == (pytest.approx(-0.7), pytest.approx(0.7))
+
+
+@pytest.mark.parametrize(
+    ("exponents_left", "attained"), [((-1.2, -1.0), False), ((-1.04, -1.0), True), (None, False)]
+)
+def test_an_order_is_attained_if_faster_ones_are_excluded(exponents_left, attained):
+    assert _attained(Possible(exponents_left, None, 1.0), Order(-1.0), 0.05) is attained
