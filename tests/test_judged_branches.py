@@ -527,6 +527,8 @@ def test_a_band_is_a_students_interval(horizons):
     assert means.tolist() == [4.0, 24.0]
     assert high == pytest.approx(means + half, rel=1e-8)
     assert low == pytest.approx(np.maximum(means - half, 0.0), rel=1e-8)
+    _, _, small = bands([1e-12 * x, 1e-12 * (x + 20.0)], 0.01, horizons)
+    assert small == pytest.approx(1e-12 * high, rel=1e-8)
     one, least, most = bands([np.array([5.0])], 0.01)  # without noise: rounding alone
     assert (most - least) / one == pytest.approx(2e-9, rel=1e-3)
 
