@@ -270,7 +270,10 @@ def test_rounds_that_a_left_side_leaves_out_count_as_0(case, fields, measure, om
         (lambda view: each("round", sq(view.round_start("x"))), r"each\(…\)"),
         (lambda view: average("round", "local_step", sq(view.mean("x"))), "local_step"),
         (lambda view: average("transition", sq(view.mean("x"))), "transition"),
-        (lambda view: average("round", sq(view.round_start("x")) * (1 + view.round)), "changes"),
+        (
+            lambda view: average("round", sq(view.round_start("x")) * (1 + view.round) / 99),
+            "changes",
+        ),
     ],
 )
 def test_second_moments_refuse_left_sides_that_are_no_average_over_rounds(measure, told):
