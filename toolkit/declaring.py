@@ -93,7 +93,7 @@ def check_declared(cls: type) -> None:
     """Raise DriftproofError if a leaf's class lacks a default, or what its base class asks for."""
     bare = [
         field.name
-        for field in dataclasses.fields(cls)  # type: ignore[arg-type]
+        for field in dataclasses.fields(cls)
         if field.default is field.default_factory is dataclasses.MISSING
     ]
     if bare:
@@ -105,7 +105,7 @@ def check_declared(cls: type) -> None:
     asked = {name: _asked_by(cls, name) for name in sorted(_abstract(cls.__mro__))}
     for name, base in asked.items():
         member, wanted = getattr_static(cls, name), vars(base)[name]
-        if isfunction(member) and isinstance(wanted, property) and member is not wanted:
+        if isfunction(member) and isinstance(wanted, property):
             raise DriftproofError(
                 f"{_where(cls, name)}{name} of {cls.__name__} is a method",
                 f"a property: {base.__name__} reads {name}, and does not call it",

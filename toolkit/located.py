@@ -129,7 +129,7 @@ def telling_the_method(cls: type) -> Iterator[None]:
 def _mended(error: BaseException, frame: FrameType | None) -> tuple[str, str]:
     """Return what was wanted in the place of an error of Python's, and what to do."""
     said = str(error)
-    if isinstance(error, TypeError) and ("expression to float" in said or "of ufunc" in said):
+    if isinstance(error, TypeError) and ("expression to float" in said or "loop of ufunc" in said):
         return (
             "sympy's functions of letters, which stand for all numbers",
             "write sympy.sqrt(…) in the place of math.sqrt(…) or numpy.sqrt(…), say",

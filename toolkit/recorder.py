@@ -41,7 +41,7 @@ class Recorder:
         stepped: Callable[[], Moment],
     ) -> None:
         self.measure = Measure(left)
-        self._place = place_of(left)
+        self._left = left
         reduction = self._opened(still if self.measure.of_states else stepped())
         self.how = (reduction.how, *reduction.axes)
         """How moments are reduced, and which they are."""
@@ -77,7 +77,7 @@ class Recorder:
             if reduction is None:
                 got, remedy = "None at every moment", "write return before each(…) or average(…)"
             raise DriftproofError(
-                f"{self._place} returned {got}",
+                f"{place_of(self._left)} returned {got}",
                 'each(…) or average(…) of a value: average("round", sq(view.mean("w"))), say',
                 remedy,
             )
@@ -86,7 +86,7 @@ class Recorder:
         for called, part in {"": reduction.value, **reduction.parts}.items():
             if tuple(part.shape) != wanted:
                 raise DriftproofError(
-                    f"{self._place} returned a value of shape {tuple(part.shape)}"
+                    f"{place_of(self._left)} returned a value of shape {tuple(part.shape)}"
                     + (f" as {called}" if called else ""),
                     f"the shape {wanted}: one number for each "
                     + ("client and replicate" if reduction.by_client else "replicate"),
@@ -135,7 +135,7 @@ class Recorder:
                 self._settle()
         elif self.how[0] == "average":
             raise DriftproofError(
-                f"{self._place} returned None at some moment of an average",
+                f"{place_of(self._left)} returned None at some moment of an average",
                 "a value at each moment",
                 "take each(…), or a value of 0",
             )
