@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from driftproof.commands import new
 from toolkit.discover import import_path, leaves_in
 from toolkit.errors import DriftproofError
 from verifiers.controls import checked
@@ -178,3 +180,19 @@ def test_a_print_that_is_refuted_and_not_on_record_is_no_failed_control(written)
     (control,) = checked(rows_of(written(), profile="smoke"))
     assert (control.answer, control.good, control.verdict) == ("not on record", False, "REFUTED")
     assert json.dumps(vars(control))
+
+
+def test_new_says_where_it_wrote_and_never_overwrites(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    made = CliRunner().invoke(new.command, ["claim", "mine/drift"])
+    path = tmp_path / "drift.py"
+    assert f"wrote {path}: the claim mine/drift\n" in made.stdout
+    assert "it is not in the folder mine: a claim's name is no path" in made.stdout
+    path.write_text("mine", encoding="utf-8")
+    again = CliRunner().invoke(new.command, ["claim", "drift"])
+    assert isinstance(again.exception, DriftproofError)
+    assert f"{path} exists" in again.exception.got
+    assert path.read_text(encoding="utf-8") == "mine"
+    other = CliRunner().invoke(new.command, ["claim", "yours/other"])
+    assert "no path" not in other.stdout

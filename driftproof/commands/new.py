@@ -50,9 +50,10 @@ def command(kind: str, name: str, origin: str | None) -> None:
         )
     path = Path(name.split("/")[-1].replace("-", "_") + ".py")
     chosen = find(kind, origin or ORIGINS[kind])
+    text = renamed(chosen, name)
     try:
         with path.open("x", encoding="utf-8") as file:  # never over what is there
-            file.write(renamed(chosen, name))
+            file.write(text)
     except FileExistsError as error:
         raise DriftproofError(
             f"{path.absolute()} exists", "a new file", "choose another name, or move it"
