@@ -72,10 +72,11 @@ def test_long_traces_are_thinned_but_keep_their_ends():
 def test_the_mean_is_over_the_cohort_and_drift_starts_at_zero():
     """With a cohort of half the clients, two routes to w̄_{s+1}: the view's mean and the state."""
     problem = BoundedComposition(clients=4, heterogeneity=2.0, inner_value_noise=0.3)
-    means, states = [], []
+    means, clients, states = [], [], []
 
     def left(view):
         means.append(view.mean("w").clone())
+        clients.append(view.client("w").clone())  # before the average
         states.append(view.round_start("w").clone())
         return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
@@ -87,6 +88,10 @@ def test_the_mean_is_over_the_cohort_and_drift_starts_at_zero():
     torch.testing.assert_close(means[2], states[3])
     torch.testing.assert_close(means[-1], made.state.w[0])
     assert np.all(made.values > 0)
+    for mean, held in zip(means[-2:], clients[-2:], strict=True):  # within a round, and at its end
+        torch.testing.assert_close(mean, (ctx.mask * held).sum(0) / ctx.mask.sum(0))
+        assert not torch.allclose(mean, held.mean(0))
+        assert held.std(0).max() > 1e-3
 
 
 def test_inner_quantities_are_marked():
@@ -232,9 +237,15 @@ def test_two_cohorts_of_one_step_are_drawn_apart():
 
 def test_a_measure_that_overflows_ends_the_run_and_keeps_what_was_measured():
     problem = QuadraticMinimax(clients=2, largest=2.0)
-    left = lambda view: average("round", sq(view.round_start("w")) ** 8)  # noqa: E731
-    made = measured(left, FedAvg(step_size=40.0), problem, rounds=100)
+    made, moments = (
+        measured(lambda view, how=how: how("round", sq(view.round_start("w")) ** 8),
+                 FedAvg(step_size=40.0), problem, rounds=100)
+        for how in (average, each)
+    )  # fmt: skip
     assert made.bad_step is not None
+    # what was lost counts as 0
+    assert len(moments.values) < 100
+    np.testing.assert_allclose(made.values[0], moments.values.sum(0) / 100)
     assert np.all(np.isfinite(made.values))
     assert np.all(np.isfinite(made.trace))
     assert made.values.min() > 0

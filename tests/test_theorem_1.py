@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import sympy
 
+from synthetic.problems import BoundedComposition
+from toolkit.algorithms import ComFedL
 from toolkit.cases import Case
 from toolkit.constants import Letters, substituted
 from verifiers.claims.comfedl._theorem_bounds import plus, product, sharpened
 from verifiers.claims.comfedl.theorem_1 import convergence, opposed
-from verifiers.judges.bounds import measure_exactly, right_side, roles_of
+from verifiers.judges.bounds import measure_exactly, right_side, roles_of, unmet
 
 ETA, TAU, SLOPE, OPPOSED, KAPPA = Q(1, 2), 2, Q(1, 2), Q(1), Q(3)
 
@@ -133,3 +135,10 @@ def test_the_corrected_form_holds_where_the_printed_one_fails(local_steps):
     left = float(measured.values[0] @ measured.weights)
     moved = Case(case.problem, algorithm, 500)
     assert left <= right_side(convergence, moved, sharpened)[0]
+
+
+def test_theorem_1_is_for_equal_minibatches():
+    broken = Case(BoundedComposition(), ComFedL(batch=2, outer_batch=3), 2)
+    assert "b" in unmet(convergence, broken)
+    equal = Case(BoundedComposition(), ComFedL(batch=3, outer_batch=3), 2)
+    assert unmet(convergence, equal) is None

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from synthetic.image_problems.imbalanced import ImbalancedImages
 from synthetic.problems import KLDRO, QuadraticMinimax
 from tests.leaves import fits
 from tests.users import UsersQuadratic
-from toolkit.algorithms import DRFL, FedAvg, QFedAvg
+from toolkit.algorithms import DRFL, ComFedL, FedAvg, QFedAvg
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
@@ -57,6 +58,21 @@ def changed(member, **values):
         made = type(member)(**member.values() | values)
         return made if made.values().items() >= values.items() else None
     return None
+
+
+@pytest.mark.parametrize(("share", "size"), [(0.4, 2), (0.35, 1), (0.1, 1), (1.0, 4)])
+def test_a_cohort_is_rounded_to_the_nearest_and_never_empty(share, size):
+    assert ComFedL(participation=share).cohort_size(4) == size
+    assert FedAvg(participation=share).cohort_size(4) == size
+
+
+def test_cohorts_change_from_round_to_round():
+    ctx, masks = context(UsersQuadratic(clients=CLIENTS), FedAvg()), []
+    for since in (0, 5, 10):
+        ctx.cohort(3, since=since)
+        masks.append(ctx.mask)
+    assert not torch.equal(masks[0], masks[1])
+    assert not torch.equal(masks[1], masks[2])
 
 
 def samplers():
@@ -153,6 +169,12 @@ def test_weights_by_samples_are_the_shares_of_the_cohorts_samples(name, particip
         torch.testing.assert_close(state.w[0, :, r], wanted, rtol=1e-13, atol=1e-14)
         plain = sum(sent[k, :, r] for k in cohort) / len(cohort)
         assert not torch.allclose(plain, wanted, rtol=1e-6)
+
+
+def test_the_weights_of_imbalanced_images_are_their_samples():
+    problem = ImbalancedImages(clients=4, large=30, small=10, validation=5, form="average")
+    weights = problem.oracles(torch.float64).client_weights.flatten()
+    assert (weights / weights.sum()).tolist() == pytest.approx([1 / 2, 1 / 6, 1 / 6, 1 / 6])
 
 
 def test_a_uniform_weighting_takes_no_notice_of_samples():
