@@ -21,6 +21,8 @@ BOUNDS = {
     "+ G_f * G_g * (drift * outer + inner) + last",
     ("theorem-1", "printed: a plus sign is missing"): "first"
     "+ G_f * G_g * (drift + outer + inner) + last",
+    ("theorem-1", "corrected"): "first + G_f * G_g * ((G_g * L_f + G_f**2 * L_g) * (tau - 1) / 2"
+    "* G_f * G_g * eta + L_g * G_f * sigma_2 / sqrt(b)) + L * tau * eta / 2 * G_f**2 * G_g**2",
     ("theorem-2", "printed"): "first + G_f * G_g * (2 * H * tau * eta * G_g * G_f"
     "+ 2 * G_g * sigma / sqrt(b) + 2 * L_g * G_f * sigma / sqrt(b)) + last",
 }

@@ -76,6 +76,10 @@ BOUNDS = {
     ("lemma-4.1-proof", "printed: two samples, as written there",
      "printed: between communications", "printed: one sample"):
         "remembered + 2 * eta * beta**2 * L_F**2 / alpha * momentum",
+    ("lemma-4.1", "corrected"): "remembered + 2 * L_F**2 / (alpha * eta) * moved",
+    ("lemma-4.1-proof", "corrected"): "remembered + 2 * L_F**2 / (alpha * eta) * moved",
+    ("lemma-4.2", "corrected"): "(1 - gamma * eta) * past + (gamma * eta * delta_g) ** 2"
+    "+ C_g**2 / (gamma * eta) * moved",
     ("lemma-4.2", "printed: as printed", "printed: between communications"):
         "eta * beta**2 * C_g**2 / gamma * momentum"
         "+ gamma**2 * eta**2 * delta_g**2 + (1 - gamma * eta) * past",
@@ -90,6 +94,8 @@ BOUNDS = {
     ("lemma-a.2", "printed: u as z uses it",
      "printed: u as z uses it, clients with one f and one g"):
         "spread + 16 * C_g**2 * L_f**2 * used",
+    ("lemma-a.2", "corrected"): "3 * C_f**2 * L_g**2 * models + 3 * C_g**2 * L_f**2 * used"
+    "+ K * C_g**2 * sigma_f**2 + 3 * K * C_f**2 * sigma_g**2",
     ("potential", "printed: (40), and (16) as (40)"): "seventeen + curved * momentum"
     "+ (beta * eta - eta * beta) * error"
     "+ (2 * (1 - gamma * eta) * eta * beta * C_g**2 * L_f**2"
