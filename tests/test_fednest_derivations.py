@@ -362,7 +362,7 @@ def test_the_floor_under_sampling_by_long_runs():
         made = run(problem, method, ctx, rounds=400).state
         z = torch.cat([made.x, made.y], 1)[0].numpy()
         ends.append(((z - exact.saddle(problem)[:, None]) ** 2).sum(0))
-    floor = exact.limit(problem, exact.calls(problem, method))
+    floor = exact.limit(problem, method)
     sample = np.concatenate(ends)
     low, high = interval(sample, float(sample.max()) * 1.5, 1e-4)
     assert low <= floor <= high
@@ -377,7 +377,7 @@ def test_the_joint_map_is_fedavg_s():
         made = run(problem, method, NoiselessContext(3, dtype=torch.float64, device="cpu"),
                    rounds=3, left=squared).values[0]  # fmt: skip
         by_map = np.mean([
-            exact.error_after(problem, exact.joint(problem, method), k) for k in range(3)
+            exact.error_after(problem, method, k) for k in range(3)
         ])  # fmt: skip
         assert float(made[0]) == pytest.approx(by_map, rel=1e-10)
 
@@ -392,5 +392,5 @@ def test_a_floor_that_does_not_exist_is_infinite():
     problem = QuadraticMinimax(clients=2, dim=1, heterogeneity=1.0, regulariser=0.1)
     method = FedNest(terms=0, inner_steps=50, outer_steps=50, inner_step_size=0.3,
                      outer_step_size=0.3)  # fmt: skip
-    assert exact.limit(problem, exact.calls(problem, method)) == inf
+    assert exact.limit(problem, method) == inf
     assert not exact.converges(Case(problem, method, 1))
