@@ -91,7 +91,6 @@ class Algorithm(Parameters, ABC):
     these fields, a problem's constants, or properties of the run (see ``toolkit.constants``).
     """
 
-    leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
     needs: ClassVar[str] = "field"
     """Which oracles it asks: "field" (a gradient field), "losses", "composition", "bilevel", …"""
@@ -130,7 +129,7 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
 
     def decorate(cls: type[A]) -> type[A]:
         decorated = dataclass(frozen=True, kw_only=True)(cls)
-        decorated.leaf_name, decorated.leaf_source = name, source
+        decorated.leaf_name = name
         return decorated
 
     return decorate

@@ -46,7 +46,6 @@ class Problem(Parameters, ABC):
         notation: the papers' letters for this family's own parameters, letter → role.
     """
 
-    leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
     clients: int
     dim: int
@@ -146,7 +145,7 @@ def problem(*, name: str, source: str, statement: str) -> Callable[[type[P]], ty
 
     def decorate(cls: type[P]) -> type[P]:
         decorated = dataclass(frozen=True, kw_only=True)(cls)
-        decorated.leaf_name, decorated.leaf_source = name, source
+        decorated.leaf_name = name
         return decorated
 
     return decorate

@@ -2,7 +2,8 @@ r"""Linear convergence of FedNest on the minimax problem (slide "Minimax Experim
 
 **Kind.** Existence, on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖²: z_K = (x^K, y^K) → z*, the
 saddle, with E‖z_K − z*‖² a sum of geometric terms. One round is an affine map
-(``verifiers.minimax_rounds``), so errors and floors are exact numbers; the federation is run too, for every cohort.
+(``verifiers.minimax_rounds``), so errors and floors are exact numbers; the federation is run too,
+for every cohort.
 
 **Assumed**: no series (N = 0), as the experiment's public code has it: ∇_y f = 0 at y*(x) = argmax
 f; and step sizes for which the moments do not grow. The slides give neither. With all clients and
