@@ -26,3 +26,10 @@ def results(folder: Path) -> dict[str, Any]:
     for row in made["results"]:
         row.pop("seconds")
     return made
+
+
+def experiment(name: str, folder: Path) -> tuple[Path, str, dict[str, Any]]:
+    """Run an experiment's smoke profile; return its folder, what it printed, and its record."""
+    made = driftproof("run", name, "--profile", "smoke", "--workers", "2", "--out", str(folder))
+    assert made.returncode == 0, made.stderr
+    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())

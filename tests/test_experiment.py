@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from synthetic.image_problems.imbalanced import ImbalancedImages
-from tests.commands import driftproof
+from tests.commands import driftproof, experiment
 from toolkit.dataset import read
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
@@ -20,12 +20,7 @@ from verifiers.experiments.comfedl.imbalanced.run import ImageRun
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run")
-    made = driftproof(
-        "run", "comfedl/imbalanced", "--profile", "smoke", "--workers", "2", "--out", str(folder)
-    )
-    assert made.returncode == 0, made.stderr
-    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())
+    return experiment("comfedl/imbalanced", tmp_path_factory.mktemp("run"))
 
 
 def test_the_papers_sentences_are_judged(smoke):

@@ -69,31 +69,6 @@ def test_long_traces_are_thinned_but_keep_their_ends():
     np.testing.assert_allclose(trace[0, -1], made.values[0])
 
 
-def test_the_mean_is_over_the_cohort_and_drift_starts_at_zero():
-    """With a cohort of half the clients, two routes to w̄_{s+1}: the view's mean and the state."""
-    problem = BoundedComposition(clients=4, heterogeneity=2.0, inner_value_noise=0.3)
-    means, clients, states = [], [], []
-
-    def left(view):
-        means.append(view.mean("w").clone())
-        clients.append(view.client("w").clone())  # before the average
-        states.append(view.round_start("w").clone())
-        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
-
-    ctx = sampled_context(problem, ("c",), replicates=16)
-    made = run(problem, ComFedL(local_steps=2, participation=0.5), ctx, rounds=4, left=left)
-    assert ctx.mask is not None
-    assert set(ctx.mask.sum(0).flatten().tolist()) == {2.0}
-    # the mean at the end of round s is the start of round s + 1
-    torch.testing.assert_close(means[2], states[3])
-    torch.testing.assert_close(means[-1], made.state.w[0])
-    assert np.all(made.values > 0)
-    for mean, held in zip(means[-2:], clients[-2:], strict=True):  # within a round, and at its end
-        torch.testing.assert_close(mean, (ctx.mask * held).sum(0) / ctx.mask.sum(0))
-        assert not torch.allclose(mean, held.mean(0))
-        assert held.std(0).max() > 1e-3
-
-
 def test_inner_quantities_are_marked():
     made = measured(lambda view: each("round", "local_step", sq(view.mean(
         "u" if view.local_step else "w"))))  # fmt: skip

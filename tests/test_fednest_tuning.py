@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ import torch
 from synthetic.image_problems.dealt import dealt, falling
 from synthetic.image_problems.label_imbalance import LabelImbalance
 from synthetic.image_problems.lower_level import conjugate_gradients
-from tests.commands import driftproof
+from tests.commands import experiment
 from toolkit.algorithms.fednest import FedNest
 from toolkit.autograd_bilevel import AutogradBilevel
 from toolkit.dataset import read
@@ -272,12 +271,7 @@ def test_the_whole_communication_is_equal():
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run")
-    made = driftproof(
-        "run", "fednest/tuning", "--profile", "smoke", "--workers", "2", "--out", str(folder)
-    )
-    assert made.returncode == 0, made.stderr
-    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())
+    return experiment("fednest/tuning", tmp_path_factory.mktemp("run"))
 
 
 def test_the_sentences_are_judged(smoke):
