@@ -11,10 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from toolkit.constants import Letters
 from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from verifiers.claim_types.terms import Terms
 from verifiers.claims.comfedl.full_participation import full_participation, right_side
 from verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest
 from verifiers.verify import Settings, judge
@@ -100,18 +97,6 @@ def test_a_small_step_and_all_clients_are_checked_for_each_case():
         problem = type(case.problem)(clients=4)
         algorithm = type(case.algorithm)(**change)
         assert said in unmet(full_participation, Case(problem, algorithm, 1), form)
-
-
-def test_terms_are_dropped_and_shrunk_one_by_one():
-    made = Terms({"gap": lambda c: 1 / c.eta, "step": lambda c: c.eta / 2})
-    c = Letters({"eta": "step_size"})
-    assert made(c) == 1 / c.eta + c.eta / 2
-    assert [right(c) for _, right in made.without_each()] == [c.eta / 2, 1 / c.eta]
-    (half,) = made.shrunk_each({"gap": HALF})
-    assert half[0] == "1/2 of gap"
-    assert half[1](c) == 1 / (2 * c.eta) + c.eta / 2
-    with pytest.raises(DriftproofError, match="unknown term of a right side"):
-        made.shrunk("noise", 0)
 
 
 def test_lemma_2_is_attained_and_lemma_1_compares_the_saddle():

@@ -138,7 +138,7 @@ def with_error(error: Terms) -> RightSide:
         ("without the initial gap", lambda c: right_side(c, gap=0)),
         ("9/10 of the initial gap", lambda c: right_side(c, gap=Rational(9, 10))),
         *((name, with_error(left)) for name, left in error.without_each()),
-        *((name, with_error(left)) for name, left in error.shrunk_each(SHARES)),
+        *error.controls(SHARES, form=with_error),
     ],
     explain=(
         "The error enters squared, where Theorem 1 has it times G_fG_g. So the step size need not "
