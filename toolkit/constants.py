@@ -37,6 +37,7 @@ ROLES: Mapping[str, str] = {
     "field_smoothness": "Lipschitz constant of each client's (descent-ascent) gradient field",
     "field_gradient_bound": "sup over x and samples of the gradient field's norm",
     "field_gradient_noise": "sup over x of the gradient field's standard deviation",
+    "field_heterogeneity": "sup over x of a client's distance from the mean gradient field",
     "plain_smoothness": "Lipschitz constant of each client's ∇h (beside the composition)",
     "plain_gradient_bound": "sup over x and samples of the norm of ∇h",
     "plain_gradient_noise": "sup over x of the standard deviation of ∇h",

@@ -84,6 +84,39 @@ class SignMean:
 
 
 @dataclass(frozen=True)
+class CoinMean:
+    """The mean of ``batch`` independent coins of mean 0 and variance 1 that may be unfair.
+
+    A coin is √((1 − q)/q) with probability q = ``rare`` and −√(q/(1 − q)) otherwise; q = ½ is a
+    sign. A noise value that is rare and large is what a bound by the variance alone may miss.
+
+    >>> law = CoinMean(1, (1,), 0.2)
+    >>> [round(float(v), 12) for v in law.support(0)[0]], [float(p) for p in law.support(0)[1]]
+    ([-0.5, 2.0], [0.8, 0.2])
+    """
+
+    batch: int
+    shape: tuple[int, ...]
+    rare: float = 0.5
+
+    @property
+    def words(self) -> int:
+        """One word an element and replicate."""
+        return prod(self.shape) * BLOCK
+
+    def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the batch + 1 atoms and their binomial probabilities."""
+        return coin_mean(self.batch, self.rare)
+
+    def sample(self, words: np.ndarray, clients: range, replicates: int) -> np.ndarray:
+        """Take the inverse of the distribution function."""
+        uniform = _uniform(words).reshape(len(clients), *self.shape, BLOCK)[..., :replicates]
+        values, probabilities = coin_mean(self.batch, self.rare)
+        cumulative = np.cumsum(probabilities)[:-1]
+        return values[np.searchsorted(cumulative, uniform, side="right")]
+
+
+@dataclass(frozen=True)
 class Indices:
     """``batch`` sample numbers of a client with replacement, each uniform on its own samples.
 
@@ -189,6 +222,16 @@ def sign_mean(batch: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         count = count * (batch - k) // (k + 1)
     values = (2.0 * np.arange(batch + 1) - batch) / batch
     return values, np.array(probabilities), np.array(cumulative[:-1])
+
+
+@cache
+def coin_mean(batch: int, rare: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of a mean of coins, ascending, and their probabilities."""
+    often, seldom = -((rare / (1 - rare)) ** 0.5), ((1 - rare) / rare) ** 0.5
+    shown = np.arange(batch + 1)
+    values = (shown * seldom + (batch - shown) * often) / batch
+    probabilities = [comb(batch, k) * rare**k * (1 - rare) ** (batch - k) for k in shown.tolist()]
+    return values, np.array(probabilities)
 
 
 @cache

@@ -104,6 +104,8 @@ NonNegative: TypeAlias = Annotated[float, Constraint(0)]
 Share: TypeAlias = Annotated[float, Constraint(0, 1, above=True)]
 """Above 0, at most 1."""
 UnitInterval: TypeAlias = Annotated[float, Constraint(0, 1)]
+RarerHalf: TypeAlias = Annotated[float, Constraint(0, 0.5, above=True)]
+"""A probability of the rarer of two outcomes: above 0, at most ½."""
 BelowOne: TypeAlias = Annotated[float, Constraint(0, 1, below=True)]
 """0 or more, below 1."""
 Flag: TypeAlias = Annotated[bool, Constraint(choices=(False, True))]

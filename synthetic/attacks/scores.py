@@ -167,6 +167,10 @@ class Scores(BilevelScores):
     def field_gradient_noise(self, x: Tensor) -> Tensor:
         return self._deviation(self.oracles.field_law(1), x, self.oracles.field_grad)
 
+    def field_heterogeneity(self, x: Tensor) -> Tensor:
+        fields = self.oracles.field_grad(self._every(x), None)
+        return _norm(fields - fields.mean(0)).amax(0)
+
     def field_smoothness(self, pair: Tensor) -> Tensor:
         return self._steepest(None, pair, self.oracles.field_grad, _norm)
 

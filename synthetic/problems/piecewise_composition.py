@@ -1,0 +1,135 @@
+r"""Any composition whose derivatives are piecewise linear: the family that a search looks through.
+
+**Objective.** F(x) = (1/K) Σ_k [h_k(x) + g_k(f_k(x))], or (1/K) Σ_k [h_k(x) + g_k((1/K) Σ_j
+f_j(x))] with ``inside``. h_k', f_k' and g_k' are piecewise linear in each coordinate, given by points
+(x, value), and constant beyond the outermost; h_k(0) = g_k(0) = 0 and f_k(0) is an offset. The
+start is 0: another start is another place of the knots. Nothing is built in: clients may curve
+against each other, bend anywhere and differ in any way.
+
+**Noise**: coins of mean 0 and variance 1, the rarer side with probability ``rare``;
+f_k(x; ξ) = f_k(x) + ξ(v + (a/κ) sin κx_1) e, g_k(y; ζ) = g_k(y) + σζy_1, h_k(x; ξ) = h_k(x) + σ_h ξx_1.
+
+**Constants and optimum**: ``synthetic.pieces.piecewise_problem``, with inf F found cell by cell.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import torch
+
+from synthetic.oracles.piecewise import PiecewiseParts
+from synthetic.pieces.piecewise_problem import (
+    Curves,
+    PiecewiseProblem,
+    curves_of,
+    each_client,
+    straight,
+)
+from toolkit.parameters import Flag, NonNegative, Positive, PositiveInt, RarerHalf
+from toolkit.problem import problem
+
+Vectors = tuple[tuple[float, ...], ...]
+
+
+@problem(
+    name="piecewise-composition",
+    source="a family of driftproof's, for the search of counterexamples",
+    statement=r"F(x) = \frac1K\sum_{k=1}^K \big[h_k(x) + g_k(f_k(x))\big],\quad "
+    r"h_k',\,f_k',\,g_k' \text{ piecewise linear}",
+)
+class PiecewiseComposition(PiecewiseProblem):
+    """A composition with piecewise linear derivatives.
+
+    By default F is a Huber function around 2, seen from 0, where F' = −1:
+
+    >>> member = PiecewiseComposition()
+    >>> member.solution.low, member.initial_gap, member.constants["objective_smoothness"]
+    (-1.5, (1.5, 1.5), 1.0)
+
+    Args:
+        clients: K.
+        dim: d; the inner values have as many coordinates.
+        inner, outer, plain: f_k', g_k' and h_k': ``curves[client][coordinate]`` is a tuple of
+            points; an empty tuple is f_k(x) = x, the outer one of the example, and h_k = 0.
+        offsets: f_k(0), ``offsets[client][coordinate]`` (empty: 0).
+        value_noise, gradient_noise, wave: v, a and κ.
+        outer_noise, plain_noise: σ and σ_h.
+        rare: q.
+        averaged_inside: whether the inner values are averaged before the outer function.
+    """
+
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    inner: Curves = ()
+    outer: Curves = ()
+    plain: Curves = ()
+    offsets: Vectors = ()
+    value_noise: NonNegative = 0.0
+    gradient_noise: NonNegative = 0.0
+    wave: Positive = 1.0
+    outer_noise: NonNegative = 0.0
+    plain_noise: NonNegative = 0.0
+    rare: RarerHalf = 0.5
+    averaged_inside: Flag = False
+
+    def validate(self) -> None:
+        """Refuse curves of another shape, or knots that do not ascend."""
+        check_curves(self, ("inner", "outer", "plain"))
+        shape = [len(row) for row in self.offsets]
+        fits = not self.offsets or shape == [self.dim] * self.clients
+        self.require("offsets", f"empty, or {self.clients} clients with {self.dim} numbers", fits)
+
+    @classmethod
+    def examples(cls) -> list[PiecewiseComposition]:
+        """Return members that bend against each other, with noise, with h, averaged inside."""
+        bump = ((-1.0, 0.5), (0.5, 2.0), (1.5, 1.0))
+        dip = ((0.0, 1.5), (0.75, 0.25))
+        valley = ((-1.0, -1.0), (0.5, 0.5), (2.0, 1.0))
+        other = ((-0.5, -1.5), (0.0, -1.0), (0.25, 2.0))
+        inner, outer = ((bump,), (dip,)), ((valley,), (other,))
+        return [
+            cls(),
+            cls(inner=inner, outer=outer, offsets=((0.25,), (-1.0,))),
+            cls(
+                inner=inner, outer=outer, plain=((other,), (valley,)), value_noise=0.25,
+                gradient_noise=0.5, outer_noise=0.5, plain_noise=0.25, rare=0.25,
+            ),
+            cls(clients=1, dim=2, inner=((bump, dip),), outer=((valley, other),)),
+            cls(inner=inner, outer=((valley,), (valley,)), averaged_inside=True, value_noise=0.5),
+        ]  # fmt: skip
+
+    @cached_property
+    def parts(self) -> PiecewiseParts:
+        """The numbers as tensors."""
+
+        def number(x: float) -> torch.Tensor:
+            return torch.tensor([x], dtype=torch.float64)
+
+        shape = self.clients, self.dim
+        around_two = ((1.0, -1.0), (3.0, 1.0))
+        offsets = self.offsets or tuple((0.0,) * self.dim for _ in range(self.clients))
+        return PiecewiseParts(
+            plain=curves_of(self.plain or each_client(straight(0.0), *shape)),
+            inner=curves_of(self.inner or each_client(straight(1.0), *shape)),
+            outer=curves_of(self.outer or each_client(around_two, *shape)),
+            offsets=torch.tensor(offsets, dtype=torch.float64)[..., None],
+            value_noise=number(self.value_noise), gradient_noise=number(self.gradient_noise),
+            wave=number(self.wave), outer_noise=number(self.outer_noise),
+            plain_noise=number(self.plain_noise), rare=self.rare, inside=self.averaged_inside,
+        )  # fmt: skip
+
+
+def check_curves(member: PiecewiseProblem, names: tuple[str, ...]) -> None:
+    """Raise DriftproofError unless curves have a client's and a coordinate's shape, and ascend."""
+    for name in names:
+        curves = getattr(member, name)
+        if not curves:
+            continue
+        fits = [len(row) for row in curves] == [member.dim] * member.clients
+        member.require(
+            name, f"curves of {member.clients} clients with {member.dim} coordinates each", fits
+        )
+        for curve in (curve for row in curves for curve in row):
+            ascends = all(a[0] < b[0] for a, b in zip(curve, curve[1:], strict=False))
+            member.require(name, "points (x, value) whose x ascend", len(curve) > 0 and ascends)

@@ -1,0 +1,93 @@
+r"""Any losses whose derivatives are piecewise linear: the family that a search looks through.
+
+**Objective.** F(x) = (1/K) Σ_k F_k(x), separable, with F_k' piecewise linear in each coordinate,
+given by points (x, value). Beyond the outermost it is constant (gradients are bounded), or goes on
+with the slope of its last piece (``tails="linear"``: strongly convex losses, quadratics).
+F_k(0) = 0, and the start is 0: another start is another place of the knots.
+
+**Noise**: ∇F_k(x; ξ) = ∇F_k(x) + σξe with a coin ξ of mean 0 and variance 1, the rarer side of which
+has probability ``rare``.
+
+**Constants and optimum**: ``synthetic.pieces.piecewise_problem``, with inf F found cell by cell.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+import torch
+
+from synthetic.oracles.piecewise import PiecewiseParts
+from synthetic.pieces.piecewise_problem import Curves, PiecewiseProblem, curves_of, each_client
+from synthetic.problems.piecewise_composition import check_curves
+from toolkit.parameters import NonNegative, PositiveInt, RarerHalf
+from toolkit.problem import problem
+
+
+@problem(
+    name="piecewise-losses",
+    source="a family of driftproof's, for the search of counterexamples",
+    statement=r"F(x) = \frac1K\sum_{k=1}^K F_k(x),\quad F_k' \text{ piecewise linear}",
+)
+class PiecewiseLosses(PiecewiseProblem):
+    """Losses with piecewise linear derivatives.
+
+    Two quadratics of curvature 1 around 1 and 3:
+
+    >>> around_one, around_three = ((0.0, -1.0), (1.0, 0.0)), ((0.0, -3.0), (1.0, -2.0))
+    >>> member = PiecewiseLosses(gradients=((around_one,), (around_three,)), tails="linear")
+    >>> member.solution.minimiser.tolist(), member.initial_gap
+    ([2.0], (2.0, 2.0))
+
+    Args:
+        clients: K.
+        dim: d.
+        gradients: ``gradients[client][coordinate]``, a tuple of points of F_k' (empty: that of a
+            Huber function around 2).
+        tails: whether F_k' is "flat" or "linear" beyond the outermost points.
+        noise: σ.
+        rare: q.
+    """
+
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    gradients: Curves = ()
+    tails: Literal["flat", "linear"] = "flat"
+    noise: NonNegative = 0.0
+    rare: RarerHalf = 0.5
+
+    @property
+    def offers(self) -> str:
+        """A gradient field."""
+        return "field"
+
+    def validate(self) -> None:
+        """Refuse curves of another shape, or knots that do not ascend."""
+        check_curves(self, ("gradients",))
+
+    @classmethod
+    def examples(cls) -> list[PiecewiseLosses]:
+        """Return bounded gradients that bend against each other, quadratics, and noise."""
+        valley = ((-1.0, -1.0), (0.5, 0.5), (2.0, 1.0))
+        other = ((-0.5, -1.5), (0.0, -1.0), (0.25, 2.0))
+        near, far = ((0.0, -1.0), (1.0, 0.0)), ((0.0, -3.0), (1.0, -2.5))
+        return [
+            cls(),
+            cls(gradients=((valley,), (other,)), noise=0.5, rare=0.125),
+            cls(clients=1, dim=2, gradients=((valley, other),)),
+            cls(gradients=((near,), (far,)), tails="linear", noise=0.25),
+        ]
+
+    @cached_property
+    def parts(self) -> PiecewiseParts:
+        """The numbers as tensors."""
+        around_two = ((1.0, -1.0), (3.0, 1.0))
+        gradients = self.gradients or each_client(around_two, self.clients, self.dim)
+        none = torch.zeros(1, dtype=torch.float64)
+        return PiecewiseParts(
+            plain=curves_of(gradients, self.tails == "linear"), inner=None, outer=None,
+            offsets=torch.zeros((self.clients, self.dim, 1), dtype=torch.float64),
+            value_noise=none, gradient_noise=none, wave=torch.ones_like(none), outer_noise=none,
+            plain_noise=torch.tensor([self.noise], dtype=torch.float64), rare=self.rare,
+        )  # fmt: skip
