@@ -87,9 +87,9 @@ class BilevelScores:
         of_x, of_y = self.oracles.lower_grad_x(x, y), self.oracles.lower_grad(x, y, None)
         return torch.cat([of_x, of_y], 1)
 
-    def _upper_gradient(self, z: Tensor) -> Tensor:
+    def _upper_gradient(self, z: Tensor, draw: Tensor | None = None) -> Tensor:
         x, y = self._parts(z)
-        of_x, of_y = (f(x, y, None) for f in (self.oracles.upper_grad_x, self.oracles.upper_grad_y))
+        of_x, of_y = (f(x, y, draw) for f in (self.oracles.upper_grad_x, self.oracles.upper_grad_y))
         return torch.cat([of_x, of_y], 1)
 
     def _hessian(self, z: Tensor, draw: Tensor | None) -> Tensor:
