@@ -78,6 +78,9 @@ def test_every_claim_form_assumption_and_command_stands_on_it(report):
     for claim, about in head["claims"].items():
         assert f'id="{claim.replace("/", "-")}"' in page
         assert about["command"] in page
+        refuted = any(row.verdict == "REFUTED" for row in rows if row.claim == claim)
+        if about["counterexample"]:
+            assert (f"<code>{about['counterexample']}</code>" in page) == refuted
         for title, _, _ in about["assumes"]:
             assert title in page
     for row in rows:

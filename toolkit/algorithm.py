@@ -117,6 +117,19 @@ class Algorithm(Parameters, ABC):
         return max(1, round(self.participation * clients))
 
 
+def descended(x: Tensor, direction: Tensor, step_size: float | Tensor) -> Tensor:
+    """Return x − step_size·direction.
+
+    A number takes one pass over memory, not two. A search runs many step sizes beside each other:
+    then it is a tensor, [replicates].
+    """
+    import torch
+
+    if isinstance(step_size, torch.Tensor):
+        return x - step_size * direction
+    return torch.sub(x, direction, alpha=step_size)
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], type[A]]:
     """Make a subclass of Algorithm a leaf: a frozen dataclass whose fields are hyperparameters.

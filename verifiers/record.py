@@ -35,6 +35,16 @@ def read() -> Record:
     return recorded
 
 
+def refuted_on_record() -> set[tuple[str, str]]:
+    """Return claim and form, by key, of everything that is on record as refuted."""
+    return {
+        (claim, form)
+        for claim, forms in read().items()
+        for form, cases in forms.items()
+        if Verdict.REFUTED in cases.values()
+    }
+
+
 def expected(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with the verdict on record, where there is one."""
     recorded = read()

@@ -24,6 +24,7 @@ from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.derived import inherit
 from verifiers.claim_types.rate import RateClaim
+from verifiers.counterexamples import scripts
 from verifiers.judges.bounds import LEVEL
 from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for
 from verifiers.running.scheduler import Units, run_jobs
@@ -225,6 +226,7 @@ def claim_entry(leaf: Leaf) -> dict[str, Any]:
         "explain": claim.explain,
         "papers": cited(leaf.path, claim.source),
         "command": f"driftproof verify {leaf.name if leaf.module else _shown(leaf.path)}",
+        "counterexample": f"driftproof counterexample {leaf.name}" if scripts(leaf.name) else None,
     }
 
 

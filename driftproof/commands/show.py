@@ -56,6 +56,8 @@ def command(name: str, as_json: bool) -> None:
     if leaf.kind == "claim":
         rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
         table(["form", "verdict on record", "cases"], rows)
+        if shown["counterexample"]:
+            tell(f"the counterexample as a script: {shown['counterexample']}")
 
 
 def print_roles(as_json: bool) -> None:
@@ -166,6 +168,7 @@ def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
         "explanation": about["explain"],
         "cases": [str(case) for case in claim.cases],
         "verdicts_on_record": counted,
+        "counterexample": about["counterexample"],
     }
 
 

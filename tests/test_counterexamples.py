@@ -1,0 +1,189 @@
+"""The counterexamples as scripts: each runs on its own, and says what the record says."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from driftproof.cli import status
+from tests.commands import driftproof
+from toolkit.discover import leaves, package_folder
+from toolkit.verdict import Row
+from verifiers import counterexamples, record
+from verifiers.claim_types.claim import Claim
+from verifiers.counterexamples import refuted, refutes, scripts
+from verifiers.verify import Settings, judge
+
+REFUTED_CLAIMS = [claim for claim in record.read() if refuted(claim)]
+FOLDER = package_folder("verifiers.counterexamples")
+SCRIPTS = [
+    pytest.param(claim, path, id=f"{claim}-{path.stem}")
+    for claim in REFUTED_CLAIMS
+    for path in scripts(claim)
+]
+LINE = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
+LONGEST, WIDEST, SECONDS = 60, 100, 20
+NEAR = 1e-6
+"""How far a side may be from ours on the same case, relatively: both are rounded."""
+
+
+@cache
+def printed(script: Path) -> dict[str, tuple[float, str, float]]:
+    """Run a script, and return the left side, the sign and the right side by form."""
+    ran = subprocess.run(
+        [sys.executable, "-I", str(script)], capture_output=True, encoding="utf-8", timeout=SECONDS
+    )
+    assert ran.returncode == 0, ran.stderr
+    lines = [line for line in ran.stdout.splitlines() if "REFUTED" in line]
+    matches = [LINE.fullmatch(line) for line in lines]
+    assert all(matches), lines
+    sides = {m[1]: (float(m[2]), m[3], float(m[4])) for m in matches if m}
+    assert len(sides) == len(lines), "a form is printed twice"
+    return sides
+
+
+@pytest.mark.parametrize("claim", REFUTED_CLAIMS)
+def test_every_refuted_form_has_one_script(claim):
+    written = [form for path in scripts(claim) for form in refutes(path, claim)]
+    assert sorted(written) == sorted(refuted(claim))
+
+
+def test_every_script_belongs_to_a_claim():
+    known = {path for claim in REFUTED_CLAIMS for path in scripts(claim)}
+    assert set(FOLDER.glob("[a-z]*/*")) == known
+
+
+@pytest.mark.parametrize(("claim", "script"), SCRIPTS)
+def test_a_script_refutes_what_it_says(claim, script):
+    sides = printed(script)
+    assert sorted(sides) == sorted(refutes(script, claim))
+    for left, sign, right in sides.values():
+        assert left > right if sign == ">" else left != right
+
+
+@pytest.mark.parametrize(("claim", "script"), SCRIPTS)
+def test_a_script_is_short_and_needs_numpy_alone(claim, script):
+    text = script.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert len(lines) <= LONGEST
+    assert max(map(len, lines)) <= WIDEST
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree)
+    for node in ast.walk(tree):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        modules += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+        for module in modules:
+            assert module.partition(".")[0] in sys.stdlib_module_names | {"numpy"}
+    assert re.search(r"^ *assert .*\bleft\b.*\bright\b", text, re.MULTILINE), "it checks nothing"
+
+
+@cache
+def ours(claim: str, key: str) -> dict[str, Row]:
+    """Judge one case of a claim, and return its rows by form."""
+    whole: Claim = leaves("claim")[claim].load()
+    cases = [case for case in whole.cases_for("full") if case.key == key]
+    assert cases, f"{claim} has no case {key}"
+    alone = replace(whole, cases=cases, full=[], false_siblings=[])
+    return {row.form_key: row for row in judge([alone], Settings()) if row.case["key"] == key}
+
+
+def agrees(row: Row, left: float, right: float) -> bool:
+    """Say whether the sides of a script are those of a row: its right side, its left interval."""
+    low, high = row.lhs["low"], row.lhs["high"]
+    above = low is None or left >= low - NEAR * abs(left)
+    below = high is None or left <= high + NEAR * abs(left)
+    return above and below and right == pytest.approx(row.rhs, rel=NEAR)
+
+
+WITH_A_CASE = [one for one in SCRIPTS if "# case: " in one.values[1].read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize(("claim", "script"), WITH_A_CASE)
+def test_the_sides_of_a_case_of_ours_are_ours(claim, script):
+    (key,) = re.findall(r"^# case: (\w+)$", script.read_text(encoding="utf-8"), re.MULTILINE)
+    for form, (left, _, right) in printed(script).items():
+        row = ours(claim, key)[form]
+        assert row.verdict == "REFUTED"
+        assert agrees(row, left, right)
+
+
+def test_a_script_of_another_instance_does_not_agree(tmp_path):
+    claim, key = "scgdm/equation-2", "66beae26bcdc"
+    text = scripts(claim)[0].read_text(encoding="utf-8")
+    other = tmp_path / "other.py"
+    other.write_text(text.replace("eta, x_0 = 1.0, 0.1, 0.5", "eta, x_0 = 1.0, 0.2, 0.5"))
+    ((form, (left, _, right)),) = printed(other).items()
+    ((_, (own_left, _, own_right)),) = printed(scripts(claim)[0]).items()
+    row = ours(claim, key)[form]
+    assert agrees(row, own_left, own_right)
+    assert not agrees(row, left, own_right)
+    assert not agrees(row, own_left, right)
+
+
+FIRST = "scgdm/theorem-3.4"
+
+
+def test_the_command_prints_a_script_and_runs_it(tmp_path):
+    made = driftproof("counterexample", FIRST)
+    assert made.returncode == 0
+    copy = tmp_path / "c.py"
+    copy.write_text(made.stdout, encoding="utf-8")
+    ran = driftproof("counterexample", FIRST, "--run")
+    assert ran.returncode == 0
+    assert all(f"REFUTED {form}: left = " in ran.stdout for form in printed(copy))
+
+
+def test_the_form_chooses_the_script(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(counterexamples, "package_folder", lambda package: tmp_path)
+    (tmp_path / "scgdm").mkdir()
+    first, second = refuted(FIRST)[:2]
+    for name, form in {"theorem_3_4": first, "theorem_3_4_2": second}.items():
+        (tmp_path / "scgdm" / f"{name}.py").write_text(f"# {form}\n", encoding="utf-8")
+    for words, form, other in (([], first, second), (["--form", second], second, first)):
+        assert status(["counterexample", FIRST, *words]) == 0
+        shown = capsys.readouterr()
+        assert shown.out == f"# {form}\n"
+        assert shown.err.count("another script: ") == 1
+        assert f"--form '{other}'" in shown.err
+    assert status(["counterexample", FIRST, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    assert status(["counterexample", FIRST, "--form", refuted(FIRST)[2]]) == 2
+    assert "has no script for" in capsys.readouterr().err
+
+
+def test_a_claim_whose_name_begins_like_another_has_no_script_of_the_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(counterexamples, "package_folder", lambda package: tmp_path)
+    (tmp_path / "scgdm").mkdir()
+    for name in ("lemma_4", "lemma_4_2", "lemma_4_2_2"):  # scgdm/lemma-4.2 is on record
+        (tmp_path / "scgdm" / f"{name}.py").touch()
+    assert [path.stem for path in scripts("scgdm/lemma-4")] == ["lemma_4"]
+    assert [path.stem for path in scripts("scgdm/lemma-4.2")] == ["lemma_4_2", "lemma_4_2_2"]
+
+
+def test_show_names_the_command(capsys):
+    assert status(["show", FIRST]) == 0
+    assert f"driftproof counterexample {FIRST}" in capsys.readouterr().out
+    assert status(["show", "comfedl/lemma-3"]) == 0
+    assert "counterexample" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["comfedl/lemma-3"], "no printed form on record as REFUTED"),
+        ([FIRST, "--form", "corrected"], "unknown refuted form 'corrected'"),
+        (["theorem-3.4"], "did you mean scgdm/theorem-3.4"),
+    ],
+)
+def test_the_command_says_what_has_no_script(words, said, capsys):
+    assert status(["counterexample", *words]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.out == ""
