@@ -21,7 +21,7 @@ extreme ones of Ā.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -73,7 +73,7 @@ class RandomMinimax(QuadraticMinimaxProblem):
     partition: NonNegativeInt = 0
 
     notation = {"lambda_": "regulariser", "m": "clients"}
-    gradient_noise = 0.0
+    gradient_noise: ClassVar[float] = 0.0
     """The oracles are exact."""
 
     @classmethod
