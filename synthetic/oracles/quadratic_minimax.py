@@ -24,7 +24,11 @@ class QuadraticMinimaxProblem(BilevelProblem):
 
     dim: int
     regulariser: float
-    gradient_noise: float
+
+    @property
+    @abstractmethod
+    def gradient_noise(self) -> float:
+        """σ, the standard deviation of a sample of the field."""
 
     @property
     @abstractmethod
