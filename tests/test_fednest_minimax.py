@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from gpu_bench.cases.fednest_minimax import fednest_minimax
 from gpu_bench.peer import peers_for
 from gpu_bench.prepared import Prepared
 from synthetic.problems import QuadraticMinimax, RandomMinimax
-from tests.commands import experiment
+from tests.once import experiment
 from toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
@@ -35,7 +36,8 @@ def one_run(method, rounds):
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    return experiment("fednest/minimax", tmp_path_factory.mktemp("run"))
+    folder, printed = experiment(tmp_path_factory, "fednest/minimax")
+    return folder, printed, json.loads((folder / "experiment.json").read_text())
 
 
 def curves(problem, algorithm, rounds, *, replicates=1, block=0):
