@@ -24,8 +24,8 @@ from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.running.jobs import Source
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
-from verifiers.search.climb import ENOUGH
 from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
+from verifiers.search.generic import ENOUGH
 from verifiers.search.shipped import movable
 from verifiers.search.structure import MOST_STEPS, NOISES, STEPS_AT_FIRST, Choices, Structure
 from verifiers.search.units import Climb, Confirmation, loaded
@@ -188,8 +188,8 @@ def choices(claim: Claim[Any], warm: bool = False) -> list[Space]:
             seen.add((type(algorithm), inside))
             # only problems whose inner values are averaged have a part h; the others' algorithms
             # know of none
-            own = NOISES if inside else NOISES[:3]
-            noises = own if family == PiecewiseComposition.leaf_name else ("plain_noise",)
+            known = NOISES if inside else NOISES[:3]
+            noises = known if family == PiecewiseComposition.leaf_name else NOISES[3:]
             fixed = (("averaged_inside", inside), *(() if inside else (("plain", False),)))
             spaces.append(Space(Choices(family, algorithm, noises, fixed=fixed), (numbers[0],)))
     for numbers in by_type.values():

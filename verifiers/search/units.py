@@ -20,9 +20,9 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming
-from verifiers.search.climb import ENOUGH, climb
+from verifiers.search.climb import climb
 from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
-from verifiers.search.generic import Generic
+from verifiers.search.generic import ENOUGH, Generic
 from verifiers.search.letters import LackingError
 from verifiers.search.score import score
 from verifiers.search.shipped import Shipped
