@@ -139,10 +139,12 @@ def _instances(claim: Claim[Any], form: Form, space: Space) -> st.SearchStrategy
     templates = [case for case in every if case in claim.cases] or every
     families: list[tuple[Problem | None, st.SearchStrategy[Any] | None, list[Problem]]]
     if family == PiecewiseComposition.leaf_name:
-        inside = dict(space.choices.fixed).get("averaged_inside", False)
+        fixed = dict(space.choices.fixed)
+        inside = fixed.get("averaged_inside", False)
         plain = PiecewiseComposition(averaged_inside=inside)
+        drawn_members = _compositions(inside, space.choices.noises, fixed.get("plain", True))
         same = [x for x in PiecewiseComposition.examples() if x.averaged_inside == inside]
-        families = [(plain, _compositions(inside), [plain, *same])]
+        families = [(plain, drawn_members, [plain, *same])]
     elif family == PiecewiseLosses.leaf_name:
         families = []
         for convex, tails in ((False, "flat"), (True, "linear")):
@@ -293,8 +295,17 @@ def _losses(draw: st.DrawFn, convex: bool) -> PiecewiseLosses:
 
 
 @st.composite
-def _compositions(draw: st.DrawFn, averaged_inside: bool | None = None) -> PiecewiseComposition:
-    """Draw a composition whose objective is bounded below."""
+def _compositions(
+    draw: st.DrawFn, averaged_inside: bool | None = None, noises: Sequence[str] = NOISES,
+    has_plain: bool = True,
+) -> PiecewiseComposition:  # fmt: skip
+    """Draw a composition whose objective is bounded below.
+
+    Args:
+        averaged_inside: whether inner values are averaged (None: drawn).
+        noises: which there may be.
+        has_plain: whether there may be a part h.
+    """
     clients, dim = _shape(draw)
     inside = draw(st.booleans()) if averaged_inside is None else averaged_inside
     inner: Curves = ()
@@ -304,7 +315,7 @@ def _compositions(draw: st.DrawFn, averaged_inside: bool | None = None) -> Piece
         inner = _curves(draw, clients, dim)
     if draw(st.booleans()):
         outer = _curves(draw, clients, dim, least=2, alike=inside)
-    if draw(st.integers(0, 3)) == 3:
+    if has_plain and draw(st.integers(0, 3)) == 3:
         plain = _curves(draw, clients, dim)
     inner, outer, plain = _bounded(inner, outer, plain, inside)
     fields: dict[str, Any] = {
@@ -316,7 +327,7 @@ def _compositions(draw: st.DrawFn, averaged_inside: bool | None = None) -> Piece
         offset = st.integers(-MOST, MOST).map(lambda units: decimal(units, power))
         fields["offsets"] = tuple(tuple(draw(offset) for _ in range(dim)) for _ in range(clients))
     if draw(st.booleans()):
-        for name in NOISES:
+        for name in noises:
             if draw(st.booleans()):
                 fields[name] = draw(_sizes(1))
         fields |= {"rare": draw(st.sampled_from(RARE))}
