@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, find, given, settings
@@ -169,10 +171,21 @@ def test_members_are_of_their_kind_and_bounded_below(kind):
 
 def test_members_bend_against_each_other_and_have_noise():
     """What counterexamples need is drawn: opposite curvature, rare noise, tails that are linear."""
-    find(problems("composition"), lambda p: len(set(p.inner)) > 1 and p.value_noise > 0)
-    find(problems("composition"), lambda p: p.averaged_inside and p.plain and p.rare < 0.5)
-    strong = find(problems("field"), lambda p: p.gradients and p.tails == "linear")
-    assert strong.constants["strong_convexity"] > 0
+    compositions, losses = [], []
+
+    @settings(FEW, max_examples=100)
+    @given(problems("composition"), problems("field"))
+    def drawn(composition, loss):
+        compositions.append(composition)
+        losses.append(loss)
+
+    drawn()
+    assert any(len(set(p.inner)) > 1 and p.value_noise > 0 for p in compositions)
+    assert any(p.averaged_inside and p.plain for p in compositions)
+    assert any(p.rare < 0.1 for p in compositions)
+    strong = [p for p in losses if p.gradients and p.tails == "linear"]
+    assert strong
+    assert all(p.constants["strong_convexity"] > 0 for p in strong)
 
 
 def test_a_kind_without_a_piecewise_family_is_an_error():
@@ -417,6 +430,28 @@ def test_without_its_option_the_plugin_does_nothing(pytester):
     pytester.makepyfile(test_other="def test_other(): pass")
     result = pytester.runpytest_inprocess(*PLUGIN)
     result.assert_outcomes(passed=1)
+
+
+PAGE = (Path(__file__).parents[1] / "docs" / "testing.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.S)
+
+
+def test_the_page_does_what_it_says(pytester):
+    mine, test_mine, *others = (text for language, text in BLOCKS if language == "python")
+    pytester.makepyfile(mine=mine, test_mine=test_mine, test_others="\n".join(others))
+    pytester.syspathinsert()
+    result = pytester.runpytest_inprocess(*PLUGIN, "--driftproof", "mine.py")
+    result.assert_outcomes(passed=1)
+    failed = pytester.runpytest_inprocess(*PLUGIN, "test_mine.py", "test_others.py")
+    failed.assert_outcomes(failed=2, passed=2)
+    (shown,) = (text for language, text in BLOCKS if language == "text")
+    failed.stdout.fnmatch_lines([f"*{line.strip()}" for line in shown.splitlines()])
+    told = re.findall(r"`pytest (--driftproof[^`]*)`", PAGE)
+    assert len(told) == 2
+    for options in told:
+        pytester.makepyfile(mine=mine.replace("c.tau *", "c.tau**2 *"))
+        seconds = options.replace("30", "1")
+        pytester.runpytest_inprocess(*PLUGIN, *seconds.split()).assert_outcomes(passed=1)
 
 
 def python(code):

@@ -34,7 +34,7 @@ def repetition(claim: Callable[..., Any], case: Case) -> list[str]:
         claim: the function that the claim's decorator stands above, whose name is the claim's.
     """
     parts = [part for part in (case.problem, case.algorithm) if part is not None]
-    named = [claim, *(type(part) for part in parts)]
+    named: list[Any] = [claim, *(type(part) for part in parts)]
     lines = [f"from {_home(one.__module__)} import {one.__name__}" for one in named]
     return [
         "from driftproof import Case, assert_holds",
@@ -55,7 +55,7 @@ def case_of(parameters: Mapping[str, Any], types: Iterable[type[Parameters]]) ->
         if part in parameters:
             values = {name: _tuples(value) for name, value in parameters[part].items()}
             parts[part] = by_name[values.pop("name")](**values)
-    return Case(**parts, rounds=parameters.get("rounds", 0))  # type: ignore[arg-type]
+    return Case(**parts, rounds=parameters.get("rounds", 0))
 
 
 def _called(part: Parameters) -> str:

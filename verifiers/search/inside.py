@@ -8,6 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from toolkit.cases import Case
+from toolkit.draws import TooManyAtoms
+from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 from toolkit.parameters import Constraint
@@ -21,6 +23,8 @@ from verifiers.search.structure import real
 DIGITS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
 POWERS = range(-9, 7)
 HUNDREDTHS = 100
+OUTCOMES = 64
+"""Outcomes of a step's noise up to which a test takes its expectation given the past."""
 
 
 def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True) -> bool:
@@ -42,11 +46,31 @@ def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True
         bounds.right_side(claim, case, form.right)  # it may divide by a constant that is 0
         radius = case.problem.radius
         if radius is not None and in_ball:
-            return measured(claim, form, case, 0)[0].reach <= radius
+            return bool(measured(claim, form, case, 0)[0].reach <= radius)
         context = sampled_context(case.problem, ("inside",), replicates=1)
         run(case.problem, case.algorithm, context, rounds=1, left=form.left or claim.left)
     except DriftproofError:
         return False  # no number on the right side, or a measure that is silent at every step
+    return True
+
+
+def is_quick(claim: Claim[Any], form: Form, case: Case) -> bool:
+    """Return whether judging takes a test's time: given the past, all outcomes of a step are run.
+
+    That is done for each of 64 pasts and at every step, so there may be few of them.
+    """
+    if not isinstance(claim, BoundClaim) or case.algorithm is None:
+        return True
+    left, step = form.left or claim.left, replace(cast(Any, case.algorithm), local_steps=1)
+    context = sampled_context(case.problem, ("inside",), replicates=1)
+    outcome = run(case.problem, case.algorithm, context, rounds=1, left=left)
+    if outcome.how[:1] != (bounds.GIVEN_PAST,):
+        return True
+    counting = EnumeratedContext(case.problem.clients, limit=OUTCOMES)
+    try:
+        run(case.problem, step, counting, rounds=1)
+    except TooManyAtoms:
+        return False
     return True
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, product
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.search.inside import moved_inside
+from verifiers.search.inside import is_quick, moved_inside
 from verifiers.search.search import Space, choices
 from verifiers.search.structure import NOISES
 from verifiers.search.units import judged
@@ -48,11 +48,12 @@ P = TypeVar("P", bound=Parameters)
 A = TypeVar("A", bound=Algorithm)
 POWERS = (0, 0, 0, -1, -1, 1, -2, 2, -3, 3, -5)
 """Sizes of numbers as powers of ten, the usual ones more often."""
+SMALL = (-2, -3, -5)
 MOST = 20
 """A number is at most so many units."""
 CLIENTS, DIMENSIONS, KNOTS = 4, 2, 4
 STEPS = (1, 2, 3, 5, 10)
-HORIZONS = (1, 2, 3, 5, 10, 20)
+HORIZONS = (1, 2, 3, 5, 10)
 RARE = (0.5, 0.25, 0.1, 0.01)
 
 
@@ -132,49 +133,62 @@ def decides(form: Form) -> bool:
 
 
 def _instances(claim: Claim[Any], form: Form, space: Space) -> st.SearchStrategy[Case] | None:
-    """Return the cases of one space (None: its members lack what the form uses)."""
+    """Return the cases of one space (None: none of its examples is inside the assumptions)."""
     family = space.choices.family
     every = [claim.cases_for("full")[k] for k in space.templates]
     # those of the full profile take long
     templates = [case for case in every if case in claim.cases] or every
-    families: list[tuple[Problem | None, st.SearchStrategy[Any] | None, list[Problem]]]
+    families: list[Family]
     if family == PiecewiseComposition.leaf_name:
         fixed = dict(space.choices.fixed)
         inside = fixed.get("averaged_inside", False)
-        plain = PiecewiseComposition(averaged_inside=inside)
-        drawn_members = _compositions(inside, space.choices.noises, fixed.get("plain", True))
+        members = _compositions(inside, space.choices.noises, fixed.get("plain", True))
         same = [x for x in PiecewiseComposition.examples() if x.averaged_inside == inside]
-        families = [(plain, drawn_members, [plain, *same])]
+        families = [Family(members, PiecewiseComposition(averaged_inside=inside), same)]
     elif family == PiecewiseLosses.leaf_name:
-        families = []
-        for convex, tails in ((False, "flat"), (True, "linear")):
-            same = [x for x in PiecewiseLosses.examples() if x.tails == tails]
-            member = PiecewiseLosses(tails=tails)
-            families.append((member, _losses(convex), [member, *same]))
+        losses = PiecewiseLosses.examples()
+        families = [
+            Family(_losses(False), PiecewiseLosses(), [x for x in losses if x.tails == "flat"]),
+            Family(
+                _losses(True), PiecewiseLosses(tails="linear"),
+                [x for x in losses if x.tails == "linear"],
+            ),
+        ]  # fmt: skip
     else:
-        families = [(None, None, [])]
+        families = [Family()]
     drawn = []
-    for plain, members, examples in families:
+    for one in families:
+        examples = [*one.examples, *([one.plain] if one.plain is not None else [])]
         starts = [replace(case, problem=x) for case in templates for x in examples] or templates
         if any(moved_inside(claim, form, case, in_ball=False) is not None for case in starts):
-            drawn.append(_cases(claim, form, templates, plain, members))
+            drawn.append(_cases(claim, form, templates, one))
     return st.one_of(drawn) if drawn else None
 
 
-def _cases(
-    claim: Claim[Any], form: Form, templates: Sequence[Case], plain: Problem | None,
-    members: st.SearchStrategy[Any] | None,
-) -> st.SearchStrategy[Case]:  # fmt: skip
-    """Return cases: a member, hyperparameters and a horizon, moved into the assumptions.
+class Family(NamedTuple):
+    """Where members come from: a piecewise family, or (without fields) that of a claim's case.
 
-    Args:
-        plain, members: a family's simplest member, and all (None: those of the template's family).
+    Attributes:
+        members: a strategy of them.
+        plain: the simplest.
+        examples: others that show what the family has.
     """
+
+    members: st.SearchStrategy[Any] | None = None
+    plain: Problem | None = None
+    examples: Sequence[Problem] = ()
+
+
+def _cases(
+    claim: Claim[Any], form: Form, templates: Sequence[Case], family: Family
+) -> st.SearchStrategy[Case]:
+    """Return cases: a member, hyperparameters and a horizon, moved into the assumptions."""
 
     @st.composite
     def cases(draw: st.DrawFn) -> Case:
         template = templates[draw(st.integers(0, len(templates) - 1))]
-        problem = draw(_redrawn(template.problem, options=False) if members is None else members)
+        own = family.members is None
+        problem = draw(_redrawn(template.problem, options=False) if own else family.members)
         case = Case(problem)
         if template.algorithm is not None:
             algorithm = draw(_redrawn(template.algorithm, options=False))
@@ -184,11 +198,14 @@ def _cases(
                 algorithm = _with(algorithm, {"participation": share}) or algorithm
             case = Case(problem, algorithm, draw(st.sampled_from(HORIZONS)))
         start = template
-        if plain is not None:
-            shaped = _with(plain, {"clients": problem.clients, "dim": problem.dim})
-            start = replace(template, problem=shaped or plain)
-        inside = (moved_inside(claim, form, tried) for tried in _plainer(case, start))
-        settled = next((case for case in inside if case is not None), None)
+        if family.plain is not None:
+            shaped = _with(family.plain, {"clients": problem.clients, "dim": problem.dim})
+            start = replace(template, problem=shaped or family.plain)
+        settled = None
+        for tried in _plainer(case, start):
+            settled = moved_inside(claim, form, tried)
+            if settled is not None and (tried == start or is_quick(claim, form, settled)):
+                break
         assume(settled is not None)
         return cast(Case, settled)
 
@@ -241,8 +258,7 @@ def _values(constraint: Constraint, now: Any, name: str) -> st.SearchStrategy[An
         return st.sampled_from([now, *others])
     if constraint.integer:
         low = int(constraint.low) if np.isfinite(constraint.low) else 0
-        usual = range(1, CLIENTS + 1) if name == "clients" else STEPS
-        counts = {*range(low, low + 4), *usual}
+        counts = {*range(low, low + 4), *(STEPS if name == "local_steps" else ())}
         allowed = sorted(count for count in counts if constraint.allows(count))
         return st.sampled_from(allowed or [now])
     return st.one_of(st.just(now), _numbers(constraint))
@@ -254,7 +270,8 @@ def _numbers(constraint: Constraint) -> st.SearchStrategy[float]:
     first = 0 if constraint.allows(low) else 1
     if np.isfinite(low) and np.isfinite(high):
         tenths = st.integers(first, 10).map(lambda k: round(low + (high - low) * k / 10, 12))
-        small = _sizes(first).map(lambda x: low + (high - low) * min(x, 1.0 / x if x else 0.0))
+        parts = st.builds(decimal, st.integers(first, MOST), st.sampled_from(SMALL))
+        small = parts.map(lambda share: round(low + (high - low) * share, 12))
         return st.one_of(tenths, small).filter(constraint.allows)
     if np.isfinite(low):
         return _sizes(first).map(lambda x: low + x).filter(constraint.allows)
@@ -384,7 +401,7 @@ def _bounded(
     """
     dim = max((len(curves[0]) for curves in (inner, outer, plain) if curves), default=1)
     columns = [
-        next(_changed(*(_column(curves, d) for curves in (inner, outer, plain)), inside))
+        next(_changed(_column(inner, d), _column(outer, d), _column(plain, d), inside))
         for d in range(dim)
     ]
     first, second, third = (
