@@ -180,7 +180,8 @@ def test_members_bend_against_each_other_and_have_noise():
         losses.append(loss)
 
     drawn()
-    assert any(len(set(p.inner)) > 1 and p.value_noise > 0 for p in compositions)
+    assert any(len(set(p.inner)) > 1 and len(set(p.outer)) > 1 for p in compositions)
+    assert any(p.value_noise > 0 for p in compositions)
     assert any(p.averaged_inside and p.plain for p in compositions)
     assert any(p.rare < 0.1 for p in compositions)
     strong = [p for p in losses if p.gradients and p.tails == "linear"]

@@ -299,7 +299,7 @@ def _losses(draw: st.DrawFn, convex: bool) -> PiecewiseLosses:
     """Draw losses: bounded gradients, or strongly convex ones (every F_k' rises)."""
     clients, dim = _shape(draw)
     fields: dict[str, Any] = {"clients": clients, "dim": dim}
-    if draw(st.booleans()):
+    if _often(draw):
         gradients = _curves(draw, clients, dim, least=2, rising=convex)
         fields["gradients"] = gradients if convex else _bounded((), gradients, (), False)[1]
     if convex:
@@ -328,9 +328,9 @@ def _compositions(
     inner: Curves = ()
     outer: Curves = ()
     plain: Curves = ()
-    if draw(st.booleans()):
+    if _often(draw):
         inner = _curves(draw, clients, dim)
-    if draw(st.booleans()):
+    if _often(draw):
         outer = _curves(draw, clients, dim, least=2, alike=inside)
     if has_plain and draw(st.integers(0, 3)) == 3:
         plain = _curves(draw, clients, dim)
@@ -353,6 +353,11 @@ def _compositions(
     member = PiecewiseComposition(**fields)
     assume(np.isfinite(member.solution.low))
     return member
+
+
+def _often(draw: st.DrawFn) -> bool:
+    """Draw True three times of four; it shrinks to False."""
+    return draw(st.integers(0, 3)) > 0
 
 
 def _shape(draw: st.DrawFn) -> tuple[int, int]:
@@ -382,7 +387,7 @@ def _curves(
         points = zip(xs, heights, strict=True)
         return tuple((decimal(x, width), decimal(y, height)) for x, y in points)
 
-    own = clients if clients > 1 and not alike and draw(st.booleans()) else 1
+    own = clients if clients > 1 and not alike and _often(draw) else 1
     rows = [tuple(curve() for _ in range(dim)) for _ in range(own)]
     return tuple(rows * (clients // own))
 
