@@ -134,7 +134,7 @@ def test_a_kernel_finds_the_first_bad_step_though_a_measure_keeps_one_field():
     [
         (lambda view: each("rounds", sq(view.mean("w"))), "axes"),
         (lambda view: sq(view.mean("w")), "each(…) or average(…)"),
-        (lambda view: average("round", view.mean("w")), "one number for each of 4 replicates"),
+        (lambda view: average("round", view.mean("w")), "one number for each replicate"),
         (lambda view: average("round", sq(view.mean("v"))), "unknown quantity 'v'"),
         (lambda view: average("round", 3), "a tensor [replicates]"),
         (lambda view: average("round", sq(view.mean("w")), error=None), "as error"),

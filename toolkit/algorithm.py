@@ -21,6 +21,7 @@ from typing import (
     runtime_checkable,
 )
 
+from toolkit.declaring import check_class, check_declared, with_words_alone
 from toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -118,7 +119,21 @@ class Algorithm(Parameters, ABC):
         return max(1, round(self.participation * clients))
 
 
+def descended(x: Tensor, direction: Tensor, step_size: float | Tensor) -> Tensor:
+    """Return x − step_size·direction.
+
+    A number takes one pass over memory, not two. A search runs many step sizes beside each other:
+    then it is a tensor, [replicates].
+    """
+    import torch
+
+    if isinstance(step_size, torch.Tensor):
+        return x - step_size * direction
+    return torch.sub(x, direction, alpha=step_size)
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
+@with_words_alone
 def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], type[A]]:
     """Make a subclass of Algorithm a leaf: a frozen dataclass whose fields are hyperparameters.
 
@@ -126,10 +141,16 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
         name: the name on the command line.
         source: paper and number of the pseudocode.
         statement: the update, in LaTeX (read from the file by ``driftproof show``).
+
+    Raises:
+        DriftproofError: the class does not derive from Algorithm, or lacks something that Algorithm
+            asks for; or a parameter has no annotation or no default.
     """
 
     def decorate(cls: type[A]) -> type[A]:
+        check_class("algorithm", cls, Algorithm)
         decorated = dataclass(frozen=True, kw_only=True)(cls)
+        check_declared(decorated)
         decorated.leaf_name, decorated.leaf_source = name, source
         return decorated
 

@@ -50,6 +50,16 @@ def combined(verdicts: Iterable[Verdict]) -> Verdict:
     return Verdict.SUPPORTED if applied == {Verdict.SUPPORTED} else Verdict.INCONCLUSIVE
 
 
+def refuted_on_record() -> set[tuple[str, str]]:
+    """Return claim and form, by key, of everything that is on record as refuted."""
+    return {
+        (claim, form)
+        for claim, forms in read().items()
+        for form, cases in forms.items()
+        if Verdict.REFUTED in cases.values()
+    }
+
+
 def expected(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with the verdict on record, where there is one."""
     recorded = read()

@@ -26,6 +26,23 @@ def command(
     else:
         shared.table(
             ["claim", "control", "verdict", "as it must be"],
-            [(c.claim, c.control, c.verdict, "yes" if c.good else "NO") for c in checks],
+            [(c.claim, c.control, c.verdict, c.answer) for c in checks],
         )
+        for checked in checks:
+            if not checked.recorded:
+                shared.tell(f"{checked.claim}, {checked.control}: {_unrecorded(checked.claim)}")
     return 0 if all(checked.good for checked in checks) else 1
+
+
+def _unrecorded(claim: str) -> str:
+    """Say what to do about a form that is refuted and has no verdict on record."""
+    from toolkit.discover import leaves
+
+    if claim in leaves("claim"):
+        next_step = f"driftproof verify {claim} --record puts that on record"
+    else:
+        next_step = "say what is wrong with it (erratum=…) and what holds instead (corrected=…)"
+    return (
+        "it is refuted, and no verdict on it is on record. If you think that it is true, look at "
+        f"the case that refutes it (driftproof verify). If it is false, {next_step}."
+    )

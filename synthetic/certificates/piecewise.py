@@ -1,11 +1,11 @@
 r"""Smoothness, modulus, infimum and minimiser of piecewise problems, cell by cell.
 
 In one coordinate F' = h' + g'(f)·f' is, between two neighbouring breakpoints, a polynomial of
-degree 3: f' is linear, f quadratic, and g' linear there. Breakpoints are the knots of h_k' and f_k',
-and the points at which some f_k meets a knot of g_k'. Hence F'' is a quadratic on each *cell*, and
-three values give it: its extreme values lie at the cell's ends or at its vertex. Its zeros split a
-cell into pieces on which F' is monotone, so that each local minimum of F is bracketed by a change
-of sign of F' and found by bisection. Beyond the outermost breakpoints F' is linear.
+degree 3: f' is linear, f quadratic, and g' linear there. Breakpoints are the knots of h_k' and of
+f_k', and the points at which some f_k meets a knot of g_k'. Hence F'' is a quadratic on each
+*cell*, and three values give it: its extreme values lie at the cell's ends or at its vertex. Its
+zeros split a cell into pieces on which F' is monotone, so that each local minimum of F is bracketed
+by a change of sign of F' and found by bisection. Beyond the outermost breakpoints F' is linear.
 
 Everything is done for many members beside each other.
 """
@@ -223,7 +223,9 @@ class _Functions:
             (first, self._parts.plain.left, 1.0), (last, self._parts.plain.right, -1.0),
         ):  # fmt: skip
             bend = tail.mean(0).unsqueeze(-2)
-            steps = torch.where(bend > 0, self.derivative(x) / torch.where(bend > 0, bend, 1.0), 0.0)
+            steps = torch.where(
+                bend > 0, self.derivative(x) / torch.where(bend > 0, bend, 1.0), 0.0
+            )
             far.append(torch.clamp(sign * steps, min=0.0))
         return far[0], far[1]
 
@@ -239,8 +241,8 @@ def heterogeneity(functions: PiecewiseLinear) -> Tensor:
     knots = _by_coordinate(functions.knots)
     away = spread.value(knots[None])
     away = (away - away.mean(0)).abs().amax(2)
-    parting = [(tail - tail.mean(0)).abs().amax((0, 1)) for tail in functions[2:]]
+    parting = [
+        (tail - tail.mean(0)).abs().amax((0, 1)) for tail in (functions.left, functions.right)
+    ]
     bound = torch.sqrt((away * away).sum(1)).amax(0)
     return torch.where(parting[0] + parting[1] > 0, torch.inf, bound)
-
-

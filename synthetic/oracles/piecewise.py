@@ -1,4 +1,4 @@
-r"""Oracles of problems whose derivatives are piecewise linear, one member or many beside each other.
+r"""Oracles of problems whose derivatives are piecewise linear, of one member or of many.
 
 The problem is separable, F(x) = Σ_j F_j(x_j), and in each coordinate, for client k,
 
@@ -14,6 +14,7 @@ replicates of each (outcomes of the noise, say), those of one member are neighbo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import torch
@@ -64,14 +65,13 @@ class PiecewiseParts:
         """How many members there are."""
         return self.plain.knots.shape[-1]
 
-    def changed(self, change: object) -> PiecewiseParts:
-        """Return parts with ``change`` applied to every tensor that has clients or members."""
-        assert callable(change)
+    def changed(self, change: Callable[[Tensor], Tensor]) -> PiecewiseParts:
+        """Return parts with ``change`` applied to every tensor."""
         done = {}
         for entry in fields(self):
             value = getattr(self, entry.name)
             if isinstance(value, PiecewiseLinear):
-                value = PiecewiseLinear(*map(change, value))
+                value = value.changed(change)
             elif isinstance(value, Tensor):
                 value = change(value)
             done[entry.name] = value
@@ -126,8 +126,8 @@ class PiecewiseOracles:
         of = at.parts
         if of.inner is None or at.inner_start is None:
             return x, lambda v: v
-        value = of.inner.integral(x) + at.inner_start
-        slope = of.inner.value(x)
+        slope, risen = of.inner.value_and_integral(x)
+        value = risen + at.inner_start
         if xi is not None:
             turned = of.wave * x[:, :1]
             moved = xi * (of.value_noise + of.gradient_noise / of.wave * torch.sin(turned))

@@ -10,13 +10,16 @@ which cancels nothing: each summand is what one piece adds on the way from k_1 t
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 
-class PiecewiseLinear(NamedTuple):
+@dataclass(frozen=True)
+class PiecewiseLinear:
     """Functions of one real variable, [..., replicates] of them.
 
     Attributes:
@@ -29,57 +32,75 @@ class PiecewiseLinear(NamedTuple):
     left: Tensor
     right: Tensor
 
-    def repeated(self, times: int) -> Self:
-        """Return every function ``times`` times, next to each other in the last axis."""
-        return type(self)(*(x.repeat_interleave(times, -1) for x in self))
+    def changed(self, change: Callable[[Tensor], Tensor]) -> PiecewiseLinear:
+        """Return the functions with ``change`` applied to each tensor."""
+        return PiecewiseLinear(*map(change, (self.knots, self.values, self.left, self.right)))
 
-    @property
+    @cached_property
     def widths(self) -> Tensor:
         """h_j, [..., knots − 1, replicates]."""
         return self.knots[..., 1:, :] - self.knots[..., :-1, :]
 
-    @property
+    @cached_property
     def slopes(self) -> Tensor:
         """s_j, [..., knots − 1, replicates]; 0 where two knots are one."""
-        widths = self.widths
         rises = self.values[..., 1:, :] - self.values[..., :-1, :]
-        return torch.where(widths > 0, rises / torch.where(widths > 0, widths, 1.0), 0.0)
+        return torch.where(self.widths > 0, rises / torch.where(self.widths > 0, self.widths, 1), 0)
+
+    @cached_property
+    def flat(self) -> bool:
+        """Whether no function has a tail that rises or falls."""
+        return not bool(self.left.any() or self.right.any())
 
     def value(self, x: Tensor) -> Tensor:
         """Return p(x), for x of [..., replicates]."""
-        beyond = x.unsqueeze(-2) - self.knots
-        inside = torch.minimum(torch.clamp(beyond[..., :-1, :], min=0.0), self.widths)
-        value = self.values[..., 0, :] + (self.slopes * inside).sum(-2)
-        value = value + self.left * torch.clamp(beyond[..., 0, :], max=0.0)
-        return value + self.right * torch.clamp(beyond[..., -1, :], min=0.0)
+        return self._value(*self._beside(x))
+
+    def value_and_integral(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return p(x) and ∫ p from k_1 to x."""
+        beyond, inside = self._beside(x)
+        after = torch.clamp(beyond[..., 1:, :], min=0.0)
+        risen = self.slopes * (0.5 * inside * inside + self.widths * after)
+        integral = self.values[..., 0, :] * beyond[..., 0, :] + risen.sum(-2)
+        if not self.flat:
+            before, last = torch.clamp(beyond[..., 0, :], max=0.0), after[..., -1, :]
+            integral = integral + 0.5 * (self.left * before * before + self.right * last * last)
+        return self._value(beyond, inside), integral
+
+    def integral(self, x: Tensor) -> Tensor:
+        """Return ∫ p from k_1 to x."""
+        return self.value_and_integral(x)[1]
 
     def slope(self, x: Tensor) -> Tensor:
         """Return p'(x); at a knot, the slope after it."""
         beyond = x.unsqueeze(-2) >= self.knots
         inside = (beyond[..., :-1, :] & ~beyond[..., 1:, :]).to(x.dtype)
         slope = (self.slopes * inside).sum(-2)
+        if self.flat:
+            return slope
         slope = slope + torch.where(beyond[..., 0, :], 0.0, self.left)
         return slope + torch.where(beyond[..., -1, :], self.right, 0.0)
 
-    def integral(self, x: Tensor) -> Tensor:
-        """Return ∫ p from k_1 to x."""
+    def _beside(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return x − k_j, [..., knots, replicates], and how far x is inside each piece."""
         beyond = x.unsqueeze(-2) - self.knots
-        inside = torch.minimum(torch.clamp(beyond[..., :-1, :], min=0.0), self.widths)
-        after = torch.clamp(beyond[..., 1:, :], min=0.0)
-        risen = self.slopes * (0.5 * inside * inside + self.widths * after)
-        before = torch.clamp(beyond[..., 0, :], max=0.0)
-        tails = self.left * before * before + self.right * after[..., -1, :] * after[..., -1, :]
-        return self.values[..., 0, :] * beyond[..., 0, :] + risen.sum(-2) + 0.5 * tails
+        return beyond, torch.minimum(torch.clamp(beyond[..., :-1, :], min=0.0), self.widths)
+
+    def _value(self, beyond: Tensor, inside: Tensor) -> Tensor:
+        value = self.values[..., 0, :] + (self.slopes * inside).sum(-2)
+        if self.flat:
+            return value
+        value = value + self.left * torch.clamp(beyond[..., 0, :], max=0.0)
+        return value + self.right * torch.clamp(beyond[..., -1, :], min=0.0)
 
     @property
     def steepest(self) -> Tensor:
-        """sup |p'|, [..., replicates]."""
-        return torch.maximum(
-            self.slopes.abs().amax(-2), torch.maximum(self.left.abs(), self.right.abs())
-        )
+        """Sup |p'|, [..., replicates]."""
+        tails = torch.maximum(self.left.abs(), self.right.abs())
+        return torch.maximum(self.slopes.abs().amax(-2), tails)
 
     @property
     def largest(self) -> Tensor:
-        """sup |p|, [..., replicates]; infinite where a tail is not flat."""
+        """Sup |p|, [..., replicates]; infinite where a tail is not flat."""
         flat = (self.left == 0) & (self.right == 0)
         return torch.where(flat, self.values.abs().amax(-2), torch.inf)

@@ -14,8 +14,11 @@ clients and coordinates (for gradients, root sums of squares over the coordinate
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -38,9 +41,9 @@ class PiecewiseProblem(CompositionProblem):
     """Base of the piecewise families; a subclass gives ``parts``, whose start is 0."""
 
     @property
+    @abstractmethod
     def parts(self) -> PiecewiseParts:
         """The numbers, as tensors of one member."""
-        raise NotImplementedError
 
     @property
     def inside(self) -> bool:
@@ -63,8 +66,29 @@ class PiecewiseProblem(CompositionProblem):
     @cached_property
     def constants(self) -> Mapping[str, float]:
         """The constants as derived above."""
-        numbers = constants_of(self.parts, self.shape)
+        numbers = constants_of_oracles(self.parts) | constants_of_objective(self.shape)
         return {role: float(x[0]) for role, x in numbers.items() if np.isfinite(float(x[0]))}
+
+    def without_client(self, client: int) -> Self | None:
+        """Return the member without one of its clients (None: there is one only)."""
+        if self.clients == 1:
+            return None
+        fewer = {name: v[:client] + v[client + 1 :] for name, v in self._nested().items()}
+        return replace(self, clients=self.clients - 1, **fewer)  # type: ignore[type-var]
+
+    def without_coordinate(self, coordinate: int) -> Self | None:
+        """Return the member without one of its coordinates (None: there is one only)."""
+        if self.dim == 1:
+            return None
+        fewer = {
+            name: tuple(row[:coordinate] + row[coordinate + 1 :] for row in v)
+            for name, v in self._nested().items()
+        }
+        return replace(self, dim=self.dim - 1, **fewer)  # type: ignore[type-var]
+
+    def _nested(self) -> dict[str, tuple[tuple[Any, ...], ...]]:
+        """Return the parameters that have an entry for each client and coordinate."""
+        return {name: v for name, v in self.values().items() if isinstance(v, tuple) and v}
 
     def start(self) -> np.ndarray:
         """Return 0."""
@@ -77,21 +101,22 @@ class PiecewiseProblem(CompositionProblem):
         return PiecewiseOracles(self.parts, dtype, device, clients or range(self.clients))
 
 
-def constants_of(parts: PiecewiseParts, shape: Shape) -> dict[str, Tensor]:
-    """Return every constant of every member, role → [members]; infinite where there is none.
+def constants_of_objective(shape: Shape) -> dict[str, Tensor]:
+    """Return the constants of F, role → [members]; what is not convex has no modulus."""
+    return {
+        "objective_smoothness": shape.smoothness,
+        "strong_convexity": torch.where(shape.modulus < 0, torch.inf, shape.modulus),
+    }
 
-    A member that is not convex has no modulus of strong convexity.
-    """
+
+def constants_of_oracles(parts: PiecewiseParts) -> dict[str, Tensor]:
+    """Return the oracles' constants, role → [members]; infinite where there is none."""
     coin = float(np.abs(coin_mean(1, parts.rare)[0]).max())
     plain, noise = _over_coordinates(parts.plain.largest), parts.plain_noise
     steepest = parts.plain.steepest.amax((0, 1))
     apart = heterogeneity(parts.plain)
-    of_objective = {
-        "objective_smoothness": shape.smoothness,
-        "strong_convexity": torch.where(shape.modulus < 0, torch.inf, shape.modulus),
-    }
     if parts.inner is None or parts.outer is None:
-        return of_objective | {
+        return {
             "field_smoothness": steepest,
             "field_gradient_bound": plain + coin * noise,
             "field_gradient_noise": noise,
@@ -100,7 +125,7 @@ def constants_of(parts: PiecewiseParts, shape: Shape) -> dict[str, Tensor]:
     a, kappa = parts.gradient_noise, parts.wave
     slope, bend = parts.inner.largest.amax((0, 1)), parts.inner.steepest.amax((0, 1))
     outer, curve = _over_coordinates(parts.outer.largest), parts.outer.steepest.amax((0, 1))
-    return of_objective | {
+    return {
         "inner_gradient_bound": slope + a * coin,
         "inner_smoothness": bend + a * kappa * coin,
         "inner_mean_smoothness": bend,
@@ -152,7 +177,7 @@ def curves_of(curves: Curves, linear_tails: bool = False) -> PiecewiseLinear:
     if not linear_tails:
         return function
     slopes = function.slopes
-    return function._replace(left=slopes[..., 0, :], right=slopes[..., -1, :])
+    return PiecewiseLinear(knots, values, slopes[..., 0, :], slopes[..., -1, :])
 
 
 def _padded(curve: Curve, count: int, linear_tails: bool) -> list[tuple[float, float]]:

@@ -1,13 +1,14 @@
 r"""Any composition whose derivatives are piecewise linear: the family that a search looks through.
 
 **Objective.** F(x) = (1/K) Σ_k [h_k(x) + g_k(f_k(x))], or (1/K) Σ_k [h_k(x) + g_k((1/K) Σ_j
-f_j(x))] with ``inside``. h_k', f_k' and g_k' are piecewise linear in each coordinate, given by points
-(x, value), and constant beyond the outermost; h_k(0) = g_k(0) = 0 and f_k(0) is an offset. The
-start is 0: another start is another place of the knots. Nothing is built in: clients may curve
-against each other, bend anywhere and differ in any way.
+f_j(x))] with ``averaged_inside``. h_k', f_k' and g_k' are piecewise linear in each coordinate,
+given by points (x, value), and constant beyond the outermost; h_k(0) = g_k(0) = 0 and f_k(0) is an
+offset. The start is 0: another start is another place of the knots. Nothing is built in: clients
+may curve against each other, bend anywhere and differ in any way.
 
 **Noise**: coins of mean 0 and variance 1, the rarer side with probability ``rare``;
-f_k(x; ξ) = f_k(x) + ξ(v + (a/κ) sin κx_1) e, g_k(y; ζ) = g_k(y) + σζy_1, h_k(x; ξ) = h_k(x) + σ_h ξx_1.
+f_k(x; ξ) = f_k(x) + ξ(v + (a/κ) sin κx_1) e, g_k(y; ζ) = g_k(y) + σζy_1 and
+h_k(x; ξ) = h_k(x) + σ_h ξx_1.
 
 **Constants and optimum**: ``synthetic.pieces.piecewise_problem``, with inf F found cell by cell.
 """
@@ -15,6 +16,7 @@ f_k(x; ξ) = f_k(x) + ξ(v + (a/κ) sin κx_1) e, g_k(y; ζ) = g_k(y) + σζy_1,
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 import torch
 
@@ -131,5 +133,5 @@ def check_curves(member: PiecewiseProblem, names: tuple[str, ...]) -> None:
             name, f"curves of {member.clients} clients with {member.dim} coordinates each", fits
         )
         for curve in (curve for row in curves for curve in row):
-            ascends = all(a[0] < b[0] for a, b in zip(curve, curve[1:], strict=False))
+            ascends = all(a[0] < b[0] for a, b in pairwise(curve))
             member.require(name, "points (x, value) whose x ascend", len(curve) > 0 and ascends)

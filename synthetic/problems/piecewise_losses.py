@@ -5,8 +5,8 @@ given by points (x, value). Beyond the outermost it is constant (gradients are b
 with the slope of its last piece (``tails="linear"``: strongly convex losses, quadratics).
 F_k(0) = 0, and the start is 0: another start is another place of the knots.
 
-**Noise**: ∇F_k(x; ξ) = ∇F_k(x) + σξe with a coin ξ of mean 0 and variance 1, the rarer side of which
-has probability ``rare``.
+**Noise**: ∇F_k(x; ξ) = ∇F_k(x) + σξe with a coin ξ of mean 0 and variance 1, whose rarer side has
+probability ``rare``.
 
 **Constants and optimum**: ``synthetic.pieces.piecewise_problem``, with inf F found cell by cell.
 """

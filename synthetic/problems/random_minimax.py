@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -78,7 +78,7 @@ class RandomMinimax(BilevelProblem):
     partition: NonNegativeInt = 0
 
     notation = {"lambda_": "regulariser", "m": "clients"}
-    gradient_noise = 0.0
+    gradient_noise: ClassVar[float] = 0.0
     """The oracles are exact."""
 
     @classmethod

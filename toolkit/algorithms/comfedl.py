@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithm import Algorithm, Context, algorithm, descended
 from toolkit.oracles import Composition
 from toolkit.parameters import Positive, PositiveInt, Share
 
@@ -93,7 +92,7 @@ class ComFedL(Algorithm):
             _, pullback = oracles.inner(state.w, ctx.draw(inner_law, "xi-jacobian"))
         outer_law = oracles.outer_law(self.outer_batch) if self.branch == "general" else None
         u = pullback(oracles.outer_grad(y, ctx.draw(outer_law, "zeta")))
-        w = torch.sub(state.w, u, alpha=self.step_size)  # one pass over memory, not two
+        w = descended(state.w, u, self.step_size)
         ctx.mark("y", y)
         ctx.mark("u", u)
         ctx.mark("w", w)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithm import Algorithm, Context, algorithm, descended
 from toolkit.draws import Indices, Subset, Uniforms
 from toolkit.oracles import Losses
 from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
@@ -93,7 +93,7 @@ class DRFL(Algorithm):
         """One local step; the last of a round is followed by the server's two updates."""
         first = ctx.t - ctx.t % self.local_steps
         xi = ctx.draw(oracles.field_law(self.batch), "xi")
-        w = torch.sub(state.w, oracles.field_grad(state.w, xi), alpha=self.step_size)
+        w = descended(state.w, oracles.field_grad(state.w, xi), self.step_size)
         ctx.mark("w", w)
         at = ctx.server_draw(Indices((self.local_steps,), 1), "snapshot", since=first)
         snapshot = torch.where(at[None] == ctx.t - first, w, state.snapshot)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithm import Algorithm, Context, algorithm, descended
 from toolkit.oracles import GradientField
 from toolkit.parameters import Positive, PositiveInt, Share
 
@@ -77,7 +76,7 @@ class FedAvg(Algorithm):
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
         xi = ctx.draw(oracles.field_law(self.batch), "xi")
         u = oracles.field_grad(state.w, xi)
-        w = torch.sub(state.w, u, alpha=self.step_size)  # one pass over memory, not two
+        w = descended(state.w, u, self.step_size)
         ctx.mark("u", u)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps == 0:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithm import Algorithm, Context, algorithm, descended
 from toolkit.oracles import Losses
 from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
 
@@ -83,7 +82,7 @@ class QFedAvg(Algorithm):
         """One local step; the last of a round is followed by the weighted one."""
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=ctx.t - ctx.t % self.local_steps)
         xi = ctx.draw(oracles.field_law(self.batch), "xi")
-        w = torch.sub(state.w, oracles.field_grad(state.w, xi), alpha=self.step_size)
+        w = descended(state.w, oracles.field_grad(state.w, xi), self.step_size)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps:
             return State(w, state.anchor)

@@ -57,7 +57,7 @@ def _broken(
     from sympy.logic.boolalg import Boolean
 
     try:
-        relation = _relation(assumption.relation, notation.key)
+        relation = relation_of(assumption.relation, notation.key)
     except TypeError:  # 0 < η < 1, say, asks for the truth of its first half: numbers have one
         return _broken_in_numbers(assumption, notation, roles)
     if isinstance(relation, bool):
@@ -89,7 +89,8 @@ def _broken(
 
 
 @lru_cache(maxsize=4096)
-def _relation(relation: Any, key: Key) -> Any:
+def relation_of(relation: Any, key: Key) -> Any:
+    """Return a relation as sympy, in letters of which nothing is known; made once."""
     return relation(Letters(Notation.of(key), bare=True))
 
 

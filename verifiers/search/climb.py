@@ -1,0 +1,93 @@
+"""One climb: CMA-ES from one start, in one structure, for a fixed number of evaluations."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+ENOUGH = 1.0 + 1e-7
+"""A ratio that counts as a violation, to be confirmed by a judge."""
+PATIENCE = 12
+"""Generations without gain after which a climb ends."""
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """What a climb came to.
+
+    Attributes:
+        ratio: the largest left / right.
+        at: where, [size].
+        evaluations: candidates that were looked at.
+    """
+
+    ratio: float
+    at: np.ndarray
+    evaluations: int
+
+
+def climb(
+    ratios: Callable[[np.ndarray], np.ndarray],
+    size: int,
+    *,
+    population: int,
+    generations: int,
+    seed: int,
+    start: np.ndarray | None = None,
+) -> Climbed:
+    """Maximise ``ratios`` ([size, candidates] → [candidates]) and return the best that was met.
+
+    Stops at the first ratio of ``ENOUGH``: a violation is made small afterwards, not large.
+
+    Args:
+        start: where to start, narrowly (None: anywhere around 0, after a look at random points).
+    """
+    import cma
+
+    random = np.random.default_rng(seed)
+    evaluations, best, at = 0, -np.inf, np.zeros(max(size, 1))
+
+    def looked_at(points: np.ndarray) -> np.ndarray:
+        nonlocal evaluations, best, at
+        values = ratios(points[:size])
+        evaluations += points.shape[1]
+        first = int(np.argmax(values))
+        if values[first] > best:
+            best, at = float(values[first]), points[:, first].copy()
+        return values
+
+    begin = np.zeros(max(size, 1)) if start is None else start
+    if start is None:
+        wide = random.standard_normal((max(size, 1), population)) * random.choice([0.5, 1.0, 2.0])
+        looked_at(np.concatenate([begin[:, None], wide], 1)[:, :population])
+        begin = at
+    if size == 0 or best >= ENOUGH:
+        return Climbed(best, at[:size], evaluations)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        options = {"popsize": population, "seed": seed + 1, "verbose": -9, "verb_log": 0}
+        if size == 1:  # the optimiser wants two variables; the second is ignored
+            begin = np.concatenate([begin[:1], [0.0]])
+        evolution = cma.CMAEvolutionStrategy(begin, 0.1 if start is not None else 0.5, options)
+        waited = 0
+        for _ in range(generations):
+            points = np.array(evolution.ask()).T
+            before = best
+            values = looked_at(points)
+            if best >= ENOUGH or evolution.stop():
+                break
+            evolution.tell(list(points.T), (-_compressed(values)).tolist())
+            waited = 0 if best > before + 1e-4 * abs(before) else waited + 1
+            if waited >= PATIENCE:
+                break
+    return Climbed(best, at[:size], evaluations)
+
+
+def _compressed(values: np.ndarray) -> np.ndarray:
+    """Return the logarithms of ratios, and what is below 0 as it is: far below all of those."""
+    safe = np.log10(np.maximum(values, 1e-30))
+    compressed: np.ndarray = np.where(values > 0, safe, -40.0 + np.maximum(values, -1e6))
+    return compressed

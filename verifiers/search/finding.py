@@ -1,0 +1,61 @@
+"""What a search came to for one form of a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+NOTHING, CANDIDATE, CONFIRMED, VERIFIED = "nothing found", "candidate", "confirmed", "verified"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The largest left / right that was met, and what became of a violation.
+
+    Attributes:
+        claim, form: what was searched ("sibling: …" is a control).
+        status: "verified" (both sides enclosed apart in ball arithmetic), "confirmed" (refuted by
+            the judge of ``verify``, exactly or at its level), "candidate" (a ratio above 1 that no
+            judge confirmed), "nothing found", or "not searched".
+        ratio: the largest left / right met.
+        case: where: the case's parameters, as results.json holds them; shrunk if it is confirmed.
+        label: the case in words.
+        lhs, rhs: both sides on it, as the judge measured them.
+        evidence: the judge's.
+        reason: what the judge said, or why nothing was searched.
+        evaluations: candidates that were looked at.
+        climbs: how many climbs.
+        seconds: of work, on one core each.
+        row: the judge's row of the case.
+    """
+
+    claim: str
+    form: str
+    status: str
+    ratio: float | None = None
+    case: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+    lhs: Mapping[str, Any] | None = None
+    rhs: float | None = None
+    evidence: str | None = None
+    reason: str = ""
+    evaluations: int = 0
+    climbs: int = 0
+    seconds: float = 0.0
+
+    @property
+    def found(self) -> bool:
+        """Whether a violation was confirmed."""
+        return self.status in (CONFIRMED, VERIFIED)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is of a false sibling."""
+        return self.form.startswith("sibling")
+
+
+def power(findings: list[Finding], claim: str) -> tuple[int, int]:
+    """Return how many of a claim's false siblings the search refuted, and how many there are."""
+    controls = [f for f in findings if f.claim == claim and f.is_control and f.ratio is not None]
+    return sum(f.found for f in controls), len(controls)

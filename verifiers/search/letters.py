@@ -1,0 +1,153 @@
+"""Right sides and assumptions of many candidates at once, in doubles.
+
+The judge evaluates both at 30 digits for one case. A search asks for thousands a second, so an
+expression is compiled once and given arrays, a number for each candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from toolkit.cases import Assumption
+from toolkit.constants import Letters, Notation
+from verifiers.judges.assumed import relation_of
+from verifiers.judges.bounds import split_right
+
+Roles = Mapping[str, Any]
+"""Role → a number for each candidate, [candidates], or one for all."""
+
+
+class LackingError(Exception):
+    """A role for which candidates have no number."""
+
+
+def right_sides(right: Any, notation: Notation, roles: Roles) -> tuple[Any, dict[str, Any]]:
+    """Return the constant part of a right side and its coefficients, [candidates] each."""
+    constant, factors = split_right(right, notation)
+    return (
+        _evaluated(constant, notation, roles),
+        {name: _evaluated(factor, notation, roles) for name, factor in factors.items()},
+    )
+
+
+def roles_in(right: Any, notation: Notation) -> set[str]:
+    """Return the roles that stand in a right side."""
+    constant, factors = split_right(right, notation)
+    symbols = set().union(*(_compiled(x)[0] for x in (constant, *factors.values())))
+    return {notation[symbol.name] for symbol in symbols}
+
+
+def violation(assumptions: Sequence[Assumption], notation: Notation, roles: Roles) -> np.ndarray:
+    """Return how far each candidate is from meeting every relation: 0 where all hold.
+
+    The distance of a ≤ b is (a − b)/(|a| + |b|), so that a search can walk towards 0.
+    """
+    count = max((np.size(x) for x in roles.values()), default=1)
+    total = np.zeros(count)
+    for assumption in assumptions:
+        for role in assumption.roles:
+            if role not in roles:
+                raise LackingError(role)
+        if assumption.relation is not None:
+            total = total + _distance(assumption.relation, notation, roles, count)
+    return total
+
+
+def letters_of(assumptions: Sequence[Assumption], notation: Notation) -> set[str]:
+    """Return the roles that stand in some relation."""
+    roles: set[str] = set()
+    for assumption in assumptions:
+        if assumption.relation is not None:
+            asked = _Asked(notation)
+            with suppress(TypeError):  # it compares by hand: those asked for until then count
+                assumption.relation(asked)
+            roles |= {notation[letter] for letter in asked.used}
+    return roles
+
+
+class _Asked(Letters):
+    """The letters, which remember what was asked for."""
+
+    def __init__(self, notation: Mapping[str, str]) -> None:
+        super().__init__(notation, bare=True)
+
+
+def _distance(relation: Any, notation: Notation, roles: Roles, count: int) -> np.ndarray:
+    try:
+        stated = relation_of(relation, notation.key)
+    except TypeError:  # 0 < η < 1, say, asks for a truth: one candidate after another
+        return _one_by_one(relation, notation, roles, count)
+    return np.broadcast_to(_broken(stated, notation, roles), count).astype(float)
+
+
+def _broken(stated: Any, notation: Notation, roles: Roles) -> Any:
+    """Return the distance from a relation, by its structure of and, or and not."""
+    import sympy
+    from sympy.core.relational import Equality, Relational, StrictGreaterThan, StrictLessThan
+
+    if isinstance(stated, bool) or stated in (sympy.true, sympy.false):
+        return 0.0 if stated else 1.0
+    if isinstance(stated, sympy.And):
+        return sum(_broken(part, notation, roles) for part in stated.args)
+    if isinstance(stated, sympy.Or):
+        return np.minimum.reduce([_broken(part, notation, roles) for part in stated.args])
+    if isinstance(stated, sympy.Not):
+        return _broken(stated.args[0].negated, notation, roles)
+    if not isinstance(stated, Relational):
+        raise LackingError(str(stated))
+    left, right = (np.asarray(_evaluated(side, notation, roles), float) for side in stated.args)
+    size = np.abs(left) + np.abs(right)
+    apart = (left - right) / np.where(size > 0, size, 1.0)
+    if isinstance(stated, Equality):
+        return np.abs(apart)
+    if stated.rel_op in (">", ">="):
+        apart = -apart
+    strict = isinstance(stated, StrictLessThan | StrictGreaterThan)
+    bad = (apart >= 0) if strict else (apart > 0)
+    return np.where(np.isnan(apart), 1.0, np.where(bad, np.maximum(apart, 1e-12), 0.0))
+
+
+def _one_by_one(relation: Any, notation: Notation, roles: Roles, count: int) -> np.ndarray:
+    values = {role: np.broadcast_to(x, count) for role, x in roles.items()}
+    return np.array([
+        0.0 if relation(_Numbers(notation, values, number)) else 1.0 for number in range(count)
+    ])  # fmt: skip
+
+
+class _Numbers:
+    """One candidate's letters as numbers."""
+
+    def __init__(self, notation: Notation, roles: Mapping[str, np.ndarray], number: int) -> None:
+        self._notation, self._roles, self._number = notation, roles, number
+
+    def __getattr__(self, letter: str) -> float:
+        role = self._notation.get(letter, letter)
+        if role not in self._roles:
+            raise LackingError(role)
+        return float(self._roles[role][self._number])
+
+
+def _evaluated(expression: Any, notation: Notation, roles: Roles) -> Any:
+    symbols, compiled = _compiled(expression)
+    arguments = []
+    for symbol in symbols:
+        role = notation[symbol.name]
+        if role not in roles:
+            raise LackingError(role)
+        arguments.append(roles[role])
+    with np.errstate(all="ignore"):
+        return compiled(*arguments)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(expression: Any) -> tuple[list[Any], Callable[..., Any]]:
+    import sympy
+
+    expression = sympy.sympify(expression)
+    symbols = sorted(expression.free_symbols, key=str)
+    return symbols, sympy.lambdify(symbols, expression, "numpy")

@@ -1,0 +1,88 @@
+"""How near a claim's form comes to being broken on one case: left / right, in doubles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from toolkit.cases import Case
+from toolkit.draws import TooManyAtoms
+from toolkit.errors import DriftproofError
+from toolkit.federation import Outcome, run, run_exactly, sampled_context
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim, Form
+from verifiers.claim_types.comparison import ComparisonClaim
+from verifiers.judges import bounds
+from verifiers.search.generic import ratio
+
+ATOMS = 1024
+"""Outcomes that are enumerated; beyond them 64 replicates are sampled."""
+OUTSIDE = -1.0
+"""The score of a case on which the form says nothing."""
+
+
+def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
+    """Return the largest left / right on a case; ``OUTSIDE`` if it breaks an assumption.
+
+    Of an identity, 1 more than its relative error in units of what counts as equal, so that a
+    score above 1 is a violation, whatever the statement.
+    """
+    try:
+        if bounds.unmet(claim, case, form) is not None:
+            return OUTSIDE
+        if isinstance(claim, ComparisonClaim):
+            return _compared(claim, form, case)
+        if isinstance(claim, BoundClaim):
+            return _bound(claim, form, case, seed)
+    except DriftproofError:
+        return OUTSIDE  # the case has no such constant, or no number on the right side
+    return OUTSIDE
+
+
+def _compared(claim: ComparisonClaim[Any], form: Form, case: Case) -> float:
+    worst = 0.0
+    for c in claim.compared(case, form.right):
+        if c.unmeasured:
+            continue
+        if claim.kind == "bound":
+            worst = max(worst, float(ratio(np.array([[c.low]]), np.array([[c.value]]))[0]))
+        elif c.slack:
+            worst = max(worst, c.apart / c.slack)
+        elif c.apart:
+            worst = np.inf
+    return worst
+
+
+def _bound(claim: BoundClaim, form: Form, case: Case, seed: int) -> float:
+    if bounds.lacking_constants(claim, case, form.right):
+        return OUTSIDE
+    right = bounds.right_side(claim, case, form.right)[1]
+    outcome, chances = measured(claim, form, case, seed)
+    radius = case.problem.radius
+    if radius is not None and outcome.reach > radius:
+        return OUTSIDE
+    if not outcome.taken.shape[1]:
+        return 0.0
+    means = outcome.taken @ chances
+    factors = bounds.coefficients(claim, case, form.right)
+    rights = np.full(means.shape[1], right)
+    for place, name in enumerate(outcome.names):
+        rights = rights + factors.get(name, 0.0) * means[1 + place]
+    return float(ratio(means[0][:, None], rights[:, None])[0])
+
+
+def measured(
+    claim: BoundClaim, form: Form, case: Case, seed: int
+) -> tuple[Outcome, np.ndarray]:  # fmt: skip
+    """Return a run's outcome and the weights of its replicates: exact where that is cheap."""
+    left = form.left or claim.left
+    assert left is not None
+    try:
+        outcome = run_exactly(
+            case.problem, case.algorithm, rounds=case.rounds, left=left, limit=ATOMS
+        )
+    except TooManyAtoms:
+        context = sampled_context(case.problem, (str(seed), "search", case.key))
+        outcome = run(case.problem, case.algorithm, context, rounds=case.rounds, left=left)
+    return outcome, outcome.weights

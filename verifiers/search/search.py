@@ -1,0 +1,207 @@
+"""Searches a claim's forms for counterexamples: which climbs, for how long, and what they found.
+
+A search is a job: it asks for units of work and is sent their results, in order, so that the
+scheduler spreads it, the ledger keeps what was done and ``--resume`` goes on. With a number of
+climbs instead of seconds, what it finds depends on its seed alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from synthetic.problems.piecewise_composition import PiecewiseComposition
+from synthetic.problems.piecewise_losses import PiecewiseLosses
+from toolkit.ledger import Ledger
+from toolkit.readings import ByProof, Undecided
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim
+from verifiers.claim_types.comparison import ComparisonClaim
+from verifiers.running.jobs import Source
+from verifiers.running.scheduler import Result, Unit, Units, run_jobs
+from verifiers.search.climb import ENOUGH
+from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
+from verifiers.search.shipped import movable
+from verifiers.search.structure import MOST_STEPS, NOISES, STEPS_AT_FIRST, Choices, Structure
+from verifiers.search.units import Climb, Confirmation, loaded
+
+TOGETHER = 2
+"""Climbs that a search asks for at once, however many workers there are."""
+REPEAT = 0.5
+"""How often a later climb takes the best structure with something changed."""
+NOT_SEARCHED = "not searched"
+GROWTH = 1.25
+"""By how much the longest run grows with each pair of climbs."""
+Job = Generator[Sequence[Unit], list[Result], Finding]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a search of one form may take.
+
+    Attributes:
+        seconds: of work on one core.
+        climbs: instead of that, how many climbs (None: as many as the seconds allow).
+        seed: of every draw.
+        warm: whether climbs start from the claim's own cases.
+        controls: whether the claim's false siblings are searched too.
+    """
+
+    seconds: float = 30.0
+    climbs: int | None = None
+    seed: int = 0
+    warm: bool = False
+    controls: bool = True
+
+
+def falsify(
+    sources: Sequence[Source],
+    effort: Effort,
+    *,
+    workers: int = 1,
+    ledger: Ledger | None = None,
+    resume: bool = False,
+    started: Callable[[int], None] = lambda total: None,
+    ended: Callable[[str], None] = lambda claim: None,
+) -> list[Finding]:
+    """Search claims and return a finding for each of their forms.
+
+    Args:
+        started: called with the number of forms.
+        ended: called with the claim's name when the search of one of its forms ends.
+    """
+    jobs: list[Job] = []
+    owner: list[str] = []
+    for source in sources:
+        claim = loaded(source)
+        for number, form in enumerate(claim.forms):
+            if form.form != "sibling" or effort.controls:
+                jobs.append(_search(source, claim, number, effort))
+                owner.append(claim.name)
+    started(len(jobs))
+    units = Units(ledger, resume=resume)
+    findings: list[Finding] = run_jobs(
+        jobs, units, workers=max(1, min(workers, TOGETHER * len(jobs))),
+        done=lambda number: ended(owner[number]),
+    )  # fmt: skip
+    return findings
+
+
+def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> Job:
+    """Climb until the budget is spent or a judge has confirmed a violation."""
+    form = claim.forms[number]
+    nothing = Finding(claim.name, form.key, NOT_SEARCHED)
+    spaces = [] if isinstance(form.right, ByProof | Undecided) else choices(claim, effort.warm)
+    if not spaces:
+        yield []
+        return replace(nothing, reason=_why_not(claim, form.right))
+    name = f"{effort.seed}\0{claim.name}\0{form.key}".encode()
+    random = np.random.default_rng(int.from_bytes(hashlib.blake2b(name).digest()[:8], "little"))
+    best: tuple[float, str] = (-np.inf, "")
+    leaders: dict[int, tuple[float, Structure]] = {}
+    seconds, climbs, evaluations, longest = 0.0, 0, 0, float(STEPS_AT_FIRST)
+    candidate: dict[str, Any] | None = None
+    useless: dict[int, str] = {}
+    while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
+        open_spaces = [k for k in range(len(spaces)) if k not in useless]
+        if not open_spaces:
+            return replace(nothing, reason=next(iter(useless.values())))
+        chosen = [open_spaces[(climbs + k) % len(open_spaces)] for k in range(TOGETHER)]
+        wanted = []
+        for k in chosen:
+            draw, most = spaces[k].choices, min(int(longest), MOST_STEPS)
+            again = k in leaders and random.random() < REPEAT
+            structure = (
+                draw.changed(leaders[k][1], random, most) if again else draw.draw(random, most)
+            )
+            wanted.append(Climb(
+                source, number, structure, int(random.choice(spaces[k].templates)),
+                int(random.integers(2**31)), effort.warm,
+            ))  # fmt: skip
+        results = yield wanted
+        climbs, longest = climbs + TOGETHER, longest * GROWTH
+        for k, unit, (blob, took) in zip(chosen, wanted, results, strict=True):
+            result = json.loads(blob)
+            seconds += took
+            if result["ratio"] is None:
+                if k not in leaders:
+                    useless[k] = result["why"]
+                continue
+            evaluations += result["evaluations"]
+            if result["ratio"] > leaders.get(k, (-np.inf,))[0]:
+                leaders[k] = result["ratio"], unit.structure
+            if best[0] < result["ratio"] < ENOUGH:
+                best = result["ratio"], result["label"]
+            if result["ratio"] >= ENOUGH:
+                fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
+                check = Confirmation(**fields, at=tuple(result["at"]))
+                ((blob, took),) = yield [check]
+                told = json.loads(blob)
+                seconds += took
+                told |= {"evaluations": evaluations, "climbs": climbs, "seconds": seconds}
+                if told["status"] in (CONFIRMED, VERIFIED):
+                    return replace(nothing, **told)
+                candidate = told
+                leaders.pop(k, None)  # what no judge confirms leads nowhere
+    if candidate is not None and candidate["status"] == CANDIDATE and best[0] < 0:
+        return replace(nothing, **candidate)
+    ratio, label = best
+    return replace(
+        nothing, status=NOTHING, ratio=max(ratio, 0.0), label=label, evaluations=evaluations,
+        climbs=climbs, seconds=seconds,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Space:
+    """Where climbs take place: a family's structures, and the cases whose types they take."""
+
+    choices: Choices
+    templates: tuple[int, ...]
+
+
+def choices(claim: Claim[Any], warm: bool = False) -> list[Space]:
+    """Return the spaces of a claim: piecewise families if its oracles are theirs, then its own."""
+    if not isinstance(claim, BoundClaim | ComparisonClaim):
+        return []
+    cases = claim.cases_for("full")
+    by_type: dict[tuple[type, type], list[int]] = {}
+    for number, case in enumerate(cases):
+        by_type.setdefault((type(case.problem), type(case.algorithm)), []).append(number)
+    spaces, seen = [], set()
+    if isinstance(claim, BoundClaim) and not warm:
+        for numbers in by_type.values():
+            case = cases[numbers[0]]
+            algorithm, inside = case.algorithm, bool(getattr(case.problem, "inside", False))
+            family = _GENERIC.get(algorithm.needs) if algorithm is not None else None
+            if family is None or (type(algorithm), inside) in seen:
+                continue
+            seen.add((type(algorithm), inside))
+            noises = NOISES if family == PiecewiseComposition.leaf_name else ("plain_noise",)
+            fixed = (("averaged_inside", inside),)
+            spaces.append(Space(Choices(family, algorithm, noises, fixed=fixed), (numbers[0],)))
+    for numbers in by_type.values():
+        case = cases[numbers[0]]
+        own = Choices(case.problem.leaf_name, case.algorithm, moved=movable(case.problem))
+        spaces.append(Space(own, tuple(numbers)))
+    return spaces
+
+
+_GENERIC = {
+    "composition": PiecewiseComposition.leaf_name,
+    "field": PiecewiseLosses.leaf_name,
+}
+"""The family whose members are nobody's construction, by the oracles that an algorithm asks for."""
+
+
+def _why_not(claim: Claim[Any], right: Any) -> str:
+    if isinstance(right, ByProof):
+        return "decided by algebra"
+    if isinstance(right, Undecided):
+        return "a reading that nothing decides"
+    return f"a {claim.way} is not searched: driftproof verify judges it"

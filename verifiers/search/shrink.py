@@ -1,0 +1,221 @@
+"""Makes a counterexample small: few clients, coordinates, rounds and knots, and round numbers.
+
+Greedy: a change is kept if the case still breaks the form by enough. Counts come first, since
+they make all else cheaper; numbers are rounded last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from toolkit.cases import Case
+from toolkit.errors import DriftproofError
+from toolkit.parameters import constraints
+
+ATTEMPTS = 500
+"""Changes that are tried, at most."""
+DIGITS = (1, 2, 3)
+
+
+def shrunk(case: Case, breaks: Callable[[Case], bool], attempts: int = ATTEMPTS) -> Case:
+    """Return a case as simple as was found that still ``breaks``."""
+    left = attempts
+    changed = True
+    while changed and left > 0:
+        changed = False
+        for step in (_counts, _plainer, _rounder):
+            for simpler in list(step(case)):
+                tried = simpler(case)
+                if tried is None or tried == case:
+                    continue
+                left -= 1
+                if left <= 0:
+                    break
+                if breaks(tried):
+                    case, changed = tried, True
+    return case
+
+
+Change = Callable[[Case], Case | None]
+"""What may make a case simpler; None where it does not fit any more."""
+
+
+def _counts(case: Case) -> Iterator[Change]:
+    """Fewer rounds, clients, coordinates, local steps, and smaller whole numbers."""
+    for rounds in sorted({1, 2, case.rounds // 4, case.rounds // 2, case.rounds - 1}):
+        if 1 <= rounds < case.rounds:
+            yield partial(_with_rounds, rounds=rounds)
+    if hasattr(case.problem, "without_client"):
+        for client in reversed(range(case.problem.clients)):
+            yield partial(_without, what="client", number=client)
+        for coordinate in reversed(range(case.problem.dim)):
+            yield partial(_without, what="coordinate", number=coordinate)
+    for part, of in _parts(case):
+        ranges = constraints(type(of))
+        for name, value in of.values().items():
+            whole = isinstance(value, int) and not isinstance(value, bool) and name in ranges
+            if whole and ranges[name].integer:
+                low = int(max(ranges[name].low, 0))
+                for fewer in sorted({low, 1, value // 2, value - 1}):
+                    if low <= fewer < value:
+                        yield partial(_smaller, part=part, name=name, value=fewer)
+
+
+def _plainer(case: Case) -> Iterator[Change]:
+    """Defaults, zeros and ones in the place of numbers; fewer knots."""
+    for part, of in _parts(case):
+        defaults = {f.name: f.default for f in fields(of)}
+        for name, value in of.values().items():
+            plainest = [defaults[name], *([0.0, 1.0] if isinstance(value, float) else [])]
+            for place, plain in enumerate(plainest):
+                yield partial(
+                    _plain, part=part, name=name, value=plain, before=plainest[: place + 1]
+                )
+            for path in _curves(value):
+                for knot in range(len(_at(value, path))):
+                    yield partial(_without_knot, name=name, path=path, knot=knot)
+
+
+def _rounder(case: Case) -> Iterator[Change]:
+    """Fewer digits: of all numbers of a parameter, then of each."""
+    for part, of in _parts(case):
+        for name, value in of.values().items():
+            for digits in DIGITS:
+                yield partial(_round, part=part, name=name, digits=digits, path=None)
+            if isinstance(value, tuple):
+                for path in _leaves(value):
+                    for digits in (0, *DIGITS):
+                        yield partial(_round, part=part, name=name, digits=digits, path=path)
+
+
+def _parts(case: Case) -> list[tuple[str, Any]]:
+    """Return what has parameters: the problem, and the algorithm if there is one."""
+    parts = [("problem", case.problem), ("algorithm", case.algorithm)]
+    return [(name, part) for name, part in parts if part is not None]
+
+
+def rounded(value: float, digits: int) -> float:
+    """Return a number with so many significant digits (0: 0).
+
+    >>> rounded(0.01234, 2), rounded(-1234.0, 1), rounded(5.0, 0)
+    (0.012, -1000.0, 0.0)
+    """
+    if digits == 0 or value == 0 or not np.isfinite(value):
+        return 0.0 if digits == 0 else value
+    return float(f"{value:.{digits - 1}e}")
+
+
+def _set(case: Case, part: str, name: str, value: Any) -> Case | None:
+    try:
+        return replace(case, **{part: replace(getattr(case, part), **{name: value})})
+    except (DriftproofError, ArithmeticError, ValueError):
+        return None
+
+
+def _with_rounds(case: Case, rounds: int) -> Case | None:
+    return replace(case, rounds=rounds) if rounds < case.rounds else None
+
+
+def _smaller(case: Case, part: str, name: str, value: int) -> Case | None:
+    return _set(case, part, name, value) if value < getattr(getattr(case, part), name) else None
+
+
+def _plain(case: Case, part: str, name: str, value: Any, before: list[Any]) -> Case | None:
+    """Return the case with a plain value, unless it has that or a plainer one."""
+    now = getattr(getattr(case, part), name)
+    return None if now in before else _set(case, part, name, value)
+
+
+def _round(
+    case: Case, part: str, name: str, digits: int, path: tuple[int, ...] | None
+) -> Case | None:
+    now = getattr(getattr(case, part), name)
+    if path is None:
+        return _set(case, part, name, _rounded(now, digits))
+    try:
+        number = _at(now, path)
+    except (IndexError, TypeError):
+        return None
+    if not isinstance(number, float):
+        return None
+    return _set(case, part, name, _put(now, path, rounded(number, digits)))
+
+
+def _without(case: Case, what: str, number: int) -> Case | None:
+    """Return the case without a client or a coordinate, and with as many clients in a cohort."""
+    of = case.problem
+    if number >= (of.clients if what == "client" else of.dim):
+        return None
+    try:
+        problem = getattr(of, f"without_{what}")(number)
+        algorithm = case.algorithm
+        if problem is None or algorithm is None or algorithm.participation == 1.0:
+            return problem if problem is None else replace(case, problem=problem)
+        size = min(algorithm.cohort_size(of.clients), problem.clients)
+        fewer: Any = replace(algorithm, participation=size / problem.clients)
+        return replace(case, problem=problem, algorithm=fewer)
+    except DriftproofError:
+        return None
+
+
+def _is_curve(value: Any) -> bool:
+    """Whether a value is a tuple of points (x, y)."""
+    return (
+        isinstance(value, tuple) and len(value) > 0
+        and all(isinstance(p, tuple) and len(p) == 2 for p in value)
+        and all(isinstance(x, float) for p in value for x in p)
+    )  # fmt: skip
+
+
+def _curves(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """Yield the paths of the curves inside nested tuples."""
+    if _is_curve(value):
+        yield path
+    elif isinstance(value, tuple):
+        for k, inside in enumerate(value):
+            yield from _curves(inside, (*path, k))
+
+
+def _leaves(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """Yield the paths of the numbers inside nested tuples."""
+    if isinstance(value, tuple):
+        for k, inside in enumerate(value):
+            yield from _leaves(inside, (*path, k))
+    elif isinstance(value, float):
+        yield path
+
+
+def _at(value: Any, path: tuple[int, ...]) -> Any:
+    for k in path:
+        value = value[k]
+    return value
+
+
+def _put(value: Any, path: tuple[int, ...], new: Any) -> Any:
+    """Return nested tuples with one entry changed."""
+    if not path:
+        return new
+    k, *rest = path
+    return (*value[:k], _put(value[k], tuple(rest), new), *value[k + 1 :])
+
+
+def _without_knot(case: Case, name: str, path: tuple[int, ...], knot: int) -> Case | None:
+    value = getattr(case.problem, name)
+    try:
+        curve = _at(value, path)
+    except (IndexError, TypeError):
+        return None
+    if not _is_curve(curve) or len(curve) < 2 or knot >= len(curve):
+        return None
+    return _set(case, "problem", name, _put(value, path, curve[:knot] + curve[knot + 1 :]))
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_rounded(x, digits) for x in value)
+    return rounded(value, digits) if isinstance(value, float) else value

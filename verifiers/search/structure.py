@@ -1,0 +1,188 @@
+"""What stays fixed while a climb moves numbers: how many clients, steps and knots, which noise.
+
+Structures are drawn at random, and half of the later ones are the best so far with one thing
+changed: what helped is likely to help again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from toolkit.algorithm import Algorithm
+from toolkit.parameters import Constraint, constraints
+
+STEPS_AT_FIRST, MOST_STEPS = 60, 4000
+"""Steps of a run, in the first climbs and in the last ones."""
+COUNTS = {
+    "clients": ((2, 6), (1, 2), (3, 2), (4, 2)),
+    "dim": ((1, 9), (2, 1)),
+    "knots": ((2, 4), (3, 2), (1, 1)),
+    "local_steps": ((1, 3), (2, 3), (3, 1), (5, 2), (10, 2), (30, 1), (100, 1)),
+    "rounds": ((1, 4), (2, 2), (3, 1), (5, 2), (10, 2), (30, 2), (100, 1), (300, 1), (1000, 1)),
+}  # fmt: skip
+"""What a count may be, with its weight."""
+RARE = (0.5, 0.5, 0.25, 0.0625, 0.01, 0.001)
+NOISES = ("value_noise", "gradient_noise", "outer_noise", "plain_noise")
+ALIKE = ("inner", "outer", "plain", "offsets")
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One way to set up a climb.
+
+    Attributes:
+        family: a problem family by name.
+        clients, dim, knots, rounds, local_steps: counts (knots: of each curve).
+        taking_part: m, the clients of a cohort.
+        noises: which noises are on.
+        rare: the probability of a coin's rarer side.
+        alike: what is the same for all clients.
+        plain: whether there is a plain part h.
+        averaged_inside: whether inner values are averaged before the outer function.
+        options: values of the algorithm's fields that are no real numbers.
+        moved: of a shipped family, the parameters that are moved; the others keep their defaults.
+    """
+
+    family: str
+    clients: int = 2
+    dim: int = 1
+    knots: int = 2
+    rounds: int = 1
+    local_steps: int = 1
+    taking_part: int = 2
+    noises: tuple[str, ...] = ()
+    rare: float = 0.5
+    alike: tuple[str, ...] = ()
+    plain: bool = False
+    averaged_inside: bool = False
+    options: tuple[tuple[str, Any], ...] = ()
+    moved: tuple[str, ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Structure:
+        """Return what ``as_data`` gave, also after JSON made lists of its tuples."""
+        fields = {name: _tuples(value) for name, value in data.items()}
+        return cls(**fields)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True)
+class Choices:
+    """From what structures are drawn.
+
+    Attributes:
+        family: the problem family.
+        algorithm: its discrete fields give options (None: nothing is run).
+        noises: which noises there are.
+        moved: of a shipped family, the parameters that may be moved.
+        fixed: what of a structure cannot be chosen, by name.
+    """
+
+    family: str
+    algorithm: Algorithm | None = None
+    noises: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    fixed: tuple[tuple[str, Any], ...] = ()
+
+    def draw(self, random: np.random.Generator, longest: int) -> Structure:
+        """Return a structure with at most ``longest`` steps."""
+        structure = Structure(self.family)
+        for name in (*COUNTS, "noises", "alike", "options", "moved", "taking_part", "plain"):
+            structure = self._redrawn(structure, name, random)
+        return self._fitted(structure, longest)
+
+    def changed(self, structure: Structure, random: np.random.Generator, longest: int) -> Structure:
+        """Return a structure that differs from another in one thing or two."""
+        names = (*COUNTS, "noises", "alike", "options", "moved", "taking_part", "plain")
+        for name in random.choice(names, size=random.integers(1, 3), replace=False):
+            structure = self._redrawn(structure, str(name), random)
+        return self._fitted(structure, longest)
+
+    def _redrawn(self, of: Structure, name: str, random: np.random.Generator) -> Structure:
+        if name in COUNTS:
+            values, weights = zip(*COUNTS[name], strict=True)
+            shares = np.array(weights, float)
+            drawn: dict[str, Any] = {name: int(random.choice(values, p=shares / shares.sum()))}
+        elif name == "noises":
+            some = bool(self.noises) and random.random() < 0.5
+            drawn = {
+                "noises": _some(self.noises, random) if some else (),
+                "rare": float(random.choice(RARE)) if some else 0.5,
+            }
+        elif name == "alike":
+            drawn = {name: tuple(x for x in ALIKE if random.random() < 0.3)}
+        elif name == "plain":
+            drawn = {name: bool(random.random() < 0.3)}
+        elif name == "taking_part":
+            whole = random.random() < 0.6
+            drawn = {name: of.clients if whole else int(random.integers(1, of.clients + 1))}
+        elif name == "moved":
+            drawn = {name: self._moved(random)}
+        else:
+            drawn = {name: tuple(self._options(random))}
+        return replace(of, **drawn)
+
+    def _moved(self, random: np.random.Generator) -> tuple[str, ...]:
+        share = random.choice([0.25, 0.5, 1.0])
+        return tuple(name for name in self.moved if random.random() < share)
+
+    def _options(self, random: np.random.Generator) -> list[tuple[str, Any]]:
+        if self.algorithm is None:
+            return []
+        options: list[tuple[str, Any]] = []
+        for name, constraint in discrete(type(self.algorithm)).items():
+            value = getattr(self.algorithm, name)
+            if random.random() < 0.5:
+                values = constraint.choices or tuple(
+                    k for k in (0, 1, 2, 3, 5, 10) if constraint.allows(k)
+                )
+                value = values[int(random.integers(len(values)))]
+            options.append((name, value))
+        return options
+
+    def _fitted(self, structure: Structure, longest: int) -> Structure:
+        """Return a structure that keeps to what is fixed, to its clients and to the steps."""
+        structure = replace(structure, **dict(self.fixed))
+        if self.algorithm is None:
+            return replace(structure, rounds=0, local_steps=1)
+        steps = max(1, min(structure.local_steps, longest))
+        rounds = max(1, min(structure.rounds, longest // steps))
+        part = structure.clients
+        if "participation" in constraints(type(self.algorithm)):
+            part = min(structure.taking_part, structure.clients)
+        return replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
+
+
+def discrete(algorithm: type[Algorithm]) -> dict[str, Constraint]:
+    """Return the fields of an algorithm that are no real numbers, beside the local steps."""
+    return {
+        name: constraint
+        for name, constraint in constraints(algorithm).items()
+        if name != "local_steps" and (constraint.choices or constraint.integer)
+    }
+
+
+def real(algorithm: type[Algorithm]) -> dict[str, Constraint]:
+    """Return the fields of an algorithm that are real numbers, beside the share of clients."""
+    return {
+        name: constraint
+        for name, constraint in constraints(algorithm).items()
+        if name != "participation" and not (constraint.choices or constraint.integer)
+    }
+
+
+def _some(names: Sequence[str], random: np.random.Generator) -> tuple[str, ...]:
+    """Return at least one of the names."""
+    chosen = tuple(name for name in names if random.random() < 0.5)
+    return chosen or (names[int(random.integers(len(names)))],)

@@ -1,0 +1,191 @@
+"""The units of a search, which workers do and the ledger keeps: a climb, and a confirmation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from synthetic.problems.piecewise_composition import PiecewiseComposition
+from synthetic.problems.piecewise_losses import PiecewiseLosses
+from toolkit.cases import Case
+from toolkit.discover import Leaf
+from toolkit.draws import TooManyAtoms
+from toolkit.errors import DriftproofError
+from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim, Form
+from verifiers.judges import enclosed
+from verifiers.running.jobs import Source, blaming
+from verifiers.search.climb import ENOUGH, climb
+from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
+from verifiers.search.generic import Generic
+from verifiers.search.letters import LackingError
+from verifiers.search.score import score
+from verifiers.search.shipped import Shipped
+from verifiers.search.shrink import shrunk
+from verifiers.search.structure import Structure
+from verifiers.verify import Settings, judge
+
+GENERIC = {PiecewiseComposition.leaf_name, PiecewiseLosses.leaf_name}
+GENERATIONS = 60
+SHIPPED_GENERATIONS = 12
+MARGIN = 0.01
+"""What is left of a violation when its case is made simpler, at most (half of it, at least)."""
+
+
+@dataclass(frozen=True)
+class Climb:
+    """One climb in one structure.
+
+    Attributes:
+        claim: the claim, or the leaf it can be loaded from in another process.
+        form: which form, by position.
+        structure: as data.
+        template: the number of the claim's case whose families (``warm``: and values) it takes.
+        seed: of the climb and of sampled noise.
+        warm: start from the case's values, not from its families' defaults.
+    """
+
+    claim: Source
+    form: int
+    structure: Structure
+    template: int
+    seed: int
+    warm: bool = False
+    effort: float = 0.0
+
+    @property
+    def path(self) -> Path | None:
+        """The user's file that the claim is in, if it is one."""
+        users = isinstance(self.claim, Leaf) and self.claim.module is None
+        return self.claim.path if users and isinstance(self.claim, Leaf) else None
+
+    @property
+    def name(self) -> str:
+        """Everything but the code that the result depends on."""
+        of = json.dumps(self.structure.as_data(), sort_keys=True)
+        parts = (type(self).__name__, self.claim.name, self.form, of, self.template, self.seed,
+                 self.warm)  # fmt: skip
+        return "\0".join(map(str, parts))
+
+    def work(self) -> bytes:
+        """Climb, and return the ratio, the place and the number of evaluations as JSON."""
+        with blaming(self.claim):
+            try:
+                space = self.space()
+            except (DriftproofError, LackingError, TooManyAtoms) as error:
+                return json.dumps({"ratio": None, "why": str(error)}).encode()
+            generic = isinstance(space, Generic)
+            climbed = climb(
+                space.ratios, space.size, population=space.candidates,
+                generations=GENERATIONS if generic else SHIPPED_GENERATIONS, seed=self.seed,
+            )  # fmt: skip
+        return json.dumps({
+            "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,
+            "label": self._label(space, climbed.at) if climbed.ratio > 0 else "",
+        }).encode()  # fmt: skip
+
+    def _label(self, space: Generic | Shipped, at: np.ndarray) -> str:
+        try:
+            return str(space.case(at))
+        except DriftproofError:
+            return ""
+
+    def space(self) -> Generic | Shipped:
+        """Return the candidates that it climbs over."""
+        claim: Claim[Any] = loaded(self.claim)
+        form, template = claim.forms[self.form], claim.cases_for("full")[self.template]
+        algorithm = template.algorithm
+        if algorithm is not None and not self.warm:
+            algorithm = _plain(algorithm)
+        if self.structure.family in GENERIC:
+            assert isinstance(claim, BoundClaim)
+            assert algorithm is not None
+            return Generic(claim, form, algorithm, self.structure, self.seed)
+        problem = template.problem if self.warm else _plain(template.problem)
+        return Shipped(claim, form, problem, algorithm, self.structure, self.seed)
+
+
+@dataclass(frozen=True)
+class Confirmation(Climb):
+    """Judge the case that a climb came to, and make it simple.
+
+    Attributes:
+        at: the place of the climb.
+    """
+
+    at: tuple[float, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Everything but the code that the result depends on."""
+        return super().name + "\0" + json.dumps(self.at)
+
+    def work(self) -> bytes:
+        """Return the status, the simplest case and the judge's row of it, as JSON."""
+        with blaming(self.claim):
+            claim = loaded(self.claim)
+            form = claim.forms[self.form]
+            case = self.space().case(np.array(self.at))
+            assert case is not None
+            return json.dumps(confirmed(claim, form, case, self.seed)).encode()
+
+
+def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str, Any]:
+    """Return what becomes of a candidate: its status, its simplest case and both sides."""
+    first = judged(claim, form, case, seed)
+    if first.verdict is not Verdict.REFUTED:
+        return _told(CANDIDATE, case, first)
+    keep = 1.0 + min(MARGIN, 0.5 * (score(claim, form, case, seed) - 1.0))
+
+    def breaks(tried: Case) -> bool:
+        return score(claim, form, tried, seed) >= max(keep, ENOUGH)
+
+    simple = shrunk(case, breaks)
+    row = judged(claim, form, simple, seed) if simple != case else first
+    if row.verdict is not Verdict.REFUTED:
+        simple, row = case, first
+    verified = row.evidence is Evidence.ENCLOSED or _apart(claim, form, simple)
+    return _told(VERIFIED if verified else CONFIRMED, simple, row)
+
+
+def judged(claim: Claim[Any], form: Form, case: Case, seed: int) -> Row:
+    """Return the row of a form on one case, by the judge of ``verify``."""
+    alone = replace(claim, cases=(case,), full=(), prove=None)
+    rows = judge([alone], Settings(profile="quick", seed=seed, siblings=form.form == "sibling"))
+    return next(row for row in rows if (row.form, row.reading) == (form.form, form.reading))
+
+
+def _apart(claim: Claim[Any], form: Form, case: Case) -> bool:
+    """Whether ball arithmetic encloses the two sides apart."""
+    if not isinstance(claim, BoundClaim):
+        return False
+    return enclosed.judge(claim, case, form).verdict is Verdict.REFUTED
+
+
+def _told(status: str, case: Case, row: Row) -> dict[str, Any]:
+    mean = None if row.lhs is None else row.lhs.get("mean")
+    ratio = mean / row.rhs if mean is not None and row.rhs else None
+    return {
+        "status": status, "case": case.parameters(), "label": str(case), "lhs": row.lhs,
+        "rhs": row.rhs, "ratio": ratio, "reason": row.reason or f"the judge says {row.verdict}",
+        "evidence": None if row.evidence is None else str(row.evidence),
+    }  # fmt: skip
+
+
+def loaded(source: Source) -> Claim[Any]:
+    """Return a claim, wherever it comes from."""
+    claim: Claim[Any] = source.load() if isinstance(source, Leaf) else source
+    return claim
+
+
+def _plain(part: Any) -> Any:
+    """Return a problem or an algorithm with its defaults (itself, if it has none)."""
+    try:
+        return type(part)()
+    except (TypeError, DriftproofError):
+        return part
