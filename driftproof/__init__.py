@@ -15,13 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from driftproof import algorithms, problems
-    from toolkit.algorithm import Algorithm, algorithm
+    from synthetic.attacks import attack
+    from synthetic.audit import audit_algorithm, audit_problem
+    from toolkit.algorithm import Algorithm, Collective, Context, algorithm
+    from toolkit.autograd_bilevel import AutogradBilevel
+    from toolkit.bilevel import BilevelProblem
     from toolkit.cases import Assumption, Case, grid
+    from toolkit.composition import CompositionProblem
     from toolkit.constants import Expression, Letters
-    from toolkit.draws import SignMean
+    from toolkit.draws import Law, SignMean
     from toolkit.errors import DriftproofError
     from toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
+    from toolkit.oracles import Bilevel, Composition, GradientField, Losses
     from toolkit.parameters import (
+        BelowOne,
+        Flag,
         NonNegative,
         NonNegativeInt,
         One,
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
         PositiveInt,
         Real,
         Share,
+        UnitInterval,
         sweep,
     )
     from toolkit.problem import Problem, Solution, problem
@@ -46,6 +55,7 @@ if TYPE_CHECKING:
         Step,
         argued,
         computed,
+        convex_with_minimum,
         differs,
         finite_limit,
         nonnegative,
@@ -62,15 +72,27 @@ if TYPE_CHECKING:
 __all__ = [
     "Algorithm",
     "Assumption",
+    "AutogradBilevel",
+    "BelowOne",
+    "Bilevel",
+    "BilevelProblem",
     "ByProof",
     "Case",
+    "Collective",
     "Comparison",
+    "Composition",
+    "CompositionProblem",
+    "Context",
     "Derived",
     "DriftproofError",
     "Erratum",
     "Expression",
+    "Flag",
     "Floor",
+    "GradientField",
+    "Law",
     "Letters",
+    "Losses",
     "NonNegative",
     "NonNegativeInt",
     "One",
@@ -88,15 +110,20 @@ __all__ = [
     "Step",
     "Steps",
     "Undecided",
+    "UnitInterval",
     "algorithm",
     "algorithms",
     "argued",
     "assert_claim",
+    "attack",
+    "audit_algorithm",
+    "audit_problem",
     "average",
     "bound",
     "comparison",
     "components",
     "computed",
+    "convex_with_minimum",
     "differs",
     "each",
     "finite_limit",
@@ -119,14 +146,21 @@ __all__ = [
 
 _DEFINED_IN = {
     "driftproof": ("algorithms", "problems"),
-    "toolkit.algorithm": ("Algorithm", "algorithm"),
+    "synthetic.attacks": ("attack",),
+    "synthetic.audit": ("audit_algorithm", "audit_problem"),
+    "toolkit.algorithm": ("Algorithm", "Collective", "Context", "algorithm"),
+    "toolkit.autograd_bilevel": ("AutogradBilevel",),
+    "toolkit.bilevel": ("BilevelProblem",),
     "toolkit.cases": ("Assumption", "Case", "grid"),
+    "toolkit.composition": ("CompositionProblem",),
     "toolkit.constants": ("Expression", "Letters"),
-    "toolkit.draws": ("SignMean",),
+    "toolkit.draws": ("Law", "SignMean"),
     "toolkit.errors": ("DriftproofError",),
     "toolkit.measure": ("Reduction", "States", "Steps", "average", "each", "given_past", "sq"),
+    "toolkit.oracles": ("Bilevel", "Composition", "GradientField", "Losses"),
     "toolkit.parameters": (
-        "NonNegative", "NonNegativeInt", "One", "Positive", "PositiveInt", "Real", "Share", "sweep",
+        "BelowOne", "Flag", "NonNegative", "NonNegativeInt", "One", "Positive", "PositiveInt",
+        "Real", "Share", "UnitInterval", "sweep",
     ),
     "toolkit.problem": ("Problem", "Solution", "problem"),
     "toolkit.readings": (
@@ -140,7 +174,8 @@ _DEFINED_IN = {
     "verifiers.claim_types.compared": ("Comparison", "components"),
     "verifiers.claim_types.derived": ("Derived",),
     "verifiers.algebra.symbolic": (
-        "Step", "argued", "computed", "differs", "finite_limit", "nonnegative", "vanishes",
+        "Step", "argued", "computed", "convex_with_minimum", "differs", "finite_limit",
+        "nonnegative", "vanishes",
     ),
 }  # fmt: skip
 _MODULE = {name: module for module, names in _DEFINED_IN.items() for name in names}

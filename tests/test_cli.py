@@ -110,6 +110,7 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     assert made.returncode == 0, made.stderr
     path = tmp_path / "first_try.py"
     assert 'name="mine/first-try"' in path.read_text()
+    assert f"wrote {path}: the {kind} mine/first-try" in made.stdout
     again = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert again.returncode == 2
     assert "exists" in again.stderr

@@ -11,11 +11,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from toolkit.constants import Letters
-from toolkit.errors import DriftproofError
-from verifiers.claim_types.terms import Terms
+from toolkit.discover import leaves
 from verifiers.claims.comfedl.full_participation import full_participation, right_side
 from verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest
+from verifiers.verify import Settings, judge
 
 SLOPE, BEND, VALUE, JACOBIAN, OUTER = 1.0, 0.7, 0.4, 0.3, 0.5
 
@@ -100,13 +99,10 @@ def test_a_small_step_and_all_clients_are_checked_for_each_case():
         assert said in unmet(full_participation, Case(problem, algorithm, 1), form)
 
 
-def test_terms_are_dropped_and_shrunk_one_by_one():
-    made = Terms({"gap": lambda c: 1 / c.eta, "step": lambda c: c.eta / 2})
-    c = Letters({"eta": "step_size"})
-    assert made(c) == 1 / c.eta + c.eta / 2
-    assert [right(c) for _, right in made.without_each()] == [c.eta / 2, 1 / c.eta]
-    (half,) = made.shrunk_each({"gap": HALF})
-    assert half[0] == "1/2 of gap"
-    assert half[1](c) == 1 / (2 * c.eta) + c.eta / 2
-    with pytest.raises(DriftproofError, match="unknown term of a right side"):
-        made.shrunk("noise", 0)
+def test_lemma_2_is_attained_and_lemma_1_compares_the_saddle():
+    rows = judge([leaves("claim")["comfedl/lemma-2"].load()], Settings())
+    assert max(row.ratio for row in rows) == pytest.approx(1.0, abs=1e-9)
+    claim = leaves("claim")["comfedl/lemma-1"].load()
+    case = next(c for c in claim.cases if c.problem.loss == "logistic")
+    assert "min over w" in [c.what for c in claim.compare(case, claim.forms[0].right)]
+    assert len(claim.prove(claim.forms[0].right)) == 4 + 2

@@ -11,12 +11,14 @@ import pytest
 import sympy
 from sympy import Rational, log, sqrt, symbols
 
-from synthetic.problems import CompositionalBilevel, QuadraticMinimax
-from toolkit.algorithms import ComFedL, FedNest
+from synthetic.problems import AveragedComposition, CompositionalBilevel, QuadraticMinimax
+from toolkit.algorithms import ComFedL, FedDRO, FedNest
 from toolkit.cases import Case
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
-from toolkit.measure import average, sq
+from toolkit.federation import run_exactly
+from toolkit.measure import average, each, sq
+from toolkit.readings import Stated
 from toolkit.verdict import Verdict
 from verifiers.algebra.orders import Order, leading
 from verifiers.calibration import rates as calibration
@@ -24,6 +26,7 @@ from verifiers.claim_types import derived
 from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import Schedule
 from verifiers.claim_types.rate import rate as claims_rate
+from verifiers.claims.feddro._theorem import squared_gradient
 from verifiers.judges import rates
 from verifiers.judges.bands import bands
 from verifiers.judges.bounds import measure_block
@@ -231,6 +234,56 @@ def test_second_moments_are_those_of_the_runs():
     assert runs.std() > 0
 
 
+def after(measure, rounds):
+    """Leave out the first rounds of a left side: they count as 0."""
+
+    def late(view):
+        taken = measure(view)
+        return average(*taken.axes, taken.value * (view.round >= rounds))
+
+    return late
+
+
+@pytest.mark.parametrize("omitted", [0, 1, 2, 5, 15])
+@pytest.mark.parametrize(
+    ("case", "fields", "measure"),
+    [
+        (Case(QuadraticMinimax(clients=3, dim=2, heterogeneity=0.5),
+              FedNest(inner_steps=2, outer_steps=2, terms=0), 16), ("x", "y"), left),
+        (Case(AveragedComposition(inner_slope=0.7, outer_slope=20.0, distance=0.2),
+              FedDRO(step_size=0.35, momentum=0.7), 16),
+         ("x", "x_previous", "y"), squared_gradient),
+    ],
+)  # fmt: skip
+def test_rounds_that_a_left_side_leaves_out_count_as_0(case, fields, measure, omitted):
+    """Without noise the one run is exact: states of all rounds, and those after each step."""
+    measure = after(measure, omitted)
+    run = run_exactly(case.problem, case.algorithm, rounds=case.rounds, left=measure, limit=1)
+    (expected,) = run.values.ravel()
+    assert expected > 0
+    exact = second_moments(case, fields).average(measure)
+    assert exact == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        (lambda view: each("round", sq(view.round_start("x"))), r"each\(…\)"),
+        (lambda view: average("round", "local_step", sq(view.mean("x"))), "local_step"),
+        (lambda view: average("transition", sq(view.mean("x"))), "transition"),
+        (
+            lambda view: average("round", sq(view.round_start("x")) * (1 + view.round) / 99),
+            "changes",
+        ),
+    ],
+)
+def test_second_moments_refuse_left_sides_that_are_no_average_over_rounds(measure, told):
+    case = Case(QuadraticMinimax(), FedNest(inner_steps=2, outer_steps=2, terms=0), 8)
+    assert case.algorithm.local_steps > 1
+    with pytest.raises(DriftproofError, match=told):
+        second_moments(case, ("x", "y")).average(measure)
+
+
 def test_second_moments_refuse_what_is_not_quadratic():
     curved = CompositionalBilevel(inner_curvature=0.5, inner_value_noise=0.3)
     with pytest.raises(DriftproofError, match="not affine"):
@@ -419,6 +472,8 @@ def test_free_exponents_are_those_of_the_cases():
     assert {str(k): v for k, v in found.items()} == {
         "alpha_1": Rational(1, 2), "alpha_2": 1, "alpha_3": 1,
     }  # fmt: skip
+    special = rates.measured_exponents(leaves("claim")["comfedl/remark-2"].load())
+    assert {str(k): v for k, v in special.items()} == {"alpha_1": Rational(1, 2), "alpha_2": 1}
     slower = [
         Case(case.problem, dataclasses.replace(case.algorithm, step_size=case.rounds**-0.25),
              case.rounds)
@@ -427,3 +482,29 @@ def test_free_exponents_are_those_of_the_cases():
     assert isinstance(slower[0].algorithm, ComFedL)
     found = rates.measured_exponents(dataclasses.replace(held, cases=tuple(slower)))
     assert found[symbols("alpha_1", positive=True)] == Rational(1, 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [({}, Verdict.SUPPORTED), ({"drop": "alpha_2"}, Verdict.INCONCLUSIVE),
+     ({"drop": "tau"}, Verdict.INCONCLUSIVE), ({"bound": 1e-3}, Verdict.REFUTED)],
+)  # fmt: skip
+def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
+    claim = leaves("claim")["comfedl/remark-1"].load()
+    form = next(f for f in claim.forms if f.reading_kind == "intended")
+    if "bound" in change:
+        source = leaves("claim")["comfedl/theorem-1"].load()
+        (stated,) = (f for f in source.forms if f.form == "corrected")
+        small = Stated(lambda c: 1e-3 * stated.right(c), assumes=stated.assumes)
+        source = dataclasses.replace(source, name="mine/theorem", corrected=small)
+        rows = judge([dataclasses.replace(claim, derived=Derived(source))], Settings())
+        assert next(r for r in rows if r.case["key"] == "slope").verdict is verdict
+        return
+    order = form.right.order
+    if change:
+        symbol = next(s for s in order.free_symbols if s.name == change["drop"])
+        order = order.subs(symbol, 1) if symbol.name == "tau" else sympy.Add(
+            *(term for term in order.args if not term.has(symbol)))  # fmt: skip
+    schedule = dataclasses.replace(form.right, order=order)
+    row = rates.judge_schedule(claim, form, schedule, claim.notation(claim.cases[0]))
+    assert row.verdict is verdict, row.reason

@@ -21,6 +21,7 @@ from typing import (
     runtime_checkable,
 )
 
+from toolkit.declaring import check_class, check_declared, with_words_alone
 from toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -91,7 +92,6 @@ class Algorithm(Parameters, ABC):
     these fields, a problem's constants, or properties of the run (see ``toolkit.constants``).
     """
 
-    leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
     needs: ClassVar[str] = "field"
     """Which oracles it asks: "field" (a gradient field), "losses", "composition", "bilevel", …"""
@@ -132,6 +132,7 @@ def descended(x: Tensor, direction: Tensor, step_size: float | Tensor) -> Tensor
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
+@with_words_alone
 def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], type[A]]:
     """Make a subclass of Algorithm a leaf: a frozen dataclass whose fields are hyperparameters.
 
@@ -139,11 +140,17 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
         name: the name on the command line.
         source: paper and number of the pseudocode.
         statement: the update, in LaTeX (read from the file by ``driftproof show``).
+
+    Raises:
+        DriftproofError: the class does not derive from Algorithm, or lacks something that Algorithm
+            asks for; or a parameter has no annotation or no default.
     """
 
     def decorate(cls: type[A]) -> type[A]:
+        check_class("algorithm", cls, Algorithm)
         decorated = dataclass(frozen=True, kw_only=True)(cls)
-        decorated.leaf_name, decorated.leaf_source = name, source
+        check_declared(decorated)
+        decorated.leaf_name = name
         return decorated
 
     return decorate

@@ -130,6 +130,18 @@ def grid(
     >>> len(grid(members, ComFedL(local_steps=sweep(1, 5, 9)), rounds=4))
     6
     """
+    for part, kind, name in (
+        (problem, Problem, "a problem"), (algorithm, Algorithm, "an algorithm"),
+    ):  # fmt: skip
+        if part is not None and not isinstance(part, kind):
+            called = f"{part.__name__}, a class" if isinstance(part, type) else str(part)
+            raise DriftproofError(
+                f"grid(…) with {called} where {name} stands",
+                "grid(problem, algorithm, rounds=20)",
+                f"write {part.__name__}(…), with brackets"
+                if isinstance(part, type)
+                else "put the problem first, the algorithm after it",
+            )
     horizons = rounds if isinstance(rounds, list) else [rounds]
     algorithms: Sequence[Any] = algorithm.expand() if algorithm is not None else [None]
     return [

@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any, Self, TypeAlias
 
 from toolkit.errors import DriftproofError, unknown_name
+from toolkit.located import place_of
 
 Expression: TypeAlias = Any
 """A sympy expression; sympy has no types that mypy could read."""
@@ -316,14 +317,23 @@ def latex(expression: Any, measured: Mapping[str, str] | None = None) -> str:
     return str(sympy.latex(expression, symbol_names=names))
 
 
-def _expression(value: Any) -> Any:
+def expressed(right: Callable[[Any], Any], letters: Letters) -> Any:
+    """Return a right side as an expression in some letters.
+
+    Raises:
+        DriftproofError: it is none; the function is named with its file and line.
+    """
+    return _expression(right(letters), right)
+
+
+def _expression(value: Any, right: Callable[[Any], Any] | None = None) -> Any:
     """Return what a right side returned as an expression of sympy."""
     import sympy
 
     if isinstance(value, sympy.Expr | Real) and not isinstance(value, bool):
         return sympy.sympify(value)
     raise DriftproofError(
-        f"right(c) returned {value!r}",
+        f"{'right(c)' if right is None else place_of(right)} returned {value!r}",
         "a number, or an expression in the letters of c",
-        "return 2 * c.L_F, say",
+        "write return before the expression" if value is None else "return 2 * c.L_F, say",
     )

@@ -166,27 +166,33 @@ def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None)
         if kind in (None, k.name)
         for decorator in k.decorators
     }
+    ours = _names_of_driftproof(tree)
     for node in tree.body:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef):
             continue
         for call in node.decorator_list:
-            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+            decorator = _called(call, ours)
+            if decorator not in decorators:
                 continue
-            if call.func.id not in decorators:
-                continue
+            if not isinstance(call, ast.Call):
+                raise DriftproofError(
+                    f"{path}:{call.lineno}: @{decorator} without brackets, above {node.name}",
+                    f"@{decorator}(name=…, source=…, statement=…, …)",
+                    f"write its fields: driftproof new {decorators[decorator]} NAME shows which",
+                )
             metadata = {word.arg: _literal(word.value) for word in call.keywords if word.arg}
             literal = {word.arg for word in call.keywords if isinstance(word.value, ast.Constant)}
             name = metadata.get("name")
             if "name" not in literal or not isinstance(name, str):
                 raise DriftproofError(
-                    f"{path}:{call.lineno}: @{call.func.id} has no literal name",
+                    f"{path}:{call.lineno}: @{decorator} has no literal name",
                     'name="paper/statement" written out in the call',
                     "give the leaf a literal name; listing reads it without importing the file",
                 )
-            check_name(decorators[call.func.id], name, f"{path}:{call.lineno}")
+            check_name(decorators[decorator], name, f"{path}:{call.lineno}")
             doc = ast.get_docstring(tree) or ast.get_docstring(node) or ""
             yield Leaf(
-                kind=decorators[call.func.id],
+                kind=decorators[decorator],
                 name=name,
                 symbol=node.name,
                 path=path,
@@ -194,8 +200,22 @@ def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None)
                 metadata=metadata,
                 summary=doc.split("\n\n")[0].replace("\n", " ").strip(),
                 lines=len(path.read_text(encoding="utf-8").splitlines()),
-                decorator=call.func.id,
+                decorator=decorator,
             )
+
+
+def _names_of_driftproof(tree: ast.Module) -> set[str]:
+    """Return what a file calls driftproof: ``dp`` after ``import driftproof as dp``."""
+    imported = (name for node in tree.body if isinstance(node, ast.Import) for name in node.names)
+    return {name.asname or name.name for name in imported if name.name == "driftproof"}
+
+
+def _called(decorator: ast.expr, ours: set[str]) -> str:
+    """Return a decorator's name, with or without brackets, written ``bound`` or ``dp.bound``."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return function.attr if function.value.id in ours else ""
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def parse(path: Path) -> ast.Module:

@@ -273,11 +273,7 @@ class States:
         return self.problem.objective(self._point("objective", x))
 
     def _field(self, name: str) -> Tensor:
-        state = self._moment.state
-        if name not in state._fields:
-            raise unknown_name("quantity", name, state._fields)
-        value: Tensor = getattr(state, name)
-        return value
+        return _field_of(self._moment.state, name)
 
     def _point(self, what: str, x: Any, *, own: bool = False) -> Tensor:
         """Return x, or raise: a shape that torch would broadcast gives the values of no point."""
@@ -296,6 +292,14 @@ class States:
             f"[{wanted}]: {'clients, ' if own else ''}dimension, replicates",
             f'view.{what}(view.{"client" if own else "mean"}("w")), say',
         )
+
+
+def _field_of(state: Any, name: str) -> Tensor:
+    """Return a field of a state, or raise with those that there are."""
+    if name not in state._fields:
+        raise unknown_name("quantity", name, state._fields)
+    value: Tensor = getattr(state, name)
+    return value
 
 
 class Steps(States):
@@ -405,8 +409,7 @@ class Steps(States):
 
     def round_start(self, name: str) -> Tensor:
         """Return the mean over clients at the start of this round, [dim, replicates]."""
-        value: Tensor = getattr(self._moment.start, name)
-        return value.mean(0)
+        return _field_of(self._moment.start, name).mean(0)
 
 
 class Measure:

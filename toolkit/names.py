@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from toolkit.errors import DriftproofError
 
 LONGEST = 80
@@ -28,3 +30,25 @@ def check_name(kind: str, name: str, where: str = "") -> str:
             'rename it, to "mine/drift-bound", say',
         )
     return name
+
+
+ESCAPED = re.compile(r"[\a\b\f\r\t\v]|\n(?=abla|eq\b|u\b)")
+r"""What Python makes of the beginning of \bar, \tau or \nabla in a string that is not raw."""
+
+
+def check_latex(name: str, statement: str) -> str:
+    r"""Return a statement in LaTeX, or raise if Python took backslashes of it for its own.
+
+    >>> print(check_latex("mine/drift", r"\bar w \le \tau"))
+    \bar w \le \tau
+    """
+    taken = ESCAPED.search(statement)
+    if taken is not None:
+        near = statement[max(0, taken.start() - 8) : taken.end() + 8]
+        raise DriftproofError(
+            f"the statement of {name} has {taken[0]!r} in {near!r}, which Python made of a "
+            "backslash and a letter",
+            'a raw string, in which a backslash stays one: statement=r"…"',
+            "write r before its first quotation mark",
+        )
+    return statement

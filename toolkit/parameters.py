@@ -159,7 +159,18 @@ def sweep(*values: T) -> T:
     >>> from toolkit.cases import grid
     >>> [case.problem.clients for case in grid(BoundedComposition(clients=sweep(1, 2, 5)))]
     [1, 2, 5]
+
+    Raises:
+        DriftproofError: no value, or a list of them in the place of one.
     """
+    several = len(values) == 1 and isinstance(values[0], list | range)
+    if several or not values:
+        shown = ", ".join(map(repr, cast("list[T]", values[0]))) if several else "1, 5"
+        raise DriftproofError(
+            f"sweep({repr(values[0]) if several else ''})",
+            f"the values one by one: sweep({shown})",
+            f"write sweep({shown})" + (", or the list alone" if several else ""),
+        )
     return cast(T, list(values))
 
 
@@ -178,7 +189,14 @@ class Parameters:
     def __post_init__(self) -> None:
         if not self.swept():
             for name, constraint in constraints(type(self)).items():
-                if not constraint.allows(getattr(self, name)):
+                value = getattr(self, name)
+                if isinstance(value, tuple | range) or type(value).__name__ == "ndarray":
+                    raise DriftproofError(
+                        f"{type(self).__name__}: {name} = {value!r}",
+                        f"{name} {constraint.wanted}",
+                        f"write {name}=sweep({', '.join(map(str, value))}) for a case of each",
+                    )
+                if not constraint.allows(value):
                     self.require(name, constraint.wanted, False)
             self.validate()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 
 import numpy as np
 
+from toolkit.declaring import check_class, check_declared, with_words_alone
 from toolkit.errors import DriftproofError
 from toolkit.parameters import Parameters
 
@@ -46,7 +47,6 @@ class Problem(Parameters, ABC):
         notation: the papers' letters for this family's own parameters, letter → role.
     """
 
-    leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
     clients: int
     dim: int
@@ -135,6 +135,7 @@ class Problem(Parameters, ABC):
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
+@with_words_alone
 def problem(*, name: str, source: str, statement: str) -> Callable[[type[P]], type[P]]:
     """Make a subclass of Problem a leaf: a frozen dataclass whose fields are its parameters.
 
@@ -142,11 +143,17 @@ def problem(*, name: str, source: str, statement: str) -> Callable[[type[P]], ty
         name: the name on the command line.
         source: the paper that poses the problem.
         statement: the objective, in LaTeX (read from the file by ``driftproof show``).
+
+    Raises:
+        DriftproofError: the class does not derive from Problem, or lacks something that Problem
+            asks for; or a parameter has no annotation or no default.
     """
 
     def decorate(cls: type[P]) -> type[P]:
+        check_class("problem", cls, Problem)
         decorated = dataclass(frozen=True, kw_only=True)(cls)
-        decorated.leaf_name, decorated.leaf_source = name, source
+        check_declared(decorated)
+        decorated.leaf_name = name
         return decorated
 
     return decorate

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from toolkit.errors import DriftproofError
+from toolkit.located import place_of
 from toolkit.measure import Measure, Moment, Reduction
 
 TRACE_POINTS = 96
@@ -40,6 +41,7 @@ class Recorder:
         stepped: Callable[[], Moment],
     ) -> None:
         self.measure = Measure(left)
+        self._left = left
         reduction = self._opened(still if self.measure.of_states else stepped())
         self.how = (reduction.how, *reduction.axes)
         """How moments are reduced, and which they are."""
@@ -71,21 +73,24 @@ class Recorder:
                 break
         ctx.t = 0
         if not isinstance(reduction, Reduction):
+            got, remedy = type(reduction).__name__, 'return each("round", …) of it, or average'
+            if reduction is None:
+                got, remedy = "None at every moment", "write return before each(…) or average(…)"
             raise DriftproofError(
-                f"left(view) returned {type(reduction).__name__}",
-                "each(…) or average(…) of a value for each replicate",
-                'return average("round", sq(view.gradient(view.mean("w")))), say',
+                f"{place_of(self._left)} returned {got}",
+                'each(…) or average(…) of a value: average("round", sq(view.mean("w"))), say',
+                remedy,
             )
         wanted: tuple[int, ...] = (ctx.replicates,)
         wanted = (ctx.clients, *wanted) if reduction.by_client else wanted
         for called, part in {"": reduction.value, **reduction.parts}.items():
             if tuple(part.shape) != wanted:
                 raise DriftproofError(
-                    f"left(view) returned a value of shape {tuple(part.shape)}"
+                    f"{place_of(self._left)} returned a value of shape {tuple(part.shape)}"
                     + (f" as {called}" if called else ""),
-                    f"one number for each of {ctx.replicates} replicates (and client, if the "
-                    f'last axis is "client"): the shape {wanted}',
-                    "reduce the dimension with sq(…), and clients with view.mean(…)",
+                    f"the shape {wanted}: one number for each "
+                    + ("client and replicate" if reduction.by_client else "replicate"),
+                    _reducing(tuple(part.shape), ctx.clients, ctx.replicates),
                 )
         if reduction.how == "given past" and self.measure.memory:
             raise DriftproofError(
@@ -130,7 +135,7 @@ class Recorder:
                 self._settle()
         elif self.how[0] == "average":
             raise DriftproofError(
-                "left(view) returned None at some moment of an average",
+                f"{place_of(self._left)} returned None at some moment of an average",
                 "a value at each moment",
                 "take each(…), or a value of 0",
             )
@@ -198,6 +203,17 @@ class Recorder:
         if not self._each:
             return np.empty((1 + len(self.names), 0, self._replicates))
         return np.concatenate(self._each, 1)
+
+
+def _reducing(shape: tuple[int, ...], clients: int, replicates: int) -> str:
+    """Return what makes a measured value of a shape one number for each replicate."""
+    if shape == (clients, replicates):
+        return 'take the mean over clients, or each(…, "client", value) for one of each'
+    if len(shape) == 3:
+        return 'take sq(view.mean(…)), or each(…, "client", sq(view.client(…))) for one of each'
+    if len(shape) == 2:
+        return "take its squared norm, sq(…)"
+    return "keep the last axis, the replicates: sq(…) sums over the dimension alone"
 
 
 def _own(x: Tensor) -> Tensor:

@@ -38,6 +38,8 @@ class Breakage:
         cases: on how many of the cases that were looked at it differs.
         refused: the claim and form that was refuted ("": none was).
         tried: how many claims judged it.
+        expected: whether one has to refuse it: the claims of driftproof's own papers, taken
+            together, say enough of each algorithm. A user's single bound need not.
     """
 
     paper: str
@@ -46,6 +48,7 @@ class Breakage:
     cases: int
     refused: str
     tried: int
+    expected: bool
 
 
 @dataclass(frozen=True)
@@ -175,10 +178,12 @@ def _breakage(
 ) -> Generator[list[_Trial], list[Result], Breakage]:
     """Ask one claim after the other, until one refuses the broken algorithm."""
     cases = count = 0
+    own = all(leaf.module is not None for leaf in able)
     for leaf in able:
         ((blob, _),) = yield [_Trial(leaf, algorithm, breakage, seed)]
         told, form = json.loads(blob)
         cases, count = cases + told, count + bool(told)
         if form:
-            return Breakage(paper, algorithm, breakage, cases, f"{leaf.name}, {form}", count)
-    return Breakage(paper, algorithm, breakage, cases, "", count)
+            refused = f"{leaf.name}, {form}"
+            return Breakage(paper, algorithm, breakage, cases, refused, count, own)
+    return Breakage(paper, algorithm, breakage, cases, "", count, own)

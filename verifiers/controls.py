@@ -18,12 +18,19 @@ class Check:
     Attributes:
         control: the false sibling, or the form of the claim itself.
         good: a sibling was REFUTED; the claim's own form was not, unless it is on record as false.
+        recorded: whether a verdict on the form is on record (a sibling needs none).
     """
 
     claim: str
     control: str
     verdict: str
     good: bool
+    recorded: bool = True
+
+    @property
+    def answer(self) -> str:
+        """Whether it is as it must be, in a word or two."""
+        return "yes" if self.good else "NO" if self.recorded else "not on record"
 
 
 def check(
@@ -44,12 +51,12 @@ def checked(rows: Sequence[Row]) -> list[Check]:
     recorded, checks = record.read(), []
     for claim, groups in grouped(rows).items():
         for group in groups:
-            verdict = group.verdict
+            verdict, known = group.verdict, recorded.get(claim, {}).get(group.title, {})
             if group.form == "sibling":
                 name, good = f"false: {group.reading}", verdict is Verdict.REFUTED
             else:
-                name = group.rows[0].form_key
-                known = recorded.get(claim, {}).get(name, {}).values()
-                good = verdict is not Verdict.REFUTED or Verdict.REFUTED in known
-            checks.append(Check(claim, name, str(verdict), good))
+                name = group.title
+                good = verdict is not Verdict.REFUTED or Verdict.REFUTED in known.values()
+            needless = group.form == "sibling" or verdict is not Verdict.REFUTED
+            checks.append(Check(claim, name, str(verdict), good, needless or bool(known)))
     return checks

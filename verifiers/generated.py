@@ -75,8 +75,9 @@ class Outcome:
     Attributes:
         siblings, breakages: each of them.
         by_hand: the claims of whose right sides no sibling can be made.
-        forms: the claims' own forms that were judged.
-        wrong: those of them that were refuted and are not on record so.
+        forms: how many of the claims' own forms were judged.
+        wrong: those of them, claim and form, that were refuted and are on record otherwise.
+        unrecorded: those that were refuted and are not on record at all, as a user's are not.
         promised: the probability, at most, that chance refutes a true one.
     """
 
@@ -84,13 +85,15 @@ class Outcome:
     breakages: list[Breakage]
     by_hand: list[str]
     forms: int
-    wrong: list[str]
+    wrong: list[tuple[str, str]]
+    unrecorded: list[tuple[str, str]]
     promised: float
 
     @property
     def good(self) -> bool:
-        """Whether no true claim is refused and every broken algorithm that differs is."""
-        return not self.wrong and all(b.refused for b in self.breakages if b.cases)
+        """Whether no true claim is refused, and every broken algorithm that has to be is."""
+        noticed = all(b.refused for b in self.breakages if b.cases and b.expected)
+        return noticed and not self.wrong and not self.unrecorded
 
 
 def check(
@@ -126,7 +129,8 @@ def check(
         broken_judged(chosen, seed=seed, workers=workers),
         [plan.claim.name for plan in plans if not plan.controls],
         len(checks),
-        [f"{c.claim}, {c.control}" for c in checks if not c.good],
+        [(c.claim, c.control) for c in checks if not c.good and c.recorded],
+        [(c.claim, c.control) for c in checks if not c.recorded],
         union_bound(own),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -248,10 +249,9 @@ def right_sides_of(claim: Claim[Any]) -> list[tuple[Form, Expression]]:
     for form in claim.forms:
         if form.form == "sibling" or isinstance(form.right, ByProof | Undecided):
             continue
-        if callable(form.right):
-            right = sympy.sympify(form.right(Letters(notation)))
-            if isinstance(right, sympy.Expr):
-                formulas.append((form, right))
+        right = form.right(Letters(notation)) if callable(form.right) else None
+        if isinstance(right, sympy.Expr | Real):
+            formulas.append((form, sympy.sympify(right)))
     return formulas
 
 

@@ -30,7 +30,6 @@ from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for
 from verifiers.running.scheduler import Units, run_jobs
 
 PROFILES = ("smoke", "quick", "full")
-UNION_BOUND = 0.01
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ def _entry_or_blame(leaf: Leaf) -> dict[str, Any]:
 
 def claim_entry(leaf: Leaf) -> dict[str, Any]:
     """Return what the page says of a claim: all of it is known before anything is run."""
-    from toolkit.constants import Letters, latex
+    from toolkit.constants import Letters, expressed, latex
 
     claim: Claim[Any] = leaf.load()
     notation = claim.notation(claim.cases[0]) if claim.cases else {}
@@ -209,9 +208,9 @@ def claim_entry(leaf: Leaf) -> dict[str, Any]:
             forms[form.key] = rf"\mathcal{{O}}\left({form.right.latex()}\right)"
             continue
         if isinstance(claim, BoundClaim):
-            forms[form.key] = latex(form.right(Letters(notation)), claim.measured)
+            forms[form.key] = latex(expressed(form.right, Letters(notation)), claim.measured)
         elif isinstance(claim, ComparisonClaim) and claim.kind == "bound" and callable(form.right):
-            forms[form.key] = latex(form.right(Letters(notation)), {})
+            forms[form.key] = latex(expressed(form.right, Letters(notation)), {})
     return {
         "kind": claim.kind,
         "source": claim.source,

@@ -40,7 +40,11 @@ def command(
     are listed.
     """
     if search and not generated:
-        raise DriftproofError(f"--search {search:g} without --generated", "both", "add --generated")
+        raise DriftproofError(
+            f"--search {search:g} without --generated",
+            "generated siblings, which alone are searched",
+            "add --generated",
+        )
     with shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended):
         if generated:
             from verifiers.generated import check as check_generated
@@ -67,8 +71,11 @@ def command(
     else:
         shared.table(
             ["claim", "control", "verdict", "as it must be"],
-            [(c.claim, c.control, c.verdict, "yes" if c.good else "NO") for c in checks],
+            [(c.claim, c.control, c.verdict, c.answer) for c in checks],
         )
+        for checked in checks:
+            if not checked.recorded:
+                shared.tell(f"{checked.claim}, {checked.control}: {_unrecorded(checked.claim)}")
     return 0 if all(checked.good for checked in checks) else 1
 
 
@@ -86,7 +93,12 @@ def _summary(outcome: Outcome) -> None:
         shared.table(
             ["algorithm", "broken by", "differs on", "refused by"],
             [
-                (b.algorithm, b.breakage, f"{b.cases} cases", b.refused or "NO CLAIM")
+                (
+                    b.algorithm,
+                    b.breakage,
+                    f"{b.cases} cases",
+                    b.refused or ("NO CLAIM" if b.expected else "none"),
+                )
                 for b in outcome.breakages
                 if b.cases
             ],
@@ -120,10 +132,26 @@ def _shares(outcome: Outcome) -> None:
         f"True forms wrongly refused: {len(outcome.wrong)} of {outcome.forms}; promised: one or "
         f"more with probability {outcome.promised:.1g} at most."
     )
-    for name in outcome.wrong:
-        shared.tell(f"    {name}")
+    for claim, form in outcome.wrong:
+        shared.tell(f"    {claim}, {form}")
+    for claim, form in outcome.unrecorded:
+        shared.tell(f"{claim}, {form}: {_unrecorded(claim)}")
     if outcome.by_hand:
         shared.tell(
             f"Of {len(outcome.by_hand)} claims no sibling can be made: their right sides are no "
             "formulas that something is bounded by. They have siblings by hand."
         )
+
+
+def _unrecorded(claim: str) -> str:
+    """Say what to do about a form that is refuted and has no verdict on record."""
+    from toolkit.discover import leaves
+
+    if claim in leaves("claim"):
+        next_step = f"driftproof verify {claim} --record puts that on record"
+    else:
+        next_step = "say what is wrong with it (erratum=…) and what holds instead (corrected=…)"
+    return (
+        "it is refuted, and no verdict on it is on record. If you think that it is true, look at "
+        f"the case that refutes it (driftproof verify). If it is false, {next_step}."
+    )

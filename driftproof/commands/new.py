@@ -16,7 +16,7 @@ ORIGINS = {
     "algorithm": "fedavg",
     "dataset": "mnist",
     "experiment": "worked-example/local-steps",
-    "kernel": "minimax-local-steps",
+    "kernel": "nested-fedavg-s",
 }
 """The leaf of each kind that a new one starts from: short, and whole in its file."""
 NEXT = {
@@ -37,8 +37,9 @@ NEXT = {
 @click.argument("name")
 @click.option("--from", "origin", help="Which leaf to start from (default: a short one).")
 def command(kind: str, name: str, origin: str | None) -> None:
-    """Write a file called NAME to start from: a real leaf of KIND to change.
+    """Write a file to start from, into this folder: a real leaf of KIND to change.
 
+    The file is called as NAME ends: mine/drift-bound is written into drift_bound.py.
     KIND is claim, problem, algorithm, dataset, experiment or kernel.
     """
     if kind not in ORIGINS:
@@ -48,17 +49,25 @@ def command(kind: str, name: str, origin: str | None) -> None:
             f"name {name!r}", "lower-case words and digits, as in mine/drift-bound", "rename it"
         )
     path = Path(name.split("/")[-1].replace("-", "_") + ".py")
-    if path.exists():
-        raise DriftproofError(f"{path} exists", "a new file", "choose another name, or move it")
     chosen = find(kind, origin or ORIGINS[kind])
     text = renamed(chosen, name)
     try:
-        path.write_text(text, encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:  # never over what is there
+            file.write(text)
+    except FileExistsError as error:
+        raise DriftproofError(
+            f"{path.absolute()} exists", "a new file", "choose another name, or move it"
+        ) from error
     except OSError as error:
         raise DriftproofError(
             f"{path}: {error.strerror}", "a folder that can be written to", "change folder"
         ) from error
-    click.echo(f"wrote {path}")
+    click.echo(f"wrote {path.absolute()}: the {kind} {name}")
+    if name.count("/") and Path(name).parent.is_dir():
+        click.echo(
+            f"it is not in the folder {Path(name).parent}: a {kind}'s name is no path; "
+            "move the file where you like"
+        )
     click.echo(f"now: {NEXT[kind].format(path=path, stem=path.stem, symbol=chosen.symbol)}")
 
 

@@ -96,6 +96,7 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
                 shared.tell(f"{claim}, {group.title}: {group.reason}")
                 if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
                     shared.tell(f"    case: {group.deciding.case['label']}")
+    _exceeded(rows, {group.reason for groups in claims.values() for group in groups})
     _totals(head, rows)
     _errata_at_odds(head, rows)
     if head["profile"] == "smoke":
@@ -135,6 +136,16 @@ def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:
         wrong = at_odds(one) if one.claim in own else ""
         if wrong and (one.severity or one.verdict is not Verdict.REFUTED):
             shared.tell(f"{one.claim}: {wrong}")
+
+
+def _exceeded(rows: list[Any], told: set[str]) -> None:
+    """Say which constants of a user's problem are exceeded, so that cases were left out."""
+    from verifiers.judges.declared import exceeded_in
+
+    for reason, count in exceeded_in(rows).items():
+        if reason not in told:
+            rows_of = "1 row is" if count == 1 else f"{count} rows are"
+            shared.tell(f"{reason}: {rows_of} INAPPLICABLE. Mend constants.")
 
 
 def _totals(head: dict[str, Any], rows: list[Any]) -> None:

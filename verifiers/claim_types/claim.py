@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Generic, Self
 
 from toolkit.cases import Assumption, Case
 from toolkit.constants import Notation
+from toolkit.declaring import check_words
 from toolkit.errors import DriftproofError, unknown_name
-from toolkit.names import check_name
+from toolkit.names import check_latex, check_name
 from toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated, Undecided
 from toolkit.verdict import form_key
 from verifiers.algebra.symbolic import Step
@@ -108,24 +109,14 @@ class Claim(Generic[R]):
     edition: str = ""
     letters: Mapping[str, str] = field(default_factory=dict)
 
-    def __new__(cls, **fields: Any) -> Self:  # noqa: D102 - checks the fields' names
+    def __new__(cls, *args: Any, **fields: Any) -> Self:  # noqa: D102 - checks the fields' names
         known = [entry.name for entry in dataclasses.fields(cls) if entry.init]
-        for name in fields:
-            if name not in known:
-                error = unknown_name(f"field of @{cls.way}", name, known)
-                raise DriftproofError(error.got, f"one of {', '.join(known)}", error.remedy)
-        for name in ("name", "source", "statement"):
-            if name not in fields:
-                raise DriftproofError(
-                    f"@{cls.way} without {name}",
-                    "name=…, source=… and statement=…",
-                    f'write @{cls.way}(name="mine/drift", source="my notes, Lemma 1", '
-                    'statement=r"…", …)',
-                )
+        check_words(cls.way, args, fields, known, ["name", "source", "statement"])
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
         check_name("claim", self.name)
+        check_latex(self.name, self.statement)
         if not self.kind:
             object.__setattr__(self, "kind", self.kinds[0])
         if self.kind not in self.kinds:

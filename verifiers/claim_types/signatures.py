@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import linecache
 from collections.abc import Iterator, Mapping
-from types import CodeType
 from typing import Any
 
 from toolkit.errors import DriftproofError
+from toolkit.located import line_of
 from toolkit.readings import Stated
 
 TAKES: Mapping[str, tuple[str, ...]] = {
@@ -73,17 +72,8 @@ def _check(claim: str, name: str, function: Any, takes: tuple[str, ...] | None) 
         if is_method:
             remedy = "remove self: the functions of a claim are no methods"
         raise DriftproofError(
-            f"{code.co_filename}:{_line(code)}: {name} of claim {claim} is "
+            f"{code.co_filename}:{line_of(code)}: {name} of claim {claim} is "
             f"{'lambda ' if anonymous else code.co_name}{signature}",
             f"lambda {names}: …" if anonymous else f"def {code.co_name}({names})",
             remedy,
         ) from error
-
-
-def _line(code: CodeType) -> int:
-    """Return the line of a function's ``def``: Python's own number is that of its decorator."""
-    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-    numbers = (
-        k for k, line in enumerate(lines) if line.lstrip().startswith(f"def {code.co_name}(")
-    )
-    return code.co_firstlineno + (0 if code.co_name == "<lambda>" else next(numbers, 0))

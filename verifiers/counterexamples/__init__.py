@@ -31,8 +31,10 @@ def refuted(claim: str) -> list[str]:
 
 def scripts(claim: str) -> list[Path]:
     """Return the scripts of a claim, in the order of their numbers."""
-    folder = package_folder("verifiers.counterexamples") / claim.partition("/")[0]
-    others = {_stem(other) for other in record.read()}  # lemma-4.2 is no second script of lemma-4
+    paper = claim.partition("/")[0]
+    folder = package_folder("verifiers.counterexamples") / paper
+    # lemma-4.2 is no second script of lemma-4
+    others = {_stem(other) for other in record.read() if other.startswith(f"{paper}/")}
     paths, number = [folder / f"{_stem(claim)}.py"], 2
     while (path := folder / f"{_stem(claim)}_{number}.py").exists() and path.stem not in others:
         paths.append(path)

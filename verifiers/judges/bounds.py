@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from toolkit.cases import Case
-from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, split
+from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, expressed, split
 from toolkit.draws import BLOCK, TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
@@ -159,10 +159,8 @@ def range_of(claim: BoundClaim, case: Case, form: Form | None = None) -> tuple[f
 
 def lacking_constants(claim: Claim[Any], case: Case, right: Any) -> list[str]:
     """Return the roles that a right side uses and the case has no number for."""
-    import sympy
-
     notation = claim.notation(case)
-    expression = sympy.sympify(right(Letters(notation)))
+    expression = expressed(right, Letters(notation))
     names = (symbol.name for symbol in expression.free_symbols)
     roles = {notation[name] for name in names if not name.startswith(MEASURED)}
     return sorted(roles - set(roles_of(case)))

@@ -18,6 +18,7 @@ from synthetic.audit import audit_algorithm, audit_problem
 from synthetic.audit.problem import shown
 from toolkit.cases import Case
 from toolkit.constants import MODULI, ROLES, Letters, Notation
+from toolkit.located import telling_the_method
 from toolkit.verdict import Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
@@ -28,6 +29,9 @@ TOLERANCE = 1e-6
 BUDGET, MOST_OUTCOMES = 4096.0, 512
 """Points times outcomes of the noise a sweep; a constant with more outcomes is not attacked."""
 OWN = ("synthetic", "toolkit")
+
+DECLARED = " is declared "
+"""What follows the role in the reason of a row whose constant is exceeded."""
 
 _found: dict[tuple[Any, ...], dict[str, str]] = {}
 
@@ -59,9 +63,11 @@ def look(case: Case) -> dict[str, str]:
     key = (type(case.problem), type(case.algorithm), key_of(case))
     if key not in _found:
         if not is_own(case.problem):
-            audit_problem(case.problem)
+            with telling_the_method(type(case.problem)):
+                audit_problem(case.problem)
         if case.algorithm is not None:
-            audit_algorithm(case.algorithm, case.problem)
+            with telling_the_method(type(case.algorithm)):
+                audit_algorithm(case.algorithm, case.problem)
         _found[key] = {} if is_own(case.problem) else exceeded(case)
     return _found[key]
 
@@ -74,7 +80,7 @@ def exceeded(case: Case) -> dict[str, str]:
             continue
         worst = attacked(case.problem, role, budget=BUDGET)
         if worst.ratio > 1 + TOLERANCE:
-            sentences[role] = in_words(worst)
+            sentences[role] = f"{case.problem.leaf_name}: {in_words(worst)}"
     return sentences
 
 
@@ -86,9 +92,20 @@ def in_words(attack: Attack) -> str:
     at = f"at x = {where[0]}" if len(where) == 1 else f"between x = {where[0]} and z = {where[1]}"
     size = "only " if attack.role in MODULI else ""
     return (
-        f"{attack.role} is declared {attack.declared:g}, but {at} it is {size}{attack.found:.6g} "
+        f"{attack.role}{DECLARED}{attack.declared:g}, but {at} it is {size}{attack.found:.6g} "
         f"({ROLES[attack.role]})"
     )
+
+
+def exceeded_in(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the reasons that name an exceeded constant, with how many rows were left out for it.
+
+    One for each problem and constant: the first member at which it is exceeded stands for others.
+    """
+    rows = [row for row in rows if row.verdict is Verdict.INAPPLICABLE and DECLARED in row.reason]
+    heads = [row.reason.partition(DECLARED)[0] for row in rows]
+    first = {head: row.reason for head, row in reversed([*zip(heads, rows, strict=True)])}
+    return {first[head]: heads.count(head) for head in dict.fromkeys(heads)}
 
 
 def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:

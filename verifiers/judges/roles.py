@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolkit.constants import ROLES, RUN_ROLES
-from toolkit.errors import unknown_name
+from toolkit.errors import DriftproofError, unknown_name
+from toolkit.located import telling_the_method
 from toolkit.problem import Problem
 from verifiers.claim_types.claim import Claim
 
@@ -33,7 +34,20 @@ def check_roles(claim: Claim[Any], lacking: Iterable[str]) -> None:
         own |= set(case.algorithm.values()) if case.algorithm is not None else set()
     odd = next((role for role in lacking if role not in own), None)
     if odd is not None:
-        raise unknown_name("role", odd, {*ROLES, *RUN_ROLES, *own})
+        error = unknown_name("role", odd, {*ROLES, *RUN_ROLES, *own})
+        raise DriftproofError(f"{_named_in(claim, odd)}{error.got}", error.wanted, error.remedy)
+
+
+def _named_in(claim: Claim[Any], role: str) -> str:
+    """Return "in … : " of the notation that has a role, or nothing if it is in the claim."""
+    for case in claim.cases_for("full"):
+        for part in (case.problem, case.algorithm):
+            letter = next(
+                (x for x, named in getattr(part, "notation", {}).items() if named == role), ""
+            )
+            if letter:
+                return f"letter {letter!r} in the notation of {type(part).__name__}: "
+    return ""
 
 
 def _check_constants(problem: Problem) -> None:
@@ -42,4 +56,6 @@ def _check_constants(problem: Problem) -> None:
     for name in problem.constants:
         near = difflib.get_close_matches(name, ROLES, n=1, cutoff=0.85)
         if name not in ROLES and name not in parameters and near:
-            raise unknown_name(f"role in the constants of {problem.leaf_name},", name, ROLES)
+            with telling_the_method(type(problem)):
+                error = unknown_name(f"role in the constants of {problem.leaf_name},", name, ROLES)
+                raise DriftproofError(error.got, error.wanted, f"{error.remedy} Mend constants")

@@ -28,10 +28,12 @@ from toolkit.constants import Notation
 from toolkit.draws import BLOCK, Law, TooManyAtoms, Words
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext
+from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run
 from toolkit.measure import Measure, Reduction, States, Steps
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
+from verifiers.judges import bounds
 from verifiers.search.letters import letters_of, right_sides, roles_in, violation
 from verifiers.search.numbers import parameter, scale
 from verifiers.search.structure import Structure, real
@@ -42,6 +44,10 @@ TOGETHER = 16_384
 """Replicates of one run: candidates times outcomes."""
 FEWEST, MOST = 12, 384
 """Candidates of a generation."""
+LOOKED_AT = 8
+"""Violations of a generation of which conditions on the whole case are asked."""
+ENOUGH = 1.0 + 1e-7
+"""A ratio that counts as a violation, to be confirmed by a judge."""
 FAR = 1e120
 """A number beyond which a candidate is taken to have diverged."""
 OF_OBJECTIVE = frozenset({"objective_smoothness", "strong_convexity", "initial_gap"})
@@ -79,7 +85,11 @@ class Generic:
         self.algorithm = _unchecked(algorithm, given)
         self.claim, self.form, self.structure, self.seed = claim, form, structure, seed
         self.is_field = of.family == PiecewiseLosses.leaf_name
-        self.real = real(type(algorithm))
+        self.real = {
+            name: constraint
+            for name, constraint in real(type(algorithm)).items()
+            if _may_move(self.algorithm, name)
+        }
         self.left = _in_total_expectation(form.left or claim.left)
         self.size = self._decoded(np.zeros((0, 1)))[1]
         self.assumes = (*claim.assumes, *form.assumes)
@@ -111,7 +121,26 @@ class Generic:
             terms = {k: np.broadcast_to(np.asarray(v, float), count)[chosen]
                      for k, v in factors.items()}  # fmt: skip
             ratios[chosen] = _ratio(taken, self._names, right, terms)
+            self._refuse_others(z, ratios)
         return ratios
+
+    def _refuse_others(self, z: np.ndarray, ratios: np.ndarray) -> None:
+        """Put outside what is no case, or what a condition that no letter says rules out.
+
+        Such a condition is a function of the case; it is asked of the largest ratios alone.
+        """
+        for _ in range(LOOKED_AT):
+            at = int(np.argmax(ratios))
+            if ratios[at] < ENOUGH or self._applies(z[:, at]):
+                return
+            ratios[at] = -1.0
+        ratios[ratios >= ENOUGH] = -1.0
+
+    def _applies(self, z: np.ndarray) -> bool:
+        try:
+            return bounds.unmet(self.claim, self.case(z), self.form) is None
+        except DriftproofError:
+            return False  # the algorithm has no such member
 
     def batch(self, z: np.ndarray) -> Batch:
         """Return the candidates that vectors stand for, [size, candidates]."""
@@ -372,6 +401,16 @@ class _Rows:
 
 
 _NOISES = ("value_noise", "gradient_noise", "outer_noise", "plain_noise")
+
+
+def _may_move(algorithm: Algorithm, name: str) -> bool:
+    """Whether an algorithm takes another number for this parameter: some belong to an option."""
+    number = getattr(algorithm, name)
+    try:
+        replace(cast(Any, algorithm), **{name: 0.5 * number if number else 0.5})
+    except DriftproofError:
+        return False
+    return True
 
 
 def _unchecked(algorithm: Algorithm, fields: dict[str, Any]) -> Algorithm:

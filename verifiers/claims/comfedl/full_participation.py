@@ -71,14 +71,6 @@ error = Terms(
     }
 )
 """The root mean square of v − ∇F(w̄_s), by its parts."""
-SHARES = {
-    "the drift through the inner maps": Fraction(1, 2),
-    "the drift through the outer functions": Fraction(1, 2),
-    "the outer noise": Fraction(3, 4),
-    "the Jacobian's noise": Fraction(1, 10),
-    "the plug-in bias": Fraction(1, 2),
-}
-"""What is left of each part in a false sibling."""
 
 
 def right_side(c: Letters, error: Terms = error, gap: Expression = 1) -> Expression:
@@ -138,7 +130,16 @@ def with_error(error: Terms) -> RightSide:
         ("without the initial gap", lambda c: right_side(c, gap=0)),
         ("9/10 of the initial gap", lambda c: right_side(c, gap=Rational(9, 10))),
         *((name, with_error(left)) for name, left in error.without_each()),
-        *((name, with_error(left)) for name, left in error.shrunk_each(SHARES)),
+        *error.controls(
+            {
+                "the drift through the inner maps": Fraction(1, 2),
+                "the drift through the outer functions": Fraction(1, 2),
+                "the outer noise": Fraction(3, 4),
+                "the Jacobian's noise": Fraction(1, 10),
+                "the plug-in bias": Fraction(1, 2),
+            },
+            form=with_error,
+        ),
     ],
     explain=(
         "The error enters squared, where Theorem 1 has it times G_fG_g. So the step size need not "

@@ -20,7 +20,7 @@ FedIHGP gives p = −(N/4)2^{−N'}, whose mean is −½(1 − 2^{−N}) and who
 The noise is bounded by αN/4 a step, so a run leaves |x| ≤ 1 with a probability that is
 exponentially small in 1/(αN), which the constants above have room for. On the lower level y^k −
 y*(x^k) follows every move of x: for α = β one unit of noise leaves α(1 − α)^{j−2}(1 − jα) after j
-steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``tests/test_transcription_fednest.py`` has
+steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``tests/test_fednest_derivations.py`` has
 each of these in numbers, from the exact recursion of the second moments.)
 """
 
