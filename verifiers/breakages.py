@@ -23,8 +23,13 @@ from verifiers.running.jobs import blaming
 from verifiers.running.scheduler import Result, Units, run_jobs
 from verifiers.verify import Settings, judge
 
-CASES = 2
+CASES = {"identity": 2, "bound": 24, "existence": 4}
 """Cases of a claim on which a broken algorithm is judged: the cheapest that tell it apart."""
+ORDER = tuple(CASES)
+"""The kinds of claims that judge a broken algorithm: an identity sees most, and is cheap.
+
+A count says nothing of what an algorithm comes to, and a rate takes long.
+"""
 AnyClaim = Claim[Any]
 
 
@@ -38,8 +43,8 @@ class Breakage:
         cases: on how many of the cases that were looked at it differs.
         refused: the claim and form that was refuted ("": none was).
         tried: how many claims judged it.
-        expected: whether one has to refuse it: the claims of driftproof's own papers, taken
-            together, say enough of each algorithm. A user's single bound need not.
+        expected: whether one has to refuse it: an identity was tried, which compares the algorithm
+            with a transcription. Bounds alone need not notice.
     """
 
     paper: str
@@ -95,7 +100,7 @@ def tried(claim: AnyClaim, algorithm: str, breakage: str, seed: int = 0) -> tupl
         form that is supported there and refuted of the broken one ("": none).
     """
     of_it = {k: case for k, case in enumerate(claim.cases_for("quick")) if _runs(case, algorithm)}
-    cases = [of_it[k] for k in islice(told_apart(of_it, breakage), CASES)]
+    cases = [of_it[k] for k in islice(told_apart(of_it, breakage), CASES[claim.kind])]
     if not cases:
         return 0, ""
     plain = replace(claim, full=(), prove=None, false_siblings=())
@@ -136,7 +141,7 @@ def broken_judged(chosen: Sequence[Leaf], *, seed: int, workers: int) -> list[Br
         if not _judges_runs(claim):
             continue
         for name, effort in _efforts(claim).items():
-            order = (isinstance(claim, BoundClaim), effort)  # an identity sees most, and is cheap
+            order = (ORDER.index(claim.kind), effort)
             able.setdefault((paper, name), []).append((order, leaf))
             if leaf.name in selected:
                 wanted.add((paper, name))
@@ -156,10 +161,8 @@ def _first(pair: tuple[tuple[int, float], Leaf]) -> tuple[tuple[int, float], str
 
 
 def _judges_runs(claim: AnyClaim) -> bool:
-    """Whether a claim says something of what an algorithm comes to; a count does not."""
-    return isinstance(claim, BoundClaim) or (
-        isinstance(claim, ComparisonClaim) and claim.kind != "complexity"
-    )
+    """Whether a claim says something of what an algorithm comes to on a case."""
+    return isinstance(claim, BoundClaim | ComparisonClaim) and claim.kind in ORDER
 
 
 def _efforts(claim: AnyClaim) -> dict[str, float]:
@@ -178,12 +181,13 @@ def _breakage(
 ) -> Generator[list[_Trial], list[Result], Breakage]:
     """Ask one claim after the other, until one refuses the broken algorithm."""
     cases = count = 0
-    own = all(leaf.module is not None for leaf in able)
+    identities = False
     for leaf in able:
         ((blob, _),) = yield [_Trial(leaf, algorithm, breakage, seed)]
         told, form = json.loads(blob)
         cases, count = cases + told, count + bool(told)
+        identities = identities or bool(told and leaf.load().kind == "identity")
         if form:
             refused = f"{leaf.name}, {form}"
-            return Breakage(paper, algorithm, breakage, cases, refused, count, own)
-    return Breakage(paper, algorithm, breakage, cases, "", count, own)
+            return Breakage(paper, algorithm, breakage, cases, refused, count, identities)
+    return Breakage(paper, algorithm, breakage, cases, "", count, identities)

@@ -26,7 +26,7 @@ SKIPPED, STALE, SIGN = "skipped average", "stale value", "wrong sign of the step
 BIASED, OFF_BY_ONE, COHORT = "biased sample", "off by one local step", "cohort ignored"
 ROUNDS, REPLICATES = 3, 4
 """How far a broken algorithm is run to see whether it differs, and how often."""
-LOOKED_AT = 8
+LOOKED_AT = 32
 """Cases of a claim that are tried for whether they tell a broken algorithm apart."""
 
 

@@ -117,10 +117,11 @@ def _shares(outcome: Outcome) -> None:
     differ = [s for s in outcome.siblings if s.cases]
     alike = [s for s in outcome.siblings if not s.cases]
     refused = sum(bool(s.refused) for s in differ)
+    searched = sum(s.refused == "search" for s in differ)
     if differ:
         shared.tell(
             f"Siblings that differ on a case: {refused} of {len(differ)} refused "
-            f"({refused / len(differ):.0%})."
+            f"({refused / len(differ):.0%}{f', {searched} by the search' if searched else ''})."
         )
     if alike:
         found = sum(bool(s.refused) for s in alike)
