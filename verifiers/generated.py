@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from math import isfinite
 from typing import Any
 
 from toolkit.discover import Leaf
@@ -75,7 +76,7 @@ class Outcome:
     Attributes:
         siblings, breakages: each of them.
         by_hand: the claims of whose right sides no sibling can be made.
-        forms: how many of the claims' own forms were judged.
+        forms: how many of the claims' own forms were judged that are not on record as refuted.
         wrong: those of them, claim and form, that were refuted and are on record otherwise.
         unrecorded: those that were refuted and are not on record at all, as a user's are not.
         promised: the probability, at most, that chance refutes a true one.
@@ -122,7 +123,10 @@ def check(
     if effort is not None:
         siblings = _searched(plans, siblings, effort, workers)
     names = {plan.claim.name for plan in plans}
-    own = [row for row in rows if row.form != "sibling" and row.claim in names]
+    own = [
+        row for row in rows
+        if row.form != "sibling" and row.claim in names and (row.claim, row.form_key) not in refuted
+    ]  # fmt: skip
     checks = checked(own)
     return Outcome(
         siblings,
@@ -288,7 +292,8 @@ def _applied(rows: Sequence[Row]) -> list[Row]:
 
 
 def _largest(rows: Sequence[Row]) -> float | None:
-    return max((row.ratio for row in rows if row.ratio is not None), default=None)
+    ratios = [row.ratio for row in rows if row.ratio is not None and isfinite(row.ratio)]
+    return max(ratios, default=None)
 
 
 def _judged(
