@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import e, inf, log
+from dataclasses import replace
+from fractions import Fraction
+from math import e, inf, log, prod
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given as property_of
 from hypothesis import strategies as some
 from scipy.stats import linregress
 from scipy.stats import t as student
-from sympy import Integer
+from sympy import Integer, Rational
 
 from synthetic.problems import QuadraticBilevel, QuadraticMinimax
 from toolkit.algorithms import FedAvgS, FedIHGP, FedInn, FedNest, FedNestSGD, LFedNest
@@ -120,16 +122,52 @@ def test_the_recursion_is_fednests():
     assert high - low < squares[-1] / 2
 
 
-@pytest.mark.parametrize("terms", [1, 3, 8])
-def test_a_fixed_series_ends_above_its_floor(terms):
-    """From x⁰ = x̂, whatever the step size."""
-    held = Draw(terms)
-    stated = float(rates.floor_of_fixed_series({"N": Integer(terms)}))
-    for alpha in (0.5, 0.1, 1e-3):
-        squares, _ = held.moments(alpha, 400, held.rest)
-        assert squares.min() >= stated
-    assert squares[0] == pytest.approx(stated)
+def lagrange(terms):
+    """Return H_j and w_j of the instance of ``_rates`` for a fixed N, as fractions."""
+    h = [1 + Fraction(j, terms) for j in range(1, terms + 1)]
+    return h, [prod(other / (other - one) for other in h if other != one) for one in h]
+
+
+@pytest.mark.parametrize("terms", range(1, 9))
+def test_a_fixed_series_stands_still_above_its_floor(terms):
+    """In fractions: h = 0 for each draw, the constants, and F'² against the floor."""
+    (h, w), c = lagrange(terms), Fraction(1, 8**terms)
+    for draw in range(terms):
+        series = sum(w_j * (1 - h_j / 4) ** draw for h_j, w_j in zip(h, w, strict=True))
+        assert series == 1  # so that x⁰ − (c/4)·series, the shared h, is 0 at x⁰ = c/4
+    assert sum(w_j * (1 - h_j / 4) ** terms for h_j, w_j in zip(h, w, strict=True)) != 1
+    bend = c / terms * sum(w_j / h_j for h_j, w_j in zip(h, w, strict=True))
+    assert bend == c / terms * sum(1 / h_j for h_j in h)
+    stated = rates.floor_of_fixed_series({"N": Integer(terms)})
+    assert stated == Rational(1, 16 * 64**terms)
+    assert (c / 4 - bend) ** 2 >= Fraction(int(stated.p), int(stated.q))
+    assert c / 4 < 1 > bend > 0
+    assert c * sum(map(abs, w)) <= Fraction(1, 2)
+    outer = 4 - sum(1 / (4 - h_j) for h_j in h) / terms**2
+    blocks = np.diag([float(one) for one in (outer, *h)])
+    blocks[0, 1:] = blocks[1:, 0] = -1 / terms
+    assert abs(np.linalg.eigvalsh(blocks)).max() == pytest.approx(4, abs=1e-12)
     assert rates.floor_of_fixed_series({"N": rates.K}) is None
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(10.0, 7.0), (0.1, 0.3)])
+@pytest.mark.parametrize(("terms", "scale"), [(1, 1 / 8), (2, 3 / 2**8), (4, 105 / 2**19)])
+def test_fednest_stands_still_where_the_gradient_is_not_zero(terms, scale, alpha, beta):
+    """FedNest's own code: c is a little below 8^{−N}, so that no number here is rounded."""
+    problem = StandsStill(terms, scale)
+    method = FedNest(
+        terms=terms, inner_calls=2, inner_steps=3, outer_steps=2,
+        inner_step_size=beta, outer_step_size=alpha,
+    )  # fmt: skip
+    start = torch.from_numpy(problem.start())
+    ran = run(problem, method, sampled_context(problem, ("still",), replicates=64), rounds=20)
+    assert torch.equal(ran.state.x[0], start[:1, None].expand(1, 64))
+    assert torch.equal(ran.state.y[0], start[1:, None].expand(terms, 64))
+    slope = float(problem.gradient(start[:1, None]))
+    assert slope**2 >= scale**2 / 16
+    longer = replace(method, terms=terms + 1)  # for which the weights were not made: it moves
+    ran = run(problem, longer, sampled_context(problem, ("moves",), replicates=64), rounds=1)
+    assert not torch.equal(ran.state.x[0], start[:1, None].expand(1, 64))
 
 
 @pytest.mark.parametrize("rounds", [2**8, 2**11, 2**14])
@@ -278,6 +316,41 @@ class Instance(BilevelProblem):
 
     def lower_cross_product(self, x, y, v, zeta):
         return -v
+
+
+class StandsStill(Instance):
+    """The instance of ``_rates`` for a fixed N, with another c."""
+
+    lower_smoothness = 4.0
+
+    def __init__(self, terms, scale):
+        h, w = lagrange(terms)
+        self.terms, self.scale = terms, scale
+        self.h = torch.tensor([[float(one)] for one in h], dtype=torch.float64)
+        self.w = torch.tensor([[float(one)] for one in w], dtype=torch.float64)
+
+    @property
+    def dim(self):
+        return self.terms
+
+    def start(self):
+        x = self.scale / 4
+        return np.array([x, *(x / (self.terms * self.h[:, 0].numpy()))])
+
+    def lower_solution(self, x):
+        return x / (self.terms * self.h)
+
+    def upper_grad_y(self, x, y, xi):
+        return torch.zeros_like(y) - self.scale * self.w
+
+    def lower_grad(self, x, y, zeta):
+        return self.h * y - x / self.terms
+
+    def lower_hessian_product(self, x, y, v, zeta):
+        return self.h * v
+
+    def lower_cross_product(self, x, y, v, zeta):
+        return -v.sum(1, keepdim=True) / self.terms
 
 
 def test_terms_grow_like_the_logarithm():

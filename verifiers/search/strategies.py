@@ -187,8 +187,10 @@ def _cases(
     @st.composite
     def cases(draw: st.DrawFn) -> Case:
         template = templates[draw(st.integers(0, len(templates) - 1))]
-        own = family.members is None
-        problem = draw(_redrawn(template.problem, options=False) if own else family.members)
+        members = family.members
+        if members is None:
+            members = _redrawn(template.problem, options=False)
+        problem = draw(members)
         case = Case(problem)
         if template.algorithm is not None:
             algorithm = draw(_redrawn(template.algorithm, options=False))

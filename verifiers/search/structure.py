@@ -107,7 +107,7 @@ class Choices:
         for name in (*COUNTS, "noises", "alike", "options", "moved", "taking_part", "plain"):
             structure = self._redrawn(structure, name, random)
         if number < 8:
-            several, some, noisy = number & 1, number & 2, number & 4
+            several, some, noisy = not number & 1, number & 2, number & 4
             part = max(1, structure.clients - 1) if some else structure.clients
             structure = replace(
                 structure, taking_part=part,

@@ -1,7 +1,7 @@
 """What ComFedL's analysis gives when all clients take part and the step is small: a sharper bound.
 
 **Kind.** Bound. It is ours, and nothing of it is printed; it decides whether the papers' rate is
-the best (``comfedl/optimal-rate``).
+the best with all clients (``comfedl/optimal-rate``).
 
 **Proof.** Let v be the average of ū_{s,t} over the τ steps of a round, so w̄_{s+1} = w̄_s − ητv. By
 smoothness and Lτη ≤ 1,
@@ -144,9 +144,9 @@ def with_error(error: Terms) -> RightSide:
     explain=(
         "The error enters squared, where Theorem 1 has it times G_fG_g. So the step size need not "
         "be 1/√T: T^(-1/3) and minibatches of T^(2/3) give O(T^(-2/3)). With clients sampled, "
-        "m < n, U_{s,0} is not ∇F(w̄_s), and the proof does not go through. Untested: the "
-        "coefficient of the Jacobian's noise between 1/10 and 1, and √b, as the bias is seen at "
-        "b = 1."
+        "m < n, U_{s,0} is not ∇F(w̄_s), the proof does not go through, and O(1/√T) cannot be "
+        "beaten (comfedl/optimal-rate). Untested: the coefficient of the Jacobian's noise between "
+        "1/10 and 1, and √b, as the bias is seen at b = 1."
     ),
 )
 def full_participation(view: States) -> Reduction:
