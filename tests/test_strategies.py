@@ -11,7 +11,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import cma  # noqa: F401 - as sympy
 import pytest
+import sympy  # noqa: F401 - what pytester's runs import first, it forgets: classes would be twice
 from hypothesis import HealthCheck, find, given, settings
 
 from driftproof import Assumption, Case, DriftproofError, assert_claim, assert_holds, bound, grid
