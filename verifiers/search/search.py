@@ -20,12 +20,13 @@ from synthetic.problems.piecewise_losses import PiecewiseLosses
 from toolkit.ledger import Ledger
 from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim
+from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.running.jobs import Source
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
 from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
 from verifiers.search.generic import ENOUGH
+from verifiers.search.letters import letters_of, violation
 from verifiers.search.shipped import movable
 from verifiers.search.structure import MOST_STEPS, NOISES, STEPS_AT_FIRST, Choices, Structure
 from verifiers.search.units import Climb, Confirmation, loaded
@@ -34,6 +35,8 @@ TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""
 REPEAT = 0.5
 """How often a later climb takes the best structure with something changed."""
+DRAWS = 100
+"""Structures that are drawn until one may meet the assumptions, by its counts alone."""
 FIRST = 8
 """Structures of a space that are drawn before one is taken up again."""
 NOT_SEARCHED = "not searched"
@@ -98,7 +101,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
     """Climb until the budget is spent or a judge has confirmed a violation."""
     form = claim.forms[number]
     nothing = Finding(claim.name, form.key, NOT_SEARCHED)
-    spaces = [] if isinstance(form.right, ByProof | Undecided) else choices(claim, effort.warm)
+    spaces = [] if isinstance(form.right, ByProof | Undecided) else spaces_of(claim, effort.warm)
     if not spaces:
         yield []
         return replace(nothing, reason=_why_not(claim, form.right))
@@ -119,10 +122,13 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
         for k in chosen:
             draw, most = spaces[k].choices, min(int(longest), MOST_STEPS)
             again = k in leaders and random.random() < REPEAT
-            if again and drawn[k] >= FIRST:
-                structure = draw.changed(leaders[k][1], random, most)
-            else:
-                structure, drawn[k] = draw.draw(random, most, drawn[k]), drawn[k] + 1
+            for _ in range(DRAWS):
+                if again and drawn[k] >= FIRST:
+                    structure = draw.changed(leaders[k][1], random, most)
+                else:
+                    structure, drawn[k] = draw.draw(random, most, drawn[k]), drawn[k] + 1
+                if may_hold(claim, form, structure):
+                    break
             wanted.append(Climb(
                 source, number, structure, int(random.choice(spaces[k].templates)),
                 int(random.integers(2**31)), effort.warm,
@@ -169,36 +175,72 @@ class Space:
     templates: tuple[int, ...]
 
 
-def choices(claim: Claim[Any], warm: bool = False) -> list[Space]:
+def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
     """Return the spaces of a claim: piecewise families if its oracles are theirs, then its own."""
     if not isinstance(claim, BoundClaim | ComparisonClaim):
         return []
     cases = claim.cases_for("full")
-    by_type: dict[tuple[type, type], list[int]] = {}
+    runs = isinstance(claim, BoundClaim)
+    generic: dict[tuple[type, bool], list[int]] = {}
+    own: dict[tuple[type, type], list[int]] = {}
     for number, case in enumerate(cases):
-        by_type.setdefault((type(case.problem), type(case.algorithm)), []).append(number)
-    spaces, seen = [], set()
-    if isinstance(claim, BoundClaim) and not warm:
-        for numbers in by_type.values():
-            case = cases[numbers[0]]
-            algorithm, inside = case.algorithm, bool(getattr(case.problem, "inside", False))
-            family = _GENERIC.get(algorithm.needs) if algorithm is not None else None
-            if family is None or (type(algorithm), inside) in seen:
-                continue
-            seen.add((type(algorithm), inside))
-            # only problems whose inner values are averaged have a part h; the others' algorithms
-            # know of none
-            known = NOISES if inside else NOISES[:3]
-            noises = known if family == PiecewiseComposition.leaf_name else NOISES[3:]
-            fixed = (("averaged_inside", inside), *(() if inside else (("plain", False),)))
-            spaces.append(Space(Choices(family, algorithm, noises, fixed=fixed), (numbers[0],)))
-    for numbers in by_type.values():
+        own.setdefault((type(case.problem), type(case.algorithm)), []).append(number)
+        if runs and not warm and case.algorithm is not None and case.algorithm.needs in _GENERIC:
+            inside = bool(getattr(case.problem, "inside", False))
+            generic.setdefault((type(case.algorithm), inside), []).append(number)
+    spaces = []
+    for (_, inside), numbers in generic.items():
+        algorithm = cases[numbers[0]].algorithm
+        family = _GENERIC[algorithm.needs]
+        # only problems whose inner values are averaged have a part h; the others' algorithms know
+        # of none
+        of_composition = NOISES if inside else NOISES[:3]
+        noises = of_composition if family == PiecewiseComposition.leaf_name else NOISES[3:]
+        fixed = (("averaged_inside", inside), *(() if inside else (("plain", False),)))
+        choices = Choices(family, algorithm, noises, fixed=fixed)
+        spaces.append(Space(choices, tuple(numbers)))
+    for numbers in own.values():
         case = cases[numbers[0]]
-        own = Choices(case.problem.leaf_name, case.algorithm, moved=movable(case.problem))
-        spaces.append(Space(own, tuple(numbers)))
+        moved = movable(case.problem)
+        choices = Choices(
+            case.problem.leaf_name, case.algorithm, moved=moved, counts_move=runs,
+        )  # fmt: skip
+        spaces.append(Space(choices, tuple(numbers)))
     return spaces
 
 
+def may_hold(claim: Claim[Any], form: Form, structure: Structure) -> bool:
+    """Whether a structure's counts, and its noise being there or not, meet the assumptions.
+
+    Relations that name another role are left to the candidates.
+    """
+    of = structure
+    roles: dict[str, Any] = {
+        "clients": of.clients, "dim": of.dim, "rounds": of.rounds, "local_steps": of.local_steps,
+        "steps": of.rounds * of.local_steps, "cohort_size": of.taking_part,
+    }  # fmt: skip
+    if of.family in _GENERIC.values():
+        for role, names in NOISY.items():
+            is_on = any(name in of.noises for name in names)
+            roles[role] = np.array([1e-8, 1e6]) if is_on else 0.0
+    notation = claim.notation(claim.cases_for("full")[0])
+    numbers = {role: np.broadcast_to(np.asarray(x, float), 2) for role, x in roles.items()}
+    for assumption in (*claim.assumes, *form.assumes):
+        if assumption.relation is None or not letters_of([assumption], notation) <= set(roles):
+            continue
+        if violation([replace(assumption, roles=())], notation, numbers).min() > 0:
+            return False
+    return True
+
+
+NOISY = {
+    "field_gradient_noise": ("plain_noise",),
+    "plain_gradient_noise": ("plain_noise",),
+    "inner_gradient_noise": ("gradient_noise",),
+    "inner_value_noise": ("value_noise", "gradient_noise"),
+    "outer_gradient_noise": ("outer_noise",),
+}
+"""The roles that are 0 unless one of these noises is on, and may be anything then."""
 _GENERIC = {
     "composition": PiecewiseComposition.leaf_name,
     "field": PiecewiseLosses.leaf_name,

@@ -20,7 +20,7 @@ from toolkit.problem import Problem
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges.bounds import roles_of
 from verifiers.search.letters import LackingError, letters_of, violation
-from verifiers.search.numbers import parameter, share
+from verifiers.search.numbers import parameter
 from verifiers.search.score import OUTSIDE, score
 from verifiers.search.structure import Structure, real
 
@@ -136,24 +136,18 @@ class Shipped:
 
 
 def movable(problem: Problem) -> tuple[str, ...]:
-    """Return the parameters of a problem that a climb can move."""
+    """Return the parameters of a problem that a climb can move: its numbers."""
     values = problem.values()
     return tuple(
         name
         for name, constraint in constraints(type(problem)).items()
         if name not in ("clients", "dim") and constraint.low < constraint.high
-        and isinstance(values[name], int | float | str)
+        and not constraint.choices and isinstance(values[name], int | float)
     )  # fmt: skip
 
 
 def _value(z: float, constraint: Constraint, default: Any) -> Any:
     """Return a parameter's value for a real number: 0 gives about the default."""
-    if constraint.choices:
-        place = constraint.choices.index(default) if default in constraint.choices else 0
-        step = int(np.floor(share(np.array(z)) * 2 * len(constraint.choices)))
-        return constraint.choices[
-            (place + step - len(constraint.choices)) % len(constraint.choices)
-        ]
     if constraint.integer:
         high = min(constraint.high, MOST_COUNTED)
         low = constraint.low if np.isfinite(constraint.low) else -MOST_COUNTED

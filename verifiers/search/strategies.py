@@ -40,7 +40,7 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.search.inside import is_quick, moved_inside
-from verifiers.search.search import Space, choices
+from verifiers.search.search import Space, spaces_of
 from verifiers.search.structure import NOISES
 from verifiers.search.units import judged
 
@@ -80,7 +80,7 @@ def instances(claim: Claim[Any]) -> st.SearchStrategy[Case]:
         )
     drawn = [
         strategy
-        for space in choices(claim)
+        for space in spaces_of(claim)
         for form in forms
         if (strategy := _instances(claim, form, space)) is not None
     ]

@@ -43,7 +43,7 @@ class Structure:
         alike: what is the same for all clients.
         plain: whether there is a plain part h.
         averaged_inside: whether inner values are averaged before the outer function.
-        options: values of the algorithm's fields that are no real numbers.
+        options: values of the algorithm's fields that are whole numbers.
         moved: of a shipped family, the parameters that are moved; the others keep their defaults.
     """
 
@@ -83,10 +83,11 @@ class Choices:
 
     Attributes:
         family: the problem family.
-        algorithm: its discrete fields give options (None: nothing is run).
+        algorithm: its whole numbers give options (None: nothing is run).
         noises: which noises there are.
         moved: of a shipped family, the parameters that may be moved.
         fixed: what of a structure cannot be chosen, by name.
+        counts_move: whether the algorithm's whole numbers (a batch) may be others than its own.
     """
 
     family: str
@@ -94,6 +95,7 @@ class Choices:
     noises: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
+    counts_move: bool = True
 
     def draw(self, random: np.random.Generator, longest: int, number: int) -> Structure:
         """Return a structure with at most ``longest`` steps.
@@ -152,15 +154,15 @@ class Choices:
         return tuple(name for name in self.moved if random.random() < share)
 
     def _options(self, random: np.random.Generator) -> list[tuple[str, Any]]:
-        if self.algorithm is None:
-            return []
+        """Return whole numbers of the algorithm; words and flags stay those of the claim's cases.
+
+        A statement may presume a word, "one sample" say, without an assumption that says so.
+        """
         options: list[tuple[str, Any]] = []
-        for name, constraint in discrete(type(self.algorithm)).items():
+        for name, constraint in counted(type(self.algorithm)).items() if self.algorithm else ():
             value = getattr(self.algorithm, name)
-            if random.random() < 0.5:
-                values = constraint.choices or tuple(
-                    k for k in (0, 1, 2, 3, 5, 10) if constraint.allows(k)
-                )
+            if self.counts_move and random.random() < 0.5:
+                values = [k for k in (0, 1, 2, 3, 5, 10) if constraint.allows(k)]
                 value = values[int(random.integers(len(values)))]
             options.append((name, value))
         return options
@@ -178,12 +180,12 @@ class Choices:
         return replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
 
 
-def discrete(algorithm: type[Algorithm]) -> dict[str, Constraint]:
-    """Return the fields of an algorithm that are no real numbers, beside the local steps."""
+def counted(algorithm: type[Algorithm]) -> dict[str, Constraint]:
+    """Return the fields of an algorithm that are whole numbers, beside the local steps."""
     return {
         name: constraint
         for name, constraint in constraints(algorithm).items()
-        if name != "local_steps" and (constraint.choices or constraint.integer)
+        if name != "local_steps" and constraint.integer
     }
 
 

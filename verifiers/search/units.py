@@ -186,8 +186,13 @@ def loaded(source: Source) -> Claim[Any]:
 
 
 def _plain(part: Any) -> Any:
-    """Return a problem or an algorithm with its defaults (itself, if it has none)."""
+    """Return a problem or an algorithm with its defaults, but for words and flags.
+
+    A statement may presume those of its cases without an assumption that says so. A class that
+    has no such member keeps all its values.
+    """
+    words = {name: value for name, value in part.values().items() if isinstance(value, str | bool)}
     try:
-        return type(part)()
+        return type(part)(**words)
     except (TypeError, DriftproofError):
         return part
