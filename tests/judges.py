@@ -39,6 +39,7 @@ MODULES = (
     "verifiers/algebra/orders.py",
     "verifiers/judges/proofs.py",
     "verifiers/judges/rates.py",
+    "verifiers/record.py",
     "verifiers/second_moments.py",
     "verifiers/judges/slope.py",
     "verifiers/algebra/symbolic.py",
@@ -46,7 +47,7 @@ MODULES = (
 TESTS = (
     "judges", "statistics", "domains", "evidence", "rates", "sampled_rounding", "readings",
     "ground_truth_bounds", "given_past", "measured_means", "declared", "enclosed", "signs",
-    "schedules", "comparisons", "constants", "judged_branches",
+    "schedules", "comparisons", "constants", "judged_branches", "recorded",
 )  # fmt: skip
 LONG = "tests/test_statistics.py::test_verdicts_on_simulated_claims_err_no_more_often_than_promised"
 """It judges thousands of claims to count verdicts, and takes minutes with every line counted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,30 +14,32 @@ from toolkit.oracles import OFFERS, OneSample
 from toolkit.problem import Problem
 
 
-def members(kind: str) -> list[Any]:
-    """Return every example member of every leaf of a kind, as test parameters."""
-    return [
+@cache
+def members(kind: str) -> tuple[Any, ...]:
+    """Return every example member of every leaf of a kind, as test parameters.
+
+    The same objects to every file: what a member has computed of itself serves them all.
+    """
+    return tuple(
         pytest.param(member, id=f"{leaf.name}-{k}")
         for leaf in leaves(kind).values()
         for k, member in enumerate(leaf.load().examples())
-    ]
+    )
 
 
-def problems() -> list[Any]:
+def problems() -> tuple[Any, ...]:
     return members("problem")
 
 
-def pairs() -> list[Any]:
-    """Return every algorithm with the first member of every problem that offers what it needs."""
-    made = []
-    for leaf in leaves("algorithm").values():
-        for k, algorithm in enumerate(leaf.load().examples()):
-            for other in leaves("problem").values():
-                for j, problem in enumerate(other.load().examples()):
-                    if fits(algorithm, problem):
-                        name = f"{leaf.name}-{k}-{other.name}-{j}"
-                        made.append(pytest.param(algorithm, problem, id=name))
-    return made
+@cache
+def pairs() -> tuple[Any, ...]:
+    """Return every member of every algorithm with every problem that offers what it needs."""
+    return tuple(
+        pytest.param(*algorithm.values, *problem.values, id=f"{algorithm.id}-{problem.id}")
+        for algorithm in members("algorithm")
+        for problem in members("problem")
+        if fits(*algorithm.values, *problem.values)
+    )
 
 
 def fits(algorithm: Algorithm, problem: Problem) -> bool:
@@ -48,5 +51,6 @@ def fits(algorithm: Algorithm, problem: Problem) -> bool:
     return getattr(problem, "form", "") != "log" or getattr(algorithm, "batch", 1) == 1
 
 
-def claims() -> list[Any]:
-    return [pytest.param(leaf.load(), id=leaf.name) for leaf in leaves("claim").values()]
+@cache
+def claims() -> tuple[Any, ...]:
+    return tuple(pytest.param(leaf.load(), id=leaf.name) for leaf in leaves("claim").values())

@@ -5,6 +5,9 @@
 Each change is made in a copy of the checkout and tested in a process of its own: by the tests that
 run the changed line, the quickest first. ``make coverage`` says which they are. A change that they
 all pass *survives*. One that is explained in docs/mutation.md is counted, not listed.
+
+The libraries, which no change touches, are imported once: the processes are forks. Before the first
+change, tests are run without one: they have to pass.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import importlib
 import json
+import multiprocessing
 import os
 import random
 import shutil
@@ -26,6 +31,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests import judges
 
 SWAPPED = {
@@ -38,8 +45,10 @@ NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 LEAVES = ast.Return | ast.Raise | ast.Continue | ast.Break
 UNSEEN = ("annotation", "returns", "decorator_list", "format_spec")
 """Parts of the tree that are not changed: types; and what strings say is not changed either."""
-WAIT = 600.0
-"""Seconds that the tests of one change may take: one that makes them hang is noticed too."""
+LIBRARIES = "beartype", "cvxpy", "flint", "mpmath", "numba", "scipy.special", "sympy", "torch"
+WAIT, SLOWER = 60.0, 10.0
+"""The tests of one change may take so many seconds, and so many times what they take without one: a
+change that makes them hang is noticed too."""
 
 
 @dataclass
@@ -143,26 +152,46 @@ def tests_of(change: Change, data: Any, seconds: dict[str, float]) -> list[str]:
     return sorted((name for name in names if name in seconds), key=lambda name: seconds[name])
 
 
-def noticed(change: Change, nodes: list[str], folder: Path) -> bool:
-    """Say whether one of the tests fails, or none ends in time."""
+def noticed(change: Change, nodes: list[str], folder: Path, wait: float) -> bool:
+    """Say whether one of the tests fails, or they do not end in so many seconds."""
     path = folder / change.path
-    unchanged = path.read_bytes()
+    unchanged, times = path.read_bytes(), (path.stat().st_atime, path.stat().st_mtime)
     path.write_text(change.source(), encoding="utf-8")
-    words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *nodes]
-    more = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    process = subprocess.Popen(
-        words, cwd=folder, env=os.environ | more, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    os.utime(path, (0, 0))  # not the time of the unchanged file, whose bytecode is kept
     try:
-        return process.wait(WAIT) != 0
-    except subprocess.TimeoutExpired:
-        return True
+        return failed(nodes, folder, wait)
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
         path.write_bytes(unchanged)
+        os.utime(path, times)
+
+
+def failed(
+    nodes: list[str], folder: Path, wait: float | None = None, *, keep_bytecode: bool = False
+) -> bool:
+    """Say whether a test fails on the copy, or they do not end in time (None: no limit)."""
+    fork = multiprocessing.get_context("fork")
+    process = fork.Process(target=_tested, args=(nodes, folder, keep_bytecode))
+    process.start()
+    process.join(wait)
+    if process.is_alive():
+        os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+    return process.exitcode != 0
+
+
+def _tested(nodes: list[str], folder: Path, keep_bytecode: bool) -> None:
+    """Run the tests on the copy, in a process that has imported nothing of the checkout yet."""
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.chdir(folder)
+    os.environ |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.dont_write_bytecode = not keep_bytecode
+    sys.path[:] = [str(folder), *(path for path in sys.path if path not in ("", str(judges.ROOT)))]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+    os._exit(int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *nodes])))
 
 
 def copied(folder: Path) -> None:
@@ -196,11 +225,20 @@ def main() -> int:
     drawn = random.Random(given.seed).sample(every, min(given.sample or len(every), len(every)))
     count = dict.fromkeys(("noticed", "explained", "survived"), 0)
     began = time.monotonic()
+    for library in LIBRARIES:
+        importlib.import_module(library)
     with tempfile.TemporaryDirectory() as name:
         copied(Path(name))
-        for change in drawn:
-            nodes = tests_of(change, data, seconds)
-            if nodes and noticed(change, nodes, Path(name)):
+        tests = [tests_of(change, data, seconds) for change in drawn]
+        first = list(dict.fromkeys(nodes[0] for nodes in tests if nodes))
+        if failed(first, Path(name), keep_bytecode=True):
+            sys.exit(
+                "got: tests that fail without a change; wanted: none; "
+                f"remedy: mend {' '.join(first)}"
+            )
+        for change, nodes in zip(drawn, tests, strict=True):
+            wait = WAIT + SLOWER * sum(seconds[node] for node in nodes)
+            if nodes and noticed(change, nodes, Path(name), wait):
                 count["noticed"] += 1
             elif f"`{change}`" in explained:
                 count["explained"] += 1

@@ -29,7 +29,7 @@ from gpu_bench.run import DTYPES, BenchmarkPlan, limited, measured, run_benchmar
 from gpu_bench.timer import TURNS, Timing, timed, timed_in_turn
 from gpu_bench.workload import chosen
 from tests.benchmarks import targets
-from tests.commands import DRIFTPROOF
+from tests.commands import DRIFTPROOF, driftproof
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.kernels.registry import Cost, Variant
@@ -415,9 +415,7 @@ def test_ceilings_are_of_this_machine(monkeypatch):
     ],
 )
 def test_bad_input_is_told(words, status, told, tmp_path):
-    ended = subprocess.run(
-        [*DRIFTPROOF, "bench", *words, "--out", str(tmp_path)], capture_output=True, text=True
-    )
+    ended = driftproof("bench", *words, "--out", str(tmp_path))
     assert ended.returncode == status
     assert told in ended.stderr
     assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.commands import driftproof
+from tests.once import every_claim, experiment
 
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "google-chrome")) if p), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
@@ -69,21 +70,27 @@ def opened(browser):
 
 @pytest.fixture(scope="module")
 def verified(tmp_path_factory):
-    out = tmp_path_factory.mktemp("page") / "r"
-    made = driftproof("verify", "--profile", "smoke", "--workers", "1", "--out", str(out))
-    assert made.returncode == 0, made.stderr
-    return out / "index.html"
+    return every_claim(tmp_path_factory) / "index.html"
 
 
 def names(page):
     return page.locator("#summary tbody tr:visible th").all_inner_texts()
 
 
+SCROLL = """async () => {
+  for (const [number, plot] of document.querySelectorAll(".plot").entries()) {
+    plot.scrollIntoView();
+    for (let frame = 0; frame < 300 && !plot.querySelector("canvas"); frame++)
+      await new Promise(requestAnimationFrame);
+    if (!plot.querySelector("canvas")?.checkVisibility()) return `plot ${number} is not drawn`;
+  }
+  return "";
+}"""
+
+
 def scrolled(page):
-    """Scroll through the page, so that every plot comes into view."""
-    for plot in page.locator(".plot").all():
-        plot.scroll_into_view_if_needed()
-        plot.locator("canvas").wait_for(timeout=5000)
+    """Scroll through the page, so that every plot comes into view, and is drawn when it does."""
+    assert page.evaluate(SCROLL) == ""
 
 
 def test_every_plot_is_drawn_and_nothing_goes_wrong(opened, verified):
@@ -193,20 +200,16 @@ def test_a_hostile_claim_is_shown_as_text(opened, tmp_path):
     assert page.troubles == []
 
 
-def test_the_page_of_an_experiment(opened, tmp_path):
-    made = driftproof(
-        "run", "comfedl/imbalanced", "--profile", "smoke", "--workers", "1",
-        "--out", str(tmp_path / "r"),
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
-    page = opened(tmp_path / "r" / "index.html")
+def test_the_page_of_an_experiment(opened, tmp_path_factory):
+    folder, _ = experiment(tmp_path_factory, "comfedl/imbalanced")
+    page = opened(folder / "index.html")
     scrolled(page)
     assert page.locator(".plot").count() == 5
     assert page.troubles == []
 
 
-def test_the_page_of_a_difference(opened, verified):
-    folder = verified.parent
+def test_the_page_of_a_difference(opened, verified, tmp_path):
+    folder = shutil.copytree(verified.parent, tmp_path / "r")
     made = driftproof("report", str(folder), str(folder))
     assert made.returncode == 0, made.stderr
     assert "0 changes" in made.stdout

@@ -80,6 +80,24 @@ def test_counts_are_compared_exactly():
     assert numbers("existence", count, count - 1e-7 * steps, count=True) is REFUTED
 
 
+def test_a_row_shows_both_ends_and_the_middle_of_a_left_side():
+    for kind, mean in (("identity", 2.0), ("bound", 1.0)):  # a bound's left side reaches its low
+        row = judged(kind, [Comparison("", 1.0, 3.0, 4.0, x=1.0), Comparison("", 0.0, 0.0, 5.0)])
+        assert row.lhs == {"mean": mean, "low": 1.0, "high": 3.0}
+        assert (row.rhs, row.margin, row.comparisons) == (4.0, 1e-6, 2)
+        assert row.series["low"] == [0.0, 1.0]  # sorted by where they are drawn
+
+
+def test_a_bound_shows_what_comes_closest_and_0_below_0_is_not_close():
+    zero, met = Comparison("zero", 0.0, 0.0, 0.0), Comparison("met", 1.0, 1.0, 1.0)
+    for both in ([met, zero], [met, Comparison("far", 1.0, 1.0, 2.0), zero]):
+        row = judged("bound", both)
+        assert (row.verdict, row.rhs, row.attained) == (SUPPORTED, 1.0, True)
+    assert judged("bound", [zero]).attained is False
+    above = judged("bound", [Comparison("large", 3.0, 3.0, 1.0), Comparison("", 1e-9, 1.0, 0.0)])
+    assert (above.verdict, above.rhs) == (REFUTED, 0.0)  # any number is far above 0
+
+
 def test_nothing_that_is_compared_supports_nothing():
     row = judged("identity", [])
     assert row.verdict is Verdict.INCONCLUSIVE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -278,7 +279,18 @@ def test_only_what_rounding_left_open_is_asked_for():
     assert not left_open(decided, exact)
     doubtful = row.__class__(**vars(decided) | {"rhs": 1.0, "margin": 1e-8})
     assert left_open(doubtful, exact)
-    assert not left_open(doubtful.__class__(**vars(doubtful) | {"margin": 1e-13}), exact)
+    for more, asked in (
+        ({"margin": 1e-13}, False),
+        ({"rhs": 1.0 + 1e-8}, True),  # met, if all of the margin is added
+        ({"rhs": 1.0 + 1e-7}, False),
+        ({"rhs": None}, False),
+        ({"margin": None}, False),
+        ({"lhs": None}, False),
+        ({"verdict": Verdict.REFUTED}, False),
+        ({"verdict": Verdict.INAPPLICABLE}, False),
+    ):
+        assert left_open(replace(doubtful, **more), exact) is asked, more
+    assert not left_open(doubtful, Measured("exact", bad_step=0))
 
 
 def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():

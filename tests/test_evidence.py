@@ -86,7 +86,14 @@ def test_what_the_letters_rounding_explains_is_not_refuted(moved, verdict):
 
 @pytest.mark.parametrize(
     ("left", "right", "vacuous"),
-    [(0.5, 1.0, True), (1.0, 1.0, False), (0.5, 1 - 1e-9, False), (0.5, 1.1, True)],
+    [
+        (0.5, 1.0, True),
+        (1.0, 1.0, False),
+        (0.5, 1 - 1e-9, False),
+        (0.5, 1.1, True),
+        (0.5, 1 - 5e-12, False),
+        (0.5, 1 - 5e-13, True),
+    ],
 )
 def test_a_bound_that_equals_the_range_says_nothing_unless_it_is_attained(left, right, vacuous):
     assert exact([left], right, right).vacuous is vacuous

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+from shutil import copytree
 
 import numpy as np
 import pytest
 
 from synthetic.image_problems.imbalanced import ImbalancedImages
-from tests.commands import driftproof
+from tests.commands import driftproof, started
+from tests.once import experiment
 from toolkit.dataset import read
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
@@ -20,12 +22,8 @@ from verifiers.experiments.comfedl.imbalanced.run import ImageRun
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run")
-    made = driftproof(
-        "run", "comfedl/imbalanced", "--profile", "smoke", "--workers", "2", "--out", str(folder)
-    )
-    assert made.returncode == 0, made.stderr
-    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())
+    folder, printed = experiment(tmp_path_factory, "comfedl/imbalanced")
+    return folder, printed, json.loads((folder / "experiment.json").read_text())
 
 
 def test_the_papers_sentences_are_judged(smoke):
@@ -121,30 +119,22 @@ def test_a_folder_of_idx_files_is_run(tmp_path):
 
 def test_a_run_is_resumed(smoke, tmp_path):
     folder, _, head = smoke
-    words = (
-        "run",
-        "comfedl/imbalanced",
-        "--profile",
-        "smoke",
-        "--workers",
-        "1",
-        "--json",
-        "--quiet",
-    )
-    made = driftproof(*words, "--resume", "--out", str(folder))
+    out = copytree(folder, tmp_path / "again")
+    words = ("--profile", "smoke", "--workers", "1", "--json", "--quiet", "--resume")
+    made = driftproof("run", "comfedl/imbalanced", *words, "--out", str(out))
     assert made.returncode == 0, made.stderr
     again = json.loads(made.stdout)
     assert again["sentences"] == head["sentences"]
     assert again["findings"] == head["findings"]
 
 
-def test_a_report_of_an_experiment_is_rebuilt(smoke):
+def test_a_report_of_an_experiment_is_rebuilt(smoke, tmp_path):
     folder, _, _ = smoke
-    page = (folder / "index.html").read_bytes()
-    (folder / "index.html").unlink()
-    made = driftproof("report", str(folder))
+    again = copytree(folder, tmp_path / "again")
+    (again / "index.html").unlink()
+    made = started("report", str(again))
     assert made.returncode == 0, made.stderr
-    assert (folder / "index.html").read_bytes() == page
+    assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from gpu_bench.cases.fednest_minimax import fednest_minimax
 from gpu_bench.peer import peers_for
 from gpu_bench.prepared import Prepared
 from synthetic.problems import QuadraticMinimax, RandomMinimax
-from tests.commands import driftproof
+from tests.once import experiment
 from toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
@@ -36,12 +36,8 @@ def one_run(method, rounds):
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run")
-    made = driftproof(
-        "run", "fednest/minimax", "--profile", "smoke", "--workers", "2", "--out", str(folder)
-    )
-    assert made.returncode == 0, made.stderr
-    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())
+    folder, printed = experiment(tmp_path_factory, "fednest/minimax")
+    return folder, printed, json.loads((folder / "experiment.json").read_text())
 
 
 def curves(problem, algorithm, rounds, *, replicates=1, block=0):

@@ -12,7 +12,7 @@ import torch
 from synthetic.image_problems.dealt import dealt, falling
 from synthetic.image_problems.label_imbalance import LabelImbalance
 from synthetic.image_problems.lower_level import conjugate_gradients
-from tests.commands import driftproof
+from tests.once import experiment
 from toolkit.algorithms.fednest import FedNest
 from toolkit.autograd_bilevel import AutogradBilevel
 from toolkit.dataset import read
@@ -272,12 +272,8 @@ def test_the_whole_communication_is_equal():
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run")
-    made = driftproof(
-        "run", "fednest/tuning", "--profile", "smoke", "--workers", "2", "--out", str(folder)
-    )
-    assert made.returncode == 0, made.stderr
-    return folder, made.stdout, json.loads((folder / "experiment.json").read_text())
+    folder, printed = experiment(tmp_path_factory, "fednest/tuning")
+    return folder, printed, json.loads((folder / "experiment.json").read_text())
 
 
 def test_the_sentences_are_judged(smoke):

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import sympy
+import torch
 from flint import arb
+from scipy.stats import t as student
 
-from synthetic.problems import BoundedComposition
+from synthetic.problems import BoundedComposition, QuadraticMinimax
 from tests.test_claims import make
-from tests.test_evidence import CASE, CLAIM, sampled
-from toolkit.algorithms import ComFedL
+from tests.test_evidence import CASE, CLAIM, exact, sampled
+from toolkit.algorithms import ComFedL, FedNest
+from toolkit.balls import RefusedError
 from toolkit.cases import Assumption, Case
 from toolkit.errors import DriftproofError
+from toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from toolkit.statistics import replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.algebra.domains import points
+from verifiers.algebra import conditioned
+from verifiers.algebra.domains import domain_in_words, points
 from verifiers.algebra.orders import Order, exponents
 from verifiers.algebra.symbolic import vanishes
+from verifiers.claim_types.compared import components
+from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.order_in_statement import PLACE, with_order
-from verifiers.judges import bounds, comparisons, declared
+from verifiers.judges import bounds, comparisons, declared, enclosed
+from verifiers.judges.bands import bands
 from verifiers.judges.bounds import Sides
 from verifiers.judges.enclosed import Comparison as Enclosed
 from verifiers.judges.evidence import Measured, rounding
-from verifiers.judges.growth import Possible, possible
-from verifiers.judges.slope import decide
+from verifiers.judges.growth import Possible, _around_slope, _interval, possible
+from verifiers.judges.slope import Grid, _attained, decide, with_exact
+from verifiers.second_moments import second_moments
 
 T = sympy.Symbol("T", positive=True)
 a, b = sympy.symbols("a b", commutative=False)
@@ -169,3 +179,445 @@ def test_a_right_side_far_below_the_range_asks_for_a_sharper_range():
     told = bounds.what_to_change(np.full(64, 1e-9), 2e-9, 2e-9)
     assert "times smaller than range(c): sharpen the range" in told
     assert "farther from it" in bounds.what_to_change(np.full(64, 0.5), 0.5 + 1e-9, 0.5 + 1e-9)
+
+
+LACKING = {"mu": "strong_convexity"}
+
+
+@pytest.mark.parametrize(
+    "assumption",
+    [
+        Assumption("strong", r"\mu > 0", roles=("strong_convexity",)),
+        Assumption("strong", r"\mu > 0", relation=lambda c: c.mu > 0),
+        Assumption("strong", r"0 < \eta < \mu", relation=lambda c: 0 < c.eta < c.mu),
+    ],
+)
+def test_an_assumption_on_a_constant_that_a_problem_lacks_is_not_met(assumption):
+    claim = make(letters=LACKING, assumes=[assumption])
+    told = bounds.judge(claim, CASE, claim.forms[0], Measured("exact"))
+    assert told.verdict is Verdict.INAPPLICABLE
+    assert told.reason.startswith("strong needs strong_convexity; ")
+    assert told.reason.endswith("proves none")
+
+
+def test_a_role_that_nothing_has_is_misspelt():
+    claim = make(letters={"mu": "strong_convexxity"}, right=lambda c: c.mu)
+    with pytest.raises(DriftproofError, match="strong_convexity"):
+        bounds.judge(claim, CASE, claim.forms[0], Measured("exact"))
+    misspelt = Assumption("strong", "", relation=lambda c: c.mu > 0)
+    with pytest.raises(DriftproofError, match="strong_convexity"):
+        bounds.unmet(make(letters={"mu": "strong_convexxity"}, assumes=[misspelt]), CASE)
+    listed = Assumption("strong", "", roles=("strong_convexxity",))
+    with pytest.raises(DriftproofError, match="strong_convexity"):
+        bounds.unmet(make(assumes=[listed]), CASE)
+
+
+def test_a_right_side_with_a_constant_that_a_problem_lacks_is_inapplicable():
+    claim = make(letters=LACKING, right=lambda c: c.mu + c.G_f)
+    told = bounds.judge(claim, CASE, claim.forms[0], Measured("exact"))
+    assert told.verdict is Verdict.INAPPLICABLE
+    assert told.reason.startswith("the right side needs strong_convexity; ")
+
+
+@pytest.mark.parametrize(
+    ("relation", "told"),
+    [
+        (lambda c: True, None),
+        (lambda c: False, "odd is False here"),
+        (lambda c: 0 < c.eta < 1, None),
+        (lambda c: 0 < c.eta < c.eta / 2, "odd does not hold at eta = 0.1"),
+        (lambda c: c.eta >= 1, "odd states eta >= 1, but here 0.1 and 1"),
+    ],
+)
+def test_a_relation_may_be_a_truth_or_a_chain(relation, told):
+    assert CASE.algorithm.step_size == 0.1
+    claim = make(assumes=[Assumption("odd", "", relation=relation)])
+    assert bounds.unmet(claim, CASE) == told
+
+
+def test_a_chain_with_a_letter_that_is_not_there_is_refused():
+    claim = make(assumes=[Assumption("odd", "", relation=lambda c: 0 < c.eta < c.nonsense)])
+    with pytest.raises(DriftproofError, match="nonsense"):
+        bounds.unmet(claim, CASE)
+
+
+def test_a_form_has_assumptions_of_its_own():
+    claim = make()
+    form = replace(claim.forms[0], assumes=(Assumption("odd", "", relation=lambda c: False),))
+    assert bounds.unmet(claim, CASE, form) == "odd is False here"
+    assert bounds.unmet(claim, CASE, claim.forms[0]) is None
+    elsewhere = Assumption("odd", r"\text{one client}", applies=lambda case: False)
+    assert bounds.unmet(make(assumes=[elsewhere]), CASE) == "odd needs: one client"
+
+
+def test_pasts_that_rounding_leaves_open_stay_open():
+    taken = np.full((1, 1, 4), 0.5)
+    shadow = np.full((2, 1, 4), np.nan)
+    measured = Measured("sampled", ("given past", "transition"), taken, np.full(4, 0.25),
+                        shadow=shadow)  # fmt: skip
+    row = bounds._every_past(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 1.0, 1.0, None, {}))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason.startswith("rounding errors could not be bounded")
+    assert row.replicates == 4
+
+
+@pytest.mark.parametrize(("runs", "verdict"), [(0, Verdict.SUPPORTED), (2, Verdict.INCONCLUSIVE)])
+def test_samples_whose_single_runs_ended_early_support_nothing(runs, verdict):
+    """Without single-precision runs, rounding errors are taken for small."""
+    shadow = np.full((runs, 1, 4096), np.nan)
+    measured = Measured("sampled", ("each", "round"), np.full((1, 1, 4096), 0.1),
+                        np.full(4096, 1 / 4096), shadow=shadow)  # fmt: skip
+    sides = Sides(measured, 0.9, 0.9, (0.0, 1.0), {})
+    row = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides)
+    assert row.verdict is verdict
+    assert ("rounding errors could not be bounded" in row.reason) == (runs > 0)
+
+
+def test_a_sampled_run_that_ended_before_any_comparison_supports_nothing():
+    measured = Measured("sampled", ("each", "round"), np.empty((1, 0, 64)), np.full(64, 1 / 64),
+                        bad_step=0)  # fmt: skip
+    row = bounds.judge(CLAIM, CASE, CLAIM.forms[0], measured)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason == "an iterate or the measure is not finite after step t = 0"
+    assert row.lhs is None
+
+
+def test_a_map_has_the_places_and_numbers_of_its_comparisons():
+    axes = ("columns", "rows", "gap")
+    placed = [
+        comparisons.Comparison("w", 0.0, 1.0, 2.0, at=(3.0, 4.0), drawn=5.0, axes=axes),
+        comparisons.Comparison("w", 0.0, 1.0, 2.0, at=(6.0, 7.0), drawn=float("nan"), axes=axes),
+        comparisons.Comparison("w", 0.0, 1.0, 2.0),
+    ]
+    drawn = comparisons._map(placed)["map"]
+    assert drawn == {"axes": list(axes), "cells": [[3.0, 4.0, 5.0]]}
+
+
+def test_balls_refuse_what_is_no_run_and_noise_of_too_many_outcomes():
+    claim = make()
+    with pytest.raises(RefusedError, match="without a run"):
+        enclosed.enclose(claim, Case(BoundedComposition()), claim.forms[0])
+    noisy = Case(
+        BoundedComposition(clients=64, inner_value_noise=0.5, outer_gradient_noise=0.5),
+        ComFedL(batch=8, outer_batch=8), 1,
+    )  # fmt: skip
+    with pytest.raises(RefusedError, match="too many outcomes"):
+        enclosed.enclose(claim, noisy, claim.forms[0])
+
+
+def balls(*sides):
+    return [Enclosed(left=left, right=right, size=arb(8)) for left, right in sides]
+
+
+def test_a_choice_that_balls_left_open_is_tried_at_more_bits(monkeypatch):
+    tried = []
+
+    def enclose(*_, bits, **__):
+        tried.append(bits)
+        if bits < max(enclosed.PRECISIONS):
+            raise RefusedError("which is larger?", open=True)
+        return balls((arb(1), arb(2)))
+
+    monkeypatch.setattr(enclosed, "enclose", enclose)
+    assert enclosed.judge(CLAIM, CASE, CLAIM.forms[0]).verdict is Verdict.SUPPORTED
+    assert tried == list(enclosed.PRECISIONS)
+
+
+def test_a_refusal_that_more_bits_do_not_mend_is_told_at_once(monkeypatch):
+    tried = []
+
+    def enclose(*_, bits, **__):
+        tried.append(bits)
+        raise RefusedError("no version for balls")
+
+    monkeypatch.setattr(enclosed, "enclose", enclose)
+    row = enclosed.judge(CLAIM, CASE, CLAIM.forms[0])
+    assert (row.verdict, row.reason) == (Verdict.INCONCLUSIVE, "no version for balls")
+    assert tried == [enclosed.PRECISIONS[0]]
+
+
+def test_balls_that_compared_nothing_support_nothing(monkeypatch):
+    monkeypatch.setattr(enclosed, "enclose", lambda *_, **__: [])
+    row = enclosed.judge(CLAIM, CASE, CLAIM.forms[0])
+    assert (row.verdict, row.reason) == (Verdict.INCONCLUSIVE, "nothing was compared")
+
+
+def test_the_comparison_that_balls_refute_is_the_one_shown(monkeypatch):
+    """The first one's middle lies farther above its right side, but it is not known to."""
+    wide, apart = (arb(4, 4), arb(1)), (arb(1.5, 0.1), arb(1))
+    monkeypatch.setattr(enclosed, "enclose", lambda *_, **__: balls(wide, apart))
+    row = enclosed.judge(CLAIM, CASE, CLAIM.forms[0])
+    assert row.verdict is Verdict.REFUTED
+    assert row.lhs["low"] == pytest.approx(1.4)
+    assert row.rhs == 1.0
+    assert row.reason == (
+        "with every assumption met, left ≥ 1.4 exceeds right = 1, in ball arithmetic; "
+        "at comparison 2 of 2"
+    )
+
+
+class UsersAlgorithm(ComFedL):
+    """An algorithm of a user's."""
+
+
+def test_what_is_checked_of_a_case_is_what_a_user_wrote(monkeypatch):
+    looked = []
+    monkeypatch.setattr(declared, "_found", {})
+    for name in ("audit_problem", "audit_algorithm", "exceeded"):
+
+        def note(*parts, name=name):
+            looked.append(name)
+            return {}
+
+        monkeypatch.setattr(declared, name, note)
+    assert declared.look(Case(BoundedComposition(), UsersAlgorithm(), 1)) == {}
+    assert looked == ["audit_algorithm"]
+    looked.clear()
+    users = type("Users", (BoundedComposition,), {"__module__": "users"})
+    assert declared.look(Case(users())) == {}
+    assert looked == ["audit_problem", "exceeded"]
+    assert declared.look(Case(users())) == {}  # once
+    assert looked == ["audit_problem", "exceeded"]
+
+
+def test_a_bound_that_is_not_there_is_named():
+    with pytest.raises(DriftproofError, match="theorem-2"):
+        _ = Derived("comfedl/theorem-22").stated
+
+
+def test_words_for_whole_numbers_and_for_what_algebra_leaves_open():
+    n = sympy.Symbol("n", integer=True, nonnegative=True)
+    x = sympy.Symbol("x", real=True)
+    assert domain_in_words(n + x) == "n = 0, 1, …; x real"
+    count = sympy.Symbol("m", integer=True, positive=True)
+    assert domain_in_words(count + 1) == "m = 1, 2, …"
+    held = sympy.Abs(x) - x  # 0 where x > 0, which algebra is not told
+    assert vanishes(held, "", [x > 0]).why.startswith("open: neither simplified")
+    of_matrices = vanishes(held * a * b, "", [x > 0])
+    assert of_matrices.holds is None
+    assert of_matrices.why.startswith("open: the coefficient of a*b was not decided")
+    assert vanishes(held * a * b, "").holds is False
+
+
+def test_an_erratum_of_another_severity_than_its_verdict_is_told():
+    fails = ReadingVerdict("as printed", "literal", "", Verdict.REFUTED)
+    refuted = Statement("a/b", Verdict.REFUTED, "misprint", readings=(fails,))
+    assert at_odds(refuted) == "its erratum says misprint, but its verdict as printed is REFUTED"
+    meant = ReadingVerdict("as meant", "intended", "", Verdict.SUPPORTED)
+    held = Statement("a/b", Verdict.SUPPORTED, "false", readings=(fails, meant))
+    assert at_odds(held) == "its erratum says false, but its verdict as printed is SUPPORTED"
+    assert at_odds(replace(held, severity="misprint")) == ""
+    assert at_odds(replace(held, severity=None)).startswith("a literal reading fails")
+
+
+def apart(self, ctx, oracles, state):
+    """Move each client by its own number."""
+    clients = torch.arange(ctx.clients, dtype=state.x.dtype)[:, None, None]
+    return FedNest.step(self, ctx, oracles, state)._replace(x=state.x + clients)
+
+
+def test_a_field_in_which_clients_differ_after_a_round_is_refused():
+    method = type("Apart", (FedNest,), {"step": apart})(terms=0, inner_steps=2, outer_steps=2)
+    with pytest.raises(DriftproofError, match="clients that differ in x or y"):
+        second_moments(Case(QuadraticMinimax(clients=3), method, 4), ("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("range_", "verdict"), [((0.0, 1.0), Verdict.REFUTED), ((-1.0, 1.0), Verdict.INCONCLUSIVE)]
+)
+def test_a_sampled_run_that_ended_refutes_if_what_is_missing_cannot_be_negative(range_, verdict):
+    values = np.full((1, 1, 4096), 0.9)
+    measured = Measured("sampled", ("each", "round"), values, np.full(4096, 1 / 4096),
+                        shadow=np.tile(values[0], (2, 1, 1)), bad_step=0)  # fmt: skip
+    sides = Sides(measured, 0.1, 0.1, range_, {})
+    row = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides)
+    assert row.verdict is verdict
+    assert "not finite after step t = 0" in row.reason
+
+
+def test_a_mean_of_all_that_is_possible_is_not_below_it():
+    assert bounds.decide(np.ones((1, 64)), 1.0, 1.0, 1e-5) is Verdict.INCONCLUSIVE
+    assert bounds.decide(np.ones((1, 64)), 1.01, 1.01, 1e-5) is Verdict.SUPPORTED
+    assert bounds.decide(np.zeros((1, 64)), 1.0, 1.0, 1e-5) is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("off", "range_", "verdict"),
+    [
+        (bounds.DUST, (0.0, 1.0), Verdict.SUPPORTED),
+        (bounds.DUST * (1 + 1e-9), (0.0, 1.0), Verdict.INCONCLUSIVE),
+        (bounds.DUST, None, Verdict.INCONCLUSIVE),  # nothing tells what is small
+    ],
+)
+def test_dust_is_up_to_a_share_of_the_range(off, range_, verdict):
+    """Both sides are 0, and single-precision runs lie ``off`` away."""
+    measured = Measured("exact", ("each", "round"), np.zeros((1, 1, 1)), np.ones(1),
+                        shadow=np.full((2, 1, 1), off))  # fmt: skip
+    row = bounds._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 0.0, 0.0, range_, {}))
+    assert row.verdict is verdict
+    assert (row.reason == bounds.BOTH_ZERO) == (verdict is Verdict.SUPPORTED)
+
+
+def test_a_replicate_above_its_range_by_rounding_counts_as_the_range():
+    row = sampled([[1.0 + bounds.SLACK / 2] * 64], 0.9, 0.9)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.lhs["mean"] == 1.0
+    assert sampled([[-bounds.SLACK / 2] * 64], 0.9, 0.9).lhs["mean"] == 0.0
+    assert "range(c) is from 0 to 1" in sampled([[1.0 + 5e-9] * 64], 0.9, 0.9).reason
+
+
+@pytest.mark.parametrize("odd", [1.5, -0.5])
+def test_the_replicate_that_lies_outside_its_range_is_quoted(odd):
+    told = sampled([[0.2, odd] * 32], 0.9, 0.9).reason
+    assert told.startswith(f"a replicate measured {odd}, but range(c) is from 0 to 1: ")
+    at_its_edge = sampled([[1.0 + bounds.SLACK, -0.5] * 32], 0.9, 0.9).reason
+    assert at_its_edge.startswith("a replicate measured -0.5, ")
+
+
+def test_replicates_that_equal_the_right_side_are_told_so():
+    measured = Measured("sampled", ("each", "round"), np.full((1, 1, 64), 0.5), np.full(64, 1 / 64))
+    sides = Sides(measured, 0.5, 0.5, (0.0, 1.0), {})  # no single-precision run: no error known
+    row = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason.startswith("the sides agree on each of 64 replicates, within rounding")
+
+
+@pytest.mark.parametrize(
+    ("off", "verdict"), [(2e-7, Verdict.SUPPORTED), (2e-6, Verdict.INCONCLUSIVE)]
+)
+def test_sides_count_as_equal_up_to_a_millionth(off, verdict):
+    row = exact([0.5], 0.5 - off, 0.5 + off)
+    assert row.verdict is verdict
+    assert row.attained == (verdict is Verdict.SUPPORTED)
+
+
+def test_components_are_compared_at_the_size_of_the_larger_vector():
+    for left, right in (([3.0, 4.0], [0.0, 0.0]), ([0.0, 0.0], [3.0, 4.0])):
+        assert [c.scale for c in components("{}", left, right)] == [5.0, 5.0]
+
+
+def test_a_simplex_without_mass_has_one_point():
+    assert comparisons.maximum_over_simplex(np.array([1.0, 2.0]), 0.5, 0.0) == (0.0, 0.0)
+    low, high = comparisons.maximum_over_simplex(np.array([1.0, 1.0]), 0.5, 2.0)
+    assert low <= 2.0 - np.log(2.0) <= high  # at r = (1, 1): Σ r f − γ Σ r log(2r)
+    assert high - low < 1e-6
+
+
+def test_a_weight_of_0_has_no_entropy():
+    """The solver leaves weights of −1e-13, which are taken for 0."""
+    low, high = comparisons.maximum_over_simplex(np.array([0.0, 0.0, 0.0, 0.0, 50.0]), 0.5)
+    assert low <= 50.0 - 0.5 * np.log(5.0) <= high
+    assert high - low < 1e-6
+
+
+def test_a_statement_says_nothing_that_is_not_known_of_it():
+    of_one = Statement("a/b", Verdict.SUPPORTED).public()
+    assert (of_one["one_character"], of_one["weakly_tested"]) == (False, False)
+    held = statement("a/b", [ReadingVerdict("", "literal", "", Verdict.SUPPORTED)])
+    assert held.weakly_tested is False
+    assert held.readings[0].empty_hypothesis is False
+
+
+@pytest.mark.parametrize("horizons", [None, 7])
+def test_a_band_is_a_students_interval(horizons):
+    x = np.array([1.0, 2.0, 4.0, 9.0])
+    means, low, high = bands([x, x + 20.0], 0.01, horizons)
+    spread = np.std(x, ddof=1) / 2.0
+    half = student.ppf(1 - 0.01 / 2 / (horizons or 2), 3) * spread
+    assert means.tolist() == [4.0, 24.0]
+    assert high == pytest.approx(means + half, rel=1e-8)
+    assert low == pytest.approx(np.maximum(means - half, 0.0), rel=1e-8)
+    _, _, small = bands([1e-12 * x, 1e-12 * (x + 20.0)], 0.01, horizons)
+    assert small == pytest.approx(1e-12 * high, rel=1e-8)
+    one, least, most = bands([np.array([5.0])], 0.01)  # without noise: rounding alone
+    assert (most - least) / one == pytest.approx(2e-9, rel=1e-3)
+
+
+@pytest.mark.parametrize(("other", "passes"), [(0.9, True), (0.25, False)])
+def test_a_pair_of_horizons_that_no_transient_changes_decides_alone(other, passes):
+    """At the pairs (1, 0) and, if other is 1/4, (0, 1), the condition does not depend on c."""
+    one = np.array([[[0.9, 0.5], [0.25, 0.9]]])
+    least, most = _interval(one, np.array([[[1.1, other], [0.5, 1.1]]]), np.array([2.0, 1.0]))
+    assert (least[0] <= most[0]) == passes
+    assert not passes or least[0] == pytest.approx(-0.25)
+
+
+def test_rounding_that_is_unknown_excuses_no_replicate_outside_its_range():
+    measured = Measured("sampled", ("each", "round"), np.full((1, 1, 64), 1.5),
+                        np.full(64, 1 / 64), shadow=np.full((2, 1, 64), np.nan))  # fmt: skip
+    sides = Sides(measured, 0.9, 0.9, (0.0, 1.0), {})
+    told = bounds._sampled(CLAIM, CASE, CLAIM.forms[0], sides).reason
+    assert told.startswith("a replicate measured 1.5, but range(c) is from 0 to 1")
+
+
+@pytest.mark.parametrize("exponent", [-3.0, 2.0])
+def test_an_order_is_found_however_far_from_the_claimed_one(exponent):
+    x = 64.0 * 2.0 ** np.arange(15)
+    left = possible(x, 0.999 * x**exponent, 1.001 * x**exponent, Order(-0.5))
+    assert left.exponents[0] <= exponent <= left.exponents[1]
+    assert left.exponents[1] - left.exponents[0] < 0.2
+
+
+def test_exact_left_sides_have_bands_of_their_rounding():
+    x = np.array([10.0, 20.0])
+    runs = Grid(x, np.array([2.0, 1.0]), np.array([1.9, 0.9]), np.array([2.1, 1.1]))
+    grid, differs = with_exact(runs, {10: (2.0, 2.0), 20: (1.0, 1.0), 40: (0.4, 0.6)})
+    assert differs == ""
+    assert grid.mean.tolist() == [2.0, 1.0, 0.5]
+    assert np.all(grid.low < [2.0, 1.0, 0.4])
+    assert np.all(grid.high > [2.0, 1.0, 0.6])
+    assert np.all(np.abs(grid.high / [2.0, 1.0, 0.6] - 1) < 1e-8)
+    _, differs = with_exact(runs, {10: (2.0, 2.0), 20: (1.2, 1.2)})
+    assert differs.startswith("the exact left side at T = 20 is 1.2, but the runs measure 0.9 to")
+    assert with_exact(runs, {10: (2.1, 2.2), 20: (0.8, 0.9)})[1] == ""  # at the bands' ends
+    assert with_exact(runs, {})[0] is runs
+
+
+@pytest.mark.parametrize(("off", "agree"), [(1.5e-9, True), (3e-9, False)])
+def test_sides_agree_up_to_twice_the_rounding_of_a_replicate(off, agree):
+    row = sampled([[0.5 + off] * 64], 0.5, 0.5, error=1e-9)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason.startswith("the sides agree on each of 64 replicates") == agree
+
+
+def test_a_refutation_says_if_the_run_ended():
+    ended = exact([0.9], 0.5, 0.5, bad_step=3)
+    assert ended.reason.endswith("; an iterate or the measure is not finite after step t = 3")
+    assert exact([0.9], 0.5, 0.5).reason.endswith("exceeds right = 0.5")
+    assert exact([0.9, 0.95], 0.5, 0.5).reason.endswith("; at comparison 2 of 2")
+
+
+def test_what_cancels_in_an_exponent_leaves_nothing_certain():
+    """2^0 − 1, where terms of 10^50 cancel: 60 digits leave some 10^−10 of them."""
+    p = sympy.Symbol("p", positive=True)
+    large = sympy.Integer(10) ** 25
+    nothing = (p + large) ** 2 - p**2 - 2 * large * p - large**2
+    for third in (sympy.Rational(1, 3), sympy.Rational(22, 7)):
+        assert conditioned.value(2**nothing - 1, {p: third}) == 0
+    assert conditioned.value(2 ** (nothing + p) - 1, {p: sympy.Rational(1, 3)}) > 0
+
+
+def test_sides_that_are_equal_at_each_pair_of_horizons_exclude_nothing():
+    ones = np.ones((1, 2, 2))
+    least, most = _interval(ones, ones, np.ones(2))
+    assert (least.tolist(), most.tolist()) == ([-0.5], [1.0])
+
+
+def test_no_fewer_than_five_horizons_are_used():
+    """Each curve that passes rises from below, and leaving out horizons does not mend that."""
+    x = 64.0 * 16.0 ** np.arange(6)
+    mean = x**-0.5 * (1 - 0.5 * (x / x[0]) ** -0.25)
+    assert possible(x, mean * (1 - 1e-9), mean * (1 + 1e-9), Order(-0.5)).first == x[1]
+
+
+def test_as_many_exponents_are_tried_above_the_slope_as_below():
+    x = 64.0 * 2.0 ** np.arange(15)
+    tried = _around_slope(x, x**-0.5, x**-0.5, Order(-0.5))
+    assert (tried[0], tried[-1]) == (pytest.approx(-0.7), pytest.approx(0.7))
+
+
+@pytest.mark.parametrize(
+    ("exponents_left", "attained"), [((-1.2, -1.0), False), ((-1.04, -1.0), True), (None, False)]
+)
+def test_an_order_is_attained_if_faster_ones_are_excluded(exponents_left, attained):
+    assert _attained(Possible(exponents_left, None, 1.0), Order(-1.0), 0.05) is attained

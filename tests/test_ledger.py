@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from tests.commands import driftproof, results
+from tests.commands import driftproof, results, started
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 
@@ -104,7 +104,7 @@ def test_a_disk_that_fills_up_loses_nothing(finished):
     def full():
         resource.setrlimit(resource.RLIMIT_FSIZE, (65_536, 65_536))
 
-    made = driftproof(*SMOKE, "--seed", "1", "--out", str(finished), preexec_fn=full)
+    made = started(*SMOKE, "--seed", "1", "--out", str(finished), preexec_fn=full)
     told(made, str(finished))
     for name, content in before.items():
         assert (finished / name).read_bytes() == content
@@ -129,7 +129,7 @@ def test_a_report_is_rebuilt_from_the_ledger_as_it_was(profile, tmp_path):
     assert bool(plots) == (profile == "quick")
     for path in (finished / "index.html", finished / "results.json"):
         path.unlink()
-    assert driftproof("report", str(finished)).returncode == 0
+    assert started("report", str(finished)).returncode == 0
     assert (finished / "index.html").read_bytes() == page
     assert results(finished) == before
     for name, content in plots.items():

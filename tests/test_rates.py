@@ -11,12 +11,13 @@ import pytest
 import sympy
 from sympy import Rational, log, sqrt, symbols
 
-from synthetic.problems import CompositionalBilevel, QuadraticMinimax
-from toolkit.algorithms import ComFedL, FedNest
+from synthetic.problems import AveragedComposition, CompositionalBilevel, QuadraticMinimax
+from toolkit.algorithms import ComFedL, FedDRO, FedNest
 from toolkit.cases import Case
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
-from toolkit.measure import average, sq
+from toolkit.federation import run_exactly
+from toolkit.measure import average, each, sq
 from toolkit.verdict import Verdict
 from verifiers.algebra.orders import Order, leading
 from verifiers.calibration import rates as calibration
@@ -24,6 +25,7 @@ from verifiers.claim_types import derived
 from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.rate import Schedule
 from verifiers.claim_types.rate import rate as claims_rate
+from verifiers.claims.feddro._theorem import squared_gradient
 from verifiers.judges import rates
 from verifiers.judges.bands import bands
 from verifiers.judges.bounds import measure_block
@@ -229,6 +231,56 @@ def test_second_moments_are_those_of_the_runs():
     runs = measure_block(held, case, 0, 0).values[0]
     assert abs(runs.mean() - exact) < 4 * runs.std() / 8
     assert runs.std() > 0
+
+
+def after(measure, rounds):
+    """Leave out the first rounds of a left side: they count as 0."""
+
+    def late(view):
+        taken = measure(view)
+        return average(*taken.axes, taken.value * (view.round >= rounds))
+
+    return late
+
+
+@pytest.mark.parametrize("omitted", [0, 1, 2, 5, 15])
+@pytest.mark.parametrize(
+    ("case", "fields", "measure"),
+    [
+        (Case(QuadraticMinimax(clients=3, dim=2, heterogeneity=0.5),
+              FedNest(inner_steps=2, outer_steps=2, terms=0), 16), ("x", "y"), left),
+        (Case(AveragedComposition(inner_slope=0.7, outer_slope=20.0, distance=0.2),
+              FedDRO(step_size=0.35, momentum=0.7), 16),
+         ("x", "x_previous", "y"), squared_gradient),
+    ],
+)  # fmt: skip
+def test_rounds_that_a_left_side_leaves_out_count_as_0(case, fields, measure, omitted):
+    """Without noise the one run is exact: states of all rounds, and those after each step."""
+    measure = after(measure, omitted)
+    run = run_exactly(case.problem, case.algorithm, rounds=case.rounds, left=measure, limit=1)
+    (expected,) = run.values.ravel()
+    assert expected > 0
+    exact = second_moments(case, fields).average(measure)
+    assert exact == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        (lambda view: each("round", sq(view.round_start("x"))), r"each\(…\)"),
+        (lambda view: average("round", "local_step", sq(view.mean("x"))), "local_step"),
+        (lambda view: average("transition", sq(view.mean("x"))), "transition"),
+        (
+            lambda view: average("round", sq(view.round_start("x")) * (1 + view.round) / 99),
+            "changes",
+        ),
+    ],
+)
+def test_second_moments_refuse_left_sides_that_are_no_average_over_rounds(measure, told):
+    case = Case(QuadraticMinimax(), FedNest(inner_steps=2, outer_steps=2, terms=0), 8)
+    assert case.algorithm.local_steps > 1
+    with pytest.raises(DriftproofError, match=told):
+        second_moments(case, ("x", "y")).average(measure)
 
 
 def test_second_moments_refuse_what_is_not_quadratic():

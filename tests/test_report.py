@@ -9,22 +9,27 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tests.once import every_claim
+from toolkit.ledger import Ledger
 from toolkit.report.figures import NOTHING, distance, equates, headline
 from toolkit.report.files import write_report
 from toolkit.report.mathml import mathml
 from toolkit.report.page import render
 from toolkit.verdict import Evidence, Row, Verdict, overall
-from verifiers.verify import Settings, header, judge, select, verify
+from verifiers.running.jobs import row_from
+from verifiers.verify import Settings, header, judge, select
 
 HOSTILE = '"><script>alert(1)</script>\\frac{</math>'
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("report")
-    head, rows = verify(select([]), Settings(profile="smoke"), folder)
-    assert list((folder / "plots").iterdir()) == []
-    assert 'href="plots/' not in (folder / "index.html").read_text(encoding="utf-8")
+    verified, folder = every_claim(tmp_path_factory), tmp_path_factory.mktemp("report")
+    assert list((verified / "plots").iterdir()) == []
+    assert 'href="plots/' not in (verified / "index.html").read_text(encoding="utf-8")
+    with Ledger(verified / "ledger.sqlite", create=False) as ledger:
+        head, kept = ledger.latest()
+    rows = [row_from(row) for row in kept]
     head |= {"profile": "quick"}  # the rows of smoke, with plots in files as longer profiles have
     write_report(folder, head, rows)
     return folder, head, rows, (folder / "index.html").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 import sympy
 from sympy import sqrt, symbols
@@ -22,8 +23,10 @@ from verifiers import record
 from verifiers.asserting import assert_claim
 from verifiers.claim_types.bound import bound
 from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.rate import RateClaim, Schedule, rate
+from verifiers.claim_types.rate import Floor, RateClaim, Schedule, rate
+from verifiers.judges import slope
 from verifiers.judges.followed import broken_assumption, off_schedule
+from verifiers.judges.rates import judge_schedule, measured_exponents
 from verifiers.verify import Settings, judge
 
 T = symbols("T", positive=True)
@@ -80,6 +83,103 @@ def test_a_schedule_that_breaks_the_bounds_assumption_gives_no_rate(schedule, br
     made = rated(lambda t: 0.1, schedule, assumes)
     told = broken_assumption(made, made.forms[0].right, made.notation(made.cases[0]))
     assert ("breaks for all large T" in told) == breaks
+
+
+ROOT = 1 / sqrt(T)
+FLOOR = Floor("one client", lambda letters: letters["eta"] / 4)
+
+
+def decided(schedule, derived=None, assumes=None, **fields):
+    """Judge a schedule of a rate that follows from F_gap/(ηT) + η²G_f²G_g² (``small_steps``)."""
+    if derived is not None:
+        fields["derived"] = Derived(small_steps(assumes or (lambda c: c.eta <= 1)), "printed")
+    made = dataclasses.replace(rated(lambda t: 0.5 * t**-0.5, ROOT), **fields)
+    form = dataclasses.replace(made.forms[0], right=schedule)
+    return judge_schedule(made, form, schedule, made.notation(made.cases[0]))
+
+
+def test_a_schedule_that_turns_each_term_into_one_of_the_order_is_supported():
+    row = decided(Schedule({"eta": ROOT}, ROOT), derived=True)
+    assert (row.verdict, row.evidence, row.comparisons) == (SUPPORTED, Evidence.SYMBOLIC, 2)
+    assert row.case["derived"] == {"claim": "own/bound", "form": "printed"}
+    said = [text for text, holds, _ in row.series["proof"] if holds is True]
+    assert len(said) == 4  # two terms, which exponents give the rate, and its cost in samples
+    assert said[-1].startswith("N = O(T^{1})")
+    by_rounds = decided(Schedule({"eta": ROOT}, ROOT), derived=True, size=lambda case: case.rounds)
+    assert len(by_rounds.series["proof"]) == 2  # rounds are no samples
+
+
+def test_a_term_of_the_bound_that_is_not_of_the_order_leaves_a_rate_open():
+    row = decided(Schedule({"eta": 1 / T ** sympy.Rational(1, 4)}, 1 / T), derived=True)
+    assert row.verdict is INCONCLUSIVE
+    assert row.reason.startswith("the bound of own/bound (printed) has a term (")
+    assert "which is not of the order" in row.reason
+    assert decided(Schedule({"eta": ROOT}, 1 / T), derived=True).verdict is INCONCLUSIVE
+    slower = decided(Schedule({"eta": ROOT}, 1 / T ** sympy.Rational(1, 4)), derived=True)
+    assert slower.verdict is SUPPORTED  # 𝒪 is an upper bound
+
+
+def test_a_schedule_without_a_bound_or_a_floor_is_open():
+    row = decided(Schedule({"eta": ROOT}, ROOT))
+    assert row.verdict is INCONCLUSIVE
+    assert row.reason == "no bound to derive it from, and no floor that it falls below"
+
+
+@pytest.mark.parametrize("derived", [None, True])
+@pytest.mark.parametrize(
+    ("order", "refuted"), [(1 / T, True), (ROOT, False), (ROOT / sympy.log(T), True)]
+)
+def test_a_floor_that_outgrows_the_order_refutes_a_rate(derived, order, refuted):
+    row = decided(Schedule({"eta": ROOT}, order), derived=derived if order.is_Pow else None,
+                  floors=[FLOOR])  # fmt: skip
+    assert (row.verdict is REFUTED) == refuted
+    assert not refuted or row.reason == "one client: left ≥ 1/(4·sqrt(T)) for large T"
+    silent = Floor("two clients", lambda letters: None)
+    assert decided(Schedule({"eta": ROOT}, order), floors=[silent]).verdict is INCONCLUSIVE
+    assert decided(Schedule({"eta": ROOT}, order), floors=[silent, FLOOR]).verdict is (
+        REFUTED if refuted else INCONCLUSIVE
+    )
+
+
+def test_a_minibatch_below_one_sample_is_an_empty_hypothesis():
+    """And an empty hypothesis comes before a floor: it speaks of nothing that could be refuted."""
+    row = decided(Schedule({"eta": ROOT, "b": 1 / T}, ROOT, counts=("b",)), derived=True,
+                  floors=[Floor("one client", lambda letters: T)])  # fmt: skip
+    assert (row.verdict, row.empty_hypothesis) == (Verdict.INAPPLICABLE, True)
+    assert row.reason.startswith("b = 1/T is below 1 for every T > 1")
+    assert "would grow like T^(-1/2)" in row.reason
+    one = decided(Schedule({"eta": ROOT, "b": T**0}, ROOT, counts=("b",)), derived=True)
+    assert one.verdict is SUPPORTED
+
+
+def test_a_schedule_that_breaks_the_bounds_assumption_is_open():
+    row = decided(Schedule({"eta": ROOT}, ROOT), derived=True, assumes=lambda c: c.eta >= 1)
+    assert row.verdict is SUPPORTED  # 1 − η is bounded: the cases have to do
+    row = decided(Schedule({"eta": ROOT}, ROOT), derived=True, assumes=lambda c: c.T <= 1 / c.L)
+    assert row.verdict is INCONCLUSIVE
+    assert "which this schedule breaks for all large T" in row.reason
+
+
+def test_replicates_that_vary_exceed_a_bound_only_with_a_range():
+    made = rated(lambda t: t**-0.5, ROOT, small_steps(lambda c: c.eta <= 1))
+    limits, over = slope._bounds(made, made.cases, [np.zeros(64)] * 3)
+    assert limits[0] > 1.5 * limits[1] > limits[2]
+    assert over == []
+    noisy = [np.tile([0.9 * limits[1], 1.5 * limits[1]], 2048)] * 3
+    assert slope._bounds(made, made.cases, noisy) == (limits, [])
+    ranged = dataclasses.replace(made, range=lambda c: 2 * limits[0] + 0 * c.eta)
+    assert slope._bounds(ranged, made.cases, noisy) == (limits, [64, 256])
+    constant = [np.full(64, at * factor) for at, factor in zip(limits, (1, 1.1, 0.9), strict=True)]
+    assert slope._bounds(made, made.cases, constant) == (limits, [64])
+    assert slope._bounds(rated(lambda t: t**-0.5, ROOT), made.cases, noisy) == ([], [])
+
+
+def test_a_free_exponent_is_solved_from_the_cases_and_a_letter_is_none():
+    power, letter = symbols("a m", positive=True)
+    free = rated(lambda t: t**-0.5, T**-power)
+    assert measured_exponents(free) == {power: sympy.Rational(1, 2)}
+    assert measured_exponents(rated(lambda t: t**-0.5, letter / T)) == {}
+    assert measured_exponents(rated(lambda t: t**-0.5, 1 / sqrt(T))) == {}
 
 
 def test_every_rate_of_the_papers_follows_its_schedule():

@@ -153,7 +153,7 @@ class SecondMoments:
         unit = np.eye(count)
         pairs = [(i, j) for i in range(count) for j in range(i)]
         random = np.random.default_rng(0).standard_normal((count, TRIALS))
-        both = np.array([unit[i] + unit[j] for i, j in pairs]).reshape(-1, count).T
+        both = np.array([unit[i] + unit[j] for i, j in pairs]).reshape(len(pairs), count).T
         points = np.concatenate([np.zeros((count, 1)), unit, -unit, both, random], 1)
         ctx, state, _ = _from(self.case, self.fields, points, points.shape[1], {})
         ctx.t = at_round * ctx.local_steps

@@ -98,7 +98,7 @@ def _summary(findings: list[Finding], path: Path) -> None:
         if not f.is_control and f.status == "nothing found":
             found, controls = power(findings, f.claim)
             note = f"power {found} of {controls}" if controls else "no control: power unknown"
-        ratio = number(f.ratio) if f.ratio is not None else ""
+        ratio = number(f.ratio) if f.ratio is not None else "∞" if f.found else ""
         lines.append((f.claim, f.form, f.status, ratio, sides, looked, note))
     shared.table(
         ["claim", "form", "search", "left / right", "sides", "candidates", ""], lines,

@@ -59,7 +59,7 @@ def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
 
     expression = sympy.sympify(expression)
     if not expression.is_commutative:
-        return _without_commuting(expression, says)
+        return _without_commuting(expression, says, where)
     for point, value in _values(expression, where):  # they cost less than to simplify in vain
         if value != 0:
             detail = f"at {_where(point)} the sides differ by {_shown(value)}"
@@ -69,7 +69,7 @@ def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     return computed(says, None, "open: neither simplified to 0 nor found different from 0")
 
 
-def _without_commuting(expression: Any, says: str) -> Step:
+def _without_commuting(expression: Any, says: str, where: Sequence[Any]) -> Step:
     """Decide whether a polynomial in letters that do not commute is 0: all products expanded.
 
     One with a coefficient that is not 0 differs from 0 for some matrices in the letters' place.
@@ -82,7 +82,7 @@ def _without_commuting(expression: Any, says: str) -> Step:
         numbers, matrices = term.args_cnc()
         product = sympy.Mul(*matrices)
         coefficients[product] = coefficients.get(product, 0) + sympy.Mul(*numbers)
-    decided = {product: vanishes(c, says) for product, c in coefficients.items()}
+    decided = {product: vanishes(c, says, where) for product, c in coefficients.items()}
     if all(step.holds for step in decided.values()):
         return computed(says, True, "expands to 0, for matrices")
     letters = [s for s in left.free_symbols if not s.is_commutative]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,12 +81,18 @@ def bound_curve(
         return {"bound": _finite((right_side(claim, case, form.right)[1] + moved).tolist())}
     if measured.how[0] != "average":
         return {"bound": [row.rhs] * len(curve["x"])}
-    import sympy
-
-    letters = sorted(expression.free_symbols, key=str)
-    compiled = sympy.lambdify(letters, expression, "numpy")
+    letters, compiled = _compiled(expression)
     tau, bounds = case.algorithm.local_steps, []
     for steps in curve["x"]:
         roles = roles_of(case, rounds=-(-steps // tau)) | {"steps": steps}
         bounds.append(float(compiled(*(roles[notation[letter.name]] for letter in letters))))
     return {"bound": _finite(bounds)}
+
+
+@lru_cache(maxsize=64)
+def _compiled(expression: Any) -> tuple[list[Any], Callable[..., float]]:
+    """Return an expression's letters and a function of their numbers: a form's cases share it."""
+    import sympy
+
+    letters = sorted(expression.free_symbols, key=str)
+    return letters, sympy.lambdify(letters, expression, "numpy")

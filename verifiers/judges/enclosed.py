@@ -43,6 +43,9 @@ EQUAL = 1e-12
 DOUBT = 1e-10
 """Relative rounding error in doubles above which an equality is looked at in balls."""
 
+WORST_FIRST = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED)
+"""A row's verdict is the first of these that a comparison has; the row shows such a one."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -214,10 +217,12 @@ def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPER
             break
     if not comparisons:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why or "nothing was compared")
-    number, worst = max(enumerate(comparisons), key=lambda pair: pair[1].excess)
-    facts = _facts(worst)
-    verdicts = {one.verdict for one in comparisons}
-    if Verdict.REFUTED in verdicts:
+    number, worst = min(
+        enumerate(comparisons),
+        key=lambda pair: (WORST_FIRST.index(pair[1].verdict), -pair[1].excess),
+    )
+    facts, decisive = _facts(worst), worst.verdict
+    if decisive is Verdict.REFUTED:
         facts["rhs"] = float(worst.right.upper())
         reason = (
             f"with every assumption met, left ≥ {facts['lhs']['low']:.6g} exceeds right = "
@@ -227,7 +232,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPER
             f"; at comparison {number + 1} of {len(comparisons)}" if len(comparisons) > 1 else ""
         )
         return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
-    if Verdict.INCONCLUSIVE in verdicts:
+    if decisive is Verdict.INCONCLUSIVE:
         why = "the enclosures of left and right overlap, and are too wide to be called equal"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
     facts["attained"] = any(one.equal and not one.left.contains(0) for one in comparisons)

@@ -75,15 +75,15 @@ def _begin(
     x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order
 ) -> tuple[int, tuple[float, float] | None]:
     """Return the number of the first horizon that is used, and the exponents possible from it."""
-    exponents, begin = None, 0
-    for begin in range(max(1, len(x) - FEWEST + 1)):
+    begin = 0
+    while True:
         part = x[begin:], low[begin:], high[begin:], claimed
         exponents, rising = _range(*part, _around_slope(*part), logs=False)
         enough = len(x) - begin > FEWEST and x[-1] / x[begin + 1] >= SPAN
         over = exponents is not None and x[begin] ** 2 >= x[0] * x[-1]
         if rising or over or not enough:
-            break
-    return begin, exponents
+            return begin, exponents
+        begin += 1
 
 
 def _around_slope(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order) -> np.ndarray:

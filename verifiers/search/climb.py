@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ENOUGH = 1.0 + 1e-7
-"""A ratio that counts as a violation, to be confirmed by a judge."""
+from verifiers.search.generic import ENOUGH
+
 PATIENCE = 12
 """Generations without gain after which a climb ends."""
+OUTSIDE_FOR = 3
+"""Generations after which a climb ends that has not met one candidate inside the assumptions."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,11 @@ def climb(
             begin = np.concatenate([begin[:1], [0.0]])
         evolution = cma.CMAEvolutionStrategy(begin, 0.1 if start is not None else 0.5, options)
         waited = 0
-        for _ in range(generations):
+        for generation in range(generations):
             points = np.array(evolution.ask()).T
             before = best
             values = looked_at(points)
-            if best >= ENOUGH or evolution.stop():
+            if best >= ENOUGH or evolution.stop() or (best < 0 and generation >= OUTSIDE_FOR):
                 break
             evolution.tell(list(points.T), (-_compressed(values)).tolist())
             waited = 0 if best > before + 1e-4 * abs(before) else waited + 1

@@ -32,6 +32,7 @@ from toolkit.federation import Outcome, run
 from toolkit.measure import Measure, Reduction, States, Steps
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
+from verifiers.judges import bounds
 from verifiers.search.letters import letters_of, right_sides, roles_in, violation
 from verifiers.search.numbers import parameter, scale
 from verifiers.search.structure import Structure, real
@@ -42,6 +43,10 @@ TOGETHER = 16_384
 """Replicates of one run: candidates times outcomes."""
 FEWEST, MOST = 12, 384
 """Candidates of a generation."""
+LOOKED_AT = 8
+"""Violations of a generation of which conditions on the whole case are asked."""
+ENOUGH = 1.0 + 1e-7
+"""A ratio that counts as a violation, to be confirmed by a judge."""
 FAR = 1e120
 """A number beyond which a candidate is taken to have diverged."""
 OF_OBJECTIVE = frozenset({"objective_smoothness", "strong_convexity", "initial_gap"})
@@ -111,7 +116,25 @@ class Generic:
             terms = {k: np.broadcast_to(np.asarray(v, float), count)[chosen]
                      for k, v in factors.items()}  # fmt: skip
             ratios[chosen] = _ratio(taken, self._names, right, terms)
+            self._refuse_others(z, ratios)
         return ratios
+
+    def _refuse_others(self, z: np.ndarray, ratios: np.ndarray) -> None:
+        """Put outside what a condition on the whole case, which no letter says, rules out.
+
+        Such a condition is a function of the case; it is asked of the largest ratios alone.
+        """
+        if all(assumption.applies is None for assumption in self.assumes):
+            return
+        for _ in range(LOOKED_AT):
+            at = int(np.argmax(ratios))
+            if (
+                ratios[at] < ENOUGH
+                or bounds.unmet(self.claim, self.case(z[:, at]), self.form) is None
+            ):
+                return
+            ratios[at] = -1.0
+        ratios[ratios >= ENOUGH] = -1.0
 
     def batch(self, z: np.ndarray) -> Batch:
         """Return the candidates that vectors stand for, [size, candidates]."""

@@ -35,8 +35,8 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
             return _compared(claim, form, case)
         if isinstance(claim, BoundClaim):
             return _bound(claim, form, case, seed)
-    except DriftproofError:
-        return OUTSIDE  # the case has no such constant, or no number on the right side
+    except (DriftproofError, ArithmeticError, ValueError):
+        return OUTSIDE  # no such constant, no number on the right side, or a side that is none
     return OUTSIDE
 
 

@@ -34,6 +34,8 @@ TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""
 REPEAT = 0.5
 """How often a later climb takes the best structure with something changed."""
+FIRST = 8
+"""Structures of a space that are drawn before one is taken up again."""
 NOT_SEARCHED = "not searched"
 GROWTH = 1.25
 """By how much the longest run grows with each pair of climbs."""
@@ -107,6 +109,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
     seconds, climbs, evaluations, longest = 0.0, 0, 0, float(STEPS_AT_FIRST)
     candidate: dict[str, Any] | None = None
     useless: dict[int, str] = {}
+    drawn = [0] * len(spaces)
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [k for k in range(len(spaces)) if k not in useless]
         if not open_spaces:
@@ -116,9 +119,10 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
         for k in chosen:
             draw, most = spaces[k].choices, min(int(longest), MOST_STEPS)
             again = k in leaders and random.random() < REPEAT
-            structure = (
-                draw.changed(leaders[k][1], random, most) if again else draw.draw(random, most)
-            )
+            if again and drawn[k] >= FIRST:
+                structure = draw.changed(leaders[k][1], random, most)
+            else:
+                structure, drawn[k] = draw.draw(random, most, drawn[k]), drawn[k] + 1
             wanted.append(Climb(
                 source, number, structure, int(random.choice(spaces[k].templates)),
                 int(random.integers(2**31)), effort.warm,
@@ -182,8 +186,11 @@ def choices(claim: Claim[Any], warm: bool = False) -> list[Space]:
             if family is None or (type(algorithm), inside) in seen:
                 continue
             seen.add((type(algorithm), inside))
-            noises = NOISES if family == PiecewiseComposition.leaf_name else ("plain_noise",)
-            fixed = (("averaged_inside", inside),)
+            # only problems whose inner values are averaged have a part h; the others' algorithms
+            # know of none
+            own = NOISES if inside else NOISES[:3]
+            noises = own if family == PiecewiseComposition.leaf_name else ("plain_noise",)
+            fixed = (("averaged_inside", inside), *(() if inside else (("plain", False),)))
             spaces.append(Space(Choices(family, algorithm, noises, fixed=fixed), (numbers[0],)))
     for numbers in by_type.values():
         case = cases[numbers[0]]

@@ -17,12 +17,10 @@ from toolkit.cases import Case
 from toolkit.errors import DriftproofError
 from toolkit.parameters import constraints
 
-ATTEMPTS = 500
-"""Changes that are tried, at most."""
 DIGITS = (1, 2, 3)
 
 
-def shrunk(case: Case, breaks: Callable[[Case], bool], attempts: int = ATTEMPTS) -> Case:
+def shrunk(case: Case, breaks: Callable[[Case], bool], attempts: int) -> Case:
     """Return a case as simple as was found that still ``breaks``."""
     left = attempts
     changed = True

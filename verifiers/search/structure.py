@@ -95,11 +95,25 @@ class Choices:
     moved: tuple[str, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
 
-    def draw(self, random: np.random.Generator, longest: int) -> Structure:
-        """Return a structure with at most ``longest`` steps."""
+    def draw(self, random: np.random.Generator, longest: int, number: int) -> Structure:
+        """Return a structure with at most ``longest`` steps.
+
+        Args:
+            number: how many were drawn before. Of the first eight, each has its own choice of
+                noise or none, one local step or several, and all clients or some: statements often
+                assume one of these.
+        """
         structure = Structure(self.family)
         for name in (*COUNTS, "noises", "alike", "options", "moved", "taking_part", "plain"):
             structure = self._redrawn(structure, name, random)
+        if number < 8:
+            several, some, noisy = number & 1, number & 2, number & 4
+            part = max(1, structure.clients - 1) if some else structure.clients
+            structure = replace(
+                structure, taking_part=part,
+                local_steps=max(2, structure.local_steps) if several else 1,
+                noises=(structure.noises or self.noises[:1]) if noisy else (),
+            )  # fmt: skip
         return self._fitted(structure, longest)
 
     def changed(self, structure: Structure, random: np.random.Generator, longest: int) -> Structure:

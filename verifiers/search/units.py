@@ -33,6 +33,8 @@ from verifiers.verify import Settings, judge
 GENERIC = {PiecewiseComposition.leaf_name, PiecewiseLosses.leaf_name}
 GENERATIONS = 60
 SHIPPED_GENERATIONS = 12
+ATTEMPTS, FEW_ATTEMPTS = 500, 120
+"""Changes that are tried to make a case simpler: of a bound, and of what takes longer."""
 MARGIN = 0.01
 """What is left of a violation when its case is made simpler, at most (half of it, at least)."""
 
@@ -145,7 +147,7 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     def breaks(tried: Case) -> bool:
         return score(claim, form, tried, seed) >= max(keep, ENOUGH)
 
-    simple = shrunk(case, breaks)
+    simple = shrunk(case, breaks, ATTEMPTS if isinstance(claim, BoundClaim) else FEW_ATTEMPTS)
     row = judged(claim, form, simple, seed) if simple != case else first
     if row.verdict is not Verdict.REFUTED:
         simple, row = case, first
