@@ -47,11 +47,13 @@ class Functions(Protocol):
 
     Attributes:
         members: how many there are.
-        breakpoints: [dim, breakpoints, members], in any order.
     """
 
     members: int
-    breakpoints: Tensor
+
+    @property
+    def breakpoints(self) -> Tensor:
+        """Return [dim, breakpoints, members], in any order."""
 
     def value(self, x: Tensor) -> Tensor:
         """Return F at points [dim, points, members]: the same shape."""

@@ -44,6 +44,7 @@ from synthetic.oracles.piecewise_levels import (
 from synthetic.pieces.curves import ByClientAndCoordinate
 from synthetic.pieces.piecewise_linear import PiecewiseLinear
 from synthetic.pieces.piecewise_problem import constants_of_objective
+from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.draws import coin_mean
 from toolkit.errors import DriftproofError
@@ -89,6 +90,8 @@ class PiecewiseLevels(ByClientAndCoordinate, BilevelProblem):
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x), which is piecewise linear."""
+        if isinstance(x, Balls):
+            return self.enclosed_solution(x[: self.dim])
         key = ("functions", x.dtype, str(x.device))
         if key not in self._held:
             parts = self.parts.changed(lambda numbers: numbers.to(x.device, x.dtype))

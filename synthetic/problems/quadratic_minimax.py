@@ -171,6 +171,8 @@ class QuadraticMinimax(BilevelProblem):
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x) = b̄ − Āx, [dim, replicates]."""
+        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
+            return self.enclosed_solution(x[: self.dim])
         a, b = self._means(x)
         return b - a @ x[: self.dim]
 

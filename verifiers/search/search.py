@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
 from toolkit.ledger import Ledger
+from toolkit.parameters import constraints
 from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.running.jobs import Source
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
-from verifiers.search.climb import ENOUGH
+from verifiers.search.families import family_for
 from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
+from verifiers.search.generic import ENOUGH
 from verifiers.search.shipped import movable
-from verifiers.search.structure import MOST_STEPS, NOISES, STEPS_AT_FIRST, Choices, Structure
+from verifiers.search.structure import MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
 from verifiers.search.units import Climb, Confirmation, loaded
 
 TOGETHER = 2
@@ -122,7 +122,9 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
             if again and drawn[k] >= FIRST:
                 structure = draw.changed(leaders[k][1], random, most)
             else:
-                structure, drawn[k] = draw.draw(random, most, drawn[k]), drawn[k] + 1
+                # spaces begin with different kinds of structures
+                number = (drawn[k] + 3 * k) % FIRST if drawn[k] < FIRST else drawn[k]
+                structure, drawn[k] = draw.draw(random, most, number), drawn[k] + 1
             wanted.append(Climb(
                 source, number, structure, int(random.choice(spaces[k].templates)),
                 int(random.integers(2**31)), effort.warm,
@@ -179,31 +181,49 @@ def choices(claim: Claim[Any], warm: bool = False) -> list[Space]:
         by_type.setdefault((type(case.problem), type(case.algorithm)), []).append(number)
     spaces, seen = [], set()
     if isinstance(claim, BoundClaim) and not warm:
+        asked = _asked(claim)
         for numbers in by_type.values():
             case = cases[numbers[0]]
-            algorithm, inside = case.algorithm, bool(getattr(case.problem, "inside", False))
-            family = _GENERIC.get(algorithm.needs) if algorithm is not None else None
-            if family is None or (type(algorithm), inside) in seen:
+            if (
+                case.algorithm is None
+                or (family := family_for(case.algorithm, case.problem)) is None
+            ):
                 continue
-            seen.add((type(algorithm), inside))
-            # only problems whose inner values are averaged have a part h; the others' algorithms
-            # know of none
-            own = NOISES if inside else NOISES[:3]
-            noises = own if family == PiecewiseComposition.leaf_name else ("plain_noise",)
-            fixed = (("averaged_inside", inside), *(() if inside else (("plain", False),)))
-            spaces.append(Space(Choices(family, algorithm, noises, fixed=fixed), (numbers[0],)))
+            drawn = family.choices(case.algorithm, case.problem, asked)
+            key = (type(case.algorithm), drawn.family, drawn.fixed)
+            if key not in seen:
+                seen.add(key)
+                drawn = replace(drawn, variants=_variants(cases, type(case.algorithm)))
+                spaces.append(Space(drawn, (numbers[0],)))
     for numbers in by_type.values():
         case = cases[numbers[0]]
-        own = Choices(case.problem.leaf_name, case.algorithm, moved=movable(case.problem))
+        own = Choices(
+            case.problem.leaf_name, case.algorithm, moved=movable(case.problem),
+            variants=_variants(cases, type(case.algorithm)),
+        )  # fmt: skip
         spaces.append(Space(own, tuple(numbers)))
     return spaces
 
 
-_GENERIC = {
-    "composition": PiecewiseComposition.leaf_name,
-    "field": PiecewiseLosses.leaf_name,
-}
-"""The family whose members are nobody's construction, by the oracles that an algorithm asks for."""
+def _asked(claim: Claim[Any]) -> set[str]:
+    """Return the constants that the claim's assumptions name."""
+    return {role for assumption in claim.assumes for role in assumption.roles}
+
+
+def _variants(
+    cases: Sequence[Any], algorithm: type[Any]
+) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """Return the values, of fields that choose between a few, which the claim's cases have.
+
+    Another variant of an algorithm is one of which the claim does not speak.
+    """
+    values: dict[str, list[Any]] = {}
+    for case in cases:
+        if type(case.algorithm) is algorithm and case.algorithm is not None:
+            for name, constraint in constraints(algorithm).items():
+                if constraint.choices:
+                    values.setdefault(name, []).append(getattr(case.algorithm, name))
+    return tuple((name, tuple(dict.fromkeys(given))) for name, given in values.items())
 
 
 def _why_not(claim: Claim[Any], right: Any) -> str:
