@@ -31,7 +31,6 @@ class Ceilings:
         product: flops a second of a large matrix product, by dtype.
         launch: seconds of the smallest operation of torch.
         words: random 64-bit words a second, by generator, on all cores.
-        shapes: flops a second of the library's batched product, by dtype and shape.
     """
 
     device: str
@@ -39,7 +38,6 @@ class Ceilings:
     launch: float = 0.0
     product: dict[str, float] = field(default_factory=dict)
     words: dict[str, float] = field(default_factory=dict)
-    shapes: dict[str, float] = field(default_factory=dict)
 
     def limit(self, cost: Cost, dtype: str) -> tuple[float, str]:
         """Return the least seconds that a cost takes here, and what bounds it."""
@@ -55,7 +53,6 @@ class Ceilings:
         return Ceilings(
             self.device, copy=max(self.copy, other.copy), launch=min(self.launch, other.launch),
             product=_larger(self.product, other.product), words=_larger(self.words, other.words),
-            shapes=_larger(self.shapes, other.shapes),
         )  # fmt: skip
 
 
@@ -63,14 +60,14 @@ def _larger(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
     return {name: max(x.get(name, 0.0) for x in (one, other)) for name in {**one, **other}}
 
 
-def ceilings(device: str, dtypes: tuple[str, ...] = ("float64", "float32")) -> Ceilings:
+def ceilings(device: str) -> Ceilings:
     """Measure this machine's ceilings: a few seconds."""
     measured = Ceilings(device)
     measured.copy = _copy(device)
     one = torch.ones(1, device=device)
     measured.launch = timed(lambda i: one.add_(1), device, budget=0.2).median
-    for dtype in dtypes:
-        measured.product[dtype] = _products(dtype, device, 1, (1536, 1536, 1536))
+    for dtype in ("float64", "float32"):
+        measured.product[dtype] = _products(dtype, device)
     measured.words = {name: _rate(draw, device) for name, draw in generators(device).items()}
     return measured
 
@@ -81,23 +78,13 @@ def _copy(device: str) -> float:
     return 2 * BUFFER / timed(lambda i: other.copy_(there), device, budget=0.8).quartiles[0]
 
 
-def shape_rate(measured: Ceilings, dtype: str, batch: int, shape: tuple[int, int, int]) -> float:
-    """Return (and keep) the flops a second of ``batch`` products of one shape in the library."""
-    key = f"{dtype} {batch}×[{shape[0]},{shape[1]}]·[{shape[1]},{shape[2]}]"
-    if key not in measured.shapes:
-        measured.shapes[key] = _products(dtype, measured.device, batch, shape)
-    return measured.shapes[key]
-
-
-def _products(dtype: str, device: str, batch: int, shape: tuple[int, int, int]) -> float:
-    rows, inner, columns = shape
+def _products(dtype: str, device: str, size: int = 1536) -> float:
     kind = getattr(torch, dtype)
-    a = torch.randn(batch, rows, inner, dtype=kind, device=device)
-    b = torch.randn(batch, inner, columns, dtype=kind, device=device)
-    out = torch.empty(batch, rows, columns, dtype=kind, device=device)
+    a, b = torch.randn(2, 1, size, size, dtype=kind, device=device)
+    out = torch.empty(1, size, size, dtype=kind, device=device)
     timing = timed(lambda i: torch.bmm(a, b, out=out), device, budget=0.8, warm_up=4)
     # the best quarter: a ceiling is what the machine can do, not what it was kept from
-    return 2.0 * batch * rows * inner * columns / timing.quartiles[0]
+    return 2.0 * size**3 / timing.quartiles[0]
 
 
 WORDS = 1 << 21

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from math import exp, log1p
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import torch
 
 from synthetic.attacks import attack
 from synthetic.attacks.scores import Scores
+from synthetic.pieces.losses import LOSSES
 from synthetic.problems import (
     KLDRO,
     MAML,
@@ -193,3 +195,35 @@ def test_a_right_side_that_is_no_expression_is_told(value):
         split(value)
     assert f"right(c) returned {value!r}" in str(caught.value)
     assert split(np.float64(0.5))[0] == 0.5
+
+
+def test_the_constants_of_the_robust_forms_are_the_formulas_of_their_file():
+    """Attacks cannot tell a bound that is loose from one that is a little looser."""
+    base = {"clients": 3, "samples": 4, "temperature": 0.7, "feature_bound": 1.3, "ball": 0.9}
+    reach, gamma, r = 1.3 * 0.9, 0.7, 1.3
+    low, high = log1p(exp(-reach)), log1p(exp(reach))
+    slope, bend = r / (1 + exp(-reach)), r**2 / 4
+    top = exp(high / gamma)
+    wanted = {
+        "log": (top * slope / gamma, top * (bend / gamma + slope**2 / gamma**2),
+                gamma * exp(-low / gamma), gamma * exp(-2 * low / gamma), bend + slope**2 / gamma),
+        "exp": (slope, bend, top / gamma, top / gamma**2,
+                top * (bend / gamma + slope**2 / gamma**2)),
+    }  # fmt: skip
+    names = ("inner_gradient_bound", "inner_smoothness", "outer_gradient_bound",
+             "outer_smoothness", "objective_smoothness")  # fmt: skip
+    for form, values in wanted.items():
+        constants = KLDRO(form=form, **base).constants
+        for name, value in zip(names, values, strict=True):
+            assert constants[name] == pytest.approx(value), (form, name)
+    assert KLDRO(form="average", **base).constants["objective_smoothness"] == pytest.approx(bend)
+
+
+def test_losses_attain_their_slope_and_curvature():
+    softmax, logistic = LOSSES["softmax"], LOSSES["logistic"]
+    assert logistic.range(2.0) == pytest.approx((log1p(exp(-2)), log1p(exp(2))))
+    p = np.array([0.5, 0.5, 0.0])
+    hessian = np.diag(p) - np.outer(p, p)
+    assert softmax.curvature(9.0) == pytest.approx(np.linalg.eigvalsh(hessian).max())
+    wrong = np.linalg.norm(np.array([1.0, 0, 0]) - np.array([0, 1.0, 0]))
+    assert softmax.slope(9.0) == pytest.approx(wrong)

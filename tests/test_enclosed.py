@@ -14,7 +14,7 @@ from flint import arb
 from synthetic.problems import BoundedComposition, QuadraticBilevel
 from toolkit.algorithms import ComFedL, FedNest
 from toolkit.balls import RefusedError
-from toolkit.cases import Case, grid
+from toolkit.cases import Case
 from toolkit.measure import each, sq
 from toolkit.verdict import Evidence, Verdict
 from verifiers import record
@@ -29,24 +29,23 @@ NEAR = 1 - sympy.Rational(1, 10**9)
 """A right side that is too small by this factor is a false neighbour."""
 
 
+def tiny(problem, algorithm, rounds, right, **more):
+    """A claim of one case."""
+    case = Case(problem, algorithm, rounds)
+    return bound(name="tiny/claim", source="", statement="", cases=[case], right=right, **more)
+
+
+def travelled(c):
+    return (c.tau * c.eta * c.G_f * c.G_g) ** 2
+
+
 def drift(eta):
     """‖w̄_{s,t} − w̄_s‖² ≤ τ²η²G_f²G_g², an equality after the last local step."""
 
-    def right(c):
-        return (c.tau * c.eta * c.G_f * c.G_g) ** 2
-
-    @bound(
-        name="tiny/drift",
-        source="",
-        statement="",
-        cases=grid(
-            BoundedComposition(clients=2, distance=20.0),
-            ComFedL(local_steps=3, step_size=eta),
-            rounds=3,
-        ),
-        right=right,
-        false_siblings=[("near", lambda c: NEAR * (c.tau * c.eta * c.G_f * c.G_g) ** 2)],
-    )
+    @tiny(
+        BoundedComposition(clients=2, distance=20.0), ComFedL(local_steps=3, step_size=eta), 3,
+        travelled, false_siblings=[("near", lambda c: NEAR * travelled(c))],
+    )  # fmt: skip
     def drift(view):
         return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
@@ -56,22 +55,13 @@ def drift(eta):
 def cancelling(eta):
     """‖w_{t+1}‖² − ‖w_t‖² = −2η⟨u, w_t⟩ + η²‖u‖²: the squares cancel up to η, the rest to η²."""
 
-    def right(c):
-        return -2 * c.eta * c.measured("inner") + (c.eta * c.G_f * c.G_g) ** 2
+    def right(c, share=1):
+        return -2 * c.eta * c.measured("inner") + share * (c.eta * c.G_f * c.G_g) ** 2
 
-    @bound(
-        name="tiny/cancelling",
-        source="",
-        statement="",
-        cases=grid(BoundedComposition(distance=20.0), ComFedL(step_size=eta), rounds=3),
-        right=right,
-        false_siblings=[
-            (
-                "near",
-                lambda c: -2 * c.eta * c.measured("inner") + NEAR * (c.eta * c.G_f * c.G_g) ** 2,
-            )
-        ],
-    )
+    @tiny(
+        BoundedComposition(distance=20.0), ComFedL(step_size=eta), 3, right,
+        false_siblings=[("near", lambda c: right(c, NEAR))],
+    )  # fmt: skip
     def cancelling(view):
         before = view.before.w.mean(0)
         inner = (view.mean("u") * before).sum(0)
@@ -116,16 +106,7 @@ def test_constants_are_allowed_their_own_rounding():
     for noise in (0.2, 0.1):
         problem = BoundedComposition(inner_slope=0.1, inner_gradient_noise=noise)
 
-        def right(c):
-            return c.G_f
-
-        @bound(
-            name="tiny/constant",
-            source="",
-            statement="",
-            cases=[Case(problem, ComFedL(branch="special"), 1)],
-            right=right,
-        )
+        @tiny(problem, ComFedL(branch="special"), 1, lambda c: c.G_f)
         def constant(view):
             total = view.round_start("w").sum(0)
             return each("round", total - total + 0.1 + view.problem.inner_gradient_noise)
@@ -174,16 +155,7 @@ def test_precision_grows_until_it_is_enough(monkeypatch):
 
 
 def test_a_refused_operation_is_named_and_the_row_stays_as_it_was():
-    def right(c):
-        return (c.eta * c.G_f * c.G_g) ** 2
-
-    @bound(
-        name="tiny/refused",
-        source="",
-        statement="",
-        cases=grid(BoundedComposition(distance=20.0), ComFedL(step_size=1e-12), rounds=1),
-        right=right,
-    )
+    @tiny(BoundedComposition(distance=20.0), ComFedL(step_size=1e-12), 1, travelled)
     def refused(view):
         moved = view.mean("w") - view.round_start("w")
         return each("round", "local_step", sq(moved.sign() * moved))
@@ -196,25 +168,12 @@ def test_a_refused_operation_is_named_and_the_row_stays_as_it_was():
 def test_a_left_side_that_may_be_0_is_not_taken_for_0_where_balls_refuse():
     """‖w̄_{s,t} − w̄_s‖² is 2.5e-23, not 0: the range tells nothing of it."""
 
-    def right(c):
-        return 0
-
-    def most(c):
-        return 100 * (c.G_f * c.G_g) ** 2
-
-    @bound(
-        name="tiny/dust",
-        source="",
-        statement="",
-        cases=grid(
-            BoundedComposition(clients=2, distance=20.0, inner_value_noise=1.0),
-            ComFedL(local_steps=5, step_size=1e-12),
-            rounds=1,
-        ),
-        right=right,
-        range=most,
-        false_siblings=[("half", lambda c: (c.tau * c.eta * c.G_f * c.G_g) ** 2 / 2)],
-    )
+    @tiny(
+        BoundedComposition(clients=2, distance=20.0, inner_value_noise=1.0),
+        ComFedL(local_steps=5, step_size=1e-12), 1, lambda c: 0,
+        range=lambda c: 100 * (c.G_f * c.G_g) ** 2,
+        false_siblings=[("half", lambda c: travelled(c) / 2)],
+    )  # fmt: skip
     def dust(view):
         return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
 
@@ -238,20 +197,9 @@ def test_a_left_side_that_may_be_0_is_not_taken_for_0_where_balls_refuse():
 def test_what_cancels_inside_a_measure_is_not_taken_for_0(measure, verdict):
     """1 − cos(10⁻⁹) is 5e-19; single and double precision both find 0."""
 
-    def right(c):
-        return (c.tau * c.eta * c.G_f * c.G_g) ** 2
+    problem = BoundedComposition(clients=2, distance=0.0, heterogeneity=1.0)
 
-    @bound(
-        name="tiny/inside",
-        source="",
-        statement="",
-        cases=grid(
-            BoundedComposition(clients=2, distance=0.0, heterogeneity=1.0),
-            ComFedL(step_size=1e-9),
-            rounds=1,
-        ),
-        right=right,
-    )
+    @tiny(problem, ComFedL(step_size=1e-9), 1, travelled)
     def inside(view):
         moved = sq(view.client("w")[0] - view.round_start("w"))
         return each("round", "local_step", measure(moved))
@@ -297,16 +245,7 @@ def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
     """F(x_0) − inf F = ½·10⁻¹⁸ is lost in doubles beside inf F = ½, not in balls."""
     problem = BoundedComposition(heterogeneity=1.0, clients=2, distance=1e-9)
 
-    def right(c):
-        return c.F_gap
-
-    @bound(
-        name="tiny/gap",
-        source="",
-        statement="",
-        cases=[Case(problem, ComFedL(), 1)],
-        right=right,
-    )
+    @tiny(problem, ComFedL(), 1, lambda c: c.F_gap)
     def gap(view):
         return each("round", sq(view.round_start("w")) / 2)
 
@@ -317,18 +256,8 @@ def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
 
 def test_gradients_of_a_bilevel_objective_have_no_rounding():
     """The gradient needs y*(x), which doubles round: in balls it is as narrow as asked for."""
-    problem = QuadraticBilevel(distance=1.0)
 
-    def right(c):
-        return 10
-
-    @bound(
-        name="tiny/bilevel",
-        source="",
-        statement="",
-        cases=[Case(problem, FedNest(outer_step_size=1e-9), 2)],
-        right=right,
-    )
+    @tiny(QuadraticBilevel(distance=1.0), FedNest(outer_step_size=1e-9), 2, lambda c: 10)
     def at_rest(view):
         return each("round", sq(view.gradient(view.round_start("x"))))
 

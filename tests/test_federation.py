@@ -69,26 +69,6 @@ def test_long_traces_are_thinned_but_keep_their_ends():
     np.testing.assert_allclose(trace[0, -1], made.values[0])
 
 
-def test_the_mean_is_over_the_cohort_and_drift_starts_at_zero():
-    """With a cohort of half the clients, two routes to w̄_{s+1}: the view's mean and the state."""
-    problem = BoundedComposition(clients=4, heterogeneity=2.0, inner_value_noise=0.3)
-    means, states = [], []
-
-    def left(view):
-        means.append(view.mean("w").clone())
-        states.append(view.round_start("w").clone())
-        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
-
-    ctx = sampled_context(problem, ("c",), replicates=16)
-    made = run(problem, ComFedL(local_steps=2, participation=0.5), ctx, rounds=4, left=left)
-    assert ctx.mask is not None
-    assert set(ctx.mask.sum(0).flatten().tolist()) == {2.0}
-    # the mean at the end of round s is the start of round s + 1
-    torch.testing.assert_close(means[2], states[3])
-    torch.testing.assert_close(means[-1], made.state.w[0])
-    assert np.all(made.values > 0)
-
-
 def test_inner_quantities_are_marked():
     made = measured(lambda view: each("round", "local_step", sq(view.mean(
         "u" if view.local_step else "w"))))  # fmt: skip
@@ -181,15 +161,8 @@ def test_the_reach_of_every_iterate_is_recorded():
     assert made.reach > problem.radius
 
 
-def test_parameters_out_of_range_are_told_with_their_values():
+def test_parameters_that_do_not_go_together_are_told_with_their_values():
     for build, said in (
-        (lambda: BoundedComposition(outer_slope=-1.0), "outer_slope = -1.0"),
-        (lambda: BoundedComposition(inner_slope=float("nan")), "inner_slope = nan"),
-        (lambda: BoundedComposition(distance=float("inf")), "distance = inf"),
-        (lambda: BoundedComposition(clients=0), "clients = 0"),
-        (lambda: BoundedComposition(clients=2.5), "clients = 2.5"),
-        (lambda: ComFedL(step_size=-0.1), "step_size = -0.1"),
-        (lambda: ComFedL(branch="other"), "branch = 'other'"),
         (lambda: KLDRO(temperature=1e-6), "temperature = 1e-06"),
         (lambda: QuadraticMinimax(smallest=2.0, largest=1.0), "smallest = 2.0"),
     ):
@@ -232,9 +205,15 @@ def test_two_cohorts_of_one_step_are_drawn_apart():
 
 def test_a_measure_that_overflows_ends_the_run_and_keeps_what_was_measured():
     problem = QuadraticMinimax(clients=2, largest=2.0)
-    left = lambda view: average("round", sq(view.round_start("w")) ** 8)  # noqa: E731
-    made = measured(left, FedAvg(step_size=40.0), problem, rounds=100)
+    made, moments = (
+        measured(lambda view, how=how: how("round", sq(view.round_start("w")) ** 8),
+                 FedAvg(step_size=40.0), problem, rounds=100)
+        for how in (average, each)
+    )  # fmt: skip
     assert made.bad_step is not None
+    # what was lost counts as 0
+    assert len(moments.values) < 100
+    np.testing.assert_allclose(made.values[0], moments.values.sum(0) / 100)
     assert np.all(np.isfinite(made.values))
     assert np.all(np.isfinite(made.trace))
     assert made.values.min() > 0

@@ -20,7 +20,7 @@ from tests.once import experiment
 from toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
 from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
-from verifiers.experiments.fednest.minimax.predicted import linear_rate, predicted
+from verifiers.experiments.fednest.minimax.predicted import predicted
 from verifiers.experiments.fednest.minimax.report import distances, norms, steepness
 from verifiers.experiments.fednest.minimax.run import WITHOUT, MinimaxRun, Setting, Size
 
@@ -123,6 +123,23 @@ def test_variance_reduction_changes_no_average(participation, kind):
     unequal = QuadraticMinimax(clients=3, dim=2, heterogeneity=0.5)  # A_i that do not commute
     one, other = (curves(unequal, of(**CALLS), 5)[0] for of in (FedNest, FedNestSGD))
     np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+def linear_rate(problem, algorithm):
+    """Return FedNest's rate with all clients by 2×2 blocks, one for each singular value of Ā.
+
+    With R = 1 − (1 − β)^{τT} and q = (1 − αλ)^τ, a block is
+    [[q − kRσ², k(1 − R)σ], [−Rσ, 1 − R]], k = (1 − q)/λ.
+    """
+    lam = problem.regulariser
+    big = 1 - (1 - algorithm.inner_step_size) ** (algorithm.inner_steps * algorithm.inner_calls)
+    keep = (1 - algorithm.outer_step_size * lam) ** algorithm.outer_steps
+    k = (1 - keep) / lam
+    sigma = np.linalg.svd(problem.matrices.mean(0), compute_uv=False)
+    trace = keep - k * big * sigma**2 + 1 - big
+    determinant = keep * (1 - big)  # k(1 − R)Rσ² cancels
+    root = np.sqrt((trace**2 / 4 - determinant).astype(complex))
+    return float(np.maximum(np.abs(trace / 2 + root), np.abs(trace / 2 - root)).max())
 
 
 @pytest.mark.parametrize("kind", ["multiples", "general"])

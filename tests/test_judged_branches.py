@@ -518,16 +518,15 @@ def test_a_statement_says_nothing_that_is_not_known_of_it():
     assert held.readings[0].empty_hypothesis is False
 
 
-@pytest.mark.parametrize("horizons", [None, 7])
-def test_a_band_is_a_students_interval(horizons):
+def test_a_band_is_a_students_interval():
     x = np.array([1.0, 2.0, 4.0, 9.0])
-    means, low, high = bands([x, x + 20.0], 0.01, horizons)
+    means, low, high = bands([x, x + 20.0], 0.01)
     spread = np.std(x, ddof=1) / 2.0
-    half = student.ppf(1 - 0.01 / 2 / (horizons or 2), 3) * spread
+    half = student.ppf(1 - 0.01 / 2 / 2, 3) * spread
     assert means.tolist() == [4.0, 24.0]
     assert high == pytest.approx(means + half, rel=1e-8)
     assert low == pytest.approx(np.maximum(means - half, 0.0), rel=1e-8)
-    _, _, small = bands([1e-12 * x, 1e-12 * (x + 20.0)], 0.01, horizons)
+    _, _, small = bands([1e-12 * x, 1e-12 * (x + 20.0)], 0.01)
     assert small == pytest.approx(1e-12 * high, rel=1e-8)
     one, least, most = bands([np.array([5.0])], 0.01)  # without noise: rounding alone
     assert (most - least) / one == pytest.approx(2e-9, rel=1e-3)

@@ -15,6 +15,7 @@ from synthetic.problems import (
     QuadraticMinimax,
     RandomMinimax,
 )
+from tests.triton_cases import COMPOSED, NOISY
 from tests.views import of_states
 from toolkit.algorithms import (
     ComFedL,
@@ -32,16 +33,6 @@ from toolkit.federation import run, sampled_context
 from toolkit.kernels.registry import fused_for
 from toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
 
-NOISY = BoundedComposition(
-    clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6,
-    opposition_slope=0.7, opposition_curvature=2.0, opposition_centre=0.5, inner_value_noise=0.2,
-    inner_gradient_noise=0.3, outer_gradient_noise=0.2, distance=0.8,
-)  # fmt: skip
-COMPOSED = AveragedComposition(
-    clients=5, dim=3, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
-    plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.2, inner_gradient_noise=0.3,
-    plain_noise=0.1, distance=1.1,
-)  # fmt: skip
 NESTED = {"terms": 0, "inner_calls": 2, "inner_steps": 3, "outer_steps": 4}
 COUPLED = RandomMinimax(clients=5, dim=4, matrices_drawn="general", coupling=0.5)
 

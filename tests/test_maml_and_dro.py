@@ -24,7 +24,6 @@ from synthetic.certificates.penalised import (
 from synthetic.problems import AnalyticMAML, PenalisedDRO
 from toolkit.algorithms import ComFedL, FedDRO
 from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 from toolkit.verdict import Verdict
 from toolkit.wire import run_on_wire
@@ -194,12 +193,6 @@ def test_the_minimum_over_a_period_by_descent(problem):
     assert problem.solution.low - 1e-12 <= min(found)
     assert min(found) == pytest.approx(problem.solution.high, abs=1e-9)
     assert problem.solution.high - problem.solution.low < 1e-8
-
-
-@pytest.mark.parametrize(("field", "value"), [("tasks", 0), ("noise", -1.0), ("signs", "random")])
-def test_members_that_are_none_are_refused(field, value):
-    with pytest.raises(DriftproofError, match=field):
-        AnalyticMAML(**{field: value})
 
 
 def simplex(m, steps):

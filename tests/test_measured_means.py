@@ -546,26 +546,6 @@ def test_one_client_that_breaks_a_bound_refutes_it():
         assert row.comparisons == 3
 
 
-# sums within a round --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("axes", "moments"), [(("step",), 3), (("transition",), 3), (("round", "local_step"), 3)]
-)
-def test_since_round_adds_up_and_begins_anew(axes, moments):
-    def left(view):
-        x = sq(view.state.w.mean(0))
-        return each(
-            *axes, x, sum=view.since_round("s", x),
-            most=view.since_round("m", -x, largest=True),
-        )  # fmt: skip
-
-    made = run_trio(left, rounds=3, local_steps=3)
-    x = made.values.reshape(3, moments, -1)
-    np.testing.assert_allclose(made.parts[0].reshape(x.shape), x.cumsum(1))
-    np.testing.assert_allclose(made.parts[1].reshape(x.shape), np.maximum.accumulate(-x, 1))
-
-
 # runs without noise, and with ------------------------------------------------------------------
 
 

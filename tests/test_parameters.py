@@ -45,8 +45,10 @@ def test_a_value_outside_is_refused_and_named(cls, name, constraint):
 
 @pytest.mark.parametrize("kind", ["problem", "algorithm"])
 def test_every_parameter_of_a_leaf_says_what_it_may_be(kind):
+    """But for nested tuples, a curve for each client say, of which ``validate`` asks the shape."""
     for leaf in leaves(kind).values():
-        assert set(constraints(leaf.load())) == set(leaf.load()().values()), leaf.name
+        numbers = {n for n, v in leaf.load()().values().items() if not isinstance(v, tuple)}
+        assert set(constraints(leaf.load())) == numbers, leaf.name
 
 
 @pytest.mark.parametrize(

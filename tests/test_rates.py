@@ -18,6 +18,7 @@ from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.federation import run_exactly
 from toolkit.measure import average, each, sq
+from toolkit.readings import Stated
 from toolkit.verdict import Verdict
 from verifiers.algebra.orders import Order, leading
 from verifiers.calibration import rates as calibration
@@ -471,6 +472,8 @@ def test_free_exponents_are_those_of_the_cases():
     assert {str(k): v for k, v in found.items()} == {
         "alpha_1": Rational(1, 2), "alpha_2": 1, "alpha_3": 1,
     }  # fmt: skip
+    special = rates.measured_exponents(leaves("claim")["comfedl/remark-2"].load())
+    assert {str(k): v for k, v in special.items()} == {"alpha_1": Rational(1, 2), "alpha_2": 1}
     slower = [
         Case(case.problem, dataclasses.replace(case.algorithm, step_size=case.rounds**-0.25),
              case.rounds)
@@ -479,3 +482,29 @@ def test_free_exponents_are_those_of_the_cases():
     assert isinstance(slower[0].algorithm, ComFedL)
     found = rates.measured_exponents(dataclasses.replace(held, cases=tuple(slower)))
     assert found[symbols("alpha_1", positive=True)] == Rational(1, 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [({}, Verdict.SUPPORTED), ({"drop": "alpha_2"}, Verdict.INCONCLUSIVE),
+     ({"drop": "tau"}, Verdict.INCONCLUSIVE), ({"bound": 1e-3}, Verdict.REFUTED)],
+)  # fmt: skip
+def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
+    claim = leaves("claim")["comfedl/remark-1"].load()
+    form = next(f for f in claim.forms if f.reading_kind == "intended")
+    if "bound" in change:
+        source = leaves("claim")["comfedl/theorem-1"].load()
+        (stated,) = (f for f in source.forms if f.form == "corrected")
+        small = Stated(lambda c: 1e-3 * stated.right(c), assumes=stated.assumes)
+        source = dataclasses.replace(source, name="mine/theorem", corrected=small)
+        rows = judge([dataclasses.replace(claim, derived=Derived(source))], Settings())
+        assert next(r for r in rows if r.case["key"] == "slope").verdict is verdict
+        return
+    order = form.right.order
+    if change:
+        symbol = next(s for s in order.free_symbols if s.name == change["drop"])
+        order = order.subs(symbol, 1) if symbol.name == "tau" else sympy.Add(
+            *(term for term in order.args if not term.has(symbol)))  # fmt: skip
+    schedule = dataclasses.replace(form.right, order=order)
+    row = rates.judge_schedule(claim, form, schedule, claim.notation(claim.cases[0]))
+    assert row.verdict is verdict, row.reason

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from toolkit.errors import DriftproofError
-from toolkit.verdict import Row, Verdict
+from toolkit.verdict import Row, Verdict, together
 from verifiers import record
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
@@ -42,7 +42,7 @@ def row(verdict=SUPPORTED, form="printed", key="k", claim=NAME, kind="literal", 
     ],
 )
 def test_a_form_on_record_is_what_its_cases_come_to(verdicts, whole):
-    assert record.combined(iter(verdicts)) is whole
+    assert together(iter(verdicts)) is whole
 
 
 def test_no_record_is_empty_and_a_damaged_one_is_named(file):

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import sqrt
 
 import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import AnalyticMAML, BiasAmplification
+from synthetic.problems import AnalyticMAML, BiasAmplification, BoundedComposition
 from toolkit.algorithms import LocalSCGDM
+from toolkit.cases import Case
+from toolkit.constants import MEASURED, Letters
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
+from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.terms import Terms
 from verifiers.claims.scgdm import _floors
+from verifiers.claims.scgdm import assumptions as given
 from verifiers.claims.scgdm._pseudo_code import steps
+from verifiers.claims.scgdm.corollary_3_5 import SCHEDULE
 
 META = AnalyticMAML(clients=3, adaptation=0.5, heterogeneity=3.0, distance=_floors.START)
 
@@ -97,3 +103,81 @@ def test_each_term_of_a_corrected_form_has_a_control_or_is_called_untested(claim
     told = " ".join(form.reading for form in claim.forms if form.form == "sibling")
     told += claim.explain.partition("Untested")[2]
     assert [name for name in terms.terms if name not in told] == []
+
+
+def test_each_measured_mean_that_is_named_is_measured_and_has_a_name_in_latex():
+    for name, leaf in leaves("claim").items():
+        claim = leaf.load()
+        if not name.startswith("scgdm/") or not isinstance(claim, BoundClaim):
+            continue
+        for form in claim.forms:
+            named = {
+                symbol.name.removeprefix(MEASURED)
+                for symbol in form.right(Letters(claim.notation(claim.cases[0]))).free_symbols
+                if symbol.name.startswith(MEASURED)
+            }
+            assert named <= set(claim.measured), (name, form.reading)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 7.0])
+@pytest.mark.parametrize("gamma", [0.2, 1.0, 7.0])
+def test_the_largest_factor_is_the_papers_and_is_admitted(alpha, gamma):
+    for problem in (BoundedComposition(inner_curvature=0.5), BiasAmplification(
+            objective_of="client-wise")):  # fmt: skip
+        found = given.largest_factor(problem, alpha, gamma)
+        c = problem.constants
+        v = {
+            "C_g": c["inner_gradient_moment"], "C_f": c["outer_gradient_moment"],
+            "L_g": c["inner_mean_smoothness"], "L_f": c["outer_mean_smoothness"],
+            "alpha": alpha, "gamma": gamma,
+        }  # fmt: skip
+        curved = v["C_g"] ** 4 * v["L_f"] ** 2
+        whole = v["C_g"] ** 2 * v["L_f"] + v["C_f"] * v["L_g"]
+        largest = sqrt(1 / (8 * (curved / gamma**2 + curved / gamma + whole**2 / alpha**2)))
+        assert found == pytest.approx(largest, rel=1e-9)
+        assert found <= largest
+
+
+@pytest.mark.parametrize(
+    ("local_steps", "step_size", "rounds", "fine"),
+    [(4, 1 / 16, 64, True), (1, 1.0, 1, True), (4, 1 / 16, 63, False), (4, 0.0624, 64, False),
+     (2, 1 / 16, 128, False), (16, 1 / 16, 16, False)],
+)  # fmt: skip
+def test_the_schedule_is_the_corollarys(local_steps, step_size, rounds, fine):
+    method = LocalSCGDM(
+        local_steps=local_steps, step_size=step_size, momentum=0.5, inner_momentum=0.5
+    )
+    steps = rounds * local_steps
+    printed = step_size == pytest.approx(steps**-0.5) and local_steps == pytest.approx(steps**0.25)
+    assert printed is fine
+    assert SCHEDULE.applies(Case(BoundedComposition(), method, rounds)) is fine
+
+
+def test_conditions_on_the_algorithm_tell_samples_and_averages_apart():
+    def case(problem, **more):
+        return Case(problem, LocalSCGDM(**more), 1)
+
+    one, two = BoundedComposition(clients=1), BoundedComposition(clients=2)
+    noisy = BoundedComposition(clients=2, outer_gradient_noise=0.1)
+    assert given.PRINTED.applies(case(two))
+    assert not given.PRINTED.applies(case(two, averaged="mx"))
+    assert not given.PRINTED.applies(case(two, local_steps=1))
+    assert given.TWO_SAMPLES.applies(case(noisy))
+    assert not given.TWO_SAMPLES.applies(case(noisy, samples="one"))
+    assert given.ONE_SAMPLE.applies(case(noisy, samples="one"))
+    assert not given.ONE_SAMPLE.applies(case(noisy))
+    # without noise they are the same algorithm
+    assert given.TWO_SAMPLES.applies(case(two, samples="one"))
+    assert given.ONE_SAMPLE.applies(case(two))
+    assert given.ALIKE.applies(case(noisy))
+    assert given.ALIKE.applies(case(BoundedComposition(clients=1, heterogeneity=1.0)))
+    for apart in ("heterogeneity", "opposition_slope", "inner_offset"):
+        assert not given.ALIKE.applies(case(BoundedComposition(clients=2, **{apart: 1.0})))
+    assert given.MODELS_AVERAGED.applies(case(two, averaged="mx"))
+    assert not given.MODELS_AVERAGED.applies(case(two, averaged="um"))
+    assert given.MODELS_AVERAGED.applies(case(one, averaged=""))
+    different = BiasAmplification(objective_of="client-wise")
+    assert not given.INNER_ESTIMATES.applies(case(different))
+    assert given.INNER_ESTIMATES.applies(case(different, averaged="mx"))
+    assert given.INNER_ESTIMATES.applies(case(two))
+    assert not given.INNER_ESTIMATES.applies(case(BoundedComposition(inner_offset=1.0)))

@@ -213,7 +213,6 @@ def test_a_condition_on_numbers_is_asked_of_each_candidate():
                "lower_sample_smoothness": np.array([9.0, 9.0, 11.0])}  # fmt: skip
     conditions = Conditions([stated, whole], FedInn(), 3, numbers)
     assert conditions.read == set(numbers)
-    assert not conditions.all_decided
     assert conditions.broken(numbers, 3).tolist() == [0.0, 1.0, 1.0]
     only_last = conditions.broken(numbers, 3, np.array([False, False, True]))
     assert only_last.tolist() == [0.0, 0.0, 1.0]

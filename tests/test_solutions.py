@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from synthetic.certificates.cone import minimise_on_ball
+from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
 from synthetic.certificates.smooth import minimise_smooth_on_ball
 from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
 from tests.leaves import problems
@@ -127,3 +127,11 @@ def test_the_saddle_value_and_the_robust_weights_of_form_4():
     for _ in range(50):
         r = torch.from_numpy(random.dirichlet(np.ones(problem.clients)))[:, None]
         assert float(problem.saddle_value(w, r)) <= top + 1e-13
+
+
+def test_the_frank_wolfe_gap_is_exact_for_linear_functions():
+    random = np.random.default_rng(0)
+    g, w = random.standard_normal(4), random.standard_normal(4) / 4
+    assert frank_wolfe_gap(w, g, 2.0) == pytest.approx(g @ w + 2.0 * np.linalg.norm(g))
+    held = KLDRO(clients=2, samples=3, ball=2.0).solution
+    assert held.high - held.low == pytest.approx(held.certificate["frank_wolfe_gap"], abs=1e-15)

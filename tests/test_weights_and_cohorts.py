@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import fields
 
-import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, QuadraticMinimax
+from synthetic.image_problems.imbalanced import ImbalancedImages
+from synthetic.problems import QuadraticMinimax
 from tests.leaves import fits
 from tests.users import UsersQuadratic
-from toolkit.algorithms import DRFL, FedAvg, QFedAvg
+from toolkit.algorithms import ComFedL, FedAvg
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
@@ -57,6 +57,12 @@ def changed(member, **values):
         made = type(member)(**member.values() | values)
         return made if made.values().items() >= values.items() else None
     return None
+
+
+@pytest.mark.parametrize(("share", "size"), [(0.4, 2), (0.35, 1), (0.1, 1), (1.0, 4)])
+def test_a_cohort_is_rounded_to_the_nearest_and_never_empty(share, size):
+    assert ComFedL(participation=share).cohort_size(4) == size
+    assert FedAvg(participation=share).cohort_size(4) == size
 
 
 def samplers():
@@ -155,6 +161,12 @@ def test_weights_by_samples_are_the_shares_of_the_cohorts_samples(name, particip
         assert not torch.allclose(plain, wanted, rtol=1e-6)
 
 
+def test_the_weights_of_imbalanced_images_are_their_samples():
+    problem = ImbalancedImages(clients=4, large=30, small=10, validation=5, form="average")
+    weights = problem.oracles(torch.float64).client_weights.flatten()
+    assert (weights / weights.sum()).tolist() == pytest.approx([1 / 2, 1 / 6, 1 / 6, 1 / 6])
+
+
 def test_a_uniform_weighting_takes_no_notice_of_samples():
     method, problem = FedAvg(local_steps=1), UsersQuadratic(clients=CLIENTS, noise=0.3)
     ctx, oracles = context(problem, method), Unequal(problem.oracles(torch.float64))
@@ -182,43 +194,3 @@ def test_a_kernel_weighs_by_samples_too(monkeypatch):
     )
     torch.testing.assert_close(plain, fused)
     assert not torch.allclose(plain, equal, rtol=1e-3)
-
-
-def test_drfl_averages_over_the_clients_that_it_drew():
-    """λ on one client: it is drawn every time, and its model is everybody's."""
-    problem = KLDRO(form="average", clients=4, samples=3)
-    method = DRFL(local_steps=2, cohort=3, step_size=0.3)
-    ctx, oracles = context(problem, method), problem.oracles(torch.float64)
-    state = method.init(ctx, oracles, torch.from_numpy(problem.start()))
-    only = torch.zeros_like(state.weights)
-    only[:, 2] = 1.0
-    state = state._replace(weights=only)
-    for ctx.t in range(2):
-        state = method.step(ctx, oracles, state)
-    sent = ctx.marks["w"]
-    torch.testing.assert_close(state.w, sent[2].expand_as(sent))
-    assert not torch.allclose(sent.mean(0), sent[2])
-
-
-@pytest.mark.parametrize("fairness", [0.0, 1.0, 2.0])
-def test_q_fedavg_weighs_by_losses(fairness):
-    """Δ_k = F_k^q (w − w_k)/η and h_k = qF_k^{q−1}‖·‖² + F_k^q/η, summed by a loop."""
-    problem = KLDRO(form="average", clients=4, samples=3)
-    method = QFedAvg(local_steps=2, fairness=fairness, step_size=0.3)
-    ctx, oracles = context(problem, method), problem.oracles(torch.float64)
-    state = method.init(ctx, oracles, torch.from_numpy(problem.start()))
-    anchor = state.w[0]
-    for ctx.t in range(2):
-        state = method.step(ctx, oracles, state)
-    sent = ctx.marks["w"]
-    losses = oracles.mean_loss(anchor.expand_as(sent))
-    for r in range(REPLICATES):
-        push, total = np.zeros(len(anchor)), 0.0
-        for k in range(len(sent)):
-            loss = float(losses[k, r])
-            moved = (anchor[:, r] - sent[k, :, r]).numpy() / method.step_size
-            push += loss**fairness * moved
-            bent = fairness * loss ** (fairness - 1) * float(moved @ moved) if fairness else 0.0
-            total += bent + loss**fairness / method.step_size
-        wanted = anchor[:, r].numpy() - push / total
-        np.testing.assert_allclose(state.w[0, :, r].numpy(), wanted, rtol=1e-12)

@@ -92,7 +92,6 @@ class Algorithm(Parameters, ABC):
     these fields, a problem's constants, or properties of the run (see ``toolkit.constants``).
     """
 
-    leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
     needs: ClassVar[str] = "field"
     """Which oracles it asks: "field" (a gradient field), "losses", "composition", "bilevel", …"""
@@ -151,7 +150,7 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
         check_class("algorithm", cls, Algorithm)
         decorated = dataclass(frozen=True, kw_only=True)(cls)
         check_declared(decorated)
-        decorated.leaf_name, decorated.leaf_source = name, source
+        decorated.leaf_name = name
         return decorated
 
     return decorate

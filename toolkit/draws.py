@@ -259,24 +259,6 @@ class Words:
         words = generator.random_raw(len(clients) * lanes * 4)
         return words.reshape(len(clients), lanes * 4)[:, : law.words]
 
-    def draw_many(
-        self, law: Law, name: str, *, block: int, steps: range, clients: range
-    ) -> np.ndarray:
-        """Return the words of many steps, [steps, clients, law.words], as ``draw`` gives them.
-
-        Where numba is installed they are made on all its threads, several times as fast.
-        """
-        try:
-            from toolkit import philox
-        except ImportError:
-            drawn = [self.draw(law, name, block=block, step=t, clients=clients) for t in steps]
-            shape = (len(steps), len(clients), law.words)
-            return np.array(drawn, dtype=np.uint64).reshape(shape)
-        words = philox.many(
-            self.key(name), block=block, steps=steps, clients=clients, lanes=-(-law.words // 4)
-        )
-        return words[..., : law.words]
-
     def key(self, name: str) -> tuple[int, int]:
         """Return Philox's key, two 64-bit words, for the draws of this name."""
         named = "\0".join((*self._names, name)).encode()

@@ -47,7 +47,6 @@ class Problem(Parameters, ABC):
         notation: the papers' letters for this family's own parameters, letter → role.
     """
 
-    leaf_source: ClassVar[str] = ""
     notation: ClassVar[Mapping[str, str]] = {}
     clients: int
     dim: int
@@ -154,7 +153,7 @@ def problem(*, name: str, source: str, statement: str) -> Callable[[type[P]], ty
         check_class("problem", cls, Problem)
         decorated = dataclass(frozen=True, kw_only=True)(cls)
         check_declared(decorated)
-        decorated.leaf_name, decorated.leaf_source = name, source
+        decorated.leaf_name = name
         return decorated
 
     return decorate

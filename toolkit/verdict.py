@@ -122,10 +122,18 @@ def _only_some_choice_fails(rows: list[Row]) -> bool:
     )
 
 
-def _of_choices(rows: list[Row]) -> Verdict:
-    """Return the verdict of an existence statement some of whose constructions fail."""
-    works = any(row.verdict is Verdict.SUPPORTED and not row.vacuous for row in rows)
-    return Verdict.SUPPORTED if works else Verdict.INCONCLUSIVE
+def together(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict of a form from those of its cases: REFUTED if any is, and so on.
+
+    Of cases on record that is all there is: the record does not keep which are vacuous, and a form
+    on record as SUPPORTED has one that is not (a law of the tests).
+    """
+    applied = set(verdicts) - {Verdict.INAPPLICABLE}
+    if not applied:
+        return Verdict.INAPPLICABLE
+    if Verdict.REFUTED in applied:
+        return Verdict.REFUTED
+    return Verdict.SUPPORTED if applied == {Verdict.SUPPORTED} else Verdict.INCONCLUSIVE
 
 
 def overall(rows: Iterable[Row]) -> Verdict:
@@ -135,12 +143,8 @@ def overall(rows: Iterable[Row]) -> Verdict:
     refuted by a construction that fails: it takes a proof over all choices.
     """
     rows = list(rows)
-    if any(row.verdict is Verdict.REFUTED for row in rows):
-        return Verdict.REFUTED if not _only_some_choice_fails(rows) else _of_choices(rows)
-    applicable = [row for row in rows if row.verdict is not Verdict.INAPPLICABLE]
-    if not applicable:
-        return Verdict.INAPPLICABLE
-    supported = all(row.verdict is Verdict.SUPPORTED for row in applicable)
-    if supported and not all(row.vacuous for row in applicable):
-        return Verdict.SUPPORTED
-    return Verdict.INCONCLUSIVE
+    verdict = together(row.verdict for row in rows)
+    works = any(row.verdict is Verdict.SUPPORTED and not row.vacuous for row in rows)
+    if verdict is Verdict.REFUTED and _only_some_choice_fails(rows):
+        return Verdict.SUPPORTED if works else Verdict.INCONCLUSIVE
+    return Verdict.INCONCLUSIVE if verdict is Verdict.SUPPORTED and not works else verdict

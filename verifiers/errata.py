@@ -7,7 +7,7 @@ from typing import Any
 from toolkit.discover import leaves
 from toolkit.readings import ReadingKind
 from toolkit.statements import ReadingVerdict, Statement, statement, worst_first
-from toolkit.verdict import Verdict
+from toolkit.verdict import Verdict, together
 from verifiers import record
 from verifiers.claim_types.claim import Claim
 
@@ -29,8 +29,9 @@ def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement
             kind = form.reading_kind or ReadingKind.LITERAL
             # only a hypothesis that nothing meets leaves a whole printed form without a case
             empty = set(verdicts) == {Verdict.INAPPLICABLE}
-            combined = record.combined(verdicts)
-            readings.append(ReadingVerdict(form.reading, kind, form.part, combined, empty))
+            readings.append(
+                ReadingVerdict(form.reading, kind, form.part, together(verdicts), empty)
+            )
     erratum = None if claim.erratum is None else vars(claim.erratum)
     return statement(claim.name, readings, erratum)
 
@@ -46,9 +47,7 @@ def errata() -> list[dict[str, Any]]:
             | {
                 "source": claim.source,
                 "finding": claim.explain,
-                "corrected": str(record.combined(map(Verdict, corrected.values())))
-                if corrected
-                else None,
+                "corrected": str(together(map(Verdict, corrected.values()))) if corrected else None,
                 "holds": [
                     reading.reading
                     for reading in one.readings

@@ -20,7 +20,7 @@ from typing import Any
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.statements import Statement, worst_first
-from toolkit.verdict import Verdict
+from toolkit.verdict import Verdict, together
 from verifiers import errata, record
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.verify import claim_entry
@@ -122,7 +122,7 @@ def _statements() -> Mapping[str, Statement]:
 def _form(name: str, form: Form) -> str:
     """Return a form's name, how it stands to the print, and its verdict on record."""
     cases = record.read().get(name, {}).get(form.key, {})
-    verdict = record.combined(map(Verdict, cases.values())) if cases else "not on record"
+    verdict = together(map(Verdict, cases.values())) if cases else "not on record"
     kind = f", {form.reading_kind}" if form.reading_kind and form.reading else ""
     return f"{_plain(form.key)}{kind}: {verdict}"
 

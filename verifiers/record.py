@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,21 +33,6 @@ def read() -> Record:
             f"{path()}: {error}", "the record that driftproof ships", "reinstall driftproof"
         ) from error
     return recorded
-
-
-def combined(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return a form's verdict from those of its cases on record.
-
-    The record does not keep which cases are vacuous; a form on record as SUPPORTED has one that
-    is not (a law of the tests).
-    """
-    of_cases = list(verdicts)
-    if Verdict.REFUTED in of_cases:
-        return Verdict.REFUTED
-    applied = {verdict for verdict in of_cases if verdict is not Verdict.INAPPLICABLE}
-    if not applied:
-        return Verdict.INAPPLICABLE
-    return Verdict.SUPPORTED if applied == {Verdict.SUPPORTED} else Verdict.INCONCLUSIVE
 
 
 def refuted_on_record() -> set[tuple[str, str]]:

@@ -30,7 +30,6 @@ from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for
 from verifiers.running.scheduler import Units, run_jobs
 
 PROFILES = ("smoke", "quick", "full")
-UNION_BOUND = 0.01
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,9 @@ def audit_oracles(problem: Problem) -> None:
             check_slice(problem, oracles, one, where, draw)
 
 
-def law_of(oracles: Any, one: Asked, batch: int = 1) -> Law | None:
+def law_of(oracles: Any, one: Asked) -> Law | None:
     """Return the law of an oracle's noise."""
-    law: Law | None = getattr(oracles, one.law)(batch) if one.law else None
+    law: Law | None = getattr(oracles, one.law)(1) if one.law else None
     return law
 
 

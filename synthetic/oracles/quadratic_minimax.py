@@ -1,16 +1,130 @@
-"""Oracles of −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖² as a minimax and as a bilevel problem.
+"""−[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖² as a minimax and as a bilevel problem.
 
 The formulas stand in ``synthetic.problems.quadratic_minimax``.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from toolkit.balls.tensor import Balls
+from toolkit.bilevel import BilevelProblem
 from toolkit.draws import Law, SignMean
-from toolkit.oracles import ClientVectors
+from toolkit.oracles import ClientVectors, LowerVector, UpperVector
+
+
+class QuadraticMinimaxProblem(BilevelProblem):
+    """What the families with these oracles share; each has its own A_i and b_i."""
+
+    dim: int
+    regulariser: float
+
+    @property
+    @abstractmethod
+    def gradient_noise(self) -> float:
+        """σ, the standard deviation of a sample of the field."""
+
+    @property
+    @abstractmethod
+    def matrices(self) -> np.ndarray:
+        """A_i, [clients, dim, dim]."""
+
+    @property
+    @abstractmethod
+    def offsets(self) -> np.ndarray:
+        """b_i, [clients, dim]."""
+
+    @cached_property
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ā [dim, dim] and b̄ [dim]."""
+        return self.matrices.mean(0), self.offsets.mean(0)
+
+    @cached_property
+    def curvatures(self) -> tuple[float, float, float]:
+        """The least and the largest singular value of Ā, and the largest of any A_i."""
+        mean = np.linalg.svd(self.means[0], compute_uv=False)
+        own = float(np.linalg.norm(self.matrices, 2, (1, 2)).max())
+        return float(mean[-1]), float(mean[0]), own
+
+    @property
+    def offers(self) -> str:
+        """The oracles of a minimax problem: bilevel ones, and the field of both gradients."""
+        return "minimax"
+
+    @property
+    def upper_dim(self) -> int:
+        """d, the dimension of x."""
+        return self.dim
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived in ``synthetic.problems.quadratic_minimax``."""
+        least, largest, s = self.curvatures
+        lam = self.regulariser
+        spread = np.hypot(lam**2 - 1, 2 * s * (1 - lam))
+        own = float(abs(1 - lam) + np.hypot(1 + lam, 2 * s)) / 2
+        return {
+            "objective_smoothness": largest**2 + lam,
+            "strong_convexity": least**2 + lam,
+            "strong_concavity": 1.0,
+            "field_smoothness": float(np.sqrt((lam**2 + 1 + 2 * s**2 + spread) / 2)),
+            "field_gradient_noise": self.gradient_noise,
+            "lower_strong_convexity": 1.0,
+            "lower_smoothness": own,
+            "upper_smoothness": own,
+            "upper_sample_smoothness": abs(lam),
+            "lower_hessian_smoothness": 0.0,
+            "lower_sample_convexity": 1.0,
+            "lower_sample_smoothness": 1.0,
+            "upper_gradient_noise": self.gradient_noise,
+            "lower_gradient_noise": self.gradient_noise / 2**0.5,
+        }
+
+    @cached_property
+    def saddle(self) -> tuple[np.ndarray, np.ndarray]:
+        """(x*, y*), [dim] each."""
+        a, b = self.means
+        x = np.linalg.solve(a.T @ a + self.regulariser * np.eye(self.dim), a.T @ b)
+        return x, b - a @ x
+
+    def lower_solution(self, x: UpperVector) -> LowerVector:
+        """Return y*(x) = b̄ − Āx, [dim, replicates]."""
+        if isinstance(x, Balls):  # the means are rounded, the clients' own numbers are not
+            return self.enclosed_solution(x[: self.dim])
+        a, b = (torch.from_numpy(mean).to(x) for mean in self.means)
+        return b[:, None] - a @ x[: self.dim]
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> QuadraticMinimaxOracles:
+        """Return the oracles of some clients."""
+        return QuadraticMinimaxOracles(
+            self.matrices, self.offsets, regulariser=self.regulariser,
+            gradient_noise=self.gradient_noise,
+            lower_smoothness=float(self.constants["lower_smoothness"]),
+            dtype=dtype, device=device, clients=clients or range(self.clients),
+        )  # fmt: skip
+
+    def objective(self, x: Tensor) -> Tensor:
+        """Return Φ(x), [replicates]; of z = (x, y), only x counts."""
+        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
+            return super().objective(x)
+        x = x[: self.dim]
+        return 0.5 * (self.lower_solution(x) ** 2).sum(0) + 0.5 * self.regulariser * (x**2).sum(0)
+
+    def gradient(self, x: Tensor) -> Tensor:
+        """Return ∇Φ(x), [dim, replicates]; of z = (x, y), only x counts."""
+        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
+            return super().gradient(x)
+        x = x[: self.dim]
+        a = torch.from_numpy(self.means[0]).to(x)
+        return self.regulariser * x - a.T @ self.lower_solution(x)
 
 
 class QuadraticMinimaxOracles:

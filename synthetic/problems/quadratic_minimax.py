@@ -23,19 +23,13 @@ is 1-strongly concave in y; each client's field is Lipschitz with the largest si
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from synthetic.oracles.quadratic_minimax import QuadraticMinimaxOracles
+from synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
 from synthetic.pieces.pairs import pair_signs
 from synthetic.pieces.reflections import reflections
-from toolkit.balls.tensor import Balls
-from toolkit.bilevel import BilevelProblem
-from toolkit.oracles import LowerVector, UpperVector
 from toolkit.parameters import NonNegative, Positive, PositiveInt, Real
 from toolkit.problem import Solution, problem
 
@@ -46,7 +40,7 @@ from toolkit.problem import Solution, problem
     statement=r"\min_x\max_y \frac1n\sum_i -\Big[\tfrac12\|y\|^2 - b_i^\top y + y^\top A_i x\Big]"
     r" + \tfrac{\lambda}{2}\|x\|^2",
 )
-class QuadraticMinimax(BilevelProblem):
+class QuadraticMinimax(QuadraticMinimaxProblem):
     """Strongly concave in y, quadratic in x.
 
     In one dimension x* = s/(s² + λ) and Φ* = ½λ/(s² + λ):
@@ -91,16 +85,6 @@ class QuadraticMinimax(BilevelProblem):
             cls(clients=2, dim=2, smallest=0.0, regulariser=0.5, gradient_noise=0.1),
         ]
 
-    @property
-    def offers(self) -> str:
-        """The oracles of a minimax problem: bilevel ones, and the field of both gradients."""
-        return "minimax"
-
-    @property
-    def upper_dim(self) -> int:
-        """d, the dimension of x."""
-        return self.dim
-
     @cached_property
     def signs(self) -> np.ndarray:
         """+1 and −1 within a pair, 0 for an odd client out, [clients]."""
@@ -137,27 +121,15 @@ class QuadraticMinimax(BilevelProblem):
         return offsets
 
     @cached_property
-    def constants(self) -> Mapping[str, float]:
-        """The constants as derived above."""
-        lam, s = self.regulariser, self.largest + self.heterogeneity
-        spread = np.hypot(lam**2 - 1, 2 * s * (1 - lam))
-        own = float(abs(1 - lam) + np.hypot(1 + lam, 2 * s)) / 2
-        return {
-            "objective_smoothness": self.largest**2 + lam,
-            "strong_convexity": float(self.spectrum.min()) ** 2 + lam,
-            "strong_concavity": 1.0,
-            "field_smoothness": float(np.sqrt((lam**2 + 1 + 2 * s**2 + spread) / 2)),
-            "field_gradient_noise": self.gradient_noise,
-            "lower_strong_convexity": 1.0,
-            "lower_smoothness": own,
-            "upper_smoothness": own,
-            "upper_sample_smoothness": abs(lam),
-            "lower_hessian_smoothness": 0.0,
-            "lower_sample_convexity": 1.0,
-            "lower_sample_smoothness": 1.0,
-            "upper_gradient_noise": self.gradient_noise,
-            "lower_gradient_noise": self.gradient_noise / 2**0.5,
-        }
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ā [dim, dim] and b̄ [dim]."""
+        u, v = self.bases
+        return u @ np.diag(self.spectrum) @ v.T, self.offsets.mean(0)
+
+    @cached_property
+    def curvatures(self) -> tuple[float, float, float]:
+        """The least and the largest s, and the largest of any client, ``largest`` + h."""
+        return float(self.spectrum.min()), self.largest, self.largest + self.heterogeneity
 
     @cached_property
     def solution(self) -> Solution:
@@ -169,46 +141,7 @@ class QuadraticMinimax(BilevelProblem):
         minimiser = v @ (self.spectrum * beta / shrunk)
         return Solution(value, value, minimiser, {"method": "closed form", "gap": 0.0})
 
-    def lower_solution(self, x: UpperVector) -> LowerVector:
-        """Return y*(x) = b̄ − Āx, [dim, replicates]."""
-        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
-            return self.enclosed_solution(x[: self.dim])
-        a, b = self._means(x)
-        return b - a @ x[: self.dim]
-
     def start(self) -> np.ndarray:
         """Return (x_0, y_0), [2·dim]."""
         x = np.full(self.dim, self.distance / np.sqrt(self.dim))
         return np.concatenate([x, np.zeros(self.dim)])
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> QuadraticMinimaxOracles:
-        """Return the oracles of some clients."""
-        return QuadraticMinimaxOracles(
-            self.matrices, self.offsets, regulariser=self.regulariser,
-            gradient_noise=self.gradient_noise,
-            lower_smoothness=float(self.constants["lower_smoothness"]),
-            dtype=dtype, device=device, clients=clients or range(self.clients),
-        )  # fmt: skip
-
-    def objective(self, x: Tensor) -> Tensor:
-        """Return Φ(x), [replicates]; of z = (x, y), only x counts."""
-        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
-            return super().objective(x)
-        x = x[: self.dim]
-        a, b = self._means(x)
-        return 0.5 * ((b - a @ x) ** 2).sum(0) + 0.5 * self.regulariser * (x**2).sum(0)
-
-    def gradient(self, x: Tensor) -> Tensor:
-        """Return ∇Φ(x), [dim, replicates]; of z = (x, y), only x counts."""
-        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
-            return super().gradient(x)
-        x = x[: self.dim]
-        a, b = self._means(x)
-        return a.T @ (a @ x - b) + self.regulariser * x
-
-    def _means(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        u, v = self.bases
-        a = torch.from_numpy(u @ np.diag(self.spectrum) @ v.T).to(x)
-        return a, torch.from_numpy(np.mean(self.offsets, 0)).to(x)[:, None]

@@ -20,18 +20,13 @@ extreme ones of Ā.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from synthetic.oracles.quadratic_minimax import QuadraticMinimaxOracles
-from toolkit.balls.tensor import Balls
-from toolkit.bilevel import BilevelProblem
-from toolkit.oracles import LowerVector, UpperVector
+from synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
 from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
 from toolkit.problem import Solution, problem
 
@@ -44,7 +39,7 @@ STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
     statement=r"\min_x\max_y \frac1m\sum_i -\Big[\tfrac12\|y\|^2 - b_i^\top y + y^\top A_i x\Big]"
     r" + \tfrac{\lambda}{2}\|x\|^2, \quad A_i = t_i I,\ b_i \sim N(0, s_i^2 I)",
 )
-class RandomMinimax(BilevelProblem):
+class RandomMinimax(QuadraticMinimaxProblem):
     """Strongly concave in y, quadratic in x, with random A_i and b_i.
 
     Without a coupling Φ is (λ/2)‖x‖² + ½‖b̄‖², and b̄ = 0 where the b_i sum to 0:
@@ -94,16 +89,6 @@ class RandomMinimax(BilevelProblem):
         ]  # fmt: skip
 
     @property
-    def offers(self) -> str:
-        """The oracles of a minimax problem: bilevel ones, and the field of both gradients."""
-        return "minimax"
-
-    @property
-    def upper_dim(self) -> int:
-        """d, the dimension of x."""
-        return self.dim
-
-    @property
     def _factor(self) -> float:
         """The c before A_i and b_i."""
         return 0.5 if self.form == "halved" else 1.0
@@ -133,38 +118,6 @@ class RandomMinimax(BilevelProblem):
         return offsets
 
     @cached_property
-    def constants(self) -> Mapping[str, float]:
-        """The constants as derived in ``quadratic_minimax``."""
-        lam = self.regulariser
-        s = float(np.linalg.norm(self.matrices, 2, (1, 2)).max())
-        mean = np.linalg.svd(self._means[0], compute_uv=False)
-        block = np.linalg.norm(np.array([[lam, -s], [s, 1.0]]), 2)
-        own = float(abs(1 - lam) + np.hypot(1 + lam, 2 * s)) / 2
-        return {
-            "objective_smoothness": float(mean[0]) ** 2 + lam,
-            "strong_convexity": float(mean[-1]) ** 2 + lam,
-            "strong_concavity": 1.0,
-            "field_smoothness": float(block),
-            "field_gradient_noise": 0.0,
-            "lower_strong_convexity": 1.0,
-            "lower_smoothness": own,
-            "upper_smoothness": own,
-            "upper_sample_smoothness": abs(lam),
-            "lower_hessian_smoothness": 0.0,
-            "lower_sample_convexity": 1.0,
-            "lower_sample_smoothness": 1.0,
-            "upper_gradient_noise": 0.0,
-            "lower_gradient_noise": 0.0,
-        }
-
-    @cached_property
-    def saddle(self) -> tuple[np.ndarray, np.ndarray]:
-        """(x*, y*), [dim] each."""
-        a, b = self._means
-        x = np.linalg.solve(a.T @ a + self.regulariser * np.eye(self.dim), a.T @ b)
-        return x, b - a @ x
-
-    @cached_property
     def solution(self) -> Solution:
         """Φ* in closed form; below it by at most ‖∇Φ‖²/2μ."""
         at = torch.from_numpy(self.saddle[0])[:, None]
@@ -174,45 +127,9 @@ class RandomMinimax(BilevelProblem):
             value - gap, value, self.saddle[0], {"method": "closed form", "gap": gap}
         )  # fmt: skip
 
-    def lower_solution(self, x: UpperVector) -> LowerVector:
-        """Return y*(x) = b̄ − Āx, [dim, replicates]."""
-        a, b = (torch.from_numpy(v).to(x) for v in self._means)
-        return b[:, None] - a @ x[: self.dim]
-
     def start(self) -> np.ndarray:
         """Return (x_0, y_0), [2·dim]."""
         return np.full(2 * self.dim, self.entry)
-
-    def oracles(
-        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> QuadraticMinimaxOracles:
-        """Return the oracles of some clients: the other quadratic family's, on these data."""
-        return QuadraticMinimaxOracles(
-            self.matrices, self.offsets, regulariser=self.regulariser,
-            gradient_noise=self.gradient_noise,
-            lower_smoothness=float(self.constants["lower_smoothness"]),
-            dtype=dtype, device=device, clients=clients or range(self.clients),
-        )  # fmt: skip
-
-    def objective(self, x: Tensor) -> Tensor:
-        """Return Φ(x), [replicates]; of z = (x, y), only x counts."""
-        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
-            return super().objective(x)
-        x = x[: self.dim]
-        return 0.5 * (self.lower_solution(x) ** 2).sum(0) + 0.5 * self.regulariser * (x**2).sum(0)
-
-    def gradient(self, x: Tensor) -> Tensor:
-        """Return ∇Φ(x), [dim, replicates]; of z = (x, y), only x counts."""
-        if isinstance(x, Balls):  # the mean matrix is rounded, the clients' own are not
-            return super().gradient(x)
-        x = x[: self.dim]
-        a = torch.from_numpy(self._means[0]).to(x)
-        return self.regulariser * x - a.T @ self.lower_solution(x)
-
-    @cached_property
-    def _means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Ā [dim, dim] and b̄ [dim]."""
-        return self.matrices.mean(0), self.offsets.mean(0)
 
     def _stream(self, name: str) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(key=[self.partition, STREAMS[name]]))

@@ -7,7 +7,7 @@ outer call of ``outer_steps`` local steps; ``step`` makes one local step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -81,6 +81,14 @@ class Nested(Algorithm):
     """Whether the local steps on y are variance reduced (FedSVRG), or plain (SGD)."""
     local_hypergradient: ClassVar[bool] = False
     """Whether a client takes its own hypergradient, and plain steps on x."""
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return members with all clients and with some."""
+        return [
+            cls(inner_calls=2, inner_steps=2, outer_steps=2, terms=3),
+            cls(inner_steps=2, terms=2, participation=0.5),
+        ]
 
     @property
     def local_steps(self) -> int:  # type: ignore[override]  # a sum here, not a field

@@ -29,11 +29,3 @@ class FedNestSGD(Nested):
     """
 
     reduces_inner = False
-
-    @classmethod
-    def examples(cls) -> list[FedNestSGD]:
-        """Return members with all clients and with some."""
-        return [
-            cls(inner_calls=2, inner_steps=2, outer_steps=2, terms=3),
-            cls(inner_steps=2, terms=2, participation=0.5),
-        ]

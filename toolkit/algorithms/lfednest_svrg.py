@@ -30,11 +30,3 @@ class LFedNestSVRG(Nested):
     """
 
     local_hypergradient = True
-
-    @classmethod
-    def examples(cls) -> list[LFedNestSVRG]:
-        """Return members with all clients and with some."""
-        return [
-            cls(inner_calls=2, inner_steps=2, outer_steps=2, terms=3),
-            cls(inner_steps=2, terms=2, participation=0.5),
-        ]

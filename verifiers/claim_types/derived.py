@@ -13,7 +13,7 @@ from typing import Any
 
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError, unknown_name
-from toolkit.verdict import Row, Verdict, form_key, overall
+from toolkit.verdict import Row, Verdict, form_key, overall, together
 from verifiers import record
 from verifiers.claim_types.claim import Claim
 
@@ -115,4 +115,4 @@ def verdict_of(name: str, key: str, rows: Sequence[Row]) -> Verdict | None:
         return overall(judged) if judged else None
     # a shorter profile judges a few of the cases: the others' verdicts are those on record
     known = recorded | {row.case["key"]: row.verdict for row in judged}
-    return record.combined(map(Verdict, known.values()))
+    return together(map(Verdict, known.values()))

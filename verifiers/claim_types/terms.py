@@ -48,10 +48,6 @@ class Terms:
         """Return one false sibling for each term: the sum without it."""
         return [(f"without {name}", self.shrunk(name, 0)) for name in self.terms]
 
-    def shrunk_each(self, shares: Mapping[str, Fraction]) -> list[tuple[str, Terms]]:
-        """Return false siblings in which the coefficient of one term is a share of what it is."""
-        return [(f"{share} of {name}", self.shrunk(name, share)) for name, share in shares.items()]
-
     def controls(
         self,
         shares: Mapping[str | tuple[str, ...], Fraction | int],

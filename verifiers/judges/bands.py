@@ -17,14 +17,11 @@ ROUNDING = 1e-9
 """Relative width of the band of a case without noise."""
 
 
-def bands(
-    values: Sequence[np.ndarray], alpha: float, horizons: int | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def bands(values: Sequence[np.ndarray], alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return means, lows and highs: all bands hold but for a probability of about alpha.
 
     Args:
         values: the replicates of each horizon, of equal weight.
-        horizons: how many there are, if some are known exactly and not among these.
     """
     from scipy.special import stdtrit  # scipy.stats takes a second to import
 
@@ -34,7 +31,7 @@ def bands(
         half = ROUNDING * abs(mean)
         if count > 1 and np.ptp(x) > ROUNDING * abs(mean):
             spread = float(np.std(x, ddof=1)) / np.sqrt(count)
-            tail = alpha / 2 / (horizons or len(values))
+            tail = alpha / 2 / len(values)
             half += float(stdtrit(count - 1, 1 - tail)) * spread
         intervals.append((mean, max(0.0, mean - half), mean + half))
     means, lows, highs = np.array(intervals).reshape(-1, 3).T

@@ -37,7 +37,6 @@ class Conditions:
         self.read: set[str] = set()
         stated = [a.applies for a in assumptions if a.applies is not None]
         self._asked = [applies for applies in stated if self._decided(applies, example)]
-        self.all_decided = len(self._asked) == len(stated)
 
     def broken(
         self, numbers: Mapping[str, Any], count: int, where: np.ndarray | None = None

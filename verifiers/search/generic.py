@@ -21,6 +21,7 @@ from toolkit.constants import Notation
 from toolkit.draws import BLOCK, Law, TooManyAtoms, Words
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext
+from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run
 from toolkit.measure import Measure, Reduction, States, Steps
 from toolkit.problem import Problem
@@ -81,7 +82,11 @@ class Generic:
         self.algorithm = with_values(algorithm, given)
         self.claim, self.form, self.structure, self.seed = claim, form, structure, seed
         self.family = FAMILIES[of.family]
-        self.real = real(type(algorithm))
+        self.real = {
+            name: constraint
+            for name, constraint in real(type(algorithm)).items()
+            if _may_move(self.algorithm, name)
+        }
         self.left = _in_total_expectation(form.left or claim.left)
         self.size = self._decoded(np.zeros((0, 1)))[1]
         self.assumes = (*claim.assumes, *form.assumes)
@@ -121,21 +126,22 @@ class Generic:
         return ratios
 
     def _refuse_others(self, z: np.ndarray, ratios: np.ndarray) -> None:
-        """Put outside what a condition on the whole case, which numbers do not decide, rules out.
+        """Put outside what is no case, or what a condition that no letter says rules out.
 
         A case has to be made to ask it; it is asked of the largest ratios alone.
         """
-        if self.conditions.all_decided:
-            return
         for _ in range(LOOKED_AT):
             at = int(np.argmax(ratios))
-            if (
-                ratios[at] < ENOUGH
-                or bounds.unmet(self.claim, self.case(z[:, at]), self.form) is None
-            ):
+            if ratios[at] < ENOUGH or self._applies(z[:, at]):
                 return
             ratios[at] = -1.0
         ratios[ratios >= ENOUGH] = -1.0
+
+    def _applies(self, z: np.ndarray) -> bool:
+        try:
+            return bounds.unmet(self.claim, self.case(z), self.form) is None
+        except DriftproofError:
+            return False  # the algorithm has no such member
 
     def batch(self, z: np.ndarray) -> Batch:
         """Return the candidates that vectors stand for, [size, candidates]."""
@@ -335,6 +341,16 @@ class _Sampled(BatchedContext):
     def _sample(self, law: Law, name: str, step: int, clients: range) -> np.ndarray:
         words = self._words.draw(law, name, block=self.block, step=step, clients=clients)
         return np.tile(law.sample(words, clients, BLOCK), self._copies)
+
+
+def _may_move(algorithm: Algorithm, name: str) -> bool:
+    """Whether an algorithm takes another number for this parameter: some belong to an option."""
+    number = getattr(algorithm, name)
+    try:
+        replace(cast(Any, algorithm), **{name: 0.5 * number if number else 0.5})
+    except DriftproofError:
+        return False
+    return True
 
 
 def _in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]:

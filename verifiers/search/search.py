@@ -123,8 +123,8 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                 structure = draw.changed(leaders[k][1], random, most)
             else:
                 # spaces begin with different kinds of structures
-                number = (drawn[k] + 3 * k) % FIRST if drawn[k] < FIRST else drawn[k]
-                structure, drawn[k] = draw.draw(random, most, number), drawn[k] + 1
+                nth = (drawn[k] + 3 * k) % FIRST if drawn[k] < FIRST else drawn[k]
+                structure, drawn[k] = draw.draw(random, most, nth), drawn[k] + 1
             wanted.append(Climb(
                 source, number, structure, int(random.choice(spaces[k].templates)),
                 int(random.integers(2**31)), effort.warm,

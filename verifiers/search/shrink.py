@@ -69,6 +69,8 @@ def _plainer(case: Case) -> Iterator[Change]:
     for part, of in _parts(case):
         defaults = {f.name: f.default for f in fields(of)}
         for name, value in of.values().items():
+            if isinstance(value, int) and not isinstance(value, bool):
+                continue  # of counts the smallest is the plainest, not the default
             plainest = [defaults[name], *([0.0, 1.0] if isinstance(value, float) else [])]
             for place, plain in enumerate(plainest):
                 yield partial(

@@ -118,7 +118,7 @@ class Choices:
         for name in (*DRAWN, *self.flags):
             structure = self._redrawn(structure, name, random)
         if number < 8:
-            several, some, noisy = number & 1, number & 2, number & 4
+            several, some, noisy = not number & 1, number & 2, number & 4
             part = max(1, structure.clients - 1) if some else structure.clients
             options = tuple(
                 (name, (max(2, x) if several else 1) if name.endswith("_steps") else x)

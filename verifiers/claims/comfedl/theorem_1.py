@@ -129,7 +129,7 @@ def opposed(curvature: float, rounds: int) -> list[Case[BoundedComposition, ComF
     ),
     false_siblings=[
         *sharpened.without_each(),
-        *sharpened.shrunk_each(
+        *sharpened.controls(
             {
                 "the initial gap": Fraction(9, 10),
                 "the drift through the inner maps": Fraction(1, 8),

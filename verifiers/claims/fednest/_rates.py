@@ -1,16 +1,30 @@
-r"""What the rates of the theorem share, and the instance that no constant step sizes can serve.
+r"""What the rates of the theorem share, and the instances that refute.
 
-**The instance.** One client, f = φ(x) − y/2, g = ½(y − x)², φ the Huber function that is ½x² for
-|x| ≤ 1, no noise: ℓ_{g,1} = 2, μ_g = 1, F' = x − ½ near, and every assumption of the slides is met.
-FedIHGP gives p = −(N/4)2^{−N'}, whose mean is −½(1 − 2^{−N}) and whose variance is v/4,
+**A fixed N.** For each N there is a problem on which FedNest never moves, whatever the steps α^k
+and β^k and the numbers of local steps: one client, no noise, y of dimension N,
+
+    f = φ(x) − c Σ_j w_j y_j,  g = ½Σ_j H_j y_j² − (x/N) Σ_j y_j + ½ax²,  j = 1 … N,
+
+φ the Huber function that is ½x² for |x| ≤ 1, H_j = 1 + j/N, c = 8^{−N}, w_j = Π_{i≠j} H_i/(H_i −
+H_j), a = 4 − N^{−2} Σ_j 1/(4 − H_j). For every N, ℓ_{g,1} = 4, μ_g ≥ 1 and ‖∇_y f‖ ≤ ½, as |w_j| =
+N(2N choose N)(N−1 choose j−1)/(N + j) and Σ_j |w_j| ≤ 8^N/2; every assumption of the slides is met.
+The w_j are Lagrange's weights, from the points 1 − H_j/4 to 1, so that Σ_j w_j(1 − H_j/4)^n = 1 for
+n < N: FedIHGP's p_{N'} has −∇²_xy g p_{N'} = −c/4 for every draw N' < N. At x⁰ = c/4 and y⁰ =
+y*(x⁰) both q and h are therefore 0, and FedNest stands still. But F' = x − (c/N) Σ_j w_j/H_j, and
+Σ_j w_j/H_j = Σ_j 1/H_j, so that −F'(x⁰) = (c/N) Σ_j (1/H_j − ¼) ≥ c/4: ‖∇F(x^k)‖² ≥ 64^{−N}/16 for
+every k. **No rate for a fixed N.** (``tests/test_fednest_derivations.py`` has this in fractions
+for N = 1 … 8, and runs FedNest for N = 1, 2 and 4.)
+
+**Constant steps.** One client, f = φ(x) − y/2, g = ½(y − x)², no noise: ℓ_{g,1} = 2, μ_g = 1,
+F' = x − ½ near, and every assumption of the slides is met. FedIHGP gives p = −(N/4)2^{−N'}, whose
+mean is −½(1 − 2^{−N}) and whose variance is v/4,
 
     v = (N/3)(1 − 4^{−N}) − (1 − 2^{−N})² ≥ N/4 − 1:
 
 **it grows with N**, whatever the batch and the number of clients, since N' is drawn once. While |x|
 ≤ 1, x⁺ = x − α(x + p), so that, e = x − x̂ and x̂ = ½(1 − 2^{−N}),
 
-* E e^k = (1 − α)^k e⁰: from x⁰ = x̂ the mean stays there for any step sizes, and by Jensen's
-  inequality E F'(x^k)² ≥ (x̂ − ½)² = 4^{−N}/4 for every k: **no rate for a fixed N**;
+* E e^k = (1 − α)^k e⁰, and F' = e − 2^{−N}/2;
 * Var e^k tends to αv/(4(2 − α)) ≥ αv/8: E F'(x^k)² ≥ α(N − 4)/32 in the limit;
 * from x⁰ = 0 the two means have one sign, and the mean over k < K of E F'(x^k)² is at least
   4^{−N}/4 + 0.027/(αK) + α(N − 4)/64 for 2 ≤ αK, α ≤ 1: the last two together are at least
@@ -20,7 +34,7 @@ FedIHGP gives p = −(N/4)2^{−N'}, whose mean is −½(1 − 2^{−N}) and who
 The noise is bounded by αN/4 a step, so a run leaves |x| ≤ 1 with a probability that is
 exponentially small in 1/(αN), which the constants above have room for. On the lower level y^k −
 y*(x^k) follows every move of x: for α = β one unit of noise leaves α(1 − α)^{j−2}(1 − jα) after j
-steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``tests/test_transcription_fednest.py`` has
+steps, so E(y^K − x^K)² ≥ α(N − 4)/640 for K ≥ 1/α. (``tests/test_fednest_derivations.py`` has
 each of these in numbers, from the exact recursion of the second moments.)
 """
 
@@ -52,8 +66,9 @@ EXACT = tuple(4**k for k in range(3, 11))
 
 ROOT = K ** Rational(-1, 2)
 GROWING = 2 * sympy.log(K)
-"""κ_g log K on the instance."""
+"""κ_g log K on ``INSTANCE``."""
 INSTANCE = "f = φ(x) − y/2, g = ½(y − x)²"
+"""The instance of the floors for constant steps."""
 PROBLEM = QuadraticBilevel(
     clients=2, dim=2, smallest=0.9, hessian_heterogeneity=0.1, offset_heterogeneity=0.5,
     target_heterogeneity=0.3, upper_slope=20.0, slope=0.6, tilt=0.2, cross=0.8, upper_noise=0.3,
@@ -129,11 +144,11 @@ def lower_error(view: Steps) -> Reduction:
 
 
 def floor_of_fixed_series(at: Mapping[str, Expression]) -> Expression | None:
-    """Return 4^{−N}/4 for a schedule whose N is a constant."""
+    """Return 64^{−N}/16 for a schedule whose N is a constant, for any steps."""
     count = at.get("N")
     if count is None or count.has(K):
         return None
-    return Integer(4) ** -count / 4 * K**0
+    return Integer(64) ** -count / 16 * K**0
 
 
 def floor_of_the_draw(at: Mapping[str, Expression]) -> Expression | None:
@@ -171,7 +186,7 @@ def exact(case: Callable[[int], FedNestCase], left: Measure) -> Exact:
 
 
 FLOORS = [
-    Floor(f"{INSTANCE}, from x⁰ = x̂", floor_of_fixed_series),
+    Floor("Lagrange's weights, where FedNest stands still", floor_of_fixed_series),
     Floor(f"{INSTANCE}: the variance of N'", floor_of_the_draw),
     Floor(f"{INSTANCE}, from x⁰ = 0, for each α and N", floor_of_constant_steps),
 ]

@@ -101,7 +101,7 @@ def error_of(case: LightCase) -> float:
     """Return LFedNest's error in the limit: by moments, or, with a series, at a run's end."""
     problem, method = case.problem, case.algorithm
     if method.terms == 0:
-        return exact.limit(problem, exact.calls(problem, method))
+        return exact.limit(problem, method)
     ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
     ended = run(problem, method, ctx, rounds=case.rounds).state
     z = torch.cat([ended.x[0, :, 0], ended.y[0, :, 0]]).numpy()
@@ -159,7 +159,7 @@ def light_and_fedavg_s(case: LightCase, share: Share) -> list[Comparison]:
             inner_step_size=ours.inner_step_size, outer_step_size=ours.outer_step_size,
             participation=ours.participation,
         )  # fmt: skip
-        error = share.of_the_other * exact.limit(problem, exact.joint(problem, other))
+        error = share.of_the_other * exact.limit(problem, other)
         if isfinite(error):
             comparisons.append(Comparison(f"FedAvg-S, {order} steps", light, light, error))
     return comparisons

@@ -1,8 +1,9 @@
 r"""Linear convergence of FedNest on the minimax problem (slide "Minimax Experiment").
 
 **Kind.** Existence, on f_i = −[½‖y‖² − b_iᵀy + yᵀA_i x] + (λ/2)‖x‖²: z_K = (x^K, y^K) → z*, the
-saddle, with E‖z_K − z*‖² a sum of geometric terms. One round is an affine map (``_minimax``), so
-errors and floors are exact numbers; the federation is run too, for every cohort.
+saddle, with E‖z_K − z*‖² a sum of geometric terms. One round is an affine map
+(``verifiers.minimax_rounds``), so errors and floors are exact numbers; the federation is run too,
+for every cohort.
 
 **Assumed**: no series (N = 0), as the experiment's public code has it: ∇_y f = 0 at y*(x) = argmax
 f; and step sizes for which the moments do not grow. The slides give neither. With all clients and
@@ -39,6 +40,7 @@ from toolkit.readings import Stated, literal, wider
 from verifiers.claim_types.compared import Comparison
 from verifiers.claim_types.comparison import comparison
 from verifiers.claims.fednest import _minimax as exact
+from verifiers.minimax_rounds import moments
 
 ALL = Assumption(
     "full participation", r"\mathcal S = \{1,\dots,m\}",
@@ -71,7 +73,7 @@ def vanishing(problem: QuadraticMinimax, method: Nested) -> float:
 
 
 def floor(problem: QuadraticMinimax, method: Nested) -> float:
-    return exact.limit(problem, exact.calls(problem, method))
+    return exact.limit(problem, method)
 
 
 def squared_error(view: Steps) -> Reduction:
@@ -142,15 +144,13 @@ def squared_error(view: Steps) -> Reduction:
 )
 def limit_of_the_error(case: Case[QuadraticMinimax, Nested], stated: Limit) -> list[Comparison]:
     problem, method = case.problem, case.algorithm
-    called = exact.calls(problem, method)
-    ended = exact.limit(problem, called)
-    rate = exact.spectral_radius(called)
-    what = f"E‖z − z*‖² in the limit (E z at rate {rate:.4f})"
+    ended = exact.limit(problem, method)
+    what = f"E‖z − z*‖² in the limit (E z at rate {moments(problem, method).rate:.4f})"
     comparisons = [Comparison(what, ended, ended, stated(problem, method))]
     with suppress(TooManyAtoms):
         # the same of the federation: the mean of the errors at the starts of two rounds
         outcome = run_exactly(problem, method, rounds=2, left=squared_error, limit=OUTCOMES)
         measured = float(outcome.values[0] @ outcome.weights)
-        by_map = np.mean([exact.error_after(problem, called, k) for k in (0, 1)])
+        by_map = np.mean([exact.error_after(problem, method, k) for k in (0, 1)])
         comparisons.append(Comparison("E‖z_k − z*‖², k = 0, 1", measured, measured, float(by_map)))
     return comparisons

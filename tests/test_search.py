@@ -1,0 +1,280 @@
+"""The search: candidates beside each other are cases, what it calls a violation is one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from driftproof import Assumption, Case, bound, each, grid, sq, verify
+from synthetic.pieces.piecewise_linear import PiecewiseLinear
+from synthetic.problems.bounded_composition import BoundedComposition
+from synthetic.problems.piecewise_composition import PiecewiseComposition
+from synthetic.problems.piecewise_losses import PiecewiseLosses
+from tests.commands import driftproof
+from toolkit.algorithms.comfedl import ComFedL
+from toolkit.algorithms.fedavg import FedAvg
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.discover import leaves
+from toolkit.ledger import Ledger
+from verifiers.search.climb import climb
+from verifiers.search.finding import CONFIRMED, NOTHING, VERIFIED, power
+from verifiers.search.generic import Generic, ratio
+from verifiers.search.score import score
+from verifiers.search.search import Effort, falsify
+from verifiers.search.shrink import shrunk
+from verifiers.search.structure import Structure
+from verifiers.search.units import Climb
+
+
+def drift_claim(right, **fields):
+    given_fields = {
+        "name": "tests/drift", "source": "tests", "statement": "x",
+        "cases": grid(BoundedComposition(), ComFedL(), rounds=2),
+    }  # fmt: skip
+
+    @bound(**(given_fields | fields), right=right)
+    def drift(view):
+        name = view.state._fields[0]
+        return each("round", "local_step", sq(view.mean(name) - view.round_start(name)))
+
+    return drift
+
+
+def path_length(c):
+    return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
+
+
+def diffusive(c):
+    return c.tau * c.eta**2 * c.G_f**2 * c.G_g**2
+
+
+TRUE, FALSE = drift_claim(path_length), drift_claim(diffusive)
+NOISY = ("value_noise", "gradient_noise", "outer_noise")
+STRUCTURES = {
+    "plain": (ComFedL(), Structure("piecewise-composition", rounds=3, local_steps=4)),
+    "noise": (
+        ComFedL(),
+        Structure("piecewise-composition", knots=3, local_steps=2, noises=NOISY, rare=0.1),
+    ),
+    "cohort": (
+        ComFedL(),
+        Structure("piecewise-composition", clients=3, taking_part=2, rounds=2, local_steps=2),
+    ),
+    "coordinates": (ComFedL(), Structure("piecewise-composition", dim=2, rounds=2)),
+    "inside": (
+        FedDRO(),
+        Structure(
+            "piecewise-composition", rounds=2, local_steps=2, plain=True, averaged_inside=True
+        ),
+    ),
+    "momentum": (LocalSCGDM(), Structure("piecewise-composition", rounds=2, local_steps=2)),
+    "losses": (
+        FedAvg(),
+        Structure("piecewise-losses", rounds=2, local_steps=2, noises=("plain_noise",), rare=0.25),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_candidates_beside_each_other_have_the_ratios_of_their_cases(name):
+    algorithm, structure = STRUCTURES[name]
+    problem = PiecewiseLosses() if name == "losses" else PiecewiseComposition()
+
+    def right(c):
+        lengths = {"losses": lambda: c.G, "inside": lambda: c.C_g + c.T, "momentum": lambda: c.C_g}
+        return lengths.get(name, lambda: c.G_f * c.G_g)() ** 2 * (c.F_gap if name == "plain" else 1)
+
+    letters = {"C_g": "inner_gradient_moment", "T": "steps"}
+    claim = drift_claim(right, cases=grid(problem, algorithm, rounds=1), letters=letters)
+    space = Generic(claim, claim.forms[0], algorithm, structure, 0)
+    z = np.random.default_rng(3).standard_normal((space.size, 6))
+    ratios = space.ratios(z)
+    assert np.all(ratios > 0)
+    for column, met in zip(z.T, ratios, strict=True):
+        assert score(claim, claim.forms[0], space.case(column)) == pytest.approx(met, rel=1e-9)
+
+
+def test_hyperparameters_are_moved_to_the_edge_of_an_assumption():
+    small = Assumption("small step", r"\eta \le 1/L", relation=lambda c: c.eta * c.L <= 1)
+    claim = drift_claim(path_length, assumes=[small])
+    space = Generic(claim, claim.forms[0], ComFedL(), Structure("piecewise-composition"), 0)
+    z = 3 * np.random.default_rng(0).standard_normal((space.size, 40))
+    assert np.all(space.ratios(z) >= 0)
+    products = []
+    for column in z.T:
+        case = space.case(column)
+        smoothness = case.problem.constants["objective_smoothness"]
+        products.append(case.algorithm.step_size * smoothness)
+    assert max(products) <= 1
+    assert sum(product > 0.999 for product in products) > 3
+
+
+def test_a_false_bound_is_refuted_and_its_case_made_simple():
+    (finding,) = falsify([FALSE], Effort(climbs=4))
+    assert finding.status == VERIFIED
+    assert finding.ratio > 1
+    problem, algorithm = finding.case["problem"], finding.case["algorithm"]
+    assert problem["clients"] <= 2
+    assert algorithm["local_steps"] == 2
+    assert finding.case["rounds"] == 1
+    assert finding.lhs["mean"] > finding.rhs
+
+
+def test_a_true_bound_is_not_refuted_but_met():
+    (finding,) = falsify([TRUE], Effort(climbs=4))
+    assert finding.status == NOTHING
+    assert 0.99 < finding.ratio <= 1 + 1e-9
+
+
+def test_what_is_found_depends_on_the_seed_alone(tmp_path):
+    efforts = [Effort(climbs=2, seed=5)] * 2
+    first, second = (falsify([FALSE], effort)[0] for effort in efforts)
+    assert replace(first, seconds=0.0) == replace(second, seconds=0.0)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        kept = falsify([FALSE], efforts[0], ledger=ledger)[0]
+    assert replace(kept, seconds=0.0) == replace(first, seconds=0.0)
+
+
+def test_a_resumed_search_repeats_no_climb(tmp_path, monkeypatch):
+    effort = Effort(climbs=2, seed=1)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        first = falsify([FALSE], effort, ledger=ledger)
+    monkeypatch.setattr(Climb, "work", lambda unit: pytest.fail("a climb was repeated"))
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        assert falsify([FALSE], effort, ledger=ledger, resume=True) == first
+
+
+def test_controls_give_the_power():
+    claim = drift_claim(
+        path_length, false_siblings=[("diffusive", diffusive), ("true", path_length)]
+    )
+    findings = falsify([claim], Effort(climbs=4))
+    assert [f.is_control for f in findings] == [False, True, True]
+    assert power(findings, claim.name) == (1, 2)
+
+
+def test_rare_noise_is_found():
+    """E‖x‖⁴ ≤ (E‖x‖²)² · 8 is false where noise is rare: its fourth moment is σ⁴/q."""
+
+    def eight(c):
+        return 8 * c.eta**4 * (c.sigma**4 + c.G**4)
+
+    @bound(
+        name="tests/fourth", source="tests", statement="x", right=eight,
+        cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
+    )  # fmt: skip
+    def fourth(view):
+        # of a sample's gradient G is the expected one's bound here: no room for the noise
+        centre = sq(view.mean("w") - view.round_start("w"))
+        return each("round", "local_step", centre * centre)
+
+    (finding,) = falsify([fourth], Effort(climbs=4))
+    assert finding.status == NOTHING, "G bounds every sample's gradient, so this one is true"
+
+
+def test_a_conditions_on_the_whole_case_is_asked():
+    never = Assumption("never", "x", applies=lambda case: False)
+    (finding,) = falsify([drift_claim(diffusive, assumes=[never])], Effort(climbs=2))
+    assert not finding.found
+
+
+def test_a_rate_says_that_it_is_not_searched():
+    findings = falsify([leaves("claim")["comfedl/remark-1"]], Effort(climbs=2, controls=False))
+    assert {f.status for f in findings} == {"not searched"}
+    assert all("not searched" in f.reason or "algebra" in f.reason for f in findings)
+
+
+def test_an_identity_is_searched_on_its_own_family():
+    sources = [leaves("claim")["scgdm/equation-34"]]
+    findings = falsify(sources, Effort(climbs=2, controls=False))
+    assert {f.status for f in findings} <= {CONFIRMED, VERIFIED}
+    assert findings
+
+
+def test_shrinking_keeps_what_breaks():
+    wide = PiecewiseComposition(
+        clients=3, inner=(((((0.123456, 2.0), (1.0, 3.0))),),) * 3, value_noise=0.5
+    )
+    case = Case(wide, ComFedL(local_steps=7, step_size=0.12345), 9)
+
+    def breaks(tried):
+        return tried.algorithm.local_steps >= 3 and tried.algorithm.step_size > 0.12
+
+    simple = shrunk(case, breaks, 500)
+    assert breaks(simple)
+    assert (simple.problem, simple.rounds) == (PiecewiseComposition(clients=1), 1)
+    assert (simple.algorithm.local_steps, simple.algorithm.step_size) == (3, 1.0)
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_a_climb_finds_a_maximum(size):
+    climbed = climb(
+        lambda z: 0.9 - ((z - 0.5) ** 2).sum(0) * 0.1, size, population=16, generations=40, seed=0
+    )
+    assert climbed.ratio == pytest.approx(0.9, abs=1e-3)
+
+
+def test_ratios_of_sides_that_are_zero_or_not_finite():
+    lefts = np.array([[1.0, 0.0, 1.0, np.nan, 2.0]])
+    rights = np.array([[0.0, 0.0, -1.0, 1.0, 4.0]])
+    assert ratio(lefts, rights).tolist() == [1e9, 0.0, 1e9, 0.0, 0.5]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(-3, 3), min_size=6, max_size=6), st.floats(-6, 6))
+def test_the_integral_of_a_piecewise_linear_function_is_the_area_below_it(numbers, end):
+    gaps = np.abs(numbers[:3]) + 0.1
+    knots = torch.tensor(np.cumsum(gaps) - 2.0)[:, None]
+    function = PiecewiseLinear(
+        knots, torch.tensor(numbers[3:])[:, None], torch.tensor([0.5]), torch.tensor([-0.25])
+    )
+    points = torch.linspace(float(knots[0]), end, 4001, dtype=torch.float64)
+    values = torch.cat([function.value(x[None]) for x in points])
+    area = torch.trapezoid(values, points)
+    whole = function.integral(torch.tensor([end], dtype=torch.float64))
+    assert float(whole) == pytest.approx(float(area), abs=1e-4)
+
+
+@pytest.mark.parametrize("member", PiecewiseComposition.examples()[1:])
+def test_shapes_by_a_dense_grid(member):
+    """The second route: F' at 200,001 points of each coordinate's axis."""
+    shape = member.shape
+    for coordinate in range(member.dim):
+        x = torch.zeros((member.dim, 200_001), dtype=torch.float64)
+        x[coordinate] = torch.linspace(-8, 8, x.shape[1])
+        slope = member.gradient(x)[coordinate]
+        steps = torch.diff(slope) / torch.diff(x[coordinate])
+        assert float(steps.abs().max()) <= float(shape.smoothness) * (1 + 1e-6)
+        if member.dim == 1:
+            assert float(steps.abs().max()) >= float(shape.smoothness) * (1 - 1e-3)
+            assert float(steps.min()) == pytest.approx(float(shape.modulus), rel=1e-3, abs=1e-3)
+            lowest = float(member.objective(x).min())
+            assert lowest >= float(shape.infimum) - 1e-12
+            assert lowest == pytest.approx(float(shape.infimum), abs=1e-6)
+
+
+def test_the_command_tells_what_it_found(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from driftproof import bound, each, grid, sq\n"
+        "from driftproof.algorithms import ComFedL\n"
+        "from driftproof.problems import BoundedComposition\n"
+        "def right(c):\n    return c.tau * (c.eta * c.G_f * c.G_g) ** 2\n"
+        "@bound(name='mine/drift', source='x', statement='x', right=right,\n"
+        "       cases=grid(BoundedComposition(), ComFedL(), rounds=2))\n"
+        "def drift(view):\n"
+        "    return each('round', 'local_step', sq(view.mean('w') - view.round_start('w')))\n"
+    )
+    supported = verify(str(tmp_path / "mine.py"))
+    assert {str(row.verdict) for row in supported} == {"SUPPORTED"}
+    done = driftproof("falsify", "mine.py", "--climbs", "2", "--json", "--out", "s", cwd=tmp_path)
+    assert done.returncode == 1
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert finding["status"] == "verified"
+    assert json.loads((tmp_path / "s" / "search.json").read_text())["findings"] == [finding]
