@@ -313,10 +313,11 @@ def _finished(
     claim: BoundClaim, case: Case, rows: list[Row], measured: Measured, seconds: float
 ) -> list[Row]:
     """Add what the plots need, and the time."""
-    drawn = [curves.curves(claim, case, row, measured) for row in rows]
     return [
-        replace(row, seconds=seconds, series=series)
-        for row, series in zip(rows, drawn, strict=True)
+        replace(row, seconds=seconds)
+        if row.form == "sibling"  # the page does not show it
+        else replace(row, seconds=seconds, series=curves.curves(claim, case, row, measured))
+        for row in rows
     ]
 
 
