@@ -23,7 +23,7 @@ from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.running.jobs import Source
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
-from verifiers.search.families import family_for
+from verifiers.search.families import FAMILIES, family_for
 from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
 from verifiers.search.generic import ENOUGH
 from verifiers.search.shipped import movable
@@ -122,8 +122,9 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
             if again and drawn[k] >= FIRST:
                 structure = draw.changed(leaders[k][1], random, most)
             else:
-                # spaces begin with different kinds of structures
-                nth = (drawn[k] + 3 * k) % FIRST if drawn[k] < FIRST else drawn[k]
+                # generic spaces begin with different kinds of structures
+                moved = 3 * k if draw.family in FAMILIES else 0
+                nth = (drawn[k] + moved) % FIRST if drawn[k] < FIRST else drawn[k]
                 structure, drawn[k] = draw.draw(random, most, nth), drawn[k] + 1
             wanted.append(Climb(
                 source, number, structure, int(random.choice(spaces[k].templates)),
