@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from driftproof import algorithms, problems
+    from driftproof import algorithms, problems, strategies
     from synthetic.attacks import attack
     from synthetic.audit import audit_algorithm, audit_problem
     from toolkit.algorithm import Algorithm, Collective, Context, algorithm
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         nonnegative,
         vanishes,
     )
-    from verifiers.asserting import assert_claim, verify
+    from verifiers.asserting import assert_claim, assert_holds, verify
     from verifiers.claim_types.bound import bound
     from verifiers.claim_types.compared import Comparison, components
     from verifiers.claim_types.comparison import comparison
@@ -115,6 +115,7 @@ __all__ = [
     "algorithms",
     "argued",
     "assert_claim",
+    "assert_holds",
     "attack",
     "audit_algorithm",
     "audit_problem",
@@ -138,6 +139,7 @@ __all__ = [
     "proof",
     "rate",
     "sq",
+    "strategies",
     "sweep",
     "vanishes",
     "verify",
@@ -145,7 +147,7 @@ __all__ = [
 ]
 
 _DEFINED_IN = {
-    "driftproof": ("algorithms", "problems"),
+    "driftproof": ("algorithms", "problems", "strategies"),
     "synthetic.attacks": ("attack",),
     "synthetic.audit": ("audit_algorithm", "audit_problem"),
     "toolkit.algorithm": ("Algorithm", "Collective", "Context", "algorithm"),
@@ -166,7 +168,7 @@ _DEFINED_IN = {
     "toolkit.readings": (
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
     ),
-    "verifiers.asserting": ("assert_claim", "verify"),
+    "verifiers.asserting": ("assert_claim", "assert_holds", "verify"),
     "verifiers.claim_types.bound": ("bound",),
     "verifiers.claim_types.comparison": ("comparison",),
     "verifiers.claim_types.proof": ("proof",),

@@ -101,10 +101,12 @@ def _broken(stated: Any, notation: Notation, roles: Roles) -> Any:
     if not isinstance(stated, Relational):
         raise LackingError(str(stated))
     left, right = (np.asarray(_evaluated(side, notation, roles), float) for side in stated.args)
-    size = np.abs(left) + np.abs(right)
-    apart = (left - right) / np.where(size > 0, size, 1.0)
+    with np.errstate(invalid="ignore"):  # 1/L is infinite where L is 0
+        size = np.abs(left) + np.abs(right)
+        apart = (left - right) / np.where(size > 0, size, 1.0)
+    apart = np.where(np.isfinite(apart), apart, np.sign(left - right))
     if isinstance(stated, Equality):
-        return np.abs(apart)
+        return np.where(np.isnan(apart), 1.0, np.abs(apart))
     if stated.rel_op in (">", ">="):
         apart = -apart
     strict = isinstance(stated, StrictLessThan | StrictGreaterThan)

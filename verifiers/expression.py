@@ -1,0 +1,72 @@
+"""A case as Python that makes it again, to be pasted into a test or a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from toolkit.cases import Case
+from toolkit.discover import OWN
+from toolkit.parameters import Parameters
+
+HOMES = {"synthetic": "driftproof.problems", "toolkit": "driftproof.algorithms"}
+"""Where users import driftproof's own leaves from, by the package that they are in."""
+
+
+def expression(case: Case) -> str:
+    """Return the case as an expression.
+
+    >>> from synthetic.problems import BoundedComposition
+    >>> from toolkit.algorithms import ComFedL
+    >>> expression(Case(BoundedComposition(clients=1), ComFedL(step_size=0.5), rounds=2))
+    'Case(BoundedComposition(clients=1), ComFedL(step_size=0.5), rounds=2)'
+    """
+    parts = [_called(part) for part in (case.problem, case.algorithm) if part is not None]
+    if case.rounds:
+        parts.append(f"rounds={case.rounds}")
+    return f"Case({', '.join(parts)})"
+
+
+def repetition(claim: Callable[..., Any], case: Case) -> list[str]:
+    """Return lines of Python that judge a claim on the case.
+
+    Args:
+        claim: the function that the claim's decorator stands above, whose name is the claim's.
+    """
+    parts = [part for part in (case.problem, case.algorithm) if part is not None]
+    named: list[Any] = [claim, *(type(part) for part in parts)]
+    lines = [f"from {_home(one.__module__)} import {one.__name__}" for one in named]
+    return [
+        "from driftproof import Case, assert_holds",
+        *dict.fromkeys(lines),
+        f"assert_holds({claim.__name__}, {expression(case)})",
+    ]
+
+
+def case_of(parameters: Mapping[str, Any], types: Iterable[type[Parameters]]) -> Case:
+    """Return the case of which ``Case.parameters`` are given, also after JSON made lists of tuples.
+
+    Args:
+        types: the families and algorithms that it may be of.
+    """
+    by_name = {cls.leaf_name: cls for cls in types}
+    parts = {}
+    for part in ("problem", "algorithm"):
+        if part in parameters:
+            values = {name: _tuples(value) for name, value in parameters[part].items()}
+            parts[part] = by_name[values.pop("name")](**values)
+    return Case(**parts, rounds=parameters.get("rounds", 0))
+
+
+def _called(part: Parameters) -> str:
+    inside = ", ".join(f"{name}={value!r}" for name, value in part.changed().items())
+    return f"{type(part).__name__}({inside})"
+
+
+def _home(module: str) -> str:
+    """Return the module that a user imports a name from."""
+    return HOMES.get(module.partition(".")[0], module.removeprefix(f"{OWN}."))
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
