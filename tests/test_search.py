@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof import Assumption, Case, bound, each, grid, sq, verify
-from synthetic.certificates.piecewise import shape_of
 from synthetic.pieces.piecewise_linear import PiecewiseLinear
 from synthetic.problems.bounded_composition import BoundedComposition
 from synthetic.problems.piecewise_composition import PiecewiseComposition
@@ -246,7 +245,7 @@ def test_the_integral_of_a_piecewise_linear_function_is_the_area_below_it(number
 @pytest.mark.parametrize("member", PiecewiseComposition.examples()[1:])
 def test_shapes_by_a_dense_grid(member):
     """The second route: F' at 200,001 points of each coordinate's axis."""
-    shape = shape_of(member.parts)
+    shape = member.shape
     for coordinate in range(member.dim):
         x = torch.zeros((member.dim, 200_001), dtype=torch.float64)
         x[coordinate] = torch.linspace(-8, 8, x.shape[1])

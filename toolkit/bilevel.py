@@ -45,7 +45,10 @@ class BilevelProblem(Problem):
 
     @abstractmethod
     def lower_solution(self, x: UpperVector) -> LowerVector:
-        """Return y*(x), [lower_dim, replicates]."""
+        """Return y*(x), [lower_dim, replicates].
+
+        A measure may ask with balls: ``enclosed_solution`` answers those.
+        """
 
     def objective(self, x: SharedVector) -> Values:
         """Return F(x), exactly.
@@ -131,7 +134,7 @@ class BilevelProblem(Problem):
     def _solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x); the first time, after a look at whether it is one."""
         if isinstance(x, Balls):
-            return self._enclosed_solution(x)
+            return self.enclosed_solution(x)
         y = self.lower_solution(x)
         if not self._held.get("looked") and x.dtype == torch.float64:
             every, others = (on_every_client(v, self.clients) for v in (x, y))
@@ -146,8 +149,9 @@ class BilevelProblem(Problem):
             self._held["looked"] = True
         return y
 
-    def _enclosed_solution(self, x: Balls) -> Balls:
-        """Return balls that contain y*(x): ``lower_solution`` is rounded, a gradient is not."""
+    def enclosed_solution(self, x: Tensor) -> Balls:
+        """Return balls that contain y*(x) of balls: a formula is rounded, a gradient is not."""
+        assert isinstance(x, Balls)
         every = on_every_client(x, self.clients)
         return enclosed_minimiser(
             self.lower_solution(x.middles),

@@ -12,7 +12,8 @@ Everything is done for many members beside each other.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -41,9 +42,35 @@ class Shape(NamedTuple):
     minimiser: Tensor
 
 
-def shape_of(parts: PiecewiseParts) -> Shape:
+class Functions(Protocol):
+    """F, F' and F'' of some members by coordinate, F'' a quadratic between breakpoints.
+
+    Attributes:
+        members: how many there are.
+    """
+
+    members: int
+
+    @property
+    def breakpoints(self) -> Tensor:
+        """Return [dim, breakpoints, members], in any order."""
+
+    def value(self, x: Tensor) -> Tensor:
+        """Return F at points [dim, points, members]: the same shape."""
+
+    def derivative(self, x: Tensor) -> Tensor:
+        """Return F'."""
+
+    def curvature(self, x: Tensor) -> Tensor:
+        """Return F'' (at a breakpoint, that of one side)."""
+
+    def reach(self, first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
+        """Return how far beyond the outermost breakpoints F' may still change its sign."""
+
+
+def shape_of(functions: Functions) -> Shape:
     """Return the shape of every member's F."""
-    low, high, curvature = _cells(parts)
+    low, high, curvature = _cells(functions)
     before, middle, after = curvature
     # in u ∈ [−2, 2] over a cell, from its values at u = −1, 0, 1
     bend, tilt = 0.5 * (before + after) - middle, 0.5 * (after - before)
@@ -60,16 +87,15 @@ def shape_of(parts: PiecewiseParts) -> Shape:
     centre, quarter = 0.5 * (low + high), 0.25 * (high - low)
     points = torch.stack([low, centre + quarter * zeros[0], centre + quarter * zeros[1]], 2)
     points = torch.cat([points.flatten(1, 2), high[:, -1:]], 1)
-    infimum, minimiser = _lowest(parts, points)
+    infimum, minimiser = _lowest(functions, points)
     return Shape(smoothness, modulus, infimum, minimiser)
 
 
-def _lowest(parts: PiecewiseParts, points: Tensor) -> tuple[Tensor, Tensor]:
+def _lowest(functions: Functions, points: Tensor) -> tuple[Tensor, Tensor]:
     """Return inf F and a minimiser, given points between which F' is monotone, [dim, …]."""
-    functions = _Functions(parts)
     slope = functions.derivative(points)
     valleys = (slope[:, :-1] < 0) & (slope[:, 1:] > 0)
-    deepest = int(valleys.sum(1).max()) if parts.members == 1 else BRACKETS
+    deepest = int(valleys.sum(1).max()) if functions.members == 1 else BRACKETS
     found = [points]
     if deepest:
         order = torch.topk(valleys.to(torch.int8), min(deepest, valleys.shape[1]), dim=1).indices
@@ -86,15 +112,9 @@ def _lowest(parts: PiecewiseParts, points: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(unbounded, -torch.inf, values.sum(0)), minimiser
 
 
-def _cells(parts: PiecewiseParts) -> tuple[Tensor, Tensor, Tensor]:
+def _cells(functions: Functions) -> tuple[Tensor, Tensor, Tensor]:
     """Return the cells' ends, [dim, cells, members], and F'' at three points within each."""
-    points = [_by_coordinate(parts.plain.knots)]
-    inner = _seen_by_outer(parts)
-    if inner is not None and parts.inner is not None and parts.outer is not None:
-        points.append(_by_coordinate(parts.inner.knots))
-        points.append(_by_coordinate(_preimages(*inner, parts.outer.knots)))
-    ends = torch.cat(points, 1).sort(1).values
-    functions = _Functions(parts)
+    ends = functions.breakpoints.sort(1).values
     first, last = ends[:, :1], ends[:, -1:]
     beyond = last - first + 1.0
     left, right = functions.reach(first, last)
@@ -104,7 +124,7 @@ def _cells(parts: PiecewiseParts) -> tuple[Tensor, Tensor, Tensor]:
     return low, high, torch.stack([functions.curvature(x) for x in inside])
 
 
-def _by_coordinate(knots: Tensor) -> Tensor:
+def by_coordinate(knots: Tensor) -> Tensor:
     """Return [clients, dim, points, members] as [dim, points of all clients, members]."""
     return knots.movedim(0, 1).flatten(1, 2)
 
@@ -115,19 +135,21 @@ def _seen_by_outer(parts: PiecewiseParts) -> tuple[PiecewiseLinear, Tensor] | No
         return None
     if not parts.inside:
         return parts.inner, parts.offsets
-    knots = parts.inner.knots.movedim(0, 1).flatten(1, 2).sort(1).values
-    spread = _spread(parts.inner)
-    return (
-        PiecewiseLinear(
-            knots[None], spread.value(knots[None]).mean(0, keepdim=True),
-            parts.inner.left.mean(0, keepdim=True), parts.inner.right.mean(0, keepdim=True),
-        ),
-        parts.offsets.mean(0, keepdim=True),
+    mean = mean_of(parts.inner).changed(lambda x: x[None])
+    return mean, parts.offsets.mean(0, keepdim=True)
+
+
+def mean_of(functions: PiecewiseLinear) -> PiecewiseLinear:
+    """Return the mean of [clients, dim, knots, members], [dim, knots of all clients, members]."""
+    knots = by_coordinate(functions.knots).sort(1).values
+    return PiecewiseLinear(
+        knots, spread_out(functions).value(knots[None]).mean(0),
+        functions.left.mean(0), functions.right.mean(0),
     )  # fmt: skip
 
 
-def _spread(function: PiecewiseLinear) -> PiecewiseLinear:
-    """Return functions [clients, dim, knots, members] as [clients, dim, 1, knots, members]."""
+def spread_out(function: PiecewiseLinear) -> PiecewiseLinear:
+    """Return functions [..., knots, members] as [..., 1, knots, members]: of many points each."""
     return PiecewiseLinear(
         function.knots.unsqueeze(-3), function.values.unsqueeze(-3),
         function.left.unsqueeze(-2), function.right.unsqueeze(-2),
@@ -147,7 +169,7 @@ def _preimages(derivative: PiecewiseLinear, offset: Tensor, levels: Tensor) -> T
     """
     # a root that rounding puts outside its piece lies at a knot, which is a breakpoint as well
     at_zero = derivative.integral(torch.zeros_like(derivative.left))
-    start = _spread(derivative).integral(derivative.knots) + (offset - at_zero).unsqueeze(-2)
+    start = spread_out(derivative).integral(derivative.knots) + (offset - at_zero).unsqueeze(-2)
     flat = torch.zeros_like(derivative.left).unsqueeze(-2)
     bends = torch.cat([flat, derivative.slopes, flat], -2)
     first = derivative.knots[..., :1, :]
@@ -173,19 +195,30 @@ def _preimages(derivative: PiecewiseLinear, offset: Tensor, levels: Tensor) -> T
     return torch.where(within, points, origins).flatten(2, 3)
 
 
-class _Functions:
-    """F, F' and F'' by coordinate, at points [dim, points, members] → the same shape."""
+class CompositionFunctions:
+    """Those of (1/K) Σ [h_k + g_k(f_k)], or with the inner values averaged inside."""
 
     def __init__(self, parts: PiecewiseParts) -> None:
-        self._parts = parts
-        self._plain = _spread(parts.plain)
-        self._inner = _spread(parts.inner) if parts.inner is not None else None
-        self._outer = _spread(parts.outer) if parts.outer is not None else None
+        self._parts, self.members = parts, parts.members
+        self._plain = spread_out(parts.plain)
+        self._inner = spread_out(parts.inner) if parts.inner is not None else None
+        self._outer = spread_out(parts.outer) if parts.outer is not None else None
         zero = torch.zeros_like(parts.plain.left).unsqueeze(-2)
         self._plain_start = self._plain.integral(zero)
         if self._inner is not None and self._outer is not None:
             self._inner_start = self._inner.integral(zero) - parts.offsets.unsqueeze(-2)
             self._outer_start = self._outer.integral(zero)
+
+    @cached_property
+    def breakpoints(self) -> Tensor:
+        """The knots of h_k' and f_k', and the points at which some f_k meets a knot of g_k'."""
+        parts = self._parts
+        points = [by_coordinate(parts.plain.knots)]
+        inner = _seen_by_outer(parts)
+        if inner is not None and parts.inner is not None and parts.outer is not None:
+            points.append(by_coordinate(parts.inner.knots))
+            points.append(by_coordinate(_preimages(*inner, parts.outer.knots)))
+        return torch.cat(points, 1)
 
     def _inside(self, x: Tensor) -> Tensor:
         return x.mean(0, keepdim=True) if self._parts.inside else x
@@ -237,8 +270,8 @@ def heterogeneity(functions: PiecewiseLinear) -> Tensor:
     linear, hence largest at a knot; over the coordinates, the root of the sum of squares bounds
     it. Infinite where the tails differ.
     """
-    spread = _spread(functions)
-    knots = _by_coordinate(functions.knots)
+    spread = spread_out(functions)
+    knots = by_coordinate(functions.knots)
     away = spread.value(knots[None])
     away = (away - away.mean(0)).abs().amax(2)
     parting = [

@@ -14,19 +14,19 @@ replicates of each (outcomes of the noise, say), those of one member are neighbo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from synthetic.pieces.parts import Parts
 from synthetic.pieces.piecewise_linear import PiecewiseLinear
 from toolkit.draws import CoinMean, Law
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
 
 
 @dataclass(frozen=True)
-class PiecewiseParts:
+class PiecewiseParts(Parts):
     """The numbers of some members.
 
     Attributes:
@@ -49,37 +49,6 @@ class PiecewiseParts:
     plain_noise: Tensor
     rare: float = 0.5
     inside: bool = False
-
-    @property
-    def clients(self) -> int:
-        """K."""
-        return self.plain.knots.shape[0]
-
-    @property
-    def dim(self) -> int:
-        """The number of coordinates."""
-        return self.plain.knots.shape[1]
-
-    @property
-    def members(self) -> int:
-        """How many members there are."""
-        return self.plain.knots.shape[-1]
-
-    def changed(self, change: Callable[[Tensor], Tensor]) -> PiecewiseParts:
-        """Return parts with ``change`` applied to every tensor."""
-        done = {}
-        for entry in fields(self):
-            value = getattr(self, entry.name)
-            if isinstance(value, PiecewiseLinear):
-                value = value.changed(change)
-            elif isinstance(value, Tensor):
-                value = change(value)
-            done[entry.name] = value
-        return PiecewiseParts(**done)
-
-    def repeated(self, times: int) -> PiecewiseParts:
-        """Return every member ``times`` times, next to each other."""
-        return self.changed(lambda x: x.repeat_interleave(times, -1))
 
 
 class PiecewiseOracles:

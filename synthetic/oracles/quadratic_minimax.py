@@ -95,6 +95,8 @@ class QuadraticMinimaxProblem(BilevelProblem):
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return y*(x) = b̄ − Āx, [dim, replicates]."""
+        if isinstance(x, Balls):  # the means are rounded, the clients' own numbers are not
+            return self.enclosed_solution(x[: self.dim])
         a, b = (torch.from_numpy(mean).to(x) for mean in self.means)
         return b[:, None] - a @ x[: self.dim]
 

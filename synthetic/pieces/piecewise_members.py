@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from synthetic.certificates.piecewise import Shape, shape_of
+from synthetic.certificates.piecewise import CompositionFunctions, Shape, shape_of
 from synthetic.oracles.piecewise import PiecewiseParts
 from synthetic.pieces.piecewise_problem import (
     PiecewiseProblem,
@@ -44,7 +44,7 @@ class PiecewiseMembers(PiecewiseProblem):
     @cached_property
     def shape(self) -> Shape:
         """What is known of every member's F."""
-        return shape_of(self._parts)
+        return shape_of(CompositionFunctions(self._parts))
 
     def roles(self, of_objective: bool) -> dict[str, np.ndarray]:
         """Return every constant of every member, role → [members].

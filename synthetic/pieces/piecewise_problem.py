@@ -16,28 +16,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.piecewise import Shape, heterogeneity, shape_of
+from synthetic.certificates.piecewise import CompositionFunctions, Shape, heterogeneity, shape_of
 from synthetic.oracles.piecewise import PiecewiseOracles, PiecewiseParts
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
+from synthetic.pieces.curves import ByClientAndCoordinate
 from toolkit.composition import CompositionProblem
 from toolkit.draws import coin_mean
 from toolkit.problem import Solution
 
-Curve = tuple[tuple[float, float], ...]
-"""Points (x, p(x)) of a piecewise linear p, x ascending."""
-Curves = tuple[tuple[Curve, ...], ...]
-"""A curve for each client and coordinate."""
 
-
-class PiecewiseProblem(CompositionProblem):
+class PiecewiseProblem(ByClientAndCoordinate, CompositionProblem):
     """Base of the piecewise families; a subclass gives ``parts``, whose start is 0."""
 
     @property
@@ -53,7 +46,7 @@ class PiecewiseProblem(CompositionProblem):
     @cached_property
     def shape(self) -> Shape:
         """What is known of F."""
-        return shape_of(self.parts)
+        return shape_of(CompositionFunctions(self.parts))
 
     @cached_property
     def solution(self) -> Solution:
@@ -68,27 +61,6 @@ class PiecewiseProblem(CompositionProblem):
         """The constants as derived above."""
         numbers = constants_of_oracles(self.parts) | constants_of_objective(self.shape)
         return {role: float(x[0]) for role, x in numbers.items() if np.isfinite(float(x[0]))}
-
-    def without_client(self, client: int) -> Self | None:
-        """Return the member without one of its clients (None: there is one only)."""
-        if self.clients == 1:
-            return None
-        fewer = {name: v[:client] + v[client + 1 :] for name, v in self._nested().items()}
-        return replace(self, clients=self.clients - 1, **fewer)  # type: ignore[type-var]
-
-    def without_coordinate(self, coordinate: int) -> Self | None:
-        """Return the member without one of its coordinates (None: there is one only)."""
-        if self.dim == 1:
-            return None
-        fewer = {
-            name: tuple(row[:coordinate] + row[coordinate + 1 :] for row in v)
-            for name, v in self._nested().items()
-        }
-        return replace(self, dim=self.dim - 1, **fewer)  # type: ignore[type-var]
-
-    def _nested(self) -> dict[str, tuple[tuple[Any, ...], ...]]:
-        """Return the parameters that have an entry for each client and coordinate."""
-        return {name: v for name, v in self.values().items() if isinstance(v, tuple) and v}
 
     def start(self) -> np.ndarray:
         """Return 0."""
@@ -160,44 +132,3 @@ def _inner_moment(parts: PiecewiseParts, slope: Tensor) -> Tensor:
     for value, chance in zip(values.tolist(), chances.tolist(), strict=True):
         square += chance * torch.maximum(slope, first + parts.gradient_noise * abs(value)) ** 2
     return torch.sqrt(square)
-
-
-def curves_of(curves: Curves, linear_tails: bool = False) -> PiecewiseLinear:
-    """Return a member's curves as tensors [clients, dim, knots, 1], all with as many knots.
-
-    Args:
-        linear_tails: whether a curve goes on as its first and last pieces do, instead of flat.
-    """
-    count = max(2, *(len(curve) for of_client in curves for curve in of_client))
-    padded = [[_padded(curve, count, linear_tails) for curve in row] for row in curves]
-    points = torch.tensor(padded, dtype=torch.float64)[..., None]  # [clients, dim, knots, 2, 1]
-    knots, values = points[..., 0, :], points[..., 1, :]
-    none = torch.zeros_like(knots[..., 0, :])
-    function = PiecewiseLinear(knots, values, none, none)
-    if not linear_tails:
-        return function
-    slopes = function.slopes
-    return PiecewiseLinear(knots, values, slopes[..., 0, :], slopes[..., -1, :])
-
-
-def _padded(curve: Curve, count: int, linear_tails: bool) -> list[tuple[float, float]]:
-    """Return a curve with more knots, on its right tail."""
-    points = list(curve)
-    while len(points) < count:
-        x, value = points[-1]
-        rise = 0.0
-        if linear_tails and len(points) > 1:
-            before, low = points[-2]
-            rise = (value - low) / (x - before)
-        points.append((x + 1.0, value + rise))
-    return points
-
-
-def straight(slope: float) -> Curve:
-    """Return a constant derivative."""
-    return ((0.0, slope),)
-
-
-def each_client(curve: Curve, clients: int, dim: int) -> Curves:
-    """Return the same curve for every client and coordinate."""
-    return tuple(tuple(curve for _ in range(dim)) for _ in range(clients))

@@ -16,22 +16,20 @@ h_k(x; ξ) = h_k(x) + σ_h ξx_1.
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
-
-import torch
 
 from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.piecewise_problem import (
+from synthetic.pieces.curves import (
     Curves,
-    PiecewiseProblem,
+    Vectors,
     curves_of,
     each_client,
+    number_of,
     straight,
+    vectors_of,
 )
+from synthetic.pieces.piecewise_problem import PiecewiseProblem
 from toolkit.parameters import Flag, NonNegative, Positive, PositiveInt, RarerHalf
 from toolkit.problem import problem
-
-Vectors = tuple[tuple[float, ...], ...]
 
 
 @problem(
@@ -77,10 +75,8 @@ class PiecewiseComposition(PiecewiseProblem):
 
     def validate(self) -> None:
         """Refuse curves of another shape, or knots that do not ascend."""
-        check_curves(self, ("inner", "outer", "plain"))
-        shape = [len(row) for row in self.offsets]
-        fits = not self.offsets or shape == [self.dim] * self.clients
-        self.require("offsets", f"empty, or {self.clients} clients with {self.dim} numbers", fits)
+        self.check_curves("inner", "outer", "plain")
+        self.check_vectors("offsets")
 
     @classmethod
     def examples(cls) -> list[PiecewiseComposition]:
@@ -104,34 +100,15 @@ class PiecewiseComposition(PiecewiseProblem):
     @cached_property
     def parts(self) -> PiecewiseParts:
         """The numbers as tensors."""
-
-        def number(x: float) -> torch.Tensor:
-            return torch.tensor([x], dtype=torch.float64)
-
         shape = self.clients, self.dim
         around_two = ((1.0, -1.0), (3.0, 1.0))
-        offsets = self.offsets or tuple((0.0,) * self.dim for _ in range(self.clients))
         return PiecewiseParts(
             plain=curves_of(self.plain or each_client(straight(0.0), *shape)),
             inner=curves_of(self.inner or each_client(straight(1.0), *shape)),
             outer=curves_of(self.outer or each_client(around_two, *shape)),
-            offsets=torch.tensor(offsets, dtype=torch.float64)[..., None],
-            value_noise=number(self.value_noise), gradient_noise=number(self.gradient_noise),
-            wave=number(self.wave), outer_noise=number(self.outer_noise),
-            plain_noise=number(self.plain_noise), rare=self.rare, inside=self.averaged_inside,
+            offsets=vectors_of(self.offsets, 0.0, *shape),
+            value_noise=number_of(self.value_noise),
+            gradient_noise=number_of(self.gradient_noise),
+            wave=number_of(self.wave), outer_noise=number_of(self.outer_noise),
+            plain_noise=number_of(self.plain_noise), rare=self.rare, inside=self.averaged_inside,
         )  # fmt: skip
-
-
-def check_curves(member: PiecewiseProblem, names: tuple[str, ...]) -> None:
-    """Raise DriftproofError unless curves have a client's and a coordinate's shape, and ascend."""
-    for name in names:
-        curves = getattr(member, name)
-        if not curves:
-            continue
-        fits = [len(row) for row in curves] == [member.dim] * member.clients
-        member.require(
-            name, f"curves of {member.clients} clients with {member.dim} coordinates each", fits
-        )
-        for curve in (curve for row in curves for curve in row):
-            ascends = all(a[0] < b[0] for a, b in pairwise(curve))
-            member.require(name, "points (x, value) whose x ascend", len(curve) > 0 and ascends)

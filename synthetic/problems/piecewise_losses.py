@@ -19,8 +19,8 @@ from typing import Literal
 import torch
 
 from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.piecewise_problem import Curves, PiecewiseProblem, curves_of, each_client
-from synthetic.problems.piecewise_composition import check_curves
+from synthetic.pieces.curves import Curves, curves_of, each_client, number_of
+from synthetic.pieces.piecewise_problem import PiecewiseProblem
 from toolkit.parameters import NonNegative, PositiveInt, RarerHalf
 from toolkit.problem import problem
 
@@ -64,7 +64,7 @@ class PiecewiseLosses(PiecewiseProblem):
 
     def validate(self) -> None:
         """Refuse curves of another shape, or knots that do not ascend."""
-        check_curves(self, ("gradients",))
+        self.check_curves("gradients")
 
     @classmethod
     def examples(cls) -> list[PiecewiseLosses]:
@@ -89,5 +89,5 @@ class PiecewiseLosses(PiecewiseProblem):
             plain=curves_of(gradients, self.tails == "linear"), inner=None, outer=None,
             offsets=torch.zeros((self.clients, self.dim, 1), dtype=torch.float64),
             value_noise=none, gradient_noise=none, wave=torch.ones_like(none), outer_noise=none,
-            plain_noise=torch.tensor([self.noise], dtype=torch.float64), rare=self.rare,
+            plain_noise=number_of(self.noise), rare=self.rare,
         )  # fmt: skip

@@ -35,6 +35,7 @@ from torch import Tensor
 from synthetic.pieces.huber import huber_gradient, huber_value
 from synthetic.pieces.pairs import pair_signs
 from synthetic.pieces.reflections import reflections
+from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.draws import Law, SignMean
 from toolkit.oracles import LowerVector, UpperVector
@@ -209,6 +210,8 @@ class QuadraticBilevel(BilevelProblem):
 
     def lower_solution(self, x: UpperVector) -> LowerVector:
         """Return Bx + H̄^{-1}ē."""
+        if isinstance(x, Balls):  # the response is rounded, the clients' matrices are not
+            return self.enclosed_solution(x[: self.dim])
         b, shift = (torch.from_numpy(part).to(x) for part in self.response)
         return b @ x[: self.dim] + shift[:, None]
 

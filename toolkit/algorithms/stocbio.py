@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm, Context, algorithm
@@ -85,7 +86,7 @@ class StocBiO(Algorithm):
         for t in range(self.inner_calls):
             (q,) = ctx.average(oracles.lower_grad(x, y, ctx.draw(lower, f"zeta-{t}")))
             y = y - self.inner_step_size * q
-        step = self.series_step or 1.0 / oracles.lower_smoothness
+        step = _given_or(self.series_step, 1.0 / oracles.lower_smoothness)
         xi = ctx.draw(upper, "xi")
         of_x, p = ctx.average(oracles.upper_grad_x(x, y, xi), oracles.upper_grad_y(x, y, xi))
         p = total = step * p
@@ -95,3 +96,10 @@ class StocBiO(Algorithm):
             total = total + p
         (of_y,) = ctx.average(oracles.lower_cross_product(x, y, total, ctx.draw(lower, "chi")))
         return State(x - self.outer_step_size * (of_x - of_y), y)
+
+
+def _given_or(given: float | Tensor, otherwise: float) -> float | Tensor:
+    """Return a number that is given, and the other where it is 0 (a search gives many at once)."""
+    if isinstance(given, Tensor):
+        return torch.where(given > 0, given, otherwise)
+    return given or otherwise

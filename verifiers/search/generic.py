@@ -7,7 +7,6 @@ enumerated or sampled, a candidate's outcomes are neighbours.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
@@ -16,12 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
-from synthetic.pieces.piecewise_members import PiecewiseMembers
-from synthetic.pieces.piecewise_problem import Curves
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
 from toolkit.algorithm import Algorithm
 from toolkit.cases import Case
 from toolkit.constants import Notation
@@ -31,12 +24,16 @@ from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run
 from toolkit.measure import Measure, Reduction, States, Steps
+from toolkit.problem import Problem
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
 from verifiers.judges import bounds
+from verifiers.search.conditions import Conditions
+from verifiers.search.families import FAMILIES, Members, Parts
+from verifiers.search.families.decoding import Rows
 from verifiers.search.letters import letters_of, right_sides, roles_in, violation
-from verifiers.search.numbers import parameter, scale
-from verifiers.search.structure import Structure, real
+from verifiers.search.numbers import parameter
+from verifiers.search.structure import Structure, real, with_values
 
 ATOMS = 256
 """Outcomes of a candidate's noise up to which they are enumerated; beyond, 64 are sampled."""
@@ -50,6 +47,8 @@ ENOUGH = 1.0 + 1e-7
 """A ratio that counts as a violation, to be confirmed by a judge."""
 FAR = 1e120
 """A number beyond which a candidate is taken to have diverged."""
+DUST = 1e-16
+"""What is small beside the largest sides before, squares of lengths mostly."""
 OF_OBJECTIVE = frozenset({"objective_smoothness", "strong_convexity", "initial_gap"})
 """What takes longest of a member to know, and is left out where nobody asks."""
 SHRINKING = 60
@@ -59,7 +58,7 @@ SHRINKING = 60
 class Batch(NamedTuple):
     """Candidates: instances, and the algorithm's real parameters, name → [candidates]."""
 
-    parts: PiecewiseParts
+    parts: Parts
     numbers: dict[str, np.ndarray]
 
 
@@ -77,14 +76,12 @@ class Generic:
         self, claim: BoundClaim, form: Form, algorithm: Algorithm, structure: Structure, seed: int
     ) -> None:
         of = structure
-        fields = dict(of.options) | {"local_steps": of.local_steps}
-        if "participation" in algorithm.values():
-            fields["participation"] = of.taking_part / of.clients
+        share = {"local_steps": of.local_steps, "participation": of.taking_part / of.clients}
         known = algorithm.values()
-        given = {name: value for name, value in fields.items() if name in known}
-        self.algorithm = _unchecked(algorithm, given)
+        given = {name: x for name, x in (dict(of.options) | share).items() if name in known}
+        self.algorithm = with_values(algorithm, given)
         self.claim, self.form, self.structure, self.seed = claim, form, structure, seed
-        self.is_field = of.family == PiecewiseLosses.leaf_name
+        self.family = FAMILIES[of.family]
         self.real = {
             name: constraint
             for name, constraint in real(type(algorithm)).items()
@@ -95,8 +92,12 @@ class Generic:
         self.assumes = (*claim.assumes, *form.assumes)
         example = self.batch(np.zeros((self.size, 1)))
         self.notation = self._notation(example)
-        self._needs_objective = bool(OF_OBJECTIVE & self._asked())
-        self._adjusted = [x for x in self.real if x in letters_of(self.assumes, self.notation)]
+        self._needs_objective = True
+        known = self._roles(example, self.family.members(example.parts))
+        self.conditions = Conditions(self.assumes, self.algorithm, of.rounds, known)
+        self._needs_objective = bool(OF_OBJECTIVE & (self._asked() | self.conditions.read))
+        moving = letters_of(self.assumes, self.notation) | self.conditions.read
+        self._adjusted = [name for name in self.real if name in moving]
         self.atoms, self.chances, self._digits = self._noise(example)
         self.candidates = int(np.clip(TOGETHER // self.atoms, FEWEST, MOST))
 
@@ -106,7 +107,7 @@ class Generic:
         Below 0 where an assumption is broken, by how far it is.
         """
         batch = self.batch(z)
-        members = PiecewiseMembers(batch.parts)
+        members = self.family.members(batch.parts)
         broken = self._within(batch, members)
         roles = self._roles(batch, members)
         ratios = np.full(z.shape[1], -1e6)
@@ -127,7 +128,7 @@ class Generic:
     def _refuse_others(self, z: np.ndarray, ratios: np.ndarray) -> None:
         """Put outside what is no case, or what a condition that no letter says rules out.
 
-        Such a condition is a function of the case; it is asked of the largest ratios alone.
+        A case has to be made to ask it; it is asked of the largest ratios alone.
         """
         for _ in range(LOOKED_AT):
             at = int(np.argmax(ratios))
@@ -149,7 +150,7 @@ class Generic:
     def case(self, z: np.ndarray) -> Case:
         """Return one vector's case, with the hyperparameters moved into the assumptions."""
         batch = self.batch(z[:, None])
-        self._within(batch, PiecewiseMembers(batch.parts))
+        self._within(batch, self.family.members(batch.parts))
         numbers = {name: float(x[0]) for name, x in batch.numbers.items()}
         algorithm: Any = replace(cast(Any, self.algorithm), **numbers)
         return Case(self._member(batch.parts), algorithm, self.structure.rounds)
@@ -157,70 +158,16 @@ class Generic:
     # -- instances
 
     def _decoded(self, z: np.ndarray) -> tuple[Batch, int]:
-        of, columns = self.structure, z.shape[1]
-        rows = _Rows(z)
-        clients, dim = of.clients, of.dim
-
-        def curves(name: str, middle: float = 0.0, shift: float = 0.0) -> PiecewiseLinear:
-            width, height = scale(rows.take(1)[0], shift), scale(rows.take(1)[0], middle)
-            own = 1 if name in of.alike else clients
-            raw = rows.take(own * dim * 2 * of.knots).reshape(own, dim, 2, of.knots, columns)
-            first, gaps = raw[:, :, 0, :1], np.exp(np.clip(raw[:, :, 0, 1:], -12.0, 4.0))
-            knots = width * np.cumsum(np.concatenate([first, gaps], 2), 2)
-            values = height * raw[:, :, 1]
-            if of.knots == 1:
-                knots = np.concatenate([knots, knots + width], 2)
-                values = np.concatenate([values, values], 2)
-            spread = np.broadcast_to
-            shape = (clients, dim, knots.shape[2], columns)
-            none = np.zeros((clients, dim, columns))
-            return PiecewiseLinear(
-                *map(torch.from_numpy, (spread(knots, shape).copy(), spread(values, shape).copy(),
-                                        none, none.copy()))
-            )  # fmt: skip
-
-        inner = outer = None
-        offsets = np.zeros((clients, dim, columns))
-        plain = curves("plain") if self.is_field or of.plain else _zero(clients, dim, columns)
-        if not self.is_field:
-            inner, outer = curves("inner"), curves("outer")
-            own = 1 if "offsets" in of.alike else clients
-            size = scale(rows.take(1)[0])
-            offsets = offsets + size * rows.take(own * dim).reshape(own, dim, columns)
-            if of.averaged_inside:
-                outer = outer.changed(lambda x: x[:1].expand_as(x).clone())
-        noise = {name: np.zeros(columns) for name in _NOISES}
-        for name in of.noises:
-            noise[name] = scale(rows.take(1)[0], -0.5)
-        wave = scale(rows.take(1)[0]) if "gradient_noise" in of.noises else np.ones(columns)
-        parts = PiecewiseParts(
-            plain, inner, outer, torch.from_numpy(offsets), wave=torch.from_numpy(wave),
-            rare=of.rare, inside=of.averaged_inside,
-            **{name: torch.from_numpy(x) for name, x in noise.items()},
-        )  # fmt: skip
-        _bounded_below(parts)
+        rows = Rows(z)
+        parts = self.family.parts(rows, self.structure)
         numbers = {
             name: parameter(rows.take(1)[0], constraint, getattr(self.algorithm, name))
             for name, constraint in self.real.items()
         }
         return Batch(parts, numbers), rows.used
 
-    def _member(self, parts: PiecewiseParts) -> PiecewiseComposition | PiecewiseLosses:
-        of = self.structure
-        shape: dict[str, Any] = {"clients": of.clients, "dim": of.dim, "rare": of.rare}
-        if self.is_field:
-            noise = float(parts.plain_noise[0])
-            return PiecewiseLosses(gradients=_curves(parts.plain), noise=noise, **shape)
-        assert parts.inner is not None
-        assert parts.outer is not None
-        if of.plain:
-            shape["plain"] = _curves(parts.plain)
-        shape |= {name: float(getattr(parts, name)[0]) for name in _NOISES}
-        return PiecewiseComposition(
-            inner=_curves(parts.inner), outer=_curves(parts.outer),
-            offsets=tuple(tuple(row) for row in parts.offsets[..., 0].tolist()),
-            wave=float(parts.wave[0]), averaged_inside=of.averaged_inside, **shape,
-        )  # fmt: skip
+    def _member(self, parts: Parts) -> Problem:
+        return self.family.member(parts, self.structure)
 
     # -- letters
 
@@ -236,7 +183,7 @@ class Generic:
             | roles_in(self.form.right, self.notation)
         )
 
-    def _roles(self, batch: Batch, members: PiecewiseMembers) -> dict[str, Any]:
+    def _roles(self, batch: Batch, members: Members) -> dict[str, Any]:
         of = self.structure
         roles: dict[str, Any] = {
             name: value for name, value in self.algorithm.values().items()
@@ -250,14 +197,13 @@ class Generic:
         unasked = dict.fromkeys(OF_OBJECTIVE - {"strong_convexity"}, np.nan)
         return unasked | roles | batch.numbers | {
             "clients": of.clients, "dim": of.dim, "rare": of.rare, "rounds": of.rounds,
-            "steps": of.rounds * of.local_steps, "cohort_size": of.taking_part,
+            "steps": of.rounds * self.algorithm.local_steps, "cohort_size": of.taking_part,
         }  # fmt: skip
 
-    def _within(self, batch: Batch, members: PiecewiseMembers) -> np.ndarray:
+    def _within(self, batch: Batch, members: Members) -> np.ndarray:
         """Shrink hyperparameters until the relations hold; return how far each candidate stays."""
         roles = self._roles(batch, members)
-        broken = violation(self.assumes, self.notation, roles)
-        broken = np.broadcast_to(broken, batch.parts.members).copy()
+        broken = self._broken(roles, batch.parts.members)
         if not broken.any() or not self._adjusted:
             return broken
         count = len(broken)
@@ -274,35 +220,44 @@ class Generic:
                     break
                 factor = np.where(open_, factor * step, factor)
                 whole[name] = low + (value - low) * factor
-                best = np.where(open_, violation(self.assumes, self.notation, whole), best)
+                best = np.where(open_, self._broken(whole, len(bad), open_), best)
             # back towards the edge, where bounds are tightest
             fits, breaks = factor.copy(), np.minimum(1.0, factor / step)
             for _ in range(20):
                 middle = 0.5 * (fits + breaks)
                 whole[name] = low + (value - low) * middle
-                holds = violation(self.assumes, self.notation, whole) == 0
+                holds = self._broken(whole, len(bad), factor < 1.0) == 0
                 fits = np.where(holds, middle, fits)
                 breaks = np.where(holds, breaks, middle)
             mended = (best == 0) & (factor < 1.0)
             moved = np.where(mended, fits * (1 - 1e-9), 1.0)
             whole[name] = low + (value - low) * moved
             batch.numbers[name][bad] = whole[name]
-            best = violation(self.assumes, self.notation, whole)
+            best = self._broken(whole, len(bad))
             if not best.any():
                 break
         broken[bad] = best
         return broken
 
+    def _broken(
+        self, roles: dict[str, Any], count: int, where: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return how far each candidate is from what is assumed (conditions: ``where`` alone)."""
+        broken: np.ndarray = violation(self.assumes, self.notation, roles) + (
+            self.conditions.broken(roles, count, where)
+        )
+        return np.broadcast_to(broken, count).copy()
+
     # -- runs
 
     def _first(self, batch: Batch) -> Algorithm:
         numbers = {name: float(x[0]) for name, x in batch.numbers.items()}
-        return _unchecked(self.algorithm, numbers)
+        return with_values(self.algorithm, numbers)
 
     def _noise(self, example: Batch) -> tuple[int, Tensor | None, Any]:
         """Return the outcomes of a candidate, their chances, and the draws if enumerated."""
         counting = EnumeratedContext(self.structure.clients, limit=ATOMS)
-        one = PiecewiseMembers(example.parts.changed(lambda x: x[..., :1]))
+        one = self.family.members(example.parts.changed(lambda x: x[..., :1]))
         try:
             outcome = self._run(one, self._first(example), counting)
         except TooManyAtoms:
@@ -314,7 +269,7 @@ class Generic:
             self._run(one, self._first(example), context)
         return counting.atom_count, context.weights, counting
 
-    def _parts_named(self, one: PiecewiseMembers, example: Batch) -> tuple[str, ...]:
+    def _parts_named(self, one: Members, example: Batch) -> tuple[str, ...]:
         context = _Sampled(self.structure.clients, 1, self.seed)
         return self._run(one, self._first(example), context, rounds=1).names
 
@@ -324,8 +279,9 @@ class Generic:
         left = np.arange(len(chosen))
         while len(left):
             place = torch.from_numpy(chosen[left])
-            members = PiecewiseMembers(batch.parts.changed(lambda x: x.index_select(-1, place)))  # noqa: B023
-            algorithm = _unchecked(self.algorithm, {
+            chosen_parts = batch.parts.changed(lambda x: x.index_select(-1, place))  # noqa: B023
+            members = self.family.members(chosen_parts, self.atoms)
+            algorithm = with_values(self.algorithm, {
                 name: torch.from_numpy(x[chosen[left]]).repeat_interleave(self.atoms)
                 for name, x in batch.numbers.items()
             })  # fmt: skip
@@ -362,7 +318,7 @@ class Generic:
         return context
 
     def _run(
-        self, members: PiecewiseMembers, algorithm: Algorithm, context: Any,
+        self, members: Any, algorithm: Algorithm, context: Any,
         rounds: int | None = None,
     ) -> Outcome:  # fmt: skip
         with torch.no_grad():
@@ -387,22 +343,6 @@ class _Sampled(BatchedContext):
         return np.tile(law.sample(words, clients, BLOCK), self._copies)
 
 
-class _Rows:
-    """The rows of a matrix, taken one after another; beyond its end, zeros."""
-
-    def __init__(self, z: np.ndarray) -> None:
-        self._z, self.used = z, 0
-
-    def take(self, count: int) -> np.ndarray:
-        first, self.used = self.used, self.used + count
-        rows = self._z[first : self.used]
-        missing = count - len(rows)
-        return np.concatenate([rows, np.zeros((missing, self._z.shape[1]))]) if missing else rows
-
-
-_NOISES = ("value_noise", "gradient_noise", "outer_noise", "plain_noise")
-
-
 def _may_move(algorithm: Algorithm, name: str) -> bool:
     """Whether an algorithm takes another number for this parameter: some belong to an option."""
     number = getattr(algorithm, name)
@@ -411,14 +351,6 @@ def _may_move(algorithm: Algorithm, name: str) -> bool:
     except DriftproofError:
         return False
     return True
-
-
-def _unchecked(algorithm: Algorithm, fields: dict[str, Any]) -> Algorithm:
-    """Return an algorithm with other values, which may be tensors, without its checks."""
-    changed = copy.copy(algorithm)
-    for name, value in fields.items():
-        object.__setattr__(changed, name, value)
-    return changed
 
 
 def _in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]:
@@ -433,40 +365,6 @@ def _in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]
 
     whole.__annotations__ = {"view": States if Measure(left).of_states else Steps}
     return whole
-
-
-def _zero(clients: int, dim: int, columns: int) -> PiecewiseLinear:
-    knots = torch.zeros((clients, dim, 2, columns), dtype=torch.float64)
-    knots[:, :, 1] = 1.0
-    none = knots[:, :, 0]
-    return PiecewiseLinear(knots, torch.zeros_like(knots), none.clone(), none.clone())
-
-
-def _bounded_below(parts: PiecewiseParts) -> None:
-    """Change the outermost values, in place, so that F rises to both sides."""
-    rise = 1e-6
-    if parts.inner is None or parts.outer is None:
-        steepest = parts.plain.values.abs().amax((0, 2))
-        for end, sign in ((-1, 1.0), (0, -1.0)):
-            value = parts.plain.values[:, :, end]
-            value += sign * torch.clamp(rise * steepest - sign * value.mean(0), min=0.0)
-        return
-    for end, sign in ((-1, 1.0), (0, -1.0)):
-        slope = parts.inner.values[:, :, end]
-        slope.abs_().clamp_(min=1e-12)
-        mean = slope.mean(0)
-        value, plain = parts.outer.values[:, :, end], parts.plain.values[:, :, end].mean(0)
-        falls = value.mean(0) * mean if parts.inside else (value * slope).mean(0)
-        least = rise * parts.outer.values.abs().amax((0, 2)) * mean
-        value += sign * torch.clamp(least - sign * (falls + plain), min=0.0) / mean
-
-
-def _curves(function: PiecewiseLinear) -> Curves:
-    knots, values = function.knots[..., 0].tolist(), function.values[..., 0].tolist()
-    return tuple(
-        tuple(tuple(zip(xs, ys, strict=True)) for xs, ys in zip(of_x, of_y, strict=True))
-        for of_x, of_y in zip(knots, values, strict=True)
-    )
 
 
 def _ratio(
@@ -484,7 +382,8 @@ def _ratio(
 def ratio(lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
     """Return the largest left / right over comparisons [comparisons, candidates].
 
-    0 where nothing was compared, and where both sides are 0.
+    0 where nothing was compared, where both sides are 0, and where both are dust beside what was
+    compared before: what a run has lost, rounding errors take the place of.
     """
     if not len(lefts):
         return np.zeros(lefts.shape[1])
@@ -494,7 +393,8 @@ def ratio(lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
     over = lefts - rights > 1e-9 * size
     quotients = np.where(rights > 0, quotients, np.where(over, 1e9, 0.0))
     # beside a right side of nearly 0, a left side that is rounding alone says nothing
-    quotients = np.where(size > 1e-250, quotients, 0.0)
+    before = np.fmax.accumulate(size, axis=0)
+    quotients = np.where(size > np.maximum(1e-250, DUST * before), quotients, 0.0)
     largest: np.ndarray = np.nan_to_num(quotients, nan=0.0, posinf=1e9, neginf=0.0).max(0)
     capped: np.ndarray = np.minimum(largest, 1e9)
     return capped

@@ -8,6 +8,7 @@ import numpy as np
 
 from toolkit.cases import Case
 from toolkit.draws import TooManyAtoms
+from toolkit.engines.enumerated import Drew
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from verifiers.claim_types.bound import BoundClaim
@@ -35,8 +36,10 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
             return _compared(claim, form, case)
         if isinstance(claim, BoundClaim):
             return _bound(claim, form, case, seed)
-    except (DriftproofError, ArithmeticError, ValueError):
-        return OUTSIDE  # no such constant, no number on the right side, or a side that is none
+    except (DriftproofError, Drew, ArithmeticError, ValueError):
+        # no such constant, no number on the right side, a side that is none, or noise where the
+        # statement speaks of a run without
+        return OUTSIDE
     return OUTSIDE
 
 

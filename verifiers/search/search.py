@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
 from toolkit.ledger import Ledger
 from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
@@ -24,11 +22,12 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.running.jobs import Source
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
+from verifiers.search.families import FAMILIES, family_for
 from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
 from verifiers.search.generic import ENOUGH
 from verifiers.search.letters import letters_of, violation
 from verifiers.search.shipped import movable
-from verifiers.search.structure import MOST_STEPS, NOISES, STEPS_AT_FIRST, Choices, Structure
+from verifiers.search.structure import MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
 from verifiers.search.units import Climb, Confirmation, loaded
 
 TOGETHER = 2
@@ -126,7 +125,10 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                 if again and drawn[k] >= FIRST:
                     structure = draw.changed(leaders[k][1], random, most)
                 else:
-                    structure, drawn[k] = draw.draw(random, most, drawn[k]), drawn[k] + 1
+                    # generic spaces begin with different kinds of structures
+                    moved = 3 * k if draw.family in FAMILIES else 0
+                    nth = (drawn[k] + moved) % FIRST if drawn[k] < FIRST else drawn[k]
+                    structure, drawn[k] = draw.draw(random, most, nth), drawn[k] + 1
                 if may_hold(claim, form, structure):
                     break
             wanted.append(Climb(
@@ -181,31 +183,24 @@ def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
         return []
     cases = claim.cases_for("full")
     runs = isinstance(claim, BoundClaim)
-    generic: dict[tuple[type, bool], list[int]] = {}
+    asked = _asked(claim)
+    generic: dict[tuple[Any, ...], tuple[Choices, list[int]]] = {}
     own: dict[tuple[type, type], list[int]] = {}
     for number, case in enumerate(cases):
         own.setdefault((type(case.problem), type(case.algorithm)), []).append(number)
-        if runs and not warm and case.algorithm is not None and case.algorithm.needs in _GENERIC:
-            inside = bool(getattr(case.problem, "inside", False))
-            generic.setdefault((type(case.algorithm), inside), []).append(number)
-    spaces = []
-    for (_, inside), numbers in generic.items():
-        algorithm = cases[numbers[0]].algorithm
-        family = _GENERIC[algorithm.needs]
-        # only problems whose inner values are averaged have a part h; the others' algorithms know
-        # of none
-        of_composition = NOISES if inside else NOISES[:3]
-        noises = of_composition if family == PiecewiseComposition.leaf_name else NOISES[3:]
-        fixed = (("averaged_inside", inside), *(() if inside else (("plain", False),)))
-        choices = Choices(family, algorithm, noises, fixed=fixed)
-        spaces.append(Space(choices, tuple(numbers)))
+        if runs and not warm and case.algorithm is not None:
+            family = family_for(case.algorithm, case.problem)
+            if family is not None:
+                drawn = family.choices(case.algorithm, case.problem, asked)
+                key = (type(case.algorithm), drawn.family, drawn.fixed)
+                generic.setdefault(key, (drawn, []))[1].append(number)
+    spaces = [Space(drawn, tuple(numbers)) for drawn, numbers in generic.values()]
     for numbers in own.values():
         case = cases[numbers[0]]
-        moved = movable(case.problem)
-        choices = Choices(
-            case.problem.leaf_name, case.algorithm, moved=moved, counts_move=runs,
-        )  # fmt: skip
-        spaces.append(Space(choices, tuple(numbers)))
+        drawn = Choices(
+            case.problem.leaf_name, case.algorithm, moved=movable(case.problem), counts_move=runs
+        )
+        spaces.append(Space(drawn, tuple(numbers)))
     return spaces
 
 
@@ -219,7 +214,7 @@ def may_hold(claim: Claim[Any], form: Form, structure: Structure) -> bool:
         "clients": of.clients, "dim": of.dim, "rounds": of.rounds, "local_steps": of.local_steps,
         "steps": of.rounds * of.local_steps, "cohort_size": of.taking_part,
     }  # fmt: skip
-    if of.family in _GENERIC.values():
+    if of.family in FAMILIES:
         for role, names in NOISY.items():
             is_on = any(name in of.noises for name in names)
             roles[role] = np.array([1e-8, 1e6]) if is_on else 0.0
@@ -241,11 +236,11 @@ NOISY = {
     "outer_gradient_noise": ("outer_noise",),
 }
 """The roles that are 0 unless one of these noises is on, and may be anything then."""
-_GENERIC = {
-    "composition": PiecewiseComposition.leaf_name,
-    "field": PiecewiseLosses.leaf_name,
-}
-"""The family whose members are nobody's construction, by the oracles that an algorithm asks for."""
+
+
+def _asked(claim: Claim[Any]) -> set[str]:
+    """Return the constants that the claim's assumptions name."""
+    return {role for assumption in claim.assumes for role in assumption.roles}
 
 
 def _why_not(claim: Claim[Any], right: Any) -> str:

@@ -68,7 +68,10 @@ def _plainer(case: Case) -> Iterator[Change]:
     """Defaults, zeros and ones in the place of numbers; fewer knots."""
     for part, of in _parts(case):
         defaults = {f.name: f.default for f in fields(of)}
+        ranges = constraints(type(of))
         for name, value in of.values().items():
+            if part == "algorithm" and name in ranges and ranges[name].choices:
+                continue  # another variant may be one of which the claim does not speak
             if isinstance(value, int) and not isinstance(value, bool):
                 continue  # of counts the smallest is the plainest, not the default
             plainest = [defaults[name], *([0.0, 1.0] if isinstance(value, float) else [])]

@@ -27,7 +27,7 @@ except ImportError:
         "pip install 'driftproof[testing]'",
     ) from None
 
-from synthetic.pieces.piecewise_problem import Curve, Curves, straight
+from synthetic.pieces.curves import Curve, Curves, straight
 from synthetic.problems.piecewise_composition import PiecewiseComposition
 from synthetic.problems.piecewise_losses import PiecewiseLosses
 from toolkit.algorithm import Algorithm
@@ -39,9 +39,9 @@ from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
+from verifiers.search.families.composition import NOISES
 from verifiers.search.inside import is_quick, moved_inside
 from verifiers.search.search import Space, spaces_of
-from verifiers.search.structure import NOISES
 from verifiers.search.units import judged
 
 P = TypeVar("P", bound=Parameters)

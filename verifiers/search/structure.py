@@ -6,6 +6,7 @@ changed: what helped is likely to help again.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -26,8 +27,10 @@ COUNTS = {
 }  # fmt: skip
 """What a count may be, with its weight."""
 RARE = (0.5, 0.5, 0.25, 0.0625, 0.01, 0.001)
-NOISES = ("value_noise", "gradient_noise", "outer_noise", "plain_noise")
-ALIKE = ("inner", "outer", "plain", "offsets")
+WHOLE = (0, 1, 2, 3, 5, 10)
+"""What a whole number of an algorithm may be."""
+DRAWN = (*COUNTS, "noises", "alike", "options", "moved", "taking_part", "plain")
+"""What of a structure is drawn."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Structure:
         rare: the probability of a coin's rarer side.
         alike: what is the same for all clients.
         plain: whether there is a plain part h.
+        coupled: whether an upper level has a part that x and y share.
         averaged_inside: whether inner values are averaged before the outer function.
         options: values of the algorithm's fields that are whole numbers.
         moved: of a shipped family, the parameters that are moved; the others keep their defaults.
@@ -58,6 +62,7 @@ class Structure:
     rare: float = 0.5
     alike: tuple[str, ...] = ()
     plain: bool = False
+    coupled: bool = False
     averaged_inside: bool = False
     options: tuple[tuple[str, Any], ...] = ()
     moved: tuple[str, ...] = ()
@@ -85,6 +90,8 @@ class Choices:
         family: the problem family.
         algorithm: its whole numbers give options (None: nothing is run).
         noises: which noises there are.
+        alike: what may be the same for all clients.
+        flags: what else may be there or not, by name.
         moved: of a shipped family, the parameters that may be moved.
         fixed: what of a structure cannot be chosen, by name.
         counts_move: whether the algorithm's whole numbers (a batch) may be others than its own.
@@ -93,6 +100,8 @@ class Choices:
     family: str
     algorithm: Algorithm | None = None
     noises: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     counts_move: bool = True
@@ -106,13 +115,17 @@ class Choices:
                 assume one of these.
         """
         structure = Structure(self.family)
-        for name in (*COUNTS, "noises", "alike", "options", "moved", "taking_part", "plain"):
+        for name in (*DRAWN, *self.flags):
             structure = self._redrawn(structure, name, random)
         if number < 8:
             several, some, noisy = not number & 1, number & 2, number & 4
             part = max(1, structure.clients - 1) if some else structure.clients
+            options = tuple(
+                (name, (max(2, x) if several else 1) if name.endswith("_steps") else x)
+                for name, x in structure.options
+            )
             structure = replace(
-                structure, taking_part=part,
+                structure, taking_part=part, options=options,
                 local_steps=max(2, structure.local_steps) if several else 1,
                 noises=(structure.noises or self.noises[:1]) if noisy else (),
             )  # fmt: skip
@@ -120,7 +133,7 @@ class Choices:
 
     def changed(self, structure: Structure, random: np.random.Generator, longest: int) -> Structure:
         """Return a structure that differs from another in one thing or two."""
-        names = (*COUNTS, "noises", "alike", "options", "moved", "taking_part", "plain")
+        names = (*DRAWN, *self.flags)
         for name in random.choice(names, size=random.integers(1, 3), replace=False):
             structure = self._redrawn(structure, str(name), random)
         return self._fitted(structure, longest)
@@ -137,8 +150,8 @@ class Choices:
                 "rare": float(random.choice(RARE)) if some else 0.5,
             }
         elif name == "alike":
-            drawn = {name: tuple(x for x in ALIKE if random.random() < 0.3)}
-        elif name == "plain":
+            drawn = {name: tuple(x for x in self.alike if random.random() < 0.3)}
+        elif name == "plain" or name in self.flags:
             drawn = {name: bool(random.random() < 0.3)}
         elif name == "taking_part":
             whole = random.random() < 0.6
@@ -162,7 +175,8 @@ class Choices:
         for name, constraint in counted(type(self.algorithm)).items() if self.algorithm else ():
             value = getattr(self.algorithm, name)
             if self.counts_move and random.random() < 0.5:
-                values = [k for k in (0, 1, 2, 3, 5, 10) if constraint.allows(k)]
+                counts = (*WHOLE, 30) if name.endswith("_steps") else WHOLE
+                values = [k for k in counts if constraint.allows(k)]
                 value = values[int(random.integers(len(values)))]
             options.append((name, value))
         return options
@@ -172,12 +186,25 @@ class Choices:
         structure = replace(structure, **dict(self.fixed))
         if self.algorithm is None:
             return replace(structure, rounds=0, local_steps=1)
+        ranges = constraints(type(self.algorithm))
         steps = max(1, min(structure.local_steps, longest))
+        if "local_steps" not in ranges or not ranges["local_steps"].allows(steps):
+            steps = with_values(self.algorithm, dict(structure.options)).local_steps
         rounds = max(1, min(structure.rounds, longest // steps))
-        part = structure.clients
-        if "participation" in constraints(type(self.algorithm)):
-            part = min(structure.taking_part, structure.clients)
+        part = min(structure.taking_part, structure.clients)
+        if "participation" not in ranges or not ranges["participation"].allows(
+            part / structure.clients
+        ):
+            part = structure.clients
         return replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
+
+
+def with_values(algorithm: Algorithm, fields: Mapping[str, Any]) -> Algorithm:
+    """Return an algorithm with other values, which may be tensors, without its checks."""
+    changed = copy.copy(algorithm)
+    for name, value in fields.items():
+        object.__setattr__(changed, name, value)
+    return changed
 
 
 def counted(algorithm: type[Algorithm]) -> dict[str, Constraint]:

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
 from toolkit.cases import Case
 from toolkit.discover import Leaf
 from toolkit.draws import TooManyAtoms
@@ -21,6 +19,7 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming
 from verifiers.search.climb import climb
+from verifiers.search.families import FAMILIES
 from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
 from verifiers.search.generic import ENOUGH, Generic
 from verifiers.search.letters import LackingError
@@ -30,7 +29,6 @@ from verifiers.search.shrink import shrunk
 from verifiers.search.structure import Structure
 from verifiers.verify import Settings, judge
 
-GENERIC = {PiecewiseComposition.leaf_name, PiecewiseLosses.leaf_name}
 GENERATIONS = 60
 SHIPPED_GENERATIONS = 12
 ATTEMPTS, FEW_ATTEMPTS = 500, 120
@@ -104,7 +102,7 @@ class Climb:
         algorithm = template.algorithm
         if algorithm is not None and not self.warm:
             algorithm = _plain(algorithm)
-        if self.structure.family in GENERIC:
+        if self.structure.family in FAMILIES:
             assert isinstance(claim, BoundClaim)
             assert algorithm is not None
             return Generic(claim, form, algorithm, self.structure, self.seed)
@@ -142,6 +140,9 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     first = judged(claim, form, case, seed)
     if first.verdict is not Verdict.REFUTED:
         return _told(CANDIDATE, case, first)
+    balls = _in_balls(claim, form, case)
+    if balls is not None and balls.verdict is Verdict.SUPPORTED:
+        return _told(CANDIDATE, case, balls)  # it was rounding, and more than a run can show
     keep = 1.0 + min(MARGIN, 0.5 * (score(claim, form, case, seed) - 1.0))
 
     def breaks(tried: Case) -> bool:
@@ -149,9 +150,13 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
 
     simple = shrunk(case, breaks, ATTEMPTS if isinstance(claim, BoundClaim) else FEW_ATTEMPTS)
     row = judged(claim, form, simple, seed) if simple != case else first
-    if row.verdict is not Verdict.REFUTED:
-        simple, row = case, first
-    verified = row.evidence is Evidence.ENCLOSED or _apart(claim, form, simple)
+    shown = _in_balls(claim, form, simple) if simple != case else balls
+    if row.verdict is not Verdict.REFUTED or (
+        shown is not None and shown.verdict is Verdict.SUPPORTED
+    ):
+        simple, row, shown = case, first, balls
+    apart = shown is not None and shown.verdict is Verdict.REFUTED
+    verified = row.evidence is Evidence.ENCLOSED or apart
     return _told(VERIFIED if verified else CONFIRMED, simple, row)
 
 
@@ -162,11 +167,9 @@ def judged(claim: Claim[Any], form: Form, case: Case, seed: int) -> Row:
     return next(row for row in rows if (row.form, row.reading) == (form.form, form.reading))
 
 
-def _apart(claim: Claim[Any], form: Form, case: Case) -> bool:
-    """Whether ball arithmetic encloses the two sides apart."""
-    if not isinstance(claim, BoundClaim):
-        return False
-    return enclosed.judge(claim, case, form).verdict is Verdict.REFUTED
+def _in_balls(claim: Claim[Any], form: Form, case: Case) -> Row | None:
+    """Return what ball arithmetic says of a bound on a case."""
+    return enclosed.judge(claim, case, form) if isinstance(claim, BoundClaim) else None
 
 
 def _told(status: str, case: Case, row: Row) -> dict[str, Any]:

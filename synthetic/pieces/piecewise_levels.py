@@ -1,0 +1,244 @@
+r"""What the piecewise minimax and bilevel families share: constants, optimum, many members at once.
+
+**Constants**, all attained or approached. In one coordinate, h'', k'' and u'' take the slopes of
+their pieces and tails, and x and y move apart from each other. Gradients are continuous and
+piecewise linear, so their Lipschitz constant is the largest spectral norm of a piece's symmetric
+matrix,
+
+    ‖[[s, q], [q, t]]‖ = (|s + t| + √((s − t)² + 4q²))/2,
+
+which is convex in (s, t), hence largest at extreme slopes. What follows is of the largest over
+clients and coordinates, and r is the largest size of a coin.
+
+* minimax: ∇f_i, ∇g_i and the field (∇_x f_i, −∇_y f_i), whose rows are those of ∇f_i up to a sign,
+  have s = h'', t = −k'', q = b. The modulus of g_i and of −f_i in y is the least k''; the largest
+  k'' is ‖∇²_yy g_i‖; noise adds constants, so samples have the same. Where k'' is constant,
+  ℓ_{g,2} = 0; else ∇²g_i jumps. f_i itself is not Lipschitz, as k' has no bound.
+* bilevel: ∇f_i has s = h'', t = u'', q = w; ∇g_i has s = 0, t = a, q = −c. μ_g is the least a, and
+  ℓ_{g,2} = 0. A sample's Hessian is a_1 + nξ cos κy_1 in the first coordinate, within a_1 ± rn.
+  f_i is Lipschitz if w = 0, with the root sum of squares of sup|h_i'| and sup|u_i'| over the
+  coordinates.
+* noises: √(σ_x² + σ_y²) of ∇f_i; σ_y of a minimax ∇_y g_i; of a bilevel problem
+  √(v² + (n² + p²)/κ²), n and p, of ∇_y g_i, ∇²_yy g_i and ∇²_xy g_i.
+* of F: ``synthetic.certificates.piecewise_levels``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from synthetic.certificates.piecewise import Shape, shape_of
+from synthetic.certificates.piecewise_levels import LevelFunctions
+from synthetic.oracles.piecewise_levels import (
+    BilevelOracles,
+    LevelOracles,
+    LevelParts,
+    SaddleOracles,
+)
+from synthetic.pieces.curves import ByClientAndCoordinate
+from synthetic.pieces.piecewise_linear import PiecewiseLinear
+from synthetic.pieces.piecewise_problem import constants_of_objective
+from toolkit.balls.tensor import Balls
+from toolkit.bilevel import BilevelProblem
+from toolkit.draws import coin_mean
+from toolkit.errors import DriftproofError
+from toolkit.oracles import LowerVector, UpperVector
+from toolkit.problem import Solution
+
+
+class PiecewiseLevels(ByClientAndCoordinate, BilevelProblem):
+    """Base of the two families; a subclass gives ``parts``, whose start is 0."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> LevelParts:
+        """The numbers, as tensors of one member."""
+
+    @property
+    def upper_dim(self) -> int:
+        """The number of coordinates; y has as many."""
+        return self.dim
+
+    @cached_property
+    def functions(self) -> LevelFunctions:
+        """y*, F and its derivatives."""
+        return LevelFunctions(self.parts)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What is known of F."""
+        return shape_of(self.functions)
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Inf F, by bisection on each piece on which F' is monotone."""
+        low = float(self.shape.infimum[0])
+        minimiser = self.shape.minimiser[:, 0].numpy() if np.isfinite(low) else None
+        return Solution(low, low, minimiser, {"method": "piecewise polynomials", "gap": 0.0})
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants as derived above."""
+        numbers = constants_of_levels(self.parts) | constants_of_objective(self.shape)
+        return {role: float(x[0]) for role, x in numbers.items() if np.isfinite(float(x[0]))}
+
+    def lower_solution(self, x: UpperVector) -> LowerVector:
+        """Return y*(x), which is piecewise linear."""
+        if isinstance(x, Balls):
+            return self.enclosed_solution(x[: self.dim])
+        key = ("functions", x.dtype, str(x.device))
+        if key not in self._held:
+            parts = self.parts.changed(lambda numbers: numbers.to(x.device, x.dtype))
+            self._held[key] = LevelFunctions(parts)
+        functions: LevelFunctions = self._held[key]
+        return functions.lower_solution(x[: self.dim])
+
+    def start(self) -> np.ndarray:
+        """Return (0, 0), [2·dim]."""
+        return np.zeros(2 * self.dim)
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> LevelOracles:
+        """Return the oracles of some clients."""
+        kind = SaddleOracles if self.parts.curvature is None else BilevelOracles
+        return kind(
+            self.parts, self._lower_smoothness, dtype, device, clients or range(self.clients)
+        )
+
+    @property
+    def _lower_smoothness(self) -> float | Tensor:
+        return float(self.constants["lower_smoothness"])
+
+
+class LevelMembers(PiecewiseLevels):
+    """Many members as one problem: a run has one replicate for each of them."""
+
+    leaf_name = "piecewise-level-members"
+
+    def __init__(self, parts: LevelParts) -> None:
+        self._parts = parts
+        for name, value in (("clients", parts.clients), ("dim", parts.dim)):
+            object.__setattr__(self, name, value)
+        self._held["looked"] = True  # y* of each member is tested; rounding of the largest is not
+
+    @property
+    def offers(self) -> str:
+        """A minimax or a bilevel problem's oracles."""
+        return "minimax" if self._parts.curvature is None else "bilevel"
+
+    @property
+    def parts(self) -> LevelParts:
+        """The numbers of every member."""
+        return self._parts
+
+    def roles(self, of_objective: bool) -> dict[str, np.ndarray]:
+        """Return every constant of every member, role → [members].
+
+        Args:
+            of_objective: also F's own constants and F(x_0) − inf F, which take longest.
+        """
+        roles = constants_of_levels(self._parts)
+        if of_objective:
+            start = torch.zeros((self.dim, 1, self._parts.members), dtype=torch.float64)
+            gap = self.functions.value(start)[:, 0].sum(0) - self.shape.infimum
+            roles |= constants_of_objective(self.shape) | {"initial_gap": gap.clamp(min=0.0)}
+        return {role: x.numpy() for role, x in roles.items()}
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> LevelOracles:
+        """Return the oracles; a measure may ask for them at every moment."""
+        key = ("whole", dtype, device, clients)
+        if key not in self._held:
+            self._held[key] = super().oracles(dtype, device, clients)
+        oracles: LevelOracles = self._held[key]
+        return oracles
+
+    @property
+    def _lower_smoothness(self) -> Tensor:
+        return constants_of_levels(self._parts)["lower_smoothness"]
+
+    @property
+    def solution(self) -> Solution:
+        """Raise: there is one a member.
+
+        Raises:
+            DriftproofError: always; what asks for it looks at one member after another.
+        """
+        raise DriftproofError("the solution of many members", "one member", "take one")
+
+
+def constants_of_levels(parts: LevelParts) -> dict[str, Tensor]:
+    """Return the oracles' constants, role → [members]; infinite where there is none."""
+    bent, coupling = _extremes(parts.plain), parts.coupling
+    both = torch.hypot(parts.x_noise, parts.y_noise)
+    least, most = _extremes(parts.of_y)
+    steepest = parts.plain.steepest.amax((0, 1))
+    if parts.curvature is None:
+        own = _largest(bent, (-least, -most), coupling)
+        modulus, largest = least.amin((0, 1)), most.amax((0, 1))
+        constant = (most == least).all(0).all(0)
+        return {
+            "strong_concavity": modulus,
+            "field_smoothness": own,
+            "field_gradient_noise": both,
+            "lower_strong_convexity": modulus,
+            "lower_smoothness": own,
+            "lower_hessian_smoothness": torch.where(constant, 0.0, torch.inf).to(own),
+            "lower_sample_convexity": modulus,
+            "lower_sample_smoothness": largest,
+            "lower_gradient_noise": parts.y_noise,
+            "lower_hessian_noise": torch.zeros_like(both),
+            "lower_cross_noise": torch.zeros_like(both),
+            "upper_smoothness": own,
+            "upper_sample_smoothness": steepest,
+            "upper_gradient_noise": both,
+        }
+    assert parts.cross is not None
+    assert parts.value_noise is not None
+    assert parts.curvature_noise is not None
+    assert parts.wave is not None
+    assert parts.cross_noise is not None
+    a, none = parts.curvature, torch.zeros_like(parts.curvature)
+    coin = float(np.abs(coin_mean(1, parts.rare)[0]).max())
+    widest = torch.zeros_like(a)
+    widest[:, 0] = coin * parts.curvature_noise
+    waves = torch.hypot(parts.curvature_noise, parts.cross_noise)
+    apart = (coupling == 0).all(0).all(0)
+    squares = (parts.plain.largest**2 + parts.of_y.largest**2).sum(1)
+    return {
+        "lower_strong_convexity": a.amin((0, 1)),
+        "lower_smoothness": _largest((none, none), (a, a), parts.cross),
+        "lower_hessian_smoothness": torch.zeros_like(both),
+        "lower_sample_convexity": (a - widest).amin((0, 1)),
+        "lower_sample_smoothness": (a + widest).amax((0, 1)),
+        "lower_gradient_noise": torch.hypot(parts.value_noise, waves / parts.wave),
+        "lower_hessian_noise": parts.curvature_noise,
+        "lower_cross_noise": parts.cross_noise,
+        "upper_smoothness": _largest(bent, (least, most), coupling),
+        "upper_sample_smoothness": steepest,
+        "upper_gradient_bound": torch.where(apart, torch.sqrt(squares).amax(0), torch.inf),
+        "upper_gradient_noise": both,
+    }
+
+
+def _extremes(function: PiecewiseLinear) -> tuple[Tensor, Tensor]:
+    """Return the least and the largest slope of pieces and tails, [clients, dim, members]."""
+    empty = function.widths <= 0
+    low = torch.where(empty, torch.inf, function.slopes).amin(-2)
+    high = torch.where(empty, -torch.inf, function.slopes).amax(-2)
+    ends = function.left, function.right
+    return torch.minimum(low, torch.minimum(*ends)), torch.maximum(high, torch.maximum(*ends))
+
+
+def _largest(s: tuple[Tensor, Tensor], t: tuple[Tensor, Tensor], q: Tensor) -> Tensor:
+    """Return the largest ‖[[s, q], [q, t]]‖ over extreme slopes, clients and coordinates."""
+    norms = [0.5 * ((one + two).abs() + torch.hypot(one - two, 2 * q)) for one in s for two in t]
+    return torch.stack(norms).amax((0, 1, 2))

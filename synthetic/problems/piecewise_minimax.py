@@ -1,0 +1,116 @@
+r"""Any separable minimax problem with piecewise linear derivatives, which a search looks through.
+
+**Objective.** min_x max_y (1/n) Σ f_i(x, y), f_i = Σ_j [h_i(x_j) + b_i x_j y_j − k_i(y_j)], with
+functions and numbers for each client and coordinate. h_i' and k_i' are piecewise linear, given by
+points (x, value); h_i' is constant beyond the outermost, k_i' rises, and goes on with the slopes of
+its outermost pieces. h_i(0) = k_i(0) = 0. The start is (0, 0): another start is another place of
+the knots. Nothing is built in: clients may curve against each other, bend anywhere, differ in any
+way. As a bilevel problem it has g_i = −f_i.
+
+**Reduced objective.** y*(x) solves k̄'(y) = b̄x, bars being means, so it is piecewise linear, as is
+F'(x) = h̄'(x) + b̄y*(x); F = max_y f̄.
+
+**Noise**: coins of mean 0 and variance 1, the rarer side with probability ``rare``, add σ_x ξ_1 to
+the first entry of ∇_x f_i and σ_y ξ_2 to that of ∇_y f_i.
+
+**Constants and optimum**: ``synthetic.pieces.piecewise_levels``, with inf F found cell by cell.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+
+from synthetic.oracles.piecewise_levels import LevelParts
+from synthetic.pieces.curves import (
+    Curves,
+    Vectors,
+    curves_of,
+    each_client,
+    number_of,
+    straight,
+    vectors_of,
+)
+from synthetic.pieces.piecewise_levels import PiecewiseLevels
+from toolkit.parameters import NonNegative, PositiveInt, RarerHalf
+from toolkit.problem import problem
+
+
+@problem(
+    name="piecewise-minimax",
+    source="a family of driftproof's, for the search of counterexamples",
+    statement=r"\min_x\max_y \frac1n\sum_{i=1}^n \big[h_i(x) + b_i xy - k_i(y)\big],\quad "
+    r"h_i',\,k_i' \text{ piecewise linear}",
+)
+class PiecewiseMinimax(PiecewiseLevels):
+    """A minimax problem with piecewise linear derivatives, strongly concave in y.
+
+    By default k' = y + 2 and b = 1, so that y* = x − 2 and F' = x − 2:
+
+    >>> member = PiecewiseMinimax()
+    >>> member.solution.minimiser.tolist(), member.initial_gap
+    ([2.0], (2.0, 2.0))
+
+    Args:
+        clients: n.
+        dim: d; x and y are both in R^d.
+        plain, lower: h_i' and k_i': ``curves[client][coordinate]`` is a tuple of points; an empty
+            tuple is h_i = 0, and the k' of the example.
+        coupling: b_i, ``coupling[client][coordinate]`` (empty: 1).
+        x_noise, y_noise: σ_x and σ_y.
+        rare: q.
+    """
+
+    clients: PositiveInt = 2
+    dim: PositiveInt = 1
+    plain: Curves = ()
+    lower: Curves = ()
+    coupling: Vectors = ()
+    x_noise: NonNegative = 0.0
+    y_noise: NonNegative = 0.0
+    rare: RarerHalf = 0.5
+
+    notation = {"n": "clients", "mu_g": "lower_strong_convexity", "ell_g1": "lower_smoothness"}
+
+    def validate(self) -> None:
+        """Refuse curves of another shape, knots that do not ascend, and a k that is not convex."""
+        self.check_curves("plain", "lower")
+        self.check_vectors("coupling")
+        for curve in (curve for row in self.lower for curve in row):
+            rises = len(curve) > 1 and all(a[1] < b[1] for a, b in pairwise(curve))
+            self.require("lower", "two points or more, whose values ascend", rises)
+
+    @classmethod
+    def examples(cls) -> list[PiecewiseMinimax]:
+        """Return members that bend against each other, with noise, with quadratic k."""
+        valley = ((-1.0, -1.0), (0.5, 0.5), (2.0, 1.0))
+        other = ((-0.5, -1.5), (0.0, -1.0), (0.25, 2.0))
+        gentle, steep = ((-1.0, 0.0), (0.5, 0.75), (2.0, 4.0)), ((-0.5, -3.0), (0.0, -2.0))
+        return [
+            cls(),
+            cls(
+                plain=((valley,), (other,)), lower=((gentle,), (steep,)),
+                coupling=((2.0,), (-0.5,)), x_noise=0.5, y_noise=0.25, rare=0.25,
+            ),
+            cls(
+                clients=1, dim=2, lower=((steep, ((0.0, 1.0), (1.0, 1.5))),),
+                plain=((valley, other),), coupling=((-1.0, 0.75),), y_noise=0.5,
+            ),
+        ]  # fmt: skip
+
+    @property
+    def offers(self) -> str:
+        """The oracles of a minimax problem: bilevel ones, and the field of both gradients."""
+        return "minimax"
+
+    @cached_property
+    def parts(self) -> LevelParts:
+        """The numbers as tensors."""
+        shape = self.clients, self.dim
+        from_two = ((0.0, 2.0), (1.0, 3.0))
+        return LevelParts(
+            plain=curves_of(self.plain or each_client(straight(0.0), *shape)),
+            of_y=curves_of(self.lower or each_client(from_two, *shape), linear_tails=True),
+            coupling=vectors_of(self.coupling, 1.0, *shape),
+            x_noise=number_of(self.x_noise), y_noise=number_of(self.y_noise), rare=self.rare,
+        )  # fmt: skip

@@ -1,0 +1,84 @@
+"""The families whose members are nobody's construction, and what a search asks of one.
+
+One module a family: how a vector of real numbers becomes instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any, Protocol
+
+import numpy as np
+
+from toolkit.algorithm import Algorithm
+from toolkit.oracles import OFFERS
+from toolkit.problem import Problem
+from verifiers.search.families.bilevel import BilevelProblems
+from verifiers.search.families.composition import Compositions
+from verifiers.search.families.decoding import Rows
+from verifiers.search.families.losses import LossFunctions
+from verifiers.search.families.minimax import MinimaxProblems
+from verifiers.search.structure import Choices, Structure
+
+
+class Parts(Protocol):
+    """The numbers of many instances, which lie beside each other in the last axis of tensors."""
+
+    @property
+    def members(self) -> int:
+        """How many instances there are."""
+
+    def changed(self, change: Any) -> Any:
+        """Return them with ``change`` applied to every tensor."""
+
+
+class Members(Protocol):
+    """Many instances as one problem, of which a run has neighbouring replicates each."""
+
+    def roles(self, of_objective: bool) -> dict[str, np.ndarray]:
+        """Return every constant of every instance (also F's own), role → [instances]."""
+
+
+class Family(Protocol):
+    """A problem family, and how it is searched."""
+
+    leaf_name: str
+
+    def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
+        """Return from what structures are drawn.
+
+        Args:
+            algorithm, problem: a case of the claim.
+            asked: the constants that the claim needs by role.
+        """
+
+    def parts(self, rows: Rows, of: Structure) -> Any:
+        """Return the instances (``Parts``) that vectors stand for."""
+
+    def members(self, parts: Any, copies: int = 1) -> Any:
+        """Return them as one problem (``Members``) of which a run has ``copies`` replicates."""
+
+    def member(self, parts: Any, of: Structure) -> Problem:
+        """Return the first of them as a problem."""
+
+
+FAMILIES: dict[str, Family] = {
+    family.leaf_name: family
+    for family in (Compositions(), LossFunctions(), MinimaxProblems(), BilevelProblems())
+}
+_BY_NEED = {
+    "composition": Compositions.leaf_name,
+    "field": LossFunctions.leaf_name,
+    "minimax": MinimaxProblems.leaf_name,
+    "bilevel": BilevelProblems.leaf_name,
+}
+
+
+def family_for(algorithm: Algorithm | None, problem: Problem) -> Family | None:
+    """Return the family of a claim's case: by the algorithm's oracles, and the kind of problem."""
+    if algorithm is None:
+        return None
+    if problem.offers == "minimax" and algorithm.needs in OFFERS["minimax"]:
+        return FAMILIES[MinimaxProblems.leaf_name]
+    name = _BY_NEED.get(algorithm.needs)
+    return None if name is None else FAMILIES[name]

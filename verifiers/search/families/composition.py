@@ -1,0 +1,80 @@
+"""Compositions with piecewise linear derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import torch
+
+from synthetic.oracles.piecewise import PiecewiseParts
+from synthetic.pieces.piecewise_members import PiecewiseMembers
+from synthetic.problems.piecewise_composition import PiecewiseComposition
+from toolkit.algorithm import Algorithm
+from toolkit.problem import Problem
+from verifiers.search.families import decoding
+from verifiers.search.families.decoding import Rows
+from verifiers.search.structure import Choices, Structure
+
+NOISES = ("value_noise", "gradient_noise", "outer_noise", "plain_noise")
+RISE = 1e-6
+
+
+class Compositions:
+    """``PiecewiseComposition``."""
+
+    leaf_name = PiecewiseComposition.leaf_name
+
+    def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
+        """Return from what structures are drawn."""
+        inside = bool(getattr(problem, "inside", False))
+        # only problems whose inner values are averaged have a part h; the others' algorithms
+        # know of none
+        noises = NOISES if inside else NOISES[:3]
+        fixed = (("averaged_inside", inside), *(() if inside else (("plain", False),)))
+        alike = ("inner", "outer", "plain", "offsets")
+        return Choices(self.leaf_name, algorithm, noises, alike=alike, fixed=fixed)
+
+    def parts(self, rows: Rows, of: Structure) -> PiecewiseParts:
+        """Return the instances that vectors stand for."""
+        some = decoding.curves if of.plain else None
+        plain = some(rows, of, "plain") if some is not None else decoding.no_curves(rows, of)
+        inner, outer = (decoding.curves(rows, of, name) for name in ("inner", "outer"))
+        offsets = decoding.vectors(rows, of, "offsets")
+        if of.averaged_inside:
+            outer = outer.changed(lambda x: x[:1].expand_as(x).clone())
+        parts = PiecewiseParts(
+            plain, inner, outer, offsets, **decoding.noises(rows, of, NOISES),
+            wave=decoding.wave(rows, of, "gradient_noise"), rare=of.rare,
+            inside=of.averaged_inside,
+        )  # fmt: skip
+        _bound_below(parts)
+        return parts
+
+    def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
+        """Return them as one problem."""
+        return PiecewiseMembers(parts)
+
+    def member(self, parts: Any, of: Structure) -> PiecewiseComposition:
+        """Return the first of them."""
+        return PiecewiseComposition(
+            clients=of.clients, dim=of.dim, rare=of.rare, averaged_inside=of.averaged_inside,
+            plain=decoding.as_curves(parts.plain) if of.plain else (),
+            inner=decoding.as_curves(parts.inner), outer=decoding.as_curves(parts.outer),
+            offsets=decoding.as_vectors(parts.offsets), wave=float(parts.wave[0]),
+            **{name: float(getattr(parts, name)[0]) for name in NOISES},
+        )  # fmt: skip
+
+
+def _bound_below(parts: PiecewiseParts) -> None:
+    """Change the outer functions' outermost values, in place, so that F rises to both sides."""
+    assert parts.inner is not None
+    assert parts.outer is not None
+    for end, sign in ((-1, 1.0), (0, -1.0)):
+        slope = parts.inner.values[:, :, end]
+        slope.abs_().clamp_(min=1e-12)
+        mean = slope.mean(0)
+        value, plain = parts.outer.values[:, :, end], parts.plain.values[:, :, end].mean(0)
+        falls = value.mean(0) * mean if parts.inside else (value * slope).mean(0)
+        least = RISE * parts.outer.values.abs().amax((0, 2)) * mean
+        value += sign * torch.clamp(least - sign * (falls + plain), min=0.0) / mean

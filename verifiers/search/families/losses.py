@@ -1,0 +1,61 @@
+"""Losses with piecewise linear derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import torch
+
+from synthetic.oracles.piecewise import PiecewiseParts
+from synthetic.pieces.piecewise_members import PiecewiseMembers
+from synthetic.problems.piecewise_losses import PiecewiseLosses
+from toolkit.algorithm import Algorithm
+from toolkit.problem import Problem
+from verifiers.search.families import decoding
+from verifiers.search.families.decoding import Rows
+from verifiers.search.structure import Choices, Structure
+
+RISE = 1e-6
+
+
+class LossFunctions:
+    """``PiecewiseLosses``."""
+
+    leaf_name = PiecewiseLosses.leaf_name
+
+    def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
+        """Return from what structures are drawn."""
+        fixed = (("averaged_inside", False), ("plain", False))
+        alike = ("inner", "outer", "plain", "offsets")
+        return Choices(self.leaf_name, algorithm, ("plain_noise",), alike=alike, fixed=fixed)
+
+    def parts(self, rows: Rows, of: Structure) -> PiecewiseParts:
+        """Return the instances that vectors stand for."""
+        plain = decoding.curves(rows, of, "plain")
+        none = torch.zeros(rows.columns, dtype=torch.float64)
+        noise = decoding.noises(rows, of, ("plain_noise",))["plain_noise"]
+        _bound_below(plain.values)
+        return PiecewiseParts(
+            plain, None, None, torch.zeros_like(plain.left), none, none, torch.ones_like(none),
+            none, noise, rare=of.rare,
+        )  # fmt: skip
+
+    def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
+        """Return them as one problem."""
+        return PiecewiseMembers(parts)
+
+    def member(self, parts: Any, of: Structure) -> PiecewiseLosses:
+        """Return the first of them."""
+        return PiecewiseLosses(
+            clients=of.clients, dim=of.dim, rare=of.rare,
+            gradients=decoding.as_curves(parts.plain), noise=float(parts.plain_noise[0]),
+        )  # fmt: skip
+
+
+def _bound_below(values: torch.Tensor) -> None:
+    """Change the outermost values [clients, dim, knots, …], in place, so that F rises there."""
+    steepest = values.abs().amax((0, 2))
+    for end, sign in ((-1, 1.0), (0, -1.0)):
+        value = values[:, :, end]
+        value += sign * torch.clamp(RISE * steepest - sign * value.mean(0), min=0.0)
