@@ -174,7 +174,7 @@ def test_rare_noise_is_found():
         return each("transition", squared * squared)
 
     assert {str(row.verdict) for row in verify(fourth)} == {"SUPPORTED"}
-    (finding,) = falsify([fourth], Effort(climbs=24))
+    (finding,) = falsify([fourth], Effort(climbs=40))
     assert finding.found
     assert finding.case["problem"]["rare"] < 1 / 8
 
@@ -193,7 +193,7 @@ def test_a_rate_says_that_it_is_not_searched():
 
 def test_an_identity_is_searched_on_its_own_family():
     sources = [leaves("claim")["scgdm/equation-34"]]
-    findings = falsify(sources, Effort(climbs=4, controls=False))
+    findings = falsify(sources, Effort(climbs=8, controls=False))
     assert any(f.found and f.form.startswith("printed") for f in findings)
     assert not any(f.found and f.form == "corrected" for f in findings)
 

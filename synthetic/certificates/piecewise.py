@@ -15,11 +15,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
+from synthetic.pieces.piecewise_linear import ROUNDING, PiecewiseLinear
+from toolkit.problem import Solution
 
 BISECTIONS = 60
 BRACKETS = 6
@@ -33,13 +35,23 @@ class Shape(NamedTuple):
         smoothness: sup |F''|, over coordinates too, [members].
         modulus: inf F'', [members]: below 0 where F is not convex.
         infimum: inf F, [members] (−∞: F is unbounded below).
+        error: how far rounding may put inf F, or F(0) less inf F, off, [members].
         minimiser: where it is attained, [dim, members].
     """
 
     smoothness: Tensor
     modulus: Tensor
     infimum: Tensor
+    error: Tensor
     minimiser: Tensor
+
+
+def solution_of(shape: Shape) -> Solution:
+    """Return the certified optimum of one member, whose error is rounding alone."""
+    value, error = float(shape.infimum[0]), float(shape.error[0])
+    minimiser = shape.minimiser[:, 0].numpy() if np.isfinite(value) else None
+    how = {"method": "piecewise polynomials", "gap": 2 * error}
+    return Solution(value - error, value + error, minimiser, how)
 
 
 class Functions(Protocol):
@@ -67,10 +79,13 @@ class Functions(Protocol):
     def reach(self, first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
         """Return how far beyond the outermost breakpoints F' may still change its sign."""
 
+    def sizes(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what bounds the numbers that are added up in F(x), and in F''(x)."""
+
 
 def shape_of(functions: Functions) -> Shape:
     """Return the shape of every member's F."""
-    low, high, curvature = _cells(functions)
+    low, high, curvature, size = _cells(functions)
     before, middle, after = curvature
     # in u ∈ [−2, 2] over a cell, from its values at u = −1, 0, 1
     bend, tilt = 0.5 * (before + after) - middle, 0.5 * (after - before)
@@ -78,8 +93,11 @@ def shape_of(functions: Functions) -> Shape:
     vertex = torch.clamp(vertex, -2.0, 2.0)
     at = torch.stack([torch.full_like(vertex, -2.0), vertex, torch.full_like(vertex, 2.0)])
     values = (bend * at + tilt) * at + middle
-    smoothness = values.abs().amax(0).amax((0, 1))
+    # clients that curve against each other cancel, and leave their rounding errors
+    rounding = ROUNDING * size.amax(0).amax((0, 1))
+    smoothness = values.abs().amax(0).amax((0, 1)) + rounding
     modulus = values.amin(0).amin((0, 1))
+    modulus = torch.where(modulus.abs() > rounding, modulus - rounding, modulus)
     root = torch.sqrt(torch.clamp(tilt * tilt - 4 * bend * middle, min=0.0))
     halves = torch.stack([-tilt - root, -tilt + root]) / torch.where(bend != 0, 2 * bend, 1.0)
     line = torch.where(tilt != 0, -middle / torch.where(tilt != 0, tilt, 1.0), 0.0)
@@ -88,7 +106,9 @@ def shape_of(functions: Functions) -> Shape:
     points = torch.stack([low, centre + quarter * zeros[0], centre + quarter * zeros[1]], 2)
     points = torch.cat([points.flatten(1, 2), high[:, -1:]], 1)
     infimum, minimiser = _lowest(functions, points)
-    return Shape(smoothness, modulus, infimum, minimiser)
+    around = torch.stack([minimiser, torch.zeros_like(minimiser)], 1)
+    error = ROUNDING * functions.sizes(around)[0].sum((0, 1))
+    return Shape(smoothness, modulus, infimum, error, minimiser)
 
 
 def _lowest(functions: Functions, points: Tensor) -> tuple[Tensor, Tensor]:
@@ -112,8 +132,11 @@ def _lowest(functions: Functions, points: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(unbounded, -torch.inf, values.sum(0)), minimiser
 
 
-def _cells(functions: Functions) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the cells' ends, [dim, cells, members], and F'' at three points within each."""
+def _cells(functions: Functions) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the cells' ends, [dim, cells, members], and at three points within each F'' and size.
+
+    The size bounds the numbers that are added up in F''.
+    """
     ends = functions.breakpoints.sort(1).values
     first, last = ends[:, :1], ends[:, -1:]
     beyond = last - first + 1.0
@@ -121,7 +144,9 @@ def _cells(functions: Functions) -> tuple[Tensor, Tensor, Tensor]:
     ends = torch.cat([first - beyond - left, ends, last + beyond + right], 1)
     low, high = ends[:, :-1], ends[:, 1:]
     inside = [low + share * (high - low) for share in (0.25, 0.5, 0.75)]
-    return low, high, torch.stack([functions.curvature(x) for x in inside])
+    curvature = torch.stack([functions.curvature(x) for x in inside])
+    size = torch.stack([functions.sizes(x)[1] for x in inside])
+    return low, high, curvature, size
 
 
 def by_coordinate(knots: Tensor) -> Tensor:
@@ -208,6 +233,7 @@ class CompositionFunctions:
         if self._inner is not None and self._outer is not None:
             self._inner_start = self._inner.integral(zero) - parts.offsets.unsqueeze(-2)
             self._outer_start = self._outer.integral(zero)
+            self._steep = self._outer.values.abs().amax(-2)
 
     @cached_property
     def breakpoints(self) -> Tensor:
@@ -241,13 +267,28 @@ class CompositionFunctions:
 
     def curvature(self, x: Tensor) -> Tensor:
         """Return F'' (at a breakpoint, that of one side)."""
-        value = self._plain.slope(x).mean(0)
+        plain, turned, pulled = self._curved(x)
+        return plain.mean(0) + (turned + pulled).mean(0)
+
+    def sizes(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what bounds the numbers that are added up in F(x), and in F''(x)."""
+        plain, turned, pulled = self._curved(x)
+        curved = (plain.abs() + turned.abs() + pulled.abs()).mean(0)
+        size = self._plain.size(x).mean(0)
         if self._inner is None or self._outer is None:
-            return value
+            return size, curved
+        reached = self._inner.size(x) + self._parts.offsets.abs().unsqueeze(-2)
+        # what an inner value is off by moves the outer one by its slope
+        return size + (self._outer.size(reached) + self._steep * reached).mean(0), curved
+
+    def _curved(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return h'', g''f'² and g'f'', client by client."""
+        plain = self._plain.slope(x)
+        if self._inner is None or self._outer is None:
+            return plain, torch.zeros_like(plain), torch.zeros_like(plain)
         y = self._inside(self._inner.integral(x) - self._inner_start)
         slope, bend = self._inside(self._inner.value(x)), self._inside(self._inner.slope(x))
-        curved = self._outer.slope(y) * slope * slope + self._outer.value(y) * bend
-        return value + curved.mean(0)
+        return plain, self._outer.slope(y) * slope * slope, self._outer.value(y) * bend
 
     def reach(self, first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
         """Return how far beyond the outermost breakpoints F' may still change its sign."""
@@ -278,4 +319,6 @@ def heterogeneity(functions: PiecewiseLinear) -> Tensor:
         (tail - tail.mean(0)).abs().amax((0, 1)) for tail in (functions.left, functions.right)
     ]
     bound = torch.sqrt((away * away).sum(1)).amax(0)
+    rounding = ROUNDING * functions.values.abs().amax((0, 1, 2))
+    bound = torch.where(bound > 0, bound + rounding, 0.0)  # equal functions differ by nothing
     return torch.where(parting[0] + parting[1] > 0, torch.inf, bound)

@@ -108,6 +108,16 @@ class LevelFunctions:
         r = self._affine[0].unsqueeze(-2)
         return direct + 2 * w * r + self._of_y.slope(self._solved(x)).mean(0) * r * r
 
+    def sizes(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what bounds the numbers that are added up in F(x), and in F''(x)."""
+        y, w = self._solved(x), self._coupling.unsqueeze(-2)
+        size = self._plain.size(x).mean(0) + self._of_y.size(y).mean(0) + (w * x * y).abs()
+        curved, below = self._plain.slope(x).abs().mean(0), self._of_y.slope(y)
+        if self._below is not None:
+            return size, curved + w * w / below.mean(0)
+        r = self._affine[0].unsqueeze(-2)
+        return size, curved + 2 * (w * r).abs() + below.abs().mean(0) * r * r
+
     def reach(self, first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
         """Return how far beyond the outermost breakpoints F' may still change its sign."""
         plain, w = self._parts.plain, self._coupling

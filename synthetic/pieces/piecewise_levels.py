@@ -33,7 +33,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.piecewise import Shape, shape_of
+from synthetic.certificates.piecewise import Shape, shape_of, solution_of
 from synthetic.certificates.piecewise_levels import LevelFunctions
 from synthetic.oracles.piecewise_levels import (
     BilevelOracles,
@@ -78,9 +78,7 @@ class PiecewiseLevels(ByClientAndCoordinate, BilevelProblem):
     @cached_property
     def solution(self) -> Solution:
         """Inf F, by bisection on each piece on which F' is monotone."""
-        low = float(self.shape.infimum[0])
-        minimiser = self.shape.minimiser[:, 0].numpy() if np.isfinite(low) else None
-        return Solution(low, low, minimiser, {"method": "piecewise polynomials", "gap": 0.0})
+        return solution_of(self.shape)
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
@@ -147,7 +145,7 @@ class LevelMembers(PiecewiseLevels):
         roles = constants_of_levels(self._parts)
         if of_objective:
             start = torch.zeros((self.dim, 1, self._parts.members), dtype=torch.float64)
-            gap = self.functions.value(start)[:, 0].sum(0) - self.shape.infimum
+            gap = self.functions.value(start)[:, 0].sum(0) - self.shape.infimum + self.shape.error
             roles |= constants_of_objective(self.shape) | {"initial_gap": gap.clamp(min=0.0)}
         return {role: x.numpy() for role, x in roles.items()}
 

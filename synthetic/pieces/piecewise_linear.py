@@ -17,6 +17,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+ROUNDING = 2.0**-46
+"""What a hundred roundings of doubles come to, in units of what was added up."""
+
 
 @dataclass(frozen=True)
 class PiecewiseLinear:
@@ -101,6 +104,19 @@ class PiecewiseLinear:
 
     @property
     def largest(self) -> Tensor:
-        """Sup |p|, [..., replicates]; infinite where a tail is not flat."""
+        """Sup |p|, [..., replicates]; infinite where a tail is not flat.
+
+        Rounded up: at a knot, p is computed as the sum of the rises up to it.
+        """
         flat = (self.left == 0) & (self.right == 0)
-        return torch.where(flat, self.values.abs().amax(-2), torch.inf)
+        rises = (self.slopes * self.widths).abs().sum(-2)
+        return torch.where(flat, self.values.abs().amax(-2) + ROUNDING * rises, torch.inf)
+
+    def size(self, x: Tensor) -> Tensor:
+        """Return what bounds each number that is added up in p's integral to x, [..., replicates].
+
+        The largest |p| on the way from the first knot, times its length.
+        """
+        away = x.abs() + self.knots.abs().amax(-2)
+        steepest = torch.maximum(self.left.abs(), self.right.abs())
+        return (self.values.abs().amax(-2) + steepest * away) * away

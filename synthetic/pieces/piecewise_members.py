@@ -55,7 +55,7 @@ class PiecewiseMembers(PiecewiseProblem):
         roles = constants_of_oracles(self._parts)
         if of_objective:
             start = torch.zeros((self.dim, self._parts.members), dtype=torch.float64)
-            gap = self.objective(start) - self.shape.infimum
+            gap = self.objective(start) - self.shape.infimum + self.shape.error
             roles |= constants_of_objective(self.shape) | {"initial_gap": gap.clamp(min=0.0)}
         return {role: x.numpy() for role, x in roles.items()}
 

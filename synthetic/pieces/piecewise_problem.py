@@ -22,7 +22,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.piecewise import CompositionFunctions, Shape, heterogeneity, shape_of
+from synthetic.certificates.piecewise import (
+    CompositionFunctions,
+    Shape,
+    heterogeneity,
+    shape_of,
+    solution_of,
+)
 from synthetic.oracles.piecewise import PiecewiseOracles, PiecewiseParts
 from synthetic.pieces.curves import ByClientAndCoordinate
 from toolkit.composition import CompositionProblem
@@ -51,10 +57,7 @@ class PiecewiseProblem(ByClientAndCoordinate, CompositionProblem):
     @cached_property
     def solution(self) -> Solution:
         """Inf F, by bisection on each piece on which F' is monotone."""
-        low = float(self.shape.infimum[0])
-        minimiser = self.shape.minimiser[:, 0].numpy() if np.isfinite(low) else None
-        how = {"method": "piecewise polynomials", "gap": 0.0}
-        return Solution(low, low, minimiser, how)
+        return solution_of(self.shape)
 
     @cached_property
     def constants(self) -> Mapping[str, float]:

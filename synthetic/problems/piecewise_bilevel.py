@@ -51,8 +51,9 @@ class PiecewiseBilevel(PiecewiseLevels):
     By default y* = x and F is a Huber function around 2, seen from 0:
 
     >>> member = PiecewiseBilevel()
-    >>> member.solution.low, member.initial_gap, member.constants["upper_gradient_bound"]
-    (-1.5, (1.5, 1.5), 1.0)
+    >>> numbers = (member.solution.low, *member.initial_gap, member.constants["upper_gradient_bound"])
+    >>> [round(number, 9) for number in numbers]
+    [-1.5, 1.5, 1.5, 1.0]
 
     Args:
         clients: m.

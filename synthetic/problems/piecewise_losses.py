@@ -37,8 +37,8 @@ class PiecewiseLosses(PiecewiseProblem):
 
     >>> around_one, around_three = ((0.0, -1.0), (1.0, 0.0)), ((0.0, -3.0), (1.0, -2.0))
     >>> member = PiecewiseLosses(gradients=((around_one,), (around_three,)), tails="linear")
-    >>> member.solution.minimiser.tolist(), member.initial_gap
-    ([2.0], (2.0, 2.0))
+    >>> member.solution.minimiser.tolist(), [round(gap, 9) for gap in member.initial_gap]
+    ([2.0], [2.0, 2.0])
 
     Args:
         clients: K.

@@ -48,8 +48,8 @@ class PiecewiseMinimax(PiecewiseLevels):
     By default k' = y + 2 and b = 1, so that y* = x − 2 and F' = x − 2:
 
     >>> member = PiecewiseMinimax()
-    >>> member.solution.minimiser.tolist(), member.initial_gap
-    ([2.0], (2.0, 2.0))
+    >>> member.solution.minimiser.tolist(), [round(gap, 9) for gap in member.initial_gap]
+    ([2.0], [2.0, 2.0])
 
     Args:
         clients: n.

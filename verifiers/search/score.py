@@ -19,6 +19,11 @@ from verifiers.search.generic import ratio
 
 ATOMS = 1024
 """Outcomes that are enumerated; beyond them 64 replicates are sampled."""
+CLEARLY = 1e3
+"""How many times what counts as equal two computed sides must be apart (1e-3 of their size).
+
+Far from the cases that a claim was written for, its own arithmetic may lose digits.
+"""
 OUTSIDE = -1.0
 """The score of a case on which the form says nothing."""
 
@@ -26,7 +31,7 @@ OUTSIDE = -1.0
 def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
     """Return the largest left / right on a case; ``OUTSIDE`` if it breaks an assumption.
 
-    Of an identity, 1 more than its relative error in units of what counts as equal, so that a
+    Of an identity, the distance of its sides in units of one that is clearly no rounding, so that a
     score above 1 is a violation, whatever the statement.
     """
     try:
@@ -51,7 +56,8 @@ def _compared(claim: ComparisonClaim[Any], form: Form, case: Case) -> float:
         if claim.kind == "bound":
             worst = max(worst, float(ratio(np.array([[c.low]]), np.array([[c.value]]))[0]))
         elif c.slack:
-            worst = max(worst, c.apart / c.slack)
+            enough = c.slack if c.count or claim.kind == "complexity" else CLEARLY * c.slack
+            worst = max(worst, c.apart / enough)
         elif c.apart:
             worst = np.inf
     return worst
