@@ -51,7 +51,8 @@ class PiecewiseBilevel(PiecewiseLevels):
     By default y* = x and F is a Huber function around 2, seen from 0:
 
     >>> member = PiecewiseBilevel()
-    >>> numbers = (member.solution.low, *member.initial_gap, member.constants["upper_gradient_bound"])
+    >>> numbers = [member.solution.low, *member.initial_gap]
+    >>> numbers.append(member.constants["upper_gradient_bound"])
     >>> [round(number, 9) for number in numbers]
     [-1.5, 1.5, 1.5, 1.0]
 

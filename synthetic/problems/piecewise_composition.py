@@ -44,7 +44,8 @@ class PiecewiseComposition(PiecewiseProblem):
     By default F is a Huber function around 2, seen from 0, where F' = −1:
 
     >>> member = PiecewiseComposition()
-    >>> numbers = (member.solution.low, *member.initial_gap, member.constants["objective_smoothness"])
+    >>> numbers = [member.solution.low, *member.initial_gap]
+    >>> numbers.append(member.constants["objective_smoothness"])
     >>> [round(number, 9) for number in numbers]
     [-1.5, 1.5, 1.5, 1.0]
 

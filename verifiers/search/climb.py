@@ -36,6 +36,7 @@ def climb(
     size: int,
     *,
     population: int,
+    first: int,
     generations: int,
     seed: int,
     start: np.ndarray | None = None,
@@ -45,6 +46,8 @@ def climb(
     Stops at the first ratio of ``ENOUGH``: a violation is made small afterwards, not large.
 
     Args:
+        population: candidates of a generation.
+        first: random candidates that are looked at before.
         start: where to start, narrowly (None: anywhere around 0, after a look at random points).
     """
     import cma
@@ -63,8 +66,8 @@ def climb(
 
     begin = np.zeros(max(size, 1)) if start is None else start
     if start is None:
-        wide = random.standard_normal((max(size, 1), population)) * random.choice([0.5, 1.0, 2.0])
-        looked_at(np.concatenate([begin[:, None], wide], 1)[:, :population])
+        wide = random.standard_normal((max(size, 1), first)) * random.choice([0.5, 1.0, 2.0])
+        looked_at(np.concatenate([begin[:, None], wide], 1)[:, :first])
         begin = at
     if size == 0 or best >= ENOUGH:
         return Climbed(best, at[:size], evaluations)

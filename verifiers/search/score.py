@@ -49,15 +49,15 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
 
 
 def _compared(claim: ComparisonClaim[Any], form: Form, case: Case) -> float:
-    worst = 0.0
-    for c in claim.compared(case, form.right):
-        if c.unmeasured:
-            continue
+    worst, compared = 0.0, [c for c in claim.compared(case, form.right) if not c.unmeasured]
+    # what is tiny beside another comparison may be what its rounding left
+    dust = 1e-9 * max((c.size for c in compared if np.isfinite(c.size)), default=0.0)
+    for c in compared:
         if claim.kind == "bound":
             worst = max(worst, float(ratio(np.array([[c.low]]), np.array([[c.value]]))[0]))
         elif c.slack:
             enough = c.slack if c.count or claim.kind == "complexity" else CLEARLY * c.slack
-            worst = max(worst, c.apart / enough)
+            worst = max(worst, c.apart / max(enough, dust))
         elif c.apart:
             worst = np.inf
     return worst

@@ -27,17 +27,20 @@ from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Fi
 from verifiers.search.generic import ENOUGH
 from verifiers.search.letters import letters_of, violation
 from verifiers.search.shipped import movable
-from verifiers.search.structure import MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
+from verifiers.search.structure import KINDS, MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
 from verifiers.search.units import Climb, Confirmation, loaded
 
 TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""
-REPEAT = 0.5
-"""How often a later climb takes the best structure with something changed."""
+REPEAT, LEADERS = 0.5, 4
+"""How often a later climb takes one of the best structures with something changed, and of how many.
+
+It may then take long; a structure that is new is tried for a few generations only.
+"""
+FAILURES = 6
+"""Structures that cannot be run after which a space without any that can is left alone."""
 DRAWS = 100
 """Structures that are drawn until one may meet the assumptions, by its counts alone."""
-FIRST = 8
-"""Structures of a space that are drawn before one is taken up again."""
 NOT_SEARCHED = "not searched"
 GROWTH = 1.25
 """By how much the longest run grows with each pair of climbs."""
@@ -107,11 +110,11 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
     name = f"{effort.seed}\0{claim.name}\0{form.key}".encode()
     random = np.random.default_rng(int.from_bytes(hashlib.blake2b(name).digest()[:8], "little"))
     best: tuple[float, str] = (-np.inf, "")
-    leaders: dict[int, tuple[float, Structure]] = {}
+    leaders: list[list[tuple[float, Structure]]] = [[] for _ in spaces]
     seconds, climbs, evaluations, longest = 0.0, 0, 0, float(STEPS_AT_FIRST)
     candidate: dict[str, Any] | None = None
     useless: dict[int, str] = {}
-    drawn = [0] * len(spaces)
+    drawn, failures = [0] * len(spaces), [0] * len(spaces)
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [k for k in range(len(spaces)) if k not in useless]
         if not open_spaces:
@@ -120,20 +123,21 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
         wanted = []
         for k in chosen:
             draw, most = spaces[k].choices, min(int(longest), MOST_STEPS)
-            again = k in leaders and random.random() < REPEAT
+            again = drawn[k] >= KINDS and bool(leaders[k]) and random.random() < REPEAT
             for _ in range(DRAWS):
-                if again and drawn[k] >= FIRST:
-                    structure = draw.changed(leaders[k][1], random, most)
+                if again:
+                    _, leader = leaders[k][int(random.integers(len(leaders[k])))]
+                    structure = draw.changed(leader, random, most)
                 else:
                     # generic spaces begin with different kinds of structures
                     moved = 3 * k if draw.family in FAMILIES else 0
-                    nth = (drawn[k] + moved) % FIRST if drawn[k] < FIRST else drawn[k]
+                    nth = (drawn[k] + moved) % KINDS if drawn[k] < KINDS else drawn[k]
                     structure, drawn[k] = draw.draw(random, most, nth), drawn[k] + 1
                 if may_hold(claim, form, structure):
                     break
             wanted.append(Climb(
                 source, number, structure, int(random.choice(spaces[k].templates)),
-                int(random.integers(2**31)), effort.warm,
+                int(random.integers(2**31)), effort.warm, again,
             ))  # fmt: skip
         results = yield wanted
         climbs, longest = climbs + TOGETHER, longest * GROWTH
@@ -141,12 +145,14 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
             result = json.loads(blob)
             seconds += took
             if result["ratio"] is None:
-                if k not in leaders:
+                failures[k] += 1
+                if not leaders[k] and failures[k] >= FAILURES:
                     useless[k] = result["why"]
                 continue
             evaluations += result["evaluations"]
-            if result["ratio"] > leaders.get(k, (-np.inf,))[0]:
-                leaders[k] = result["ratio"], unit.structure
+            leaders[k].append((result["ratio"], unit.structure))
+            leaders[k].sort(key=lambda leader: leader[0], reverse=True)
+            del leaders[k][LEADERS:]
             if best[0] < result["ratio"] < ENOUGH:
                 best = result["ratio"], result["label"]
             if result["ratio"] >= ENOUGH:
@@ -159,7 +165,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                 if told["status"] in (CONFIRMED, VERIFIED):
                     return replace(nothing, **told)
                 candidate = told
-                leaders.pop(k, None)  # what no judge confirms leads nowhere
+                leaders[k] = leaders[k][1:]  # what no judge confirms leads nowhere
     if candidate is not None and candidate["status"] == CANDIDATE and best[0] < 0:
         return replace(nothing, **candidate)
     ratio, label = best

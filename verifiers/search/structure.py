@@ -26,6 +26,8 @@ COUNTS = {
     "rounds": ((1, 4), (2, 2), (3, 1), (5, 2), (10, 2), (30, 2), (100, 1), (300, 1), (1000, 1)),
 }  # fmt: skip
 """What a count may be, with its weight."""
+KINDS = 16
+"""Structures of which each has its own combination of what statements assume most."""
 RARE = (0.5, 0.5, 0.25, 0.0625, 0.01, 0.001)
 WHOLE = (0, 1, 2, 3, 5, 10)
 """What a whole number of an algorithm may be."""
@@ -110,24 +112,23 @@ class Choices:
         """Return a structure with at most ``longest`` steps.
 
         Args:
-            number: how many were drawn before. Of the first eight, each has its own choice of
-                noise or none, one local step or several, and all clients or some: statements often
-                assume one of these.
+            number: how many were drawn before. Each of the first sixteen has its own choice of
+                noise or none, one local step or several, all clients or some, and one round or
+                several: statements often assume one of these, and forget another.
         """
         structure = Structure(self.family)
         for name in (*DRAWN, *self.flags):
             structure = self._redrawn(structure, name, random)
-        if number < 8:
-            several, some, noisy = not number & 1, number & 2, number & 4
+        if number < KINDS:
+            some, noisy = number & 2, number & 4
+            several, again = not number & 1, not number & 8
             part = max(1, structure.clients - 1) if some else structure.clients
-            options = tuple(
-                (name, (max(2, x) if several else 1) if name.endswith("_steps") else x)
-                for name, x in structure.options
-            )
             structure = replace(
-                structure, taking_part=part, options=options,
+                structure, taking_part=part,
                 local_steps=max(2, structure.local_steps) if several else 1,
+                rounds=max(2, structure.rounds) if again else 1,
                 noises=(structure.noises or self.noises[:1]) if noisy else (),
+                rare=float(random.choice(RARE)) if noisy else 0.5,
             )  # fmt: skip
         return self._fitted(structure, longest)
 

@@ -29,8 +29,10 @@ from verifiers.search.shrink import shrunk
 from verifiers.search.structure import Structure
 from verifiers.verify import Settings, judge
 
-GENERATIONS = 60
-SHIPPED_GENERATIONS = 12
+GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
+"""Of a short climb and of a long one: beside each other, and one case at a time."""
+POPULATION = 64
+"""Candidates of a generation, after a look at many more at random."""
 ATTEMPTS, FEW_ATTEMPTS = 500, 120
 """Changes that are tried to make a case simpler: of a bound, and of what takes longer."""
 MARGIN = 0.01
@@ -48,6 +50,7 @@ class Climb:
         template: the number of the claim's case whose families (``warm``: and values) it takes.
         seed: of the climb and of sampled noise.
         warm: start from the case's values, not from its families' defaults.
+        long: whether it goes on for many generations: in structures that look promising.
     """
 
     claim: Source
@@ -56,6 +59,7 @@ class Climb:
     template: int
     seed: int
     warm: bool = False
+    long: bool = False
     effort: float = 0.0
 
     @property
@@ -69,7 +73,7 @@ class Climb:
         """Everything but the code that the result depends on."""
         of = json.dumps(self.structure.as_data(), sort_keys=True)
         parts = (type(self).__name__, self.claim.name, self.form, of, self.template, self.seed,
-                 self.warm)  # fmt: skip
+                 self.warm, self.long)  # fmt: skip
         return "\0".join(map(str, parts))
 
     def work(self) -> bytes:
@@ -81,8 +85,10 @@ class Climb:
                 return json.dumps({"ratio": None, "why": str(error)}).encode()
             generic = isinstance(space, Generic)
             climbed = climb(
-                space.ratios, space.size, population=space.candidates,
-                generations=GENERATIONS if generic else SHIPPED_GENERATIONS, seed=self.seed,
+                space.ratios, space.size, population=min(POPULATION, space.candidates),
+                first=space.candidates,
+                generations=(GENERATIONS if generic else SHIPPED_GENERATIONS)[self.long],
+                seed=self.seed,
             )  # fmt: skip
         return json.dumps({
             "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,

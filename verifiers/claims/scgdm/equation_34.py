@@ -130,8 +130,9 @@ def deviations_from_the_mean(
             power = (1 - a) ** (t - right.shift - earlier)
             stated += right.weight(earlier, a) * power * apart[earlier]
         left = fields[t - 1] - fields[t - 1].mean(0)
+        scale = float(np.abs(fields[t - 1]).max())  # deviations are what is left of these
         for (k, j), value in np.ndenumerate(left):
             what = f"entry {j + 1} of client {k + 1} at t = {t}"
             low = float(value)
-            made.append(Comparison(what, low, low, float(stated[k, j]), len(made)))
+            made.append(Comparison(what, low, low, float(stated[k, j]), len(made), scale=scale))
     return made
