@@ -94,6 +94,16 @@ def test_and_with_the_square_it_is_supported_and_attained(tmp_path):
     assert "attained" in made.stdout
 
 
+def test_a_bound_that_its_own_cases_support_is_refuted_by_the_search(tmp_path):
+    (tmp_path / "descent.py").write_text(PYTHON[2], encoding="utf-8")
+    supported = driftproof("verify", "descent.py", cwd=tmp_path)
+    assert supported.returncode == 0
+    assert "SUPPORTED" in supported.stdout
+    searched = driftproof("falsify", "descent.py", "--climbs", "40", cwd=tmp_path)
+    assert searched.returncode == 1
+    assert "mine/descent, printed: with every assumption met, left ≥ " in searched.stdout
+
+
 @pytest.mark.parametrize(("squared", "status"), [(True, 0), (False, 1)])
 def test_the_test_of_ones_own_passes_and_fails(tmp_path, squared, status):
     write(tmp_path, PYTHON[0].replace("c.tau *", "c.tau**2 *") if squared else PYTHON[0])
