@@ -191,6 +191,12 @@ def test_a_rate_says_that_it_is_not_searched():
     assert all("not searched" in f.reason or "algebra" in f.reason for f in findings)
 
 
+def test_a_statement_of_existence_is_not_searched():
+    (source,) = [leaves("claim")["fednest/fedavg-fixed-point"]]
+    findings = falsify([source], Effort(climbs=2))
+    assert {f.status for f in findings} == {"not searched"}
+
+
 def test_an_identity_is_searched_on_its_own_family():
     sources = [leaves("claim")["scgdm/equation-34"]]
     findings = falsify(sources, Effort(climbs=8, controls=False))

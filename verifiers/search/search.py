@@ -185,7 +185,7 @@ class Space:
 
 def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
     """Return the spaces of a claim: piecewise families if its oracles are theirs, then its own."""
-    if not isinstance(claim, BoundClaim | ComparisonClaim):
+    if not isinstance(claim, BoundClaim | ComparisonClaim) or claim.kind == "existence":
         return []
     cases = claim.cases_for("full")
     runs = isinstance(claim, BoundClaim)
@@ -254,4 +254,6 @@ def _why_not(claim: Claim[Any], right: Any) -> str:
         return "decided by algebra"
     if isinstance(right, Undecided):
         return "a reading that nothing decides"
+    if claim.kind == "existence":
+        return "it says that something exists: an instance where it fails refutes nothing"
     return f"a {claim.way} is not searched: driftproof verify judges it"
