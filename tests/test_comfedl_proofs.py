@@ -110,7 +110,7 @@ def test_the_floor_of_sampled_clients_is_comfedls(branch, tau, eta):
         "inner_gradient_bound": 1, "outer_gradient_bound": 2, "inner_smoothness": 0,
         "outer_smoothness": 1, "objective_smoothness": 1,
     }.items():  # fmt: skip
-        assert problem.constants[name] == stated
+        assert problem.constants[name] == pytest.approx(stated, rel=1e-12)
 
 
 def test_the_floor_of_sampled_clients_is_below_every_step_size():

@@ -65,22 +65,20 @@ def test_the_tests_of_a_line_come_the_quickest_first(checkout):
     assert mutation.tests_of(at[7], data, seconds) == []
 
 
-def test_a_change_is_noticed_by_a_failure_and_by_a_test_that_hangs(checkout, tmp_path, monkeypatch):
+def test_a_change_is_noticed_by_a_failure_and_by_a_test_that_hangs(checkout, tmp_path):
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / "module.py").write_text(TEXT)
-    monkeypatch.setattr(mutation, "WAIT", 20.0)
     (copy / "test_it.py").write_text(
         "import time, module\n"
         "def test_it():\n    assert module.f(None, 1) == 0\n"
         "def test_blind():\n    pass\n"
     )
     (change,) = [c for c in mutation.changes("module.py") if str(c).endswith("return 1")]
-    assert mutation.noticed(change, ["test_it.py::test_it"], copy)
-    assert not mutation.noticed(change, ["test_it.py::test_blind"], copy)
+    assert mutation.noticed(change, ["test_it.py::test_it"], copy, wait=60.0)
+    assert not mutation.noticed(change, ["test_it.py::test_blind"], copy, wait=60.0)
     assert (copy / "module.py").read_text() == TEXT  # put back
-    monkeypatch.setattr(mutation, "WAIT", 0.01)
-    assert mutation.noticed(change, ["test_it.py::test_blind"], copy)
+    assert mutation.noticed(change, ["test_it.py::test_blind"], copy, wait=0.01)
 
 
 def test_the_judges_are_there_and_have_changes():
