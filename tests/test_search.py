@@ -191,6 +191,20 @@ def test_a_rate_says_that_it_is_not_searched():
     assert all("not searched" in f.reason or "algebra" in f.reason for f in findings)
 
 
+def test_a_measure_that_needs_one_member_is_searched_on_its_own_family():
+    @bound(
+        name="tests/away", source="tests", statement="x", right=path_length,
+        cases=grid(BoundedComposition(), ComFedL(), rounds=2),
+    )  # fmt: skip
+    def away(view):
+        best = torch.from_numpy(view.problem.solution.minimiser)[:, None]
+        return each("round", sq(view.mean("w") - best))
+
+    (finding,) = falsify([away], Effort(climbs=8))
+    assert finding.found
+    assert finding.case["problem"]["name"] == "bounded-composition"
+
+
 def test_a_statement_of_existence_is_not_searched():
     (source,) = [leaves("claim")["fednest/fedavg-fixed-point"]]
     findings = falsify([source], Effort(climbs=2))

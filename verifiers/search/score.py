@@ -41,9 +41,9 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
             return _compared(claim, form, case)
         if isinstance(claim, BoundClaim):
             return _bound(claim, form, case, seed)
-    except (DriftproofError, Drew, ArithmeticError, ValueError):
-        # no such constant, no number on the right side, a side that is none, or noise where the
-        # statement speaks of a run without
+    except (DriftproofError, Drew, ArithmeticError, ValueError, RuntimeError, IndexError):
+        # no such constant, no number on the right side, a side that is none, noise where the
+        # statement speaks of a run without, or a shape that the claim's function was not made for
         return OUTSIDE
     return OUTSIDE
 

@@ -84,12 +84,19 @@ class Climb:
             except (DriftproofError, LackingError, TooManyAtoms) as error:
                 return json.dumps({"ratio": None, "why": str(error)}).encode()
             generic = isinstance(space, Generic)
-            climbed = climb(
-                space.ratios, space.size, population=min(POPULATION, space.candidates),
-                first=space.candidates,
-                generations=(GENERATIONS if generic else SHIPPED_GENERATIONS)[self.long],
-                seed=self.seed,
-            )  # fmt: skip
+            try:
+                climbed = climb(
+                    space.ratios, space.size, population=min(POPULATION, space.candidates),
+                    first=space.candidates, seed=self.seed,
+                    generations=(GENERATIONS if generic else SHIPPED_GENERATIONS)[self.long],
+                )  # fmt: skip
+            except Exception as error:
+                if not generic:
+                    raise
+                # a measure that asks for more than many members beside each other have
+                return json.dumps(
+                    {"ratio": None, "why": f"on {self.structure.family}: {error}"}
+                ).encode()
         return json.dumps({
             "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,
             "label": self._label(space, climbed.at) if climbed.ratio > 0 else "",
