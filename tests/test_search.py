@@ -22,6 +22,7 @@ from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.feddro import FedDRO
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 from verifiers.search.climb import climb
 from verifiers.search.finding import NOTHING, VERIFIED, power
@@ -205,6 +206,28 @@ def test_a_measure_that_needs_one_member_is_searched_on_its_own_family():
     assert finding.case["problem"]["name"] == "bounded-composition"
 
 
+def test_a_letter_or_a_quantity_that_there_is_not_is_an_error():
+    with pytest.raises(DriftproofError, match="G_q"):
+        falsify([drift_claim(lambda c: c.G_q)], Effort(climbs=2))
+
+    @bound(
+        name="tests/wrong", source="tests", statement="x", right=path_length,
+        cases=grid(BoundedComposition(), ComFedL(), rounds=2),
+    )  # fmt: skip
+    def wrong(view):
+        return each("round", sq(view.mean("q")))
+
+    with pytest.raises(DriftproofError, match="unknown quantity 'q'"):
+        falsify([wrong], Effort(climbs=2))
+
+
+def test_a_search_that_meets_no_instance_says_so():
+    never = Assumption("never", "x", relation=lambda c: c.eta * c.L < 0)
+    (finding,) = falsify([drift_claim(diffusive, assumes=[never])], Effort(climbs=2))
+    assert finding.status == "not searched"
+    assert "met every assumption" in finding.reason
+
+
 def test_a_statement_of_existence_is_not_searched():
     (source,) = [leaves("claim")["fednest/fedavg-fixed-point"]]
     findings = falsify([source], Effort(climbs=2))
@@ -214,8 +237,8 @@ def test_a_statement_of_existence_is_not_searched():
 def test_an_identity_is_searched_on_its_own_family():
     sources = [leaves("claim")["scgdm/equation-34"]]
     findings = falsify(sources, Effort(climbs=8, controls=False))
-    assert any(f.found and f.form.startswith("printed") for f in findings)
-    assert not any(f.found and f.form == "corrected" for f in findings)
+    assert any(f.status == "candidate" and f.form.startswith("printed") for f in findings)
+    assert not any(f.found for f in findings), "of an identity, a person has to look"
 
 
 def test_shrinking_keeps_what_breaks():

@@ -98,7 +98,10 @@ def _summary(findings: list[Finding], path: Path) -> None:
         if not f.is_control and f.status == "nothing found":
             found, controls = power(findings, f.claim)
             note = f"power {found} of {controls}" if controls else "no control: power unknown"
-        ratio = number(f.ratio) if f.ratio is not None else "∞" if f.found else ""
+        met = f.ratio is not None and not f.found and abs(f.ratio - 1) < 1e-6
+        ratio = (
+            "1, met" if met else number(f.ratio) if f.ratio is not None else "∞" if f.found else ""
+        )
         lines.append((f.claim, f.form, f.status, ratio, sides, looked, note))
     shared.table(
         ["claim", "form", "search", "left / right", "sides", "candidates", ""], lines,
@@ -110,8 +113,9 @@ def _summary(findings: list[Finding], path: Path) -> None:
             shared.tell(f"    case: {f.label}")
         elif f.status in ("not searched", "candidate") and not f.is_control:
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
-    shared.tell(
-        '"Nothing found" is no proof. Power: how many false siblings of the claim the same search '
-        "refuted."
-    )
+    if any(f.status == "nothing found" and not f.is_control for f in findings):
+        shared.tell(
+            '"Nothing found" is no proof. Power: how many false siblings of the claim the same '
+            "search refuted; false_siblings=[…] in the claim gives some."
+        )
     shared.tell(f"{path}: every finding, with its case")

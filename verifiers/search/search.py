@@ -162,13 +162,16 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                 told = json.loads(blob)
                 seconds += took
                 told |= {"evaluations": evaluations, "climbs": climbs, "seconds": seconds}
-                if told["status"] in (CONFIRMED, VERIFIED):
+                if told["status"] in (CONFIRMED, VERIFIED) or isinstance(claim, ComparisonClaim):
                     return replace(nothing, **told)
                 candidate = told
                 leaders[k] = leaders[k][1:]  # what no judge confirms leads nowhere
     if candidate is not None and candidate["status"] == CANDIDATE and best[0] < 0:
         return replace(nothing, **candidate)
     ratio, label = best
+    if ratio < 0:
+        reason = f"none of {evaluations:,} candidates met every assumption"
+        return replace(nothing, reason=reason, climbs=climbs, seconds=seconds)
     return replace(
         nothing, status=NOTHING, ratio=max(ratio, 0.0), label=label, evaluations=evaluations,
         climbs=climbs, seconds=seconds,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from toolkit.cases import Case
+from toolkit.constants import Letters
 from toolkit.discover import Leaf
 from toolkit.draws import TooManyAtoms
 from toolkit.errors import DriftproofError
@@ -23,7 +24,7 @@ from verifiers.search.families import FAMILIES
 from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
 from verifiers.search.generic import ENOUGH, Generic
 from verifiers.search.letters import LackingError
-from verifiers.search.score import score
+from verifiers.search.score import measured, score
 from verifiers.search.shipped import Shipped
 from verifiers.search.shrink import shrunk
 from verifiers.search.structure import Structure
@@ -31,6 +32,7 @@ from verifiers.verify import Settings, judge
 
 GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
 """Of a short climb and of a long one: beside each other, and one case at a time."""
+BEYOND = "the sides differ on this case, which is none of the claim's: is it one that is meant?"
 POPULATION = 64
 """Candidates of a generation, after a look at many more at random."""
 ATTEMPTS, FEW_ATTEMPTS = 500, 120
@@ -79,6 +81,7 @@ class Climb:
     def work(self) -> bytes:
         """Climb, and return the ratio, the place and the number of evaluations as JSON."""
         with blaming(self.claim):
+            check(loaded(self.claim), self.form)
             try:
                 space = self.space()
             except (DriftproofError, LackingError, TooManyAtoms) as error:
@@ -169,6 +172,10 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     ):
         simple, row, shown = case, first, balls
     apart = shown is not None and shown.verdict is Verdict.REFUTED
+    if not isinstance(claim, BoundClaim):
+        # its function was written for its own cases: elsewhere it may lose digits, or presume more
+        told = _told(CANDIDATE, simple, row)
+        return told | {"reason": f"{BEYOND}; {told['reason']}"}
     verified = row.evidence is Evidence.ENCLOSED or apart
     return _told(VERIFIED if verified else CONFIRMED, simple, row)
 
@@ -193,6 +200,24 @@ def _told(status: str, case: Case, row: Row) -> dict[str, Any]:
         "rhs": row.rhs, "ratio": ratio, "reason": row.reason or f"the judge says {row.verdict}",
         "evidence": None if row.evidence is None else str(row.evidence),
     }  # fmt: skip
+
+
+def check(claim: Claim[Any], number: int) -> None:
+    """Raise what is wrong with a form on the claim's first case, once a process.
+
+    A letter or a quantity that there is not would else put every candidate outside.
+
+    Raises:
+        DriftproofError: the right side, or the measure, cannot be evaluated.
+    """
+    form, case = claim.forms[number], claim.cases_for("full")[0]
+    if isinstance(claim, BoundClaim) and (claim.left, form.right) not in _CHECKED:
+        form.right(Letters(claim.notation(case)))
+        measured(claim, form, case, seed=0)
+        _CHECKED.add((claim.left, form.right))
+
+
+_CHECKED: set[tuple[Any, Any]] = set()
 
 
 def loaded(source: Source) -> Claim[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Set
 from typing import Any
 
@@ -28,10 +29,12 @@ class Compositions:
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
         inside = bool(getattr(problem, "inside", False))
+        # a part h is for the algorithms whose problem has one: those that ask for its gradient
+        has_plain = inside and "plain_grad" in inspect.getsource(type(algorithm))
         # only problems whose inner values are averaged have a part h; the others' algorithms
         # know of none
-        noises = NOISES if inside else NOISES[:3]
-        fixed = (("averaged_inside", inside), *(() if inside else (("plain", False),)))
+        noises = NOISES if has_plain else NOISES[:3]
+        fixed = (("averaged_inside", inside), *(() if has_plain else (("plain", False),)))
         alike = ("inner", "outer", "plain", "offsets")
         return Choices(self.leaf_name, algorithm, noises, alike=alike, fixed=fixed)
 
