@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 import cma  # noqa: F401 - as sympy
@@ -399,7 +400,9 @@ def test_the_lines_that_repeat_a_failure_repeat_it(pytester, monkeypatch):
     result = pytester.runpytest_inprocess(*PLUGIN, "--driftproof", "mine.py::mine/false")
     result.assert_outcomes(failed=1)
     lines = result.outlines[result.outlines.index("to repeat it:") + 1 :]
-    script = [line.strip() for line in lines if line.startswith("    ")]
+    # Only the lines that follow at once: pytest's own summary below quotes the whole report
+    # again where the environment says CI.
+    script = [line.strip() for line in takewhile(lambda line: line.startswith("    "), lines)]
     pytester.makepyfile(again="\n".join(script))
     again = subprocess.run([sys.executable, "again.py"], cwd=pytester.path, capture_output=True,
                            text=True, timeout=300)  # fmt: skip
