@@ -26,7 +26,7 @@ from verifiers.claim_types.derived import inherit
 from verifiers.claim_types.rate import RateClaim
 from verifiers.counterexamples import scripts
 from verifiers.judges.bounds import LEVEL
-from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for
+from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for, loaded
 from verifiers.running.scheduler import Units, run_jobs
 
 PROFILES = ("smoke", "quick", "full")
@@ -112,7 +112,7 @@ def judge(
     jobs: list[Job] = []
     owner: list[str] = []
     for source in sources:
-        claim: Claim[Any] = source.load() if isinstance(source, Leaf) else source
+        claim = loaded(source)
         of_claim = jobs_for(
             source, claim, profile=settings.profile, seed=settings.seed,
             device=settings.device, siblings=settings.siblings,

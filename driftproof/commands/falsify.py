@@ -88,14 +88,14 @@ def command(
 
 def _summary(findings: list[Finding], path: Path) -> None:
     from toolkit.report.page import number
-    from verifiers.search.finding import power
+    from verifiers.search.finding import CANDIDATE, NOT_SEARCHED, NOTHING, power
 
     lines = []
     for f in findings:
         sides = f"{number(f.lhs['mean'])} > {number(f.rhs)}" if f.lhs and f.found else ""
         looked = f"{f.evaluations:,}" if f.evaluations else ""
         note = ""
-        if not f.is_control and f.status == "nothing found":
+        if not f.is_control and f.status == NOTHING:
             found, controls = power(findings, f.claim)
             note = f"power {found} of {controls}" if controls else "no control: power unknown"
         met = f.ratio is not None and not f.found and abs(f.ratio - 1) < 1e-6
@@ -111,9 +111,9 @@ def _summary(findings: list[Finding], path: Path) -> None:
         if f.found and not f.is_control:
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
             shared.tell(f"    case: {f.label}")
-        elif f.status in ("not searched", "candidate") and not f.is_control:
+        elif f.status in (NOT_SEARCHED, CANDIDATE) and not f.is_control:
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
-    if any(f.status == "nothing found" and not f.is_control for f in findings):
+    if any(f.status == NOTHING and not f.is_control for f in findings):
         shared.tell(
             '"Nothing found" is no proof. Power: how many false siblings of the claim the same '
             "search refuted; false_siblings=[…] in the claim gives some."

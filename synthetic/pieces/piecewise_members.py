@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 import torch
 
-from synthetic.certificates.piecewise import CompositionFunctions, Shape, shape_of
 from synthetic.oracles.piecewise import PiecewiseParts
 from synthetic.pieces.piecewise_problem import (
     PiecewiseProblem,
@@ -40,11 +37,6 @@ class PiecewiseMembers(PiecewiseProblem):
     def parts(self) -> PiecewiseParts:
         """The numbers of every member."""
         return self._parts
-
-    @cached_property
-    def shape(self) -> Shape:
-        """What is known of every member's F."""
-        return shape_of(CompositionFunctions(self._parts))
 
     def roles(self, of_objective: bool) -> dict[str, np.ndarray]:
         """Return every constant of every member, role → [members].

@@ -66,7 +66,7 @@ class Item:
     @property
     def path(self) -> Path | None:
         """The user's file that the claim is in, if it is one."""
-        return self.claim.path if _is_users(self.claim) else None
+        return users_file(self.claim)
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ class Item:
 
     def work(self) -> bytes:
         """Do the unit."""
-        claim: Claim[Any] = self.claim.load() if isinstance(self.claim, Leaf) else self.claim
+        claim = loaded(self.claim)
         with blaming(self.claim):
             return self._result(claim)
 
@@ -137,6 +137,17 @@ def blaming(source: Source) -> Iterator[None]:
 def _guarded(job: Job, source: Source) -> Job:
     with blaming(source):
         return (yield from job)
+
+
+def loaded(source: Source) -> Claim[Any]:
+    """Return a claim, wherever it comes from."""
+    claim: Claim[Any] = source.load() if isinstance(source, Leaf) else source
+    return claim
+
+
+def users_file(source: Source) -> Path | None:
+    """Return the user's own file that a claim is in, if it is in one."""
+    return source.path if _is_users(source) else None
 
 
 def _is_users(source: Source) -> TypeGuard[Leaf]:

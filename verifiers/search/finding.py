@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-NOTHING, CANDIDATE, CONFIRMED, VERIFIED = "nothing found", "candidate", "confirmed", "verified"
+NOT_SEARCHED, NOTHING = "not searched", "nothing found"
+CANDIDATE, CONFIRMED, VERIFIED = "candidate", "confirmed", "verified"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,6 @@ class Finding:
         evaluations: candidates that were looked at.
         climbs: how many climbs.
         seconds: of work, on one core each.
-        row: the judge's row of the case.
     """
 
     claim: str

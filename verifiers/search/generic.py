@@ -7,7 +7,7 @@ enumerated or sampled, a candidate's outcomes are neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -33,7 +33,7 @@ from verifiers.search.families import FAMILIES, Members, Parts
 from verifiers.search.families.decoding import Rows
 from verifiers.search.letters import letters_of, right_sides, roles_in, violation
 from verifiers.search.numbers import parameter
-from verifiers.search.structure import Structure, real, with_values
+from verifiers.search.structure import Structure, altered, real, with_values
 
 ATOMS = 256
 """Outcomes of a candidate's noise up to which they are enumerated; beyond, 64 are sampled."""
@@ -121,7 +121,7 @@ class Generic:
             right = np.broadcast_to(np.asarray(constant, float), count)[chosen]
             terms = {k: np.broadcast_to(np.asarray(v, float), count)[chosen]
                      for k, v in factors.items()}  # fmt: skip
-            ratios[chosen] = _ratio(taken, self._names, right, terms)
+            ratios[chosen] = largest_ratio(taken, self._names, right, terms)
             self._refuse_others(z, ratios)
         return ratios
 
@@ -346,11 +346,7 @@ class _Sampled(BatchedContext):
 def _may_move(algorithm: Algorithm, name: str) -> bool:
     """Whether an algorithm takes another number for this parameter: some belong to an option."""
     number = getattr(algorithm, name)
-    try:
-        replace(cast(Any, algorithm), **{name: 0.5 * number if number else 0.5})
-    except DriftproofError:
-        return False
-    return True
+    return altered(algorithm, {name: 0.5 * number if number else 0.5}) is not None
 
 
 def _in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]:
@@ -367,10 +363,17 @@ def _in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]
     return whole
 
 
-def _ratio(
-    taken: np.ndarray, names: tuple[str, ...], right: np.ndarray, factors: dict[str, np.ndarray]
+def largest_ratio(
+    taken: np.ndarray, names: Sequence[str], right: Any, factors: Mapping[str, Any]
 ) -> np.ndarray:
-    """Return the largest left / right over the comparisons, [candidates]."""
+    """Return the largest left / right over the comparisons, [candidates].
+
+    Args:
+        taken: means of the measure and its parts, [1 + parts, comparisons, candidates].
+        names: of the parts.
+        right, factors: the right side's constant part, and what multiplies each part: numbers,
+            one for each candidate or one for all.
+    """
     lefts = taken[0]
     rights = np.broadcast_to(right, lefts.shape)
     for place, name in enumerate(names):

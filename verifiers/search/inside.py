@@ -46,7 +46,7 @@ def is_inside(claim: Claim[Any], form: Form, case: Case, *, in_ball: bool = True
         bounds.right_side(claim, case, form.right)  # it may divide by a constant that is 0
         radius = case.problem.radius
         if radius is not None and in_ball:
-            return bool(measured(claim, form, case, 0)[0].reach <= radius)
+            return bool(measured(claim, form, case, 0).reach <= radius)
         context = sampled_context(case.problem, ("inside",), replicates=1)
         run(case.problem, case.algorithm, context, rounds=1, left=form.left or claim.left)
     except DriftproofError:

@@ -15,7 +15,7 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.judges import bounds
-from verifiers.search.generic import ratio
+from verifiers.search.generic import largest_ratio, ratio
 
 ATOMS = 1024
 """Outcomes that are enumerated; beyond them 64 replicates are sampled."""
@@ -67,31 +67,23 @@ def _bound(claim: BoundClaim, form: Form, case: Case, seed: int) -> float:
     if bounds.lacking_constants(claim, case, form.right):
         return OUTSIDE
     right = bounds.right_side(claim, case, form.right)[1]
-    outcome, chances = measured(claim, form, case, seed)
+    outcome = measured(claim, form, case, seed)
     radius = case.problem.radius
     if radius is not None and outcome.reach > radius:
         return OUTSIDE
     if not outcome.taken.shape[1]:
         return 0.0
-    means = outcome.taken @ chances
+    means = (outcome.taken @ outcome.weights)[..., None]
     factors = bounds.coefficients(claim, case, form.right)
-    rights = np.full(means.shape[1], right)
-    for place, name in enumerate(outcome.names):
-        rights = rights + factors.get(name, 0.0) * means[1 + place]
-    return float(ratio(means[0][:, None], rights[:, None])[0])
+    return float(largest_ratio(means, outcome.names, right, factors)[0])
 
 
-def measured(
-    claim: BoundClaim, form: Form, case: Case, seed: int
-) -> tuple[Outcome, np.ndarray]:  # fmt: skip
-    """Return a run's outcome and the weights of its replicates: exact where that is cheap."""
+def measured(claim: BoundClaim, form: Form, case: Case, seed: int) -> Outcome:
+    """Return what a run gave: with every outcome of its noise where these are few."""
     left = form.left or claim.left
     assert left is not None
     try:
-        outcome = run_exactly(
-            case.problem, case.algorithm, rounds=case.rounds, left=left, limit=ATOMS
-        )
+        return run_exactly(case.problem, case.algorithm, rounds=case.rounds, left=left, limit=ATOMS)
     except TooManyAtoms:
         context = sampled_context(case.problem, (str(seed), "search", case.key))
-        outcome = run(case.problem, case.algorithm, context, rounds=case.rounds, left=left)
-    return outcome, outcome.weights
+        return run(case.problem, case.algorithm, context, rounds=case.rounds, left=left)

@@ -20,15 +20,15 @@ from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.running.jobs import Source
+from verifiers.running.jobs import Source, loaded
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
 from verifiers.search.families import FAMILIES, family_for
-from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
+from verifiers.search.finding import CONFIRMED, NOT_SEARCHED, NOTHING, VERIFIED, Finding
 from verifiers.search.generic import ENOUGH
 from verifiers.search.letters import letters_of, violation
 from verifiers.search.shipped import movable
 from verifiers.search.structure import KINDS, MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
-from verifiers.search.units import Climb, Confirmation, loaded
+from verifiers.search.units import Climb, Confirmation
 
 TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""
@@ -41,7 +41,6 @@ FAILURES = 6
 """Structures that cannot be run after which a space without any that can is left alone."""
 DRAWS = 100
 """Structures that are drawn until one may meet the assumptions, by its counts alone."""
-NOT_SEARCHED = "not searched"
 GROWTH = 1.25
 """By how much the longest run grows with each pair of climbs."""
 Job = Generator[Sequence[Unit], list[Result], Finding]
@@ -166,7 +165,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                     return replace(nothing, **told)
                 candidate = told
                 leaders[k] = leaders[k][1:]  # what no judge confirms leads nowhere
-    if candidate is not None and candidate["status"] == CANDIDATE and best[0] < 0:
+    if candidate is not None and best[0] < 0:
         return replace(nothing, **candidate)
     ratio, label = best
     if ratio < 0:

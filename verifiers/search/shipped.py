@@ -22,7 +22,7 @@ from verifiers.judges.bounds import roles_of
 from verifiers.search.letters import LackingError, letters_of, violation
 from verifiers.search.numbers import parameter
 from verifiers.search.score import OUTSIDE, score
-from verifiers.search.structure import Structure, real
+from verifiers.search.structure import Structure, altered, real
 
 CANDIDATES = 10
 """Cases of a generation: each is a run of its own."""
@@ -163,15 +163,10 @@ def _with(part: Any, fields: Mapping[str, Any]) -> Any:
     """Return a problem or algorithm with those of the fields that it has and may take."""
     for name, value in fields.items():
         if name in part.values():
-            try:
-                part = replace(part, **{name: value})
-            except DriftproofError:
-                continue  # it has no such member, and stays as it is
+            part = altered(part, {name: value}) or part  # it may have no such member
     return part
 
 
 def _with_number(case: Case, name: str, value: float) -> Case | None:
-    try:
-        return replace(case, algorithm=replace(case.algorithm, **{name: value}))
-    except DriftproofError:
-        return None
+    algorithm = altered(case.algorithm, {name: value})
+    return None if algorithm is None else replace(case, algorithm=algorithm)

@@ -42,6 +42,7 @@ from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.search.families.composition import NOISES
 from verifiers.search.inside import is_quick, moved_inside
 from verifiers.search.search import Space, spaces_of
+from verifiers.search.structure import altered
 from verifiers.search.units import judged
 
 P = TypeVar("P", bound=Parameters)
@@ -197,11 +198,11 @@ def _cases(
             if "participation" in constraints(type(algorithm)):
                 left_out = draw(st.integers(0, problem.clients - 1))
                 share = (problem.clients - left_out) / problem.clients
-                algorithm = _with(algorithm, {"participation": share}) or algorithm
+                algorithm = altered(algorithm, {"participation": share}) or algorithm
             case = Case(problem, algorithm, draw(st.sampled_from(HORIZONS)))
         start = template
         if family.plain is not None:
-            shaped = _with(family.plain, {"clients": problem.clients, "dim": problem.dim})
+            shaped = altered(family.plain, {"clients": problem.clients, "dim": problem.dim})
             start = replace(template, problem=shaped or family.plain)
         settled = None
         for tried in _plainer(case, start):
@@ -221,7 +222,7 @@ def _plainer(case: Case, start: Case) -> Iterator[Case]:
         end = getattr(start, part)
         for name in reversed(list(end.values() if end is not None else ())):
             now = getattr(case, part)
-            changed = _with(now, {name: getattr(end, name)})
+            changed = altered(now, {name: getattr(end, name)})
             if changed is not None and changed != now:
                 case = replace(case, **{part: changed})
                 yield case
@@ -241,16 +242,8 @@ def _redrawn(draw: st.DrawFn, part: P, options: bool = True) -> P:
     for name, constraint in constraints(type(part)).items():
         if options or not constraint.choices:
             value = draw(_values(constraint, getattr(part, name), name))
-            part = _with(part, {name: value}) or part
+            part = altered(part, {name: value}) or part
     return part
-
-
-def _with(part: P, fields: dict[str, Any]) -> P | None:
-    """Return a part with other values (None: they do not go together)."""
-    try:
-        return cast(P, replace(cast(Any, part), **fields))
-    except DriftproofError:
-        return None
 
 
 def _values(constraint: Constraint, now: Any, name: str) -> st.SearchStrategy[Any]:

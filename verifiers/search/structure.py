@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from toolkit.algorithm import Algorithm
-from toolkit.parameters import Constraint, constraints
+from toolkit.errors import DriftproofError
+from toolkit.parameters import Constraint, Parameters, constraints
 
+P = TypeVar("P", bound=Parameters)
 STEPS_AT_FIRST, MOST_STEPS = 60, 4000
 """Steps of a run, in the first climbs and in the last ones."""
 COUNTS = {
@@ -68,20 +70,6 @@ class Structure:
     averaged_inside: bool = False
     options: tuple[tuple[str, Any], ...] = ()
     moved: tuple[str, ...] = ()
-
-    def as_data(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        return asdict(self)
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Structure:
-        """Return what ``as_data`` gave, also after JSON made lists of its tuples."""
-        fields = {name: _tuples(value) for name, value in data.items()}
-        return cls(**fields)
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -198,6 +186,14 @@ class Choices:
         ):
             part = structure.clients
         return replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
+
+
+def altered(part: P, fields: Mapping[str, Any]) -> P | None:
+    """Return a problem or an algorithm with other values (None: they do not go together)."""
+    try:
+        return cast(P, replace(cast(Any, part), **fields))
+    except DriftproofError:
+        return None
 
 
 def with_values(algorithm: Algorithm, fields: Mapping[str, Any]) -> Algorithm:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,13 @@ import numpy as np
 
 from toolkit.cases import Case
 from toolkit.constants import Letters
-from toolkit.discover import Leaf
 from toolkit.draws import TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges import enclosed
-from verifiers.running.jobs import Source, blaming
+from verifiers.running.jobs import Source, blaming, loaded, users_file
 from verifiers.search.climb import climb
 from verifiers.search.families import FAMILIES
 from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
@@ -67,13 +66,12 @@ class Climb:
     @property
     def path(self) -> Path | None:
         """The user's file that the claim is in, if it is one."""
-        users = isinstance(self.claim, Leaf) and self.claim.module is None
-        return self.claim.path if users and isinstance(self.claim, Leaf) else None
+        return users_file(self.claim)
 
     @property
     def name(self) -> str:
         """Everything but the code that the result depends on."""
-        of = json.dumps(self.structure.as_data(), sort_keys=True)
+        of = json.dumps(asdict(self.structure), sort_keys=True)
         parts = (type(self).__name__, self.claim.name, self.form, of, self.template, self.seed,
                  self.warm, self.long)  # fmt: skip
         return "\0".join(map(str, parts))
@@ -211,19 +209,17 @@ def check(claim: Claim[Any], number: int) -> None:
         DriftproofError: the right side, or the measure, cannot be evaluated.
     """
     form, case = claim.forms[number], claim.cases_for("full")[0]
-    if isinstance(claim, BoundClaim) and (claim.left, form.right) not in _CHECKED:
+    if not isinstance(claim, BoundClaim):
+        return
+    left = form.left or claim.left
+    if form.right not in _CHECKED:
         form.right(Letters(claim.notation(case)))
+    if left not in _CHECKED:  # forms share it
         measured(claim, form, case, seed=0)
-        _CHECKED.add((claim.left, form.right))
+    _CHECKED.update((left, form.right))
 
 
-_CHECKED: set[tuple[Any, Any]] = set()
-
-
-def loaded(source: Source) -> Claim[Any]:
-    """Return a claim, wherever it comes from."""
-    claim: Claim[Any] = source.load() if isinstance(source, Leaf) else source
-    return claim
+_CHECKED: set[Any] = set()
 
 
 def _plain(part: Any) -> Any:

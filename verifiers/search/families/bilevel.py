@@ -18,7 +18,6 @@ from verifiers.search.structure import Choices, Structure
 
 NOISES = ("x_noise", "y_noise", "value_noise", "curvature_noise", "cross_noise")
 NUMBERS = ("curvature", "cross", "offsets")
-RISE = 1e-6
 
 
 class BilevelProblems:
@@ -82,7 +81,7 @@ def _bound_below(plain: torch.Tensor, upper: torch.Tensor, r: torch.Tensor) -> N
         plain, upper: values of h_i' and u_i', [clients, dim, knots, candidates].
         r: dy*/dx, [dim, candidates].
     """
-    steepest = RISE * upper.abs().amax((0, 2))
+    steepest = decoding.RISE * upper.abs().amax((0, 2))
     ends = plain[:, :, 0].mean(0), plain[:, :, -1].mean(0)
     for end, sign in ((-1, 1.0), (0, -1.0)):
         # where y* falls with x, a large y is at a small x

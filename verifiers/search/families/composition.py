@@ -18,7 +18,6 @@ from verifiers.search.families.decoding import Rows
 from verifiers.search.structure import Choices, Structure
 
 NOISES = ("value_noise", "gradient_noise", "outer_noise", "plain_noise")
-RISE = 1e-6
 
 
 class Compositions:
@@ -29,10 +28,9 @@ class Compositions:
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
         inside = bool(getattr(problem, "inside", False))
-        # a part h is for the algorithms whose problem has one: those that ask for its gradient
+        # a part h is for the algorithms whose problem has one: those that ask for its gradient, of
+        # problems whose inner values are averaged
         has_plain = inside and "plain_grad" in inspect.getsource(type(algorithm))
-        # only problems whose inner values are averaged have a part h; the others' algorithms
-        # know of none
         noises = NOISES if has_plain else NOISES[:3]
         fixed = (("averaged_inside", inside), *(() if has_plain else (("plain", False),)))
         alike = ("inner", "outer", "plain", "offsets")
@@ -40,8 +38,7 @@ class Compositions:
 
     def parts(self, rows: Rows, of: Structure) -> PiecewiseParts:
         """Return the instances that vectors stand for."""
-        some = decoding.curves if of.plain else None
-        plain = some(rows, of, "plain") if some is not None else decoding.no_curves(rows, of)
+        plain = decoding.curves(rows, of, "plain") if of.plain else decoding.no_curves(rows, of)
         inner, outer = (decoding.curves(rows, of, name) for name in ("inner", "outer"))
         offsets = decoding.vectors(rows, of, "offsets")
         if of.averaged_inside:
@@ -79,5 +76,5 @@ def _bound_below(parts: PiecewiseParts) -> None:
         mean = slope.mean(0)
         value, plain = parts.outer.values[:, :, end], parts.plain.values[:, :, end].mean(0)
         falls = value.mean(0) * mean if parts.inside else (value * slope).mean(0)
-        least = RISE * parts.outer.values.abs().amax((0, 2)) * mean
+        least = decoding.RISE * parts.outer.values.abs().amax((0, 2)) * mean
         value += sign * torch.clamp(least - sign * (falls + plain), min=0.0) / mean

@@ -11,6 +11,9 @@ from synthetic.pieces.piecewise_linear import PiecewiseLinear
 from verifiers.search.numbers import scale
 from verifiers.search.structure import Structure
 
+RISE = 1e-6
+"""How much an objective rises where it ends, in units of its steepest derivative."""
+
 
 class Rows:
     """The rows of a matrix [size, candidates], taken one after another; beyond its end, zeros."""

@@ -16,8 +16,6 @@ from verifiers.search.families import decoding
 from verifiers.search.families.decoding import Rows
 from verifiers.search.structure import Choices, Structure
 
-RISE = 1e-6
-
 
 class LossFunctions:
     """``PiecewiseLosses``."""
@@ -58,4 +56,4 @@ def _bound_below(values: torch.Tensor) -> None:
     steepest = values.abs().amax((0, 2))
     for end, sign in ((-1, 1.0), (0, -1.0)):
         value = values[:, :, end]
-        value += sign * torch.clamp(RISE * steepest - sign * value.mean(0), min=0.0)
+        value += sign * torch.clamp(decoding.RISE * steepest - sign * value.mean(0), min=0.0)
