@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sympy
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftproof import Assumption, Case, bound, each, grid, sq, verify
+from driftproof import Assumption, Case, average, bound, each, grid, rate, sq, verify
 from synthetic.pieces.piecewise_linear import PiecewiseLinear
 from synthetic.problems.bounded_composition import BoundedComposition
 from synthetic.problems.piecewise_composition import PiecewiseComposition
@@ -24,6 +25,8 @@ from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
+from toolkit.measure import States
+from verifiers.claim_types.rate import Schedule
 from verifiers.search.climb import climb
 from verifiers.search.finding import NOTHING, VERIFIED, power
 from verifiers.search.generic import Generic, ratio
@@ -186,10 +189,58 @@ def test_a_condition_on_the_whole_case_is_asked():
     assert not finding.found
 
 
-def test_a_rate_says_that_it_is_not_searched():
-    findings = falsify([leaves("claim")["comfedl/remark-1"]], Effort(climbs=2, controls=False))
+def rate_claim(order, **fields):
+    T = sympy.Symbol("T", positive=True)
+    return rate(
+        name="tests/rate", source="tests", statement=r"\order", horizon=T,
+        right=Schedule({"eta": T ** sympy.Rational(-1, 2)}, order(T)),
+        cases=[
+            Case(BoundedComposition(), FedAvg(step_size=rounds**-0.5), rounds)
+            for rounds in (16, 32, 64, 128, 256)
+        ],
+        **fields,
+    )  # fmt: skip
+
+
+def mean_squared_gradient(view: States):
+    return average("step", sq(view.gradient(view.mean("w"))))
+
+
+@pytest.mark.parametrize(
+    ("order", "status"),
+    [
+        (lambda T: T ** sympy.Rational(-1, 2), "nothing found"),
+        (lambda T: T**-2, "candidate"),
+    ],
+)
+def test_a_rate_is_searched_for_growth(order, status):
+    claim = rate_claim(order)(mean_squared_gradient)
+    (finding,) = falsify([claim], Effort(climbs=6, controls=False))
+    assert finding.status == status
+    if status == "candidate":
+        assert finding.growth > 0.2
+        assert "No finite run refutes a rate" in finding.reason
+
+
+def test_a_schedule_that_gives_no_numbers_is_not_searched():
+    leaf = leaves("claim")["feddro/linear-speed-up"]
+    findings = falsify([leaf], Effort(climbs=2, controls=False))
     assert {f.status for f in findings} == {"not searched"}
-    assert all("not searched" in f.reason or "algebra" in f.reason for f in findings)
+    assert all("different problems" in f.reason for f in findings)
+
+
+def test_an_equality_gives_the_step_size_and_the_horizon():
+    def schedule(c):
+        return sympy.And(sympy.Eq(c.eta, 1 / sympy.sqrt(c.T)), sympy.Eq(c.tau**4, c.T))
+
+    stated = Assumption("schedule", "", relation=schedule)
+    (finding,) = falsify(
+        [drift_claim(lambda c: path_length(c) / 100, assumes=[stated])], Effort(climbs=6)
+    )
+    assert finding.found
+    steps = finding.case["algorithm"]["local_steps"]
+    assert finding.case["rounds"] == steps**3
+    assert finding.case["algorithm"]["step_size"] == pytest.approx(steps**-2.0, rel=1e-14)
 
 
 def test_a_measure_that_needs_one_member_is_searched_on_its_own_family():

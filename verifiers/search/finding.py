@@ -20,6 +20,7 @@ class Finding:
             the judge of ``verify``, exactly or at its level), "candidate" (a ratio above 1 that no
             judge confirmed), "nothing found", or "not searched".
         ratio: the largest left / right met.
+        growth: of a rate: the power of T by which left / order grows on the case.
         case: where: the case's parameters, as results.json holds them; shrunk if it is confirmed.
         label: the case in words.
         lhs, rhs: both sides on it, as the judge measured them.
@@ -34,6 +35,7 @@ class Finding:
     form: str
     status: str
     ratio: float | None = None
+    growth: float | None = None
     case: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
     lhs: Mapping[str, Any] | None = None
@@ -56,6 +58,10 @@ class Finding:
 
 
 def power(findings: list[Finding], claim: str) -> tuple[int, int]:
-    """Return how many of a claim's false siblings the search refuted, and how many there are."""
-    controls = [f for f in findings if f.claim == claim and f.is_control and f.ratio is not None]
-    return sum(f.found for f in controls), len(controls)
+    """Return of how many of a claim's false siblings a violation was met, and how many there are.
+
+    Of rates and identities, which no search refutes by itself, candidates count.
+    """
+    controls = [f for f in findings if f.claim == claim and f.is_control]
+    searched = [f for f in controls if f.status != NOT_SEARCHED]
+    return sum(f.found or f.status == CANDIDATE for f in searched), len(searched)

@@ -27,6 +27,7 @@ from toolkit.measure import Measure, Reduction, States, Steps
 from toolkit.problem import Problem
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
+from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import bounds
 from verifiers.search import equalities
 from verifiers.search.conditions import Conditions
@@ -74,8 +75,9 @@ class Generic:
     """
 
     def __init__(
-        self, claim: BoundClaim, form: Form, algorithm: Algorithm, structure: Structure, seed: int
-    ) -> None:
+        self, claim: BoundClaim | RateClaim, form: Form, algorithm: Algorithm,
+        structure: Structure, seed: int,
+    ) -> None:  # fmt: skip
         of = structure
         share = {"local_steps": of.local_steps, "participation": of.taking_part / of.clients}
         known = algorithm.values()
@@ -88,7 +90,7 @@ class Generic:
             for name, constraint in real(type(algorithm)).items()
             if _may_move(self.algorithm, name)
         }
-        self.left = _in_total_expectation(form.left or claim.left)
+        self.left = in_total_expectation(form.left or claim.left)
         self.size = self._decoded(np.zeros((0, 1)))[1]
         self.assumes = (*claim.assumes, *form.assumes)
         example = self.batch(np.zeros((self.size, 1)))
@@ -162,11 +164,11 @@ class Generic:
     def _decoded(self, z: np.ndarray) -> tuple[Batch, int]:
         rows = Rows(z)
         parts = self.family.parts(rows, self.structure)
-        numbers = {
-            name: parameter(rows.take(1)[0], constraint, getattr(self.algorithm, name))
-            for name, constraint in self.real.items()
-        }
+        numbers = {name: self._number(name, rows.take(1)[0]) for name in self.real}
         return Batch(parts, numbers), rows.used
+
+    def _number(self, name: str, z: np.ndarray) -> np.ndarray:
+        return parameter(z, self.real[name], getattr(self.algorithm, name))
 
     def _member(self, parts: Parts) -> Problem:
         return self.family.member(parts, self.structure)
@@ -359,7 +361,7 @@ def _may_move(algorithm: Algorithm, name: str) -> bool:
     return altered(algorithm, {name: 0.5 * number if number else 0.5}) is not None
 
 
-def _in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]:
+def in_total_expectation(left: Callable[..., Any] | None) -> Callable[..., Any]:
     """Return a measure that takes its expectations over the whole run, not given the past."""
     assert left is not None
 

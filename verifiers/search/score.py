@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from toolkit.federation import Outcome, run, run_exactly, sampled_context
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
+from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import bounds
-from verifiers.search.generic import largest_ratio, ratio
+from verifiers.search.generic import in_total_expectation, largest_ratio, ratio
+from verifiers.search.horizons import Horizons, horizons_of
 
 ATOMS = 1024
 """Outcomes that are enumerated; beyond them 64 replicates are sampled."""
@@ -31,8 +34,9 @@ OUTSIDE = -1.0
 def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
     """Return the largest left / right on a case; ``OUTSIDE`` if it breaks an assumption.
 
-    Of an identity, the distance of its sides in units of one that is clearly no rounding, so that a
-    score above 1 is a violation, whatever the statement.
+    Of an identity, the distance of its sides in units of one that is clearly no rounding; of a
+    rate, how fast left / order grows with the horizon (``horizons``). So a score above 1 is a
+    violation, whatever the statement.
     """
     try:
         if bounds.unmet(claim, case, form) is not None:
@@ -41,6 +45,10 @@ def score(claim: Claim[Any], form: Form, case: Case, seed: int = 0) -> float:
             return _compared(claim, form, case)
         if isinstance(claim, BoundClaim):
             return _bound(claim, form, case, seed)
+        if isinstance(claim, RateClaim):
+            horizons = horizons_of(claim, form)
+            lefts = over_horizons(claim, form, case, horizons, seed)
+            return OUTSIDE if lefts is None else float(horizons.scores(lefts[:, None])[0])
     except (DriftproofError, Drew, ArithmeticError, ValueError, RuntimeError, IndexError):
         # no such constant, no number on the right side, a side that is none, noise where the
         # statement speaks of a run without, or a shape that the claim's function was not made for
@@ -78,10 +86,39 @@ def _bound(claim: BoundClaim, form: Form, case: Case, seed: int) -> float:
     return float(largest_ratio(means, outcome.names, right, factors)[0])
 
 
-def measured(claim: BoundClaim, form: Form, case: Case, seed: int) -> Outcome:
-    """Return what a run gave: with every outcome of its noise where these are few."""
-    left = form.left or claim.left
-    assert left is not None
+def over_horizons(
+    claim: RateClaim, form: Form, case: Case, horizons: Horizons, seed: int, times: int = 1
+) -> np.ndarray | None:
+    """Return the left sides of a rate, [horizons].
+
+    None where a horizon breaks an assumption, nothing is measured, or F has no infimum: every
+    paper assumes that it has one, and a run that falls for ever says nothing of a rate.
+
+    Args:
+        case: at the longest horizon of a climb.
+        times: run each horizon's hyperparameters for so many times its rounds.
+    """
+    if not np.isfinite(case.problem.initial_gap[1]):
+        return None
+    lefts = []
+    for number in range(len(horizons.cases)):
+        at = horizons.at(case, number)
+        if bounds.unmet(claim, at, form) is not None:
+            return None
+        outcome = measured(claim, form, replace(at, rounds=times * at.rounds), seed)
+        if not outcome.taken.shape[1]:
+            return None
+        lefts.append(float(outcome.taken[0, -1] @ outcome.weights))
+    return np.array(lefts)
+
+
+def measured(claim: BoundClaim | RateClaim, form: Form, case: Case, seed: int) -> Outcome:
+    """Return what a run gave: with every outcome of its noise where these are few.
+
+    Expectations are over the whole run. Given the past a bound says more, which takes a run from
+    each past: that is left to the judge.
+    """
+    left = in_total_expectation(form.left or claim.left)
     try:
         return run_exactly(case.problem, case.algorithm, rounds=case.rounds, left=left, limit=ATOMS)
     except TooManyAtoms:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +21,20 @@ from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
+from verifiers.claim_types.rate import RateClaim
 from verifiers.running.jobs import Source, loaded
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
 from verifiers.search.families import FAMILIES, family_for
-from verifiers.search.finding import CONFIRMED, NOT_SEARCHED, NOTHING, VERIFIED, Finding
+from verifiers.search.finding import (
+    CANDIDATE,
+    CONFIRMED,
+    NOT_SEARCHED,
+    NOTHING,
+    VERIFIED,
+    Finding,
+)  # fmt: skip
 from verifiers.search.generic import ENOUGH
+from verifiers.search.horizons import UnscheduledError, horizons_of
 from verifiers.search.letters import known_violation
 from verifiers.search.shipped import movable
 from verifiers.search.structure import KINDS, MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
@@ -113,6 +123,8 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
     seconds, climbs, evaluations, longest = 0.0, 0, 0, float(STEPS_AT_FIRST)
     candidate: dict[str, Any] | None = None
     useless: dict[int, str] = {}
+    why = "no climb was made"
+    rate = isinstance(claim, RateClaim)  # its horizons are those of its cases
     drawn, failures = [0] * len(spaces), [0] * len(spaces)
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [k for k in range(len(spaces)) if k not in useless]
@@ -121,7 +133,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
         chosen = [open_spaces[(climbs + k) % len(open_spaces)] for k in range(TOGETHER)]
         wanted = []
         for k in chosen:
-            draw, most = spaces[k].choices, min(int(longest), MOST_STEPS)
+            draw, most = spaces[k].choices, 0 if rate else min(int(longest), MOST_STEPS)
             again = drawn[k] >= KINDS and bool(leaders[k]) and random.random() < REPEAT
             for _ in range(DRAWS):
                 if again:
@@ -132,7 +144,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                     moved = 3 * k if draw.family in FAMILIES else 0
                     nth = (drawn[k] + moved) % KINDS if drawn[k] < KINDS else drawn[k]
                     structure, drawn[k] = draw.draw(random, most, nth), drawn[k] + 1
-                mended = with_rounds(claim, form, structure, random, most)
+                mended = structure if rate else with_rounds(claim, form, structure, random, most)
                 if mended is not None:
                     structure = mended
                     break
@@ -146,7 +158,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
             result = json.loads(blob)
             seconds += result["seconds"]
             if result["ratio"] is None:
-                failures[k] += 1
+                failures[k], why = failures[k] + 1, result["why"]
                 if not leaders[k] and failures[k] >= FAILURES:
                     useless[k] = result["why"]
                 continue
@@ -163,19 +175,24 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                 told = json.loads(blob)
                 seconds += told["seconds"]
                 told |= {"evaluations": evaluations, "climbs": climbs, "seconds": seconds}
-                if told["status"] in (CONFIRMED, VERIFIED) or isinstance(claim, ComparisonClaim):
+                if told["status"] in (CONFIRMED, VERIFIED) or (
+                    told["status"] == CANDIDATE and not isinstance(claim, BoundClaim)
+                ):
                     return replace(nothing, **told)
-                candidate = told
+                if told["status"] == CANDIDATE:
+                    candidate = told
+                else:  # growth that ended
+                    best = max(best, (0.0, result["label"]))
                 leaders[k] = leaders[k][1:]  # what no judge confirms leads nowhere
     if candidate is not None and best[0] < 0:
         return replace(nothing, **candidate)
     ratio, label = best
     if ratio < 0:
-        reason = f"none of {evaluations:,} candidates met every assumption"
+        reason = f"none of {evaluations:,} candidates met every assumption" if evaluations else why
         return replace(nothing, reason=reason, climbs=climbs, seconds=seconds)
     return replace(
-        nothing, status=NOTHING, ratio=max(ratio, 0.0), label=label, evaluations=evaluations,
-        climbs=climbs, seconds=seconds,
+        nothing, status=NOTHING, ratio=None if rate else max(ratio, 0.0), label=label,
+        evaluations=evaluations, climbs=climbs, seconds=seconds,
     )  # fmt: skip
 
 
@@ -189,6 +206,8 @@ class Space:
 
 def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
     """Return the spaces of a claim: piecewise families if its oracles are theirs, then its own."""
+    if isinstance(claim, RateClaim):
+        return _spaces_of_rate(claim)
     if not isinstance(claim, BoundClaim | ComparisonClaim) or claim.kind == "existence":
         return []
     cases = claim.cases_for("full")
@@ -212,6 +231,20 @@ def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
         )
         spaces.append(Space(drawn, tuple(numbers)))
     return spaces
+
+
+def _spaces_of_rate(claim: RateClaim) -> list[Space]:
+    """Return a rate's spaces: the cases' horizons and schedules are kept."""
+    case = claim.cases_for("full")[0]
+    family = family_for(case.algorithm, case.problem)
+    if family is None:
+        return []
+    drawn = family.choices(case.algorithm, case.problem, _asked(claim))
+    free: set[str] = set()
+    for form in claim.forms:
+        with suppress(UnscheduledError):
+            free |= set(horizons_of(claim, form).free)
+    return [Space(replace(drawn, counts_move=False, free=tuple(sorted(free))), (0,))]
 
 
 def with_rounds(

@@ -85,6 +85,7 @@ class Choices:
         moved: of a shipped family, the parameters that may be moved.
         fixed: what of a structure cannot be chosen, by name.
         counts_move: whether the algorithm's whole numbers (a batch) may be others than its own.
+        free: those that may be if the others may not.
     """
 
     family: str
@@ -95,6 +96,7 @@ class Choices:
     moved: tuple[str, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
     counts_move: bool = True
+    free: tuple[str, ...] = ()
 
     def draw(self, random: np.random.Generator, longest: int, number: int) -> Structure:
         """Return a structure with at most ``longest`` steps.
@@ -162,8 +164,10 @@ class Choices:
         """
         options: list[tuple[str, Any]] = []
         for name, constraint in counted(type(self.algorithm)).items() if self.algorithm else ():
+            if not self.counts_move and name not in self.free:
+                continue
             value = getattr(self.algorithm, name)
-            if self.counts_move and random.random() < 0.5:
+            if random.random() < 0.5:
                 counts = (*WHOLE, 30) if name.endswith("_steps") else WHOLE
                 values = [k for k in counts if constraint.allows(k)]
                 value = values[int(random.integers(len(values)))]

@@ -18,15 +18,18 @@ from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
+from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming, loaded, users_file
 from verifiers.search.climb import climb
 from verifiers.search.equalities import kept
 from verifiers.search.families import FAMILIES
-from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
+from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED
 from verifiers.search.generic import ENOUGH, Generic
+from verifiers.search.growth import Growth
+from verifiers.search.horizons import UnscheduledError, horizons_of
 from verifiers.search.letters import LackingError
-from verifiers.search.score import measured, score
+from verifiers.search.score import measured, over_horizons, score
 from verifiers.search.shipped import Shipped
 from verifiers.search.shrink import shrunk
 from verifiers.search.structure import Structure
@@ -92,9 +95,9 @@ class Climb:
     def _climbed(self) -> dict[str, Any]:
         try:
             space = self.space()
-        except (DriftproofError, LackingError, TooManyAtoms) as error:
+        except (DriftproofError, LackingError, TooManyAtoms, UnscheduledError) as error:
             return {"ratio": None, "why": str(error)}
-        generic = isinstance(space, Generic)
+        generic = not isinstance(space, Shipped)
         try:
             climbed = climb(
                 space.ratios, space.size, population=min(POPULATION, space.candidates),
@@ -111,19 +114,21 @@ class Climb:
             "label": self._label(space, climbed.at) if climbed.ratio > 0 else "",
         }  # fmt: skip
 
-    def _label(self, space: Generic | Shipped, at: np.ndarray) -> str:
+    def _label(self, space: Generic | Growth | Shipped, at: np.ndarray) -> str:
         try:
             return str(space.case(at))
         except DriftproofError:
             return ""
 
-    def space(self) -> Generic | Shipped:
+    def space(self) -> Generic | Growth | Shipped:
         """Return the candidates that it climbs over."""
         claim: Claim[Any] = loaded(self.claim)
         form, template = claim.forms[self.form], claim.cases_for("full")[self.template]
+        if isinstance(claim, RateClaim) and self.structure.family in FAMILIES:
+            return Growth(claim, form, self.structure, self.seed)
         algorithm = template.algorithm
-        if algorithm is not None and not self.warm:
-            algorithm = _plain(algorithm)
+        if algorithm is not None and not self.warm and not isinstance(claim, RateClaim):
+            algorithm = _plain(algorithm, counts=isinstance(claim, BoundClaim))
         if self.structure.family in FAMILIES:
             assert isinstance(claim, BoundClaim)
             assert algorithm is not None
@@ -161,6 +166,8 @@ class Confirmation(Climb):
 
 def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str, Any]:
     """Return what becomes of a candidate: its status, its simplest case and both sides."""
+    if isinstance(claim, RateClaim):
+        return _grown(claim, form, case, seed)
     first = judged(claim, form, case, seed)
     if first.verdict is not Verdict.REFUTED:
         return _told(CANDIDATE, case, first)
@@ -187,6 +194,46 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         return told | {"reason": f"{BEYOND}; {told['reason']}"}
     verified = row.evidence is Evidence.ENCLOSED or apart
     return _told(VERIFIED if verified else CONFIRMED, simple, row)
+
+
+def _grown(claim: RateClaim, form: Form, case: Case, seed: int) -> dict[str, Any]:
+    """Return what becomes of an instance on which left / order grows over a climb's horizons."""
+    longer = horizons_of(claim, form, longer=True)
+
+    def breaks(tried: Case) -> bool:
+        return tried.rounds == case.rounds and score(claim, form, tried, seed) >= ENOUGH
+
+    for tried in (shrunk(case, breaks, FEW_ATTEMPTS, scales_move=False), case):
+        lefts = over_horizons(claim, form, tried, longer, seed + 1)  # other draws
+        if lefts is None or longer.scores(lefts[:, None])[0] < ENOUGH:
+            continue
+        if not _is_settled(claim, form, tried, seed):
+            continue
+        power = float(longer.growth(lefts[:, None])[0])
+        sizes = [f"{x:,.0f}" for x in (longer.sizes[0], longer.sizes[-1])]
+        shown = ", ".join(f"{x:.3g}" for x in lefts / longer.orders)
+        return {
+            "status": CANDIDATE, "case": tried.parameters(), "label": str(tried),
+            "growth": power,
+            "reason": f"left / order grows like T^{power:.2f} or faster from T = {sizes[0]} to "
+            f"{sizes[1]}: {shown}. No finite run refutes a rate: prove a floor (floors=[…])",
+        }  # fmt: skip
+    return {"status": NOTHING}
+
+
+def _is_settled(claim: RateClaim, form: Form, case: Case, seed: int) -> bool:
+    """Whether left / order grows even if each horizon's run goes on for much longer.
+
+    Where the run was only on its way, what is measured falls as it goes on.
+    """
+    horizons = horizons_of(claim, form)
+    if horizons.extension == 1:
+        return True
+    lefts = over_horizons(claim, form, case, horizons, seed)
+    later = over_horizons(claim, form, case, horizons, seed, times=horizons.extension)
+    if lefts is None or later is None:
+        return False
+    return float(horizons.scores(np.minimum(lefts, later)[:, None])[0]) >= ENOUGH
 
 
 def judged(claim: Claim[Any], form: Form, case: Case, seed: int) -> Row:
@@ -233,13 +280,17 @@ def check(claim: Claim[Any], number: int) -> None:
 _CHECKED: set[Any] = set()
 
 
-def _plain(part: Any) -> Any:
+def _plain(part: Any, counts: bool = True) -> Any:
     """Return a problem or an algorithm with its defaults, but for words and flags.
 
     A statement may presume those of its cases without an assumption that says so. A class that
     has no such member keeps all its values.
+
+    Args:
+        counts: whether whole numbers become defaults too.
     """
-    words = {name: value for name, value in part.values().items() if isinstance(value, str | bool)}
+    kept_as = (str, bool) if counts else (str, bool, int)
+    words = {name: value for name, value in part.values().items() if isinstance(value, kept_as)}
     try:
         return type(part)(**words)
     except (TypeError, DriftproofError):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import sqrt
 
 import sympy
+from sympy.logic.boolalg import Boolean
 
 from synthetic.problems.averaged_composition import AveragedComposition
 from toolkit.algorithms.feddro import FedDRO
@@ -14,10 +15,16 @@ from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, States, average, sq
 from toolkit.problem import Problem
 
+
+def follows(c: Letters) -> Boolean:
+    """Return the relations η = √(|b|K/T) and β = 4B_g⁴L_f²η."""
+    eta = sympy.Eq(c.eta, sympy.sqrt(c.b * c.K / c.T))
+    return sympy.And(eta, sympy.Eq(c.beta, 4 * c.B_g**4 * c.L_f**2 * c.eta))
+
+
 SCHEDULE = Assumption(
-    "Theorem 5.1", r"\eta=\sqrt{|b|K/T},\; \beta=4B_g^4L_f^2\eta",
-    applies=lambda case: follows(case),
-)  # fmt: skip
+    "Theorem 5.1", r"\eta=\sqrt{|b|K/T},\; \beta=4B_g^4L_f^2\eta", relation=follows
+)
 STEP_SIZE = Assumption(
     "T ≥ T_th, which bounds the step size", r"\eta \le 1/L_\Phi",
     relation=lambda c: sympy.Le(c.eta * c.L_Phi, 1),
@@ -28,15 +35,6 @@ def steepness(problem: Problem) -> float:
     """Return 4B_g⁴L_f²."""
     c = problem.constants
     return 4 * c["inner_gradient_moment"] ** 4 * c["outer_smoothness"] ** 2
-
-
-def follows(case: Case[Problem, FedDRO]) -> bool:
-    """Say whether a case has the step size and the momentum of Theorem 5.1."""
-    method = case.algorithm
-    steps = case.rounds * method.local_steps
-    eta = sqrt(method.batch * case.problem.clients / steps)
-    beta = steepness(case.problem) * eta
-    return abs(method.step_size - eta) < 1e-12 and abs(method.momentum - beta) < 1e-12
 
 
 def run(

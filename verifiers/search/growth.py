@@ -1,0 +1,105 @@
+"""Candidates for a rate on the piecewise families: thousands of instances at several horizons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from toolkit.algorithm import Algorithm
+from toolkit.cases import Case
+from verifiers.claim_types.claim import Form
+from verifiers.claim_types.rate import RateClaim
+from verifiers.search.generic import Generic
+from verifiers.search.horizons import horizons_of
+from verifiers.search.letters import letters_of
+from verifiers.search.structure import Structure, with_values
+
+WIDEST = 0.5
+"""How far from 0 a coordinate is moved: scales from 0.3 to 3, for which the horizons are long.
+
+On an instance of other scales left / order grows for as long as the run is on its way.
+"""
+
+MOST = 64
+"""Candidates of a generation: each is run at several horizons."""
+
+
+class Growth:
+    """The space of one structure of a rate's form.
+
+    Args:
+        claim, form: what is to be broken.
+        structure: what stays fixed; its rounds and local steps are those of the claim's cases.
+        seed: of sampled noise.
+    """
+
+    def __init__(self, claim: RateClaim, form: Form, structure: Structure, seed: int) -> None:
+        self.horizons = horizons_of(claim, form)
+        free = {name: x for name, x in structure.options if name in self.horizons.free}
+        self._spaces = [
+            _AtHorizon(
+                claim, form, with_values(self.horizons.algorithm(k), free),
+                replace(structure, rounds=case.rounds, options=()), seed, self.horizons.scheduled,
+            )
+            for k, case in enumerate(self.horizons.cases)
+        ]  # fmt: skip
+        self.size = self._spaces[-1].size
+        self.candidates = min(MOST, *(space.candidates for space in self._spaces))
+
+    def ratios(self, z: np.ndarray) -> np.ndarray:
+        """Return the score of each candidate, [candidates]; below 0 outside the assumptions."""
+        lefts = np.array([space.lefts(_near(z)) for space in self._spaces])
+        return np.where(np.isnan(lefts).any(0), -1.0, self.horizons.scores(lefts))
+
+    def case(self, z: np.ndarray) -> Case:
+        """Return one vector's case at the longest horizon."""
+        return self._spaces[-1].case(_near(z))
+
+
+def _near(z: np.ndarray) -> np.ndarray:
+    near: np.ndarray = WIDEST * np.tanh(z / WIDEST)
+    return near
+
+
+class _AtHorizon(Generic):
+    """The candidates of one horizon."""
+
+    def __init__(
+        self, claim: RateClaim, form: Form, algorithm: Algorithm, structure: Structure, seed: int,
+        scheduled: frozenset[str],
+    ) -> None:  # fmt: skip
+        self._scheduled = scheduled
+        local_steps = getattr(algorithm, "local_steps", 1)
+        part = algorithm.cohort_size(structure.clients)
+        structure = replace(structure, local_steps=local_steps, taking_part=part)
+        super().__init__(claim, form, algorithm, structure, seed)
+
+    def lefts(self, z: np.ndarray) -> np.ndarray:
+        """Return the last left side of each candidate (nan: outside the assumptions)."""
+        batch = self.batch(z)
+        members = self.family.members(batch.parts)
+        broken = self._within(batch, members)
+        # as ``score.over_horizons``: F has an infimum
+        gap = members.roles(of_objective=True).get("initial_gap", np.zeros(1))
+        broken = broken + ~np.isfinite(gap)
+        lefts = np.full(z.shape[1], np.nan)
+        chosen = np.flatnonzero(broken == 0)
+        if len(chosen):
+            taken = self._taken(batch, chosen)
+            if taken.shape[1]:
+                lefts[chosen] = taken[0, -1]
+        return lefts
+
+    def _asked(self) -> set[str]:
+        named = {role for assumption in self.assumes for role in assumption.roles}
+        return named & {"strong_convexity"} | letters_of(self.assumes, self.notation)
+
+    def _number(self, name: str, z: np.ndarray) -> np.ndarray:
+        """Return a hyperparameter: in units of the schedule's, where that sets it."""
+        if name not in self._scheduled:
+            return super()._number(name, z)
+        constraint, scheduled = self.real[name], float(getattr(self.algorithm, name))
+        high = constraint.high - 1e-9 * constraint.below
+        numbers: np.ndarray = np.clip(scheduled * 10.0**z, constraint.low, high)
+        return numbers

@@ -1,0 +1,267 @@
+"""The horizons of a rate: one instance at several T, with the hyperparameters that a schedule sets.
+
+A rate hides its constants, so that one run breaks none. What a search looks for is an instance on
+which left / order *grows* with T. It grows on the way to any limit as well; that is why no finite
+run refutes a rate, and what is found stays a candidate until somebody proves a floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+
+from toolkit.algorithm import Algorithm
+from toolkit.cases import Case
+from toolkit.parameters import constraints
+from verifiers.claim_types.claim import Form
+from verifiers.claim_types.rate import RateClaim, Schedule
+from verifiers.judges.rates import measured_exponents, measured_form, measured_order, steps
+
+EXCESS = 0.2
+"""By which power of T left / order has to grow, between any two neighbouring horizons."""
+STEADY = 0.8
+"""What of the growth before has to be left between the last two horizons."""
+LARGE = 3.0
+"""What left / order has to be at the longest horizon, on an instance with scales of about 1.
+
+Where it is small still, a flat region say, it grows because the run is on its way.
+"""
+SPAN = 8
+"""The longest horizon that a climb runs, in units of the shortest."""
+SHOWN = 3
+"""Horizons that a climb runs."""
+FACTORS = (4, 16, 64)
+"""Horizons beyond the claim's own, in units of its longest."""
+EXTENSION = (4, 64)
+"""How many times as long a run is given to settle, at least and at most."""
+MOST_STEPS = 10_000
+"""Steps of the longest run that a candidate is looked at with, once it is one."""
+
+
+class UnscheduledError(Exception):
+    """A schedule that gives no numbers."""
+
+
+class Horizons:
+    """A rate's form at the horizons of its cases.
+
+    Args:
+        claim, form: what is to be broken; its cases share one problem family and one algorithm.
+        longer: take every horizon up to ``MOST_STEPS`` steps, not the ``SHOWN`` of a climb.
+
+    Attributes:
+        cases: the claim's cases, by horizon.
+        sizes: their horizons, [horizons].
+        orders: the order that the form claims there, [horizons].
+        free: the whole numbers of the algorithm that the schedule leaves constant, by name.
+
+    Raises:
+        UnscheduledError: cases with different problems, one horizon, or a schedule in words.
+    """
+
+    def __init__(self, claim: RateClaim, form: Form, *, longer: bool = False) -> None:
+        size = claim.size or steps
+        cases = sorted((*claim.cases, *claim.full), key=size)
+        first = cases[0]
+        if any(
+            case.problem != first.problem or type(case.algorithm) is not type(first.algorithm)
+            for case in cases
+        ):
+            raise UnscheduledError("its cases have different problems")
+        schedule = form.right
+        if not isinstance(schedule, Schedule):
+            raise UnscheduledError("nothing says how its hyperparameters follow the horizon")
+        if any(isinstance(value, str) for value in schedule.letters.values()):
+            raise UnscheduledError("its schedule is given in words")
+        near = [case for case in cases if size(case) <= SPAN * size(first)]
+        self._climbed = len(near) - 1
+        if longer:
+            near += [case for case in cases if case not in near and steps(case) <= MOST_STEPS]
+            near += beyond(claim, near)
+        elif len(near) > SHOWN:
+            near = [near[0], near[len(near) // 2], near[-1]]
+            self._climbed = SHOWN - 1
+        if len(near) < 2:
+            raise UnscheduledError("its cases have one horizon")
+        self.claim, self.form, self.cases = claim, form, near
+        self.sizes = np.array([float(size(case)) for case in near])
+        order = measured_order(claim, schedule)
+        try:
+            self.orders = np.array([float(order.subs(claim.horizon, x)) for x in self.sizes])
+        except TypeError:
+            raise UnscheduledError(f"its order {order} is no number at {self.sizes}") from None
+        self._base = self._scheduled(schedule)
+        self.free = tuple(self._free(schedule))
+
+    @property
+    def extension(self) -> int:
+        """How many times as long a run may take, with its hyperparameters, to settle.
+
+        1 where the horizon is no number of steps or rounds: a longer run is then something else.
+        """
+        last = self.cases[-1]
+        size = self.claim.size or steps
+        if size(replace(last, rounds=2 * last.rounds)) == size(last):
+            return 1
+        return int(np.clip(MOST_STEPS // steps(last), *EXTENSION))
+
+    @property
+    def scheduled(self) -> frozenset[str]:
+        """The algorithm's fields that change with the horizon."""
+        return frozenset(self._base)
+
+    def algorithm(self, number: int, base: Algorithm | None = None) -> Algorithm:
+        """Return the algorithm at one horizon.
+
+        Args:
+            number: which horizon.
+            base: the algorithm at a climb's longest horizon: its numbers, in units of the
+                schedule's there, are kept (None: those of the claim's case).
+        """
+        start: Any = self.cases[number].algorithm if base is None else base
+        ranges = constraints(type(start))
+        fields = {}
+        for name, numbers in self._base.items():
+            unit = 1.0 if base is None else getattr(base, name) / numbers[self._climbed]
+            value = numbers[number] * unit
+            fields[name] = max(1, round(value)) if ranges[name].integer else value
+        return cast(Algorithm, replace(start, **fields))
+
+    def at(self, case: Case, number: int) -> Case:
+        """Return a case of a climb's longest horizon at another one."""
+        algorithm = self.algorithm(number, case.algorithm)
+        return Case(case.problem, algorithm, self.cases[number].rounds)
+
+    def growth(self, lefts: np.ndarray) -> np.ndarray:
+        """Return the power of T by which left / order grows at last, [candidates].
+
+        The smaller one of the last two pairs of horizons; -10 where growth slows down.
+
+        Args:
+            lefts: left sides, [horizons, candidates].
+        """
+        with np.errstate(all="ignore"):
+            logs = np.log(np.maximum(lefts, 1e-300) / self.orders[:, None])
+            powers = np.diff(logs, axis=0) / np.diff(np.log(self.sizes))[:, None]
+        powers = np.where(lefts[1:] > 1e-12 * lefts[:1], powers, -10.0)
+        powers = np.nan_to_num(powers, nan=-10.0, posinf=-10.0)
+        # what slows down from one horizon to the next may end at the one after
+        slows = powers[-1] < STEADY * powers[-2] if len(powers) > 1 else np.zeros(1, bool)
+        smallest: np.ndarray = np.where(slows, -10.0, powers[-2:].min(0))
+        return smallest
+
+    def scores(self, lefts: np.ndarray) -> np.ndarray:
+        """Return a score above 1 where left / order grows, and is no longer small, [candidates].
+
+        Args:
+            lefts: left sides, [horizons, candidates].
+        """
+        grows = np.exp(4.0 * (np.clip(self.growth(lefts), -10.0, 10.0) - EXCESS))
+        scores: np.ndarray = np.minimum(grows, np.sqrt(lefts[-1] / self.orders[-1] / LARGE))
+        return scores
+
+    def _scheduled(self, schedule: Schedule) -> Mapping[str, Sequence[float]]:
+        """Return the numbers of the fields that change with the horizon, name → [horizons]."""
+        import sympy
+
+        algorithms = [case.algorithm for case in self.cases]
+        notation = self.claim.notation(self.cases[-1])
+        values = algorithms[-1].values()
+        numbers: dict[str, list[float]] = {
+            name: [float(getattr(a, name)) for a in algorithms]
+            for name, value in values.items()
+            if isinstance(value, int | float)
+            and any(getattr(a, name) != value for a in algorithms)
+        }  # fmt: skip
+        measured = measured_form(self.claim).right
+        special = measured_exponents(self.claim)
+        for letter, stated in schedule.letters.items():
+            name = notation.get(letter, "")
+            if name not in values:
+                continue
+            wanted = sympy.sympify(stated).subs(special)
+            if wanted.free_symbols - {self.claim.horizon}:
+                numbers.pop(name, None)  # a constant of its own, whatever the horizon
+                continue
+            shown = sympy.sympify(measured.letters.get(letter, stated)).subs(special)
+            if shown != wanted:
+                factor = wanted / shown
+                numbers[name] = [
+                    float(getattr(a, name)) * float(factor.subs(self.claim.horizon, x))
+                    for a, x in zip(algorithms, self.sizes, strict=True)
+                ]
+        return numbers
+
+    def _free(self, schedule: Schedule) -> list[str]:
+        import sympy
+
+        notation = self.claim.notation(self.cases[-1])
+        ranges = constraints(type(self.cases[-1].algorithm))
+        special = measured_exponents(self.claim)
+        names = [
+            notation.get(letter, "")
+            for letter, stated in schedule.letters.items()
+            if sympy.sympify(stated).subs(special).free_symbols - {self.claim.horizon}
+        ]
+        return [name for name in names if name in ranges and ranges[name].integer]
+
+
+def beyond(claim: RateClaim, cases: Sequence[Case]) -> list[Case]:
+    """Return cases at longer horizons than the claim's, by its schedule, if that says how.
+
+    Args:
+        cases: by horizon.
+    """
+    import sympy
+
+    size, last = claim.size or steps, cases[-1]
+    notation, special = claim.notation(last), measured_exponents(claim)
+    stated = {
+        notation[letter]: sympy.sympify(value).subs(special)
+        for letter, value in measured_form(claim).right.letters.items()
+        if letter in notation
+    }
+    varying = [
+        name for name, value in last.algorithm.values().items()
+        if any(getattr(case.algorithm, name) != value for case in cases)
+    ]  # fmt: skip
+    if any(
+        name not in stated or stated[name].free_symbols - {claim.horizon} for name in varying
+    ):  # fmt: skip
+        return []
+    counts_rounds = size(replace(last, rounds=2 * last.rounds)) != size(last)
+    longer = []
+    for factor in FACTORS:
+        fields = {}
+        for name in varying:
+            at = [float(stated[name].subs(claim.horizon, x * size(last))) for x in (1, factor)]
+            value = getattr(last.algorithm, name) * at[1] / at[0]
+            fields[name] = round(value) if isinstance(getattr(last.algorithm, name), int) else value
+        algorithm: Any = replace(cast(Any, last.algorithm), **fields)
+        case = replace(last, algorithm=algorithm)
+        if counts_rounds:
+            rounds = round(factor * size(last) / (size(case) / case.rounds))
+            case = replace(case, rounds=max(1, rounds))
+        if steps(case) > MOST_STEPS:
+            break
+        longer.append(case)
+    return longer
+
+
+def horizons_of(claim: RateClaim, form: Form, *, longer: bool = False) -> Horizons:
+    """Return the horizons of a form, made once.
+
+    Raises:
+        UnscheduledError: as ``Horizons``.
+    """
+    return _made(claim, form.key, longer)
+
+
+@lru_cache(maxsize=256)
+def _made(claim: RateClaim, key: str, longer: bool) -> Horizons:
+    form = next(form for form in claim.forms if form.key == key)
+    return Horizons(claim, form, longer=longer)
