@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from toolkit.cases import Case
+from toolkit.climb import climb
 from toolkit.constants import Letters
 from toolkit.draws import TooManyAtoms
 from toolkit.errors import DriftproofError
@@ -18,7 +19,6 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming, loaded, users_file
-from verifiers.search.climb import climb
 from verifiers.search.families import FAMILIES
 from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
 from verifiers.search.generic import ENOUGH, Generic
@@ -90,6 +90,7 @@ class Climb:
                     space.ratios, space.size, population=min(POPULATION, space.candidates),
                     first=space.candidates, seed=self.seed,
                     generations=(GENERATIONS if generic else SHIPPED_GENERATIONS)[self.long],
+                    enough=ENOUGH,  # a violation is made small afterwards, not large
                 )  # fmt: skip
             except Exception as error:
                 if not generic:
