@@ -65,6 +65,33 @@ def test_twice_the_true_modulus_is_exceeded_from_the_other_side():
 def test_a_constant_that_the_form_does_not_use_is_no_reason():
     (row,) = rows(smooth_claim(UsersQuadratic(modulus=2.0)))
     assert row.verdict is Verdict.SUPPORTED
+    told = "beside this, user/quadratic: strong_convexity is declared 4, but between x = ("
+    assert row.reason.startswith(told)
+    assert rows(smooth_claim(UsersQuadratic()))[0].reason == ""
+
+
+def test_an_infimum_that_only_a_search_sees_leaves_a_statement_about_the_gap_open():
+    """F falls below ``low`` on a strip around x = 5000, farther than the audit looks."""
+    place, depth = 5000.0, 2.6e7
+
+    def strip(x):
+        inside = (1 - ((x[0] - place) / 60.0) ** 2).clamp(min=0.0)
+        return depth * inside**2
+
+    def objective(self, x):
+        return UsersQuadratic.objective(self, x) - strip(x)
+
+    def gradient(self, x):
+        with torch.enable_grad():
+            leaf = x.detach().clone().requires_grad_()
+            (fall,) = torch.autograd.grad(strip(leaf).sum(), leaf)
+        return UsersQuadratic.gradient(self, x) - fall
+
+    member = altered(UsersQuadratic(), objective=objective, gradient=gradient)
+    (row,) = rows(smooth_claim(member))
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "initial_gap is declared 2, but at x = (" in row.reason
+    assert "(F at the start minus inf F)" in row.reason
 
 
 @pytest.mark.parametrize("assumption", [

@@ -6,16 +6,18 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy
 import torch
 from flint import arb
 
 from synthetic.problems import BoundedComposition, QuadraticBilevel
-from toolkit.algorithms import ComFedL, FedNest
+from toolkit.algorithms import ComFedL, FedAvg, FedNest
 from toolkit.balls import RefusedError
 from toolkit.cases import Case
 from toolkit.measure import each, sq
+from toolkit.problem import Problem, Solution, problem
 from toolkit.verdict import Evidence, Verdict
 from verifiers import record
 from verifiers.claim_types.bound import bound
@@ -234,7 +236,8 @@ def test_only_what_rounding_left_open_is_asked_for():
         ({"rhs": None}, False),
         ({"margin": None}, False),
         ({"lhs": None}, False),
-        ({"verdict": Verdict.REFUTED}, False),
+        ({"verdict": Verdict.REFUTED}, True),  # digits may be lost where no margin sees it
+        ({"verdict": Verdict.REFUTED, "form": "sibling"}, False),
         ({"verdict": Verdict.INAPPLICABLE}, False),
     ):
         assert left_open(replace(doubtful, **more), exact) is asked, more
@@ -312,3 +315,93 @@ def test_the_unit_is_one_of_the_ledger(tmp_path):
     one, two = asked[0].work(), asked[0].work()
     assert one == two
     assert json.loads(one)[0]["verdict"] == "SUPPORTED"
+
+
+class Swallowing:
+    """Gradients of ½‖x‖², of which 1 + x − 1 keeps nothing in double or single precision."""
+
+    def __init__(self, dtype, clients):
+        self.clients = clients
+        self.client_weights = torch.full((clients, 1, 1), 1.0 / clients, dtype=dtype)
+
+    def field_law(self, batch):
+        return None
+
+    def field_grad(self, x, xi):
+        return (1.0 + x) - 1.0
+
+
+@problem(name="user/swallowing", source="a test", statement="F")
+class SwallowingProblem(Problem):
+    """F(x) = ½‖x‖², seen from x = 10⁻¹⁷."""
+
+    clients: int = 2
+    dim: int = 1
+
+    @property
+    def constants(self):
+        return {"objective_smoothness": 1.0}
+
+    @property
+    def solution(self):
+        return Solution(0.0, 0.0, np.zeros(1), {"method": "closed form"})
+
+    def start(self):
+        return np.full(1, 1e-17)
+
+    def oracles(self, dtype, device="cpu", clients=None):
+        return Swallowing(dtype, len(clients) if clients is not None else self.clients)
+
+    def objective(self, x):
+        return (x * x).sum(0) / 2
+
+    def gradient(self, x):
+        return x
+
+
+def contraction(power):
+    """‖w̄_{s+1}‖ ≤ (1 − η)^power ‖w̄_s‖, of which the first is true, with equality."""
+
+    def right(c):
+        return (1 - c.eta) ** (2 * power) * c.measured("before")
+
+    @bound(
+        name="tiny/contraction", source="", statement="", right=right,
+        cases=[Case(SwallowingProblem(), FedAvg(local_steps=1, step_size=0.5), 2)],
+    )  # fmt: skip
+    def contraction(view):
+        before = view.before.w.mean(0)
+        return each("transition", sq(view.mean("w")), before=sq(before))
+
+    return contraction
+
+
+def test_what_cancels_inside_an_oracle_refutes_nothing(monkeypatch):
+    ((row,), tasks) = rows_of(contraction(1))
+    assert tasks.count("enclosed") == 1
+    assert (row.verdict, row.evidence, row.attained) == (Verdict.SUPPORTED, Evidence.ENCLOSED, True)
+    assert "they lose digits" in row.reason
+    monkeypatch.setattr(enclosed, "left_open", lambda row, measured: False)
+    ((row,), _) = rows_of(contraction(1))
+    assert row.verdict is Verdict.REFUTED  # doubles alone: 1 + x − 1 = 0, nothing moves
+
+
+def test_what_balls_refute_stays_refuted():
+    """The control: the next power is false by a factor of two, in doubles and in balls."""
+    ((row,), tasks) = rows_of(contraction(2))
+    assert tasks.count("enclosed") == 1
+    assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.ENCLOSED)
+    assert row.lhs["low"] == pytest.approx(2.5e-35)
+
+
+@pytest.mark.parametrize(("operations", "verdict"), [(1000, Verdict.REFUTED), (None, None)])
+def test_a_refutation_that_balls_refuse_to_repeat_says_so(monkeypatch, operations, verdict):
+    """Nothing is known then but what doubles say; where balls ran and overlap, the row is open."""
+    if operations is not None:
+        monkeypatch.setattr(enclosed.judge, "__kwdefaults__", {"operations": 10})
+    else:
+        monkeypatch.setattr(enclosed, "PRECISIONS", (20, 24))
+    ((row,), _) = rows_of(contraction(2 if operations is not None else 1))
+    assert row.verdict is (verdict or Verdict.INCONCLUSIVE)
+    assert "in ball arithmetic: " in row.reason
+    assert (row.evidence is None) is (verdict is None)

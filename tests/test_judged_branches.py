@@ -159,20 +159,19 @@ def test_a_relation_that_is_no_comparison_is_refused():
         bounds.unmet(claim, claim.cases[0], claim.forms[0])
 
 
-def test_a_search_leaves_out_what_it_cannot_score_or_what_has_too_many_outcomes(monkeypatch):
-    searched = []
+def test_a_search_leaves_out_what_it_cannot_score(monkeypatch):
+    looked_at = []
 
-    def attacked(problem, role, budget):
-        searched.append(role)
-        return SimpleNamespace(ratio=0.5)
+    def searched(problem, role, effort):
+        looked_at.append(role)
+        return SimpleNamespace(exceeded=False)
 
-    monkeypatch.setattr(declared, "attacked", attacked)
-    scored = {"inner_gradient_bound": 5, "outer_gradient_bound": declared.MOST_OUTCOMES + 1}
+    monkeypatch.setattr(declared, "searched", searched)
     monkeypatch.setattr(declared, "Scores", lambda problem: SimpleNamespace(
-        has=scored.__contains__, outcomes=scored.__getitem__
+        has=["inner_gradient_bound", "initial_gap"].__contains__
     ))  # fmt: skip
     assert declared.exceeded(CASE) == {}
-    assert searched == ["inner_gradient_bound"]
+    assert looked_at == ["inner_gradient_bound", "initial_gap"]
 
 
 def test_a_right_side_far_below_the_range_asks_for_a_sharper_range():

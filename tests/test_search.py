@@ -22,12 +22,12 @@ from toolkit.algorithms.comfedl import ComFedL
 from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.feddro import FedDRO
 from toolkit.algorithms.local_scgdm import LocalSCGDM
+from toolkit.climb import climb
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 from toolkit.measure import States
 from verifiers.claim_types.rate import Schedule
-from verifiers.search.climb import climb
 from verifiers.search.finding import NOTHING, VERIFIED, power
 from verifiers.search.generic import Generic, ratio
 from verifiers.search.score import score
@@ -377,3 +377,89 @@ def test_the_command_tells_what_it_found(tmp_path):
     (finding,) = json.loads(done.stdout)["findings"]
     assert finding["status"] == "verified"
     assert json.loads((tmp_path / "s" / "search.json").read_text())["findings"] == [finding]
+
+
+SPIKY = """
+import numpy as np, torch
+from driftproof import Problem, Solution, bound, each, grid, problem, sq
+from driftproof.algorithms import FedAvg
+
+class Oracles:
+    def __init__(self, of, dtype, clients):
+        self.clients = len(clients)
+        self.client_weights = torch.full((self.clients, 1, 1), 1 / of.clients, dtype=dtype)
+        bent = [k == 3 for k in clients]
+        self.spike = of.height * torch.tensor(bent, dtype=dtype)[:, None, None]
+
+    def field_law(self, batch):
+        return None
+
+    def field_grad(self, x, xi):
+        return x + self.spike * (x - 50.0).clamp(0.0, 0.01)
+
+@problem(name="mine/spiky", source="me", statement="F")
+class Spiky(Problem):
+    clients: int = 5
+    dim: int = 1
+    height: float = 1.0
+
+    @property
+    def constants(self):
+        return {"field_smoothness": 1.0}
+
+    @property
+    def solution(self):
+        return Solution(0.0, 0.0, np.zeros(1), {})
+
+    def start(self):
+        return np.ones(1)
+
+    def oracles(self, dtype, device="cpu", clients=None):
+        return Oracles(self, dtype, clients or range(self.clients))
+
+    def objective(self, x):
+        past = (x - 50.0).clamp(min=0)
+        ramp = past.clamp(max=0.01)
+        return (x * x / 2 + self.height * (ramp * ramp / 2 + 0.01 * (past - ramp)) / 5).sum(0)
+
+    def gradient(self, x):
+        return x + self.height * (x - 50.0).clamp(0.0, 0.01) / 5
+"""
+
+CLAIM = """
+@bound(name="mine/step", source="x", statement="x", right=lambda c: (c.eta * c.L) ** 2,
+       cases=grid(Spiky(), FedAvg(local_steps=1), rounds=2))
+def step(view):
+    return each("transition", sq(view.mean("w") - view.before.w.mean(0)))
+"""
+
+
+def test_a_spike_in_a_users_problem_is_told_by_both_commands(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(SPIKY)
+    searched = driftproof("falsify", "mine.py", "--climbs", "1", "--out", "s", cwd=tmp_path)
+    assert searched.returncode == 1, searched.stderr
+    (told,) = [line for line in searched.stdout.splitlines() if line.endswith("Mend constants.")]
+    assert told.startswith("Spiky(): field_smoothness is declared 1, but between x = (50.0")
+    assert "of client 4 it is 2 (Lipschitz" in told
+    data = json.loads((tmp_path / "s" / "search.json").read_text())
+    assert [one["attack"]["role"] for one in data["constants"] if one["attack"]["exceeded"]] == [
+        "field_smoothness"
+    ]
+    path.write_text(SPIKY + CLAIM)
+    judged = driftproof("verify", "mine.py", "--out", "v", cwd=tmp_path)
+    assert judged.returncode == 1
+    assert "Traceback" not in judged.stderr
+    assert "field_smoothness is declared 1, but between x = (50.0" in judged.stdout
+    assert "SUPPORTED  " not in judged.stdout
+
+
+def test_a_problem_by_name_has_its_constants_searched(tmp_path):
+    done = driftproof(
+        "falsify", "stuck-estimator", "--climbs", "1", "--json", "--out", "s", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert data["findings"] == []
+    assert len(data["constants"]) == 18
+    assert all(one["attack"]["ratio"] == pytest.approx(1) for one in data["constants"])

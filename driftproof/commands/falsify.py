@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +14,12 @@ from driftproof.commands import _shared as shared
 from toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
+    from verifiers.search.constants import Reached
     from verifiers.search.finding import Finding
+
+
+MET = 1e-5
+"""How near to 1 a ratio is that counts as met."""
 
 
 @click.command()
@@ -44,19 +50,21 @@ def command(
     """Search for instances and hyperparameters that break a bound or an identity.
 
     SELECT is a name, a glob (comfedl/*) or a Python file of your own. What is found is confirmed
-    by the judge of ``verify`` and made as simple as possible.
+    by the judge of ``verify`` and made as simple as possible. Of a problem family by name, and of
+    the problems of your file, it searches for points at which a declared constant is exceeded.
 
-    Exit status 0 if nothing was found that is not on record as refuted, 1 otherwise; 2 bad usage
-    or input, 3 something needed is missing, 130 interrupted.
+    Exit status 0 if nothing was found that is not on record as refuted and no constant is exceeded,
+    1 otherwise; 2 bad usage or input, 3 something needed is missing, 130 interrupted.
     """
     from toolkit.environment import environment
     from toolkit.ledger import Ledger
     from verifiers.record import refuted_on_record
+    from verifiers.search import constants
     from verifiers.search.search import Effort, falsify
-    from verifiers.verify import select as chosen_by
 
-    chosen = chosen_by(select)
-    own = [leaf.path.stem for leaf in chosen if leaf.module is None]
+    chosen, problems = constants.chosen(select)
+    sources = [*chosen, *(members.source for members in problems)]
+    own = [leaf.path.stem for leaf in sources if leaf.module is None]
     out = shared.folder(out, "-".join(["search", *dict.fromkeys(own)]))
     effort = Effort(budget, climbs, seed, warm, controls)
     with Ledger(out / "ledger.sqlite") as ledger:
@@ -64,12 +72,20 @@ def command(
             "schema": 1, "command": "falsify", "seed": seed, "budget": budget, "climbs": climbs,
             "warm": warm, "environment": environment("cpu", workers),
         }  # fmt: skip
+        with shared.progress("constants", quiet=ctx.obj["quiet"]) as (started, ended):
+            reached = constants.reach(
+                problems, effort, workers=workers, ledger=ledger, resume=resume,
+                started=started, ended=ended,
+            )  # fmt: skip
         with shared.progress("falsify", quiet=ctx.obj["quiet"]) as (started, ended):
             findings = falsify(
                 chosen, effort, workers=workers, ledger=ledger, resume=resume, started=started,
                 ended=ended,
             )  # fmt: skip
-    data = head | {"findings": [asdict(finding) for finding in findings]}
+    data = head | {
+        "findings": [asdict(finding) for finding in findings],
+        "constants": [_data(one) for one in reached],
+    }
     path = out / "search.json"
     try:
         path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
@@ -80,13 +96,51 @@ def command(
     if as_json:
         shared.print_json(data)
     else:
-        _summary(findings, path)
+        _constants(reached)
+        if findings:
+            _summary(findings)
+        shared.tell(f"{path}: every finding, with its case")
     known = refuted_on_record()
     new = [f for f in findings if f.found and not f.is_control and (f.claim, f.form) not in known]
-    return 1 if new else 0
+    return 1 if new or any(one.attack.exceeded for one in reached) else 0
 
 
-def _summary(findings: list[Finding], path: Path) -> None:
+def _data(one: Reached) -> dict[str, Any]:
+    """Return a constant's search as JSON has it: without infinite numbers."""
+    data = asdict(one)
+    if not math.isfinite(one.attack.ratio):
+        data["attack"]["ratio"] = None
+    return data
+
+
+def _constants(reached: list[Reached]) -> None:
+    """Print how closely each declared constant was reached, and those that are exceeded."""
+    from toolkit.report.page import number
+    from verifiers.judges.declared import GAP, in_words, where
+
+    if not reached:
+        return
+    lines = []
+    for one in reached:
+        of = one.attack
+        met = abs(of.ratio - 1) < MET and not of.exceeded
+        ratio = "1, met" if met else number(of.ratio) if math.isfinite(of.ratio) else "∞"
+        note = "exceeded" if of.exceeded else ""
+        told = [one.problem, of.role, number(of.declared), number(of.found), ratio, where(of), note]
+        lines.append(told)
+    shared.table(
+        ["problem", "constant", "declared", "largest", "ratio", "where", ""], lines,
+        spare=("where",),
+    )  # fmt: skip
+    for one in reached:
+        if one.attack.exceeded:
+            what = "solution" if one.attack.role == GAP else "constants"
+            shared.tell(f"{one.problem}: {in_words(one.attack)}. Mend {what}.")
+    if not any(one.attack.exceeded for one in reached):
+        shared.tell('No constant was exceeded: that is no proof. "1, met" is one that is attained.')
+
+
+def _summary(findings: list[Finding]) -> None:
     from toolkit.report.page import number
     from verifiers.search.finding import CANDIDATE, NOT_SEARCHED, NOTHING, power
 
@@ -118,4 +172,3 @@ def _summary(findings: list[Finding], path: Path) -> None:
             '"Nothing found" is no proof. Power: how many false siblings of the claim the same '
             "search refuted; false_siblings=[…] in the claim gives some."
         )
-    shared.tell(f"{path}: every finding, with its case")

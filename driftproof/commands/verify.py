@@ -140,12 +140,13 @@ def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:
 
 def _exceeded(rows: list[Any], told: set[str]) -> None:
     """Say which constants of a user's problem are exceeded, so that cases were left out."""
-    from verifiers.judges.declared import exceeded_in
+    from verifiers.judges.declared import DECLARED, GAP, exceeded_in
 
     for reason, count in exceeded_in(rows).items():
         if reason not in told:
             rows_of = "1 row is" if count == 1 else f"{count} rows are"
-            shared.tell(f"{reason}: {rows_of} INAPPLICABLE. Mend constants.")
+            what = "solution" if f"{GAP}{DECLARED}" in reason else "constants"
+            shared.tell(f"{reason}: {rows_of} INAPPLICABLE. Mend {what}.")
 
 
 def _totals(head: dict[str, Any], rows: list[Any]) -> None:

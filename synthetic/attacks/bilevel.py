@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from synthetic.attacks.outcomes import outcomes, quotient
+from synthetic.attacks.outcomes import Draws, halves, quotient
 from toolkit.draws import Law
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
@@ -19,17 +19,16 @@ class BilevelScores:
 
     problem: Any
     oracles: Any
+    draws: Draws
 
     def lower_strong_convexity(self, z: Tensor) -> Tensor:
-        return -_extremes(self._hessian(z, None))[0].amin(0)
+        return -_extremes(self._hessian(z, None))[0]
 
     def lower_sample_convexity(self, z: Tensor) -> Tensor:
-        least: Tensor = self._over_samples(z, 0).amin(0)
-        return -least
+        return -self._over_samples(z, 0)
 
     def lower_sample_smoothness(self, z: Tensor) -> Tensor:
-        largest: Tensor = self._over_samples(z, 1).amax(0)
-        return largest
+        return self._over_samples(z, 1)
 
     def lower_smoothness(self, pair: Tensor) -> Tensor:
         return self._slope(pair, self._lower_gradient)
@@ -44,10 +43,10 @@ class BilevelScores:
         return self._slope(pair, self._upper_gradient)
 
     def upper_sample_smoothness(self, pair: Tensor) -> Tensor:
-        one, two = pair.chunk(2)
+        one, two = halves(pair)
         d = self.problem.upper_dim
         other = torch.cat([two[:d], one[d:]])  # another x, the same y
-        drawn = outcomes(self.oracles.upper_law(1), self.problem.clients, one.shape[-1])
+        drawn = self.draws(self.oracles.upper_law(1), self.problem.clients, one.shape[-1])
         rises = [
             torch.linalg.vector_norm(
                 self.oracles.upper_grad_x(*self._parts(one), draw)
@@ -56,11 +55,11 @@ class BilevelScores:
             )
             for draw, _ in drawn
         ]
-        return quotient(torch.stack(rises).amax((0, 1)), one[:d], two[:d])
+        return quotient(torch.stack(rises).amax(0), one[:d], two[:d])
 
     def upper_gradient_bound(self, z: Tensor) -> Tensor:
         norms: Tensor = torch.linalg.vector_norm(self._upper_gradient(z), dim=1)
-        return norms.amax(0)
+        return norms
 
     def upper_gradient_noise(self, z: Tensor) -> Tensor:
         return self._spread(self.oracles.upper_law(1), z, self._upper_gradient)
@@ -111,20 +110,20 @@ class BilevelScores:
 
     def _over_samples(self, z: Tensor, end: int) -> Tensor:
         law = self.oracles.lower_law(1)
-        drawn = outcomes(law, self.problem.clients, z.shape[-1])
+        drawn = self.draws(law, self.problem.clients, z.shape[-1])
         extremes = torch.stack([_extremes(self._hessian(z, draw))[end] for draw, _ in drawn])
         return extremes.amin(0) if end == 0 else extremes.amax(0)
 
     def _slope(self, pair: Tensor, of: Callable[[Tensor], Tensor]) -> Tensor:
-        one, two = pair.chunk(2)
+        one, two = halves(pair)
         rise = torch.linalg.vector_norm(of(one) - of(two), dim=1)
-        return quotient(rise, one, two).amax(0)
+        return quotient(rise, one, two)
 
     def _spread(self, law: Law | None, z: Tensor, of: Oracle) -> Tensor:
         mean, total = of(z, None), torch.zeros(self.problem.clients, z.shape[-1]).to(z)
-        for draw, chance in outcomes(law, self.problem.clients, z.shape[-1]):
+        for draw, chance in self.draws(law, self.problem.clients, z.shape[-1]):
             total = total + chance[:, None] * ((of(z, draw) - mean) ** 2).sum(1)
-        return total.amax(0).sqrt()
+        return total.sqrt()
 
 
 def _extremes(hessians: Tensor) -> tuple[Tensor, Tensor]:

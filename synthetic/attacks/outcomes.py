@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.draws import Law, TooManyAtoms, elements
+from toolkit.draws import BLOCK, Law, TooManyAtoms, Words, elements
+
+Outcomes = Iterator[tuple[Tensor | None, Tensor]]
+Draws = Callable[[Law | None, int, int], Outcomes]
+"""(law, clients, width) → draws [clients, …, width] and their probabilities [clients]."""
 
 
-def outcomes(law: Law | None, clients: int, width: int) -> Iterator[tuple[Tensor | None, Tensor]]:
+def outcomes(law: Law | None, clients: int, width: int) -> Outcomes:
     """Yield every outcome of a law as a draw [clients, …, width], and its probabilities [clients].
 
     A client that has fewer outcomes than another repeats its first with probability 0.
@@ -42,6 +46,52 @@ def count_outcomes(law: Law | None, clients: int) -> float:
     except TooManyAtoms:
         return float("inf")
     return float(largest) ** len(elements(law))
+
+
+def drawn(law: Law | None, clients: int, count: int, *names: str) -> np.ndarray:
+    """Return ``count`` independent draws of a law, [clients, …, count]."""
+    assert law is not None
+    words, every = Words(*names), range(clients)
+    blocks = [
+        law.sample(words.draw(law, "noise", block=b, step=0, clients=every), every, BLOCK)
+        for b in range(-(-count // BLOCK))
+    ]
+    values: np.ndarray = np.concatenate(blocks, -1)[..., :count]
+    return values
+
+
+def some(count: int, most: float, seed: int) -> Draws:
+    """Return the outcomes of a law, or ``count`` draws, equally likely, if there are over most."""
+
+    def draws(law: Law | None, clients: int, width: int) -> Outcomes:
+        if count_outcomes(law, clients) <= most:
+            yield from outcomes(law, clients, width)
+            return
+        values = torch.from_numpy(drawn(law, clients, count, "search", str(seed)))
+        for k in range(count):
+            draw = values[..., k : k + 1]
+            chance = torch.full((clients,), 1.0 / count, dtype=torch.float64)
+            yield draw.expand(*draw.shape[:-1], width), chance
+
+    return draws
+
+
+def fresh(seed: int) -> Draws:
+    """Return one draw for each candidate, independent of the others: what a test is made of."""
+
+    def draws(law: Law | None, clients: int, width: int) -> Outcomes:
+        values = None
+        if law is not None:
+            values = torch.from_numpy(drawn(law, clients, width, "confirmed", str(seed)))
+        yield values, torch.ones(clients, dtype=torch.float64)
+
+    return draws
+
+
+def halves(pair: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the two points that stand one above the other."""
+    middle = pair.shape[0] // 2
+    return pair[:middle], pair[middle:]
 
 
 def quotient(rise: Tensor, one: Tensor, two: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
 """What a constant of each role bounds, as a function of points: what an attack maximises.
 
 A method is called like the role whose constant it attacks (``toolkit.constants.ROLES`` says what
-that is) and takes candidate variables, [variables, candidates], to scores, [candidates].
+that is) and takes candidate variables, [variables, candidates], to scores, [rows, candidates]. A
+row is a client, or a task of one: the constant bounds each of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 
 from synthetic.attacks.bilevel import BilevelScores
-from synthetic.attacks.outcomes import count_outcomes, outcomes, quotient
+from synthetic.attacks.outcomes import Draws, Outcomes, count_outcomes, halves, outcomes, quotient
 from toolkit.draws import Law
 from toolkit.problem import Problem
 
@@ -26,10 +27,20 @@ Oracle = Callable[[Tensor, Tensor | None], Tensor]
 class Scores(BilevelScores):
     """One method a role; ``is_pair`` and ``variables`` say what it takes."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(
+        self, problem: Problem, dtype: torch.dtype = torch.float64, draws: Draws = outcomes
+    ) -> None:
         self.problem: Any = problem
-        self.oracles = problem.oracles(torch.float64)
+        self.dtype, self._draws = dtype, draws
+        self.oracles = problem.oracles(dtype)
         self.size = len(problem.start())
+
+    def draws(self, law: Law | None, clients: int, width: int) -> Outcomes:
+        """Yield the outcomes of a law, in the precision of the oracles."""
+        for draw, chance in self._draws(law, clients, width):
+            if draw is not None and draw.is_floating_point():
+                draw = draw.to(self.dtype)
+            yield draw, chance.to(self.dtype)
 
     def has(self, role: str) -> bool:
         """Say whether the problem's oracles have what the attack on a role asks."""
@@ -38,6 +49,8 @@ class Scores(BilevelScores):
             "upper": "upper_grad_x", "plain": "plain_grad", "field": "field_grad",
             "task": "task_gradient", "loss": "sample_losses",
         }  # fmt: skip
+        if role == "initial_gap":
+            return True
         if role == "strong_concavity":
             return hasattr(self.oracles, "field_grad") and self.size % 2 == 0
         wanted = needs.get(role.partition("_")[0])
@@ -61,7 +74,7 @@ class Scores(BilevelScores):
         """Return how many entries a point of a role's score has."""
         if self.anywhere(role):
             return self.inner_dim
-        reduced = role in ("objective_smoothness", "strong_convexity")
+        reduced = role in ("objective_smoothness", "strong_convexity", "initial_gap")
         return self.problem.dim if reduced else self.size
 
     @cached_property
@@ -72,7 +85,7 @@ class Scores(BilevelScores):
 
     def law(self, role: str) -> Law | None:
         """Return the law of the noise that a role's score enumerates (None: it has none)."""
-        exact = ("objective_", "strong_", "loss_")
+        exact = ("objective_", "strong_", "loss_", "initial_")
         alone = role in ("field_smoothness", "plain_smoothness")
         if alone or role.startswith(exact) or "_mean_" in role or "_heterogeneity" in role:
             return None
@@ -123,11 +136,11 @@ class Scores(BilevelScores):
 
     def inner_gradient_heterogeneity(self, x: Tensor) -> Tensor:
         jacobians = self._jacobian(self._every(x), None)
-        return _spectral(jacobians - jacobians.mean(0)).amax(0)
+        return _spectral(jacobians - jacobians.mean(0))
 
     def plain_gradient_heterogeneity(self, x: Tensor) -> Tensor:
         gradients = self.oracles.plain_grad(self._every(x), None)
-        return _norm(gradients - gradients.mean(0)).amax(0)
+        return _norm(gradients - gradients.mean(0))
 
     def outer_gradient_moment(self, x: Tensor) -> Tensor:
         sizes = [
@@ -169,7 +182,7 @@ class Scores(BilevelScores):
 
     def field_heterogeneity(self, x: Tensor) -> Tensor:
         fields = self.oracles.field_grad(self._every(x), None)
-        return _norm(fields - fields.mean(0)).amax(0)
+        return _norm(fields - fields.mean(0))
 
     def field_smoothness(self, pair: Tensor) -> Tensor:
         return self._steepest(None, pair, self.oracles.field_grad, _norm)
@@ -195,25 +208,31 @@ class Scores(BilevelScores):
     def loss_depth(self, x: Tensor) -> Tensor:
         losses = self.oracles.sample_losses(self._every(x), None)[0].flatten(0, 1)
         depth: Tensor = losses.mean(0) - losses.amin(0)
-        return depth
+        return depth[None]
+
+    def initial_gap(self, x: Tensor) -> Tensor:
+        start = torch.from_numpy(np.array(self.problem.start()))[: self.problem.dim, None].to(x)
+        fallen: Tensor = self.problem.objective(start) - self.problem.objective(x)
+        return fallen[None]
 
     def objective_smoothness(self, pair: Tensor) -> Tensor:
-        x, z = pair.chunk(2)
-        return quotient((self.problem.gradient(x) - self.problem.gradient(z)).norm(dim=0), x, z)
+        x, z = halves(pair)
+        rise = (self.problem.gradient(x) - self.problem.gradient(z)).norm(dim=0)
+        return quotient(rise, x, z)[None]
 
     def strong_convexity(self, pair: Tensor) -> Tensor:
-        x, z = pair.chunk(2)
+        x, z = halves(pair)
         apart: Tensor = self.problem.gradient(x) - self.problem.gradient(z)
-        return -quotient((apart * (x - z)).sum(0) / (x - z).norm(dim=0), x, z)
+        return -quotient((apart * (x - z)).sum(0) / (x - z).norm(dim=0), x, z)[None]
 
     def strong_concavity(self, pair: Tensor) -> Tensor:
         # the field's last half is −∇_y; the two points have one x and different y
-        x, z = pair.chunk(2)
+        x, z = halves(pair)
         half = self.size // 2
         other = torch.cat([x[:half], z[half:]])
         one, two = (self.oracles.field_grad(self._every(v), None)[:, half:] for v in (x, other))
         step = (x - other)[half:]
-        rise = ((one - two) * step).sum(1).amin(0) / step.norm(dim=0)
+        rise = ((one - two) * step).sum(1) / step.norm(dim=0)
         return -quotient(rise, x[half:], z[half:])
 
     def _every(self, x: Tensor) -> Tensor:
@@ -242,11 +261,11 @@ class Scores(BilevelScores):
         at = self._every(x)
         law = self.oracles.inner_law(1)
         mean, total = of(at, None), torch.zeros(at.shape[-1], dtype=at.dtype)
-        for draw, chance in outcomes(law, len(at), at.shape[-1]):
+        for draw, chance in self.draws(law, len(at), at.shape[-1]):
             square = size(of(at, draw) - mean) ** 2
             weight = chance.repeat_interleave(len(square) // len(at))[:, None]
             total = total + weight * square
-        return total.amax(0).sqrt()
+        return total.sqrt()
 
     def _outer_arguments(self, x: Tensor) -> Iterator[Tensor]:
         """Yield arguments of the outer functions, [clients, inner_dim, candidates].
@@ -261,17 +280,17 @@ class Scores(BilevelScores):
         yield self.oracles.inner(every, None)[0]
         law = self.oracles.inner_law(1)
         if law is not None:
-            for draw, _ in outcomes(law, self.problem.clients, x.shape[-1]):
+            for draw, _ in self.draws(law, self.problem.clients, x.shape[-1]):
                 yield self.oracles.inner(every, draw)[0]
 
     def _outer_slope(self, pair: Tensor, law: Law | None) -> Tensor:
-        sides = (self._outer_arguments(v) for v in pair.chunk(2))
+        sides = (self._outer_arguments(v) for v in halves(pair))
         slopes = []
         for one, two in zip(*sides, strict=True):
-            for zeta, _ in outcomes(law, len(one), one.shape[-1]):
+            for zeta, _ in self.draws(law, len(one), one.shape[-1]):
                 grad = self.oracles.outer_grad
                 rise = _norm(grad(one, zeta) - grad(two, zeta))
-                slopes.append(quotient(rise, one, two).nan_to_num(-torch.inf).amax(0))
+                slopes.append(quotient(rise, one, two).nan_to_num(-torch.inf))
         return torch.stack(slopes).amax(0)
 
     def _largest(
@@ -284,33 +303,33 @@ class Scores(BilevelScores):
         every: bool = True,
     ) -> Tensor:
         at = self._every(x) if every else x
-        sizes = [size(of(at, draw)) for draw, _ in outcomes(law, len(at), at.shape[-1])]
-        return torch.stack(sizes).amax((0, 1))
+        sizes = [size(of(at, draw)) for draw, _ in self.draws(law, len(at), at.shape[-1])]
+        return torch.stack(sizes).amax(0)
 
     def _steepest(
         self, law: Law | None, pair: Tensor, of: Oracle, size: Callable[[Tensor], Tensor]
     ) -> Tensor:
-        x, z = (self._every(point) for point in pair.chunk(2))
-        rises = [size(of(x, d) - of(z, d)) for d, _ in outcomes(law, len(x), x.shape[-1])]
-        return quotient(torch.stack(rises).amax((0, 1)), *pair.chunk(2))
+        x, z = (self._every(point) for point in halves(pair))
+        rises = [size(of(x, d) - of(z, d)) for d, _ in self.draws(law, len(x), x.shape[-1])]
+        return quotient(torch.stack(rises).amax(0), *halves(pair))
 
     def _moment(
         self, law: Law | None, at: Tensor, of: Oracle, size: Callable[[Tensor], Tensor]
     ) -> Tensor:
         """Return the largest client's root mean square, exactly, from every outcome."""
         total = torch.zeros(len(at), at.shape[-1], dtype=at.dtype)
-        for draw, chance in outcomes(law, len(at), at.shape[-1]):
+        for draw, chance in self.draws(law, len(at), at.shape[-1]):
             total = total + chance[:, None] * size(of(at, draw)) ** 2
-        return total.amax(0).sqrt()
+        return total.sqrt()
 
     def _deviation(self, law: Law | None, x: Tensor, of: Oracle, *, every: bool = True) -> Tensor:
         """Return the largest client's standard deviation, exactly, from every outcome."""
         at = self._every(x) if every else x
-        mean, total = of(at, None), torch.zeros(at.shape[0], at.shape[-1], dtype=torch.float64)
-        for draw, chance in outcomes(law, len(at), at.shape[-1]):
+        mean, total = of(at, None), torch.zeros(at.shape[0], at.shape[-1], dtype=at.dtype)
+        for draw, chance in self.draws(law, len(at), at.shape[-1]):
             square = ((of(at, draw) - mean) ** 2).flatten(1, -2).sum(1)
             total = total + chance[:, None] * square
-        return total.amax(0).sqrt()
+        return total.sqrt()
 
 
 def _norm(values: Tensor) -> Tensor:

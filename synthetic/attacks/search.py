@@ -13,11 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.attacks.outcomes import Draws, outcomes
 from synthetic.attacks.scores import Scores
 from toolkit.constants import MODULI
 from toolkit.problem import Problem
 
 Score = Callable[[Tensor], Tensor]
+TOLERANCE = 1e-6
+"""Relative rounding error of difference quotients."""
 CANDIDATES, SWEEPS = 96, 24
 FEWEST = 16
 """Candidates of a search, however much each of them costs."""
@@ -32,6 +35,9 @@ class Attack:
         found: the largest value that was found (of a modulus, the smallest).
         ratio: how closely it comes: above 1 the constant is exceeded.
         points: where: one point, or the two of a difference quotient.
+        exceeded: whether it does by more than rounding, or chance, explains.
+        client: whose it is (None: of all, or of one task).
+        draws: how many draws a deviation was estimated from (0: none, it is exact).
     """
 
     role: str
@@ -39,6 +45,9 @@ class Attack:
     found: float
     ratio: float
     points: tuple[tuple[float, ...], ...]
+    exceeded: bool = False
+    client: int | None = None
+    draws: int = 0
 
 
 def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
@@ -46,14 +55,17 @@ def attack(problem: Problem, role: str, *, seed: int = 0) -> float:
     return attacked(problem, role, seed=seed).ratio
 
 
-def attacked(problem: Problem, role: str, *, seed: int = 0, budget: float = np.inf) -> Attack:
-    """Return what a search for points that exceed a constant came to.
+def attacked(
+    problem: Problem, role: str, *, seed: int = 0, budget: float = np.inf, draws: Draws = outcomes
+) -> Attack:
+    """Return what a short search for points that exceed a constant came to.
 
     Args:
         budget: points times outcomes of the noise that one sweep may look at.
+        draws: which outcomes those are.
     """
-    declared = float(problem.constants[role])
-    scores = Scores(problem)
+    declared = declared_of(problem, role)
+    scores = Scores(problem, draws=draws)
     score, pair = getattr(scores, role), scores.is_pair(role)
     size = scores.variables(role)
     radius = problem.radius if scores.inside(role) else None
@@ -69,16 +81,37 @@ def attacked(problem: Problem, role: str, *, seed: int = 0, budget: float = np.i
     candidates = int(np.clip(budget / scores.outcomes(role), FEWEST, CANDIDATES))
     around = [v for v in scores.known() if len(v) == size]
     largest, best = maximise(
-        lambda candidate: score(placed(candidate)), size, None, seed,
+        lambda candidate: largest_row(score(placed(candidate))), size, None, seed,
         seeds=[torch.cat([v, 1e-2 * torch.ones_like(v)]) for v in around] if pair else around,
         blocks=2 if pair else 1, candidates=candidates,
     )  # fmt: skip
     at = placed(best[:, None])[:, 0]
     points = tuple(tuple(v.tolist()) for v in (at.chunk(2) if pair else (at,)))
+    found = -largest if role in MODULI else largest
+    return Attack(
+        role, declared, found, ratio_of(role, declared, largest), points,
+        is_exceeded(role, declared, largest, problem),
+    )  # fmt: skip
+
+
+def declared_of(problem: Problem, role: str) -> float:
+    """Return a constant; of the gap F(x_0) − inf F, what ``solution.low`` makes of it."""
+    return float(problem.initial_gap[1] if role == "initial_gap" else problem.constants[role])
+
+
+def ratio_of(role: str, declared: float, score: float) -> float:
+    """Return how closely a score comes to a constant."""
     if role in MODULI:
-        return Attack(role, declared, -largest, _modulus_ratio(declared, -largest), points)
-    nothing = 1.0 if largest <= 1e-12 else np.inf
-    return Attack(role, declared, largest, largest / declared if declared else nothing, points)
+        return _modulus_ratio(declared, -score)
+    nothing = 1.0 if score <= 1e-12 else np.inf
+    return score / declared if declared else nothing
+
+
+def is_exceeded(role: str, declared: float, score: float, problem: Problem) -> bool:
+    """Say whether a score exceeds a constant by more than ``TOLERANCE``, relatively."""
+    if role == "initial_gap":  # a difference of values of F, which may be large
+        return score > declared + 1e-9 * (1 + abs(problem.solution.high))
+    return ratio_of(role, declared, score) > 1 + TOLERANCE
 
 
 def _modulus_ratio(declared: float, least: float) -> float:
@@ -87,6 +120,12 @@ def _modulus_ratio(declared: float, least: float) -> float:
         return declared / least if least > 0 else np.inf
     # a modulus of 0 and below is exceeded by one that is farther below
     return least / declared if declared else (1.0 if least >= -1e-12 else np.inf)
+
+
+def largest_row(rows: Tensor) -> Tensor:
+    """Return the largest of each candidate's rows; -inf where there is no number."""
+    largest: Tensor = rows.nan_to_num(-np.inf, -np.inf, -np.inf).amax(0)
+    return largest
 
 
 def within(points: Tensor, radius: float | None) -> Tensor:

@@ -256,9 +256,9 @@ def lowest(problem: Problem) -> tuple[float, Tensor]:
     return -largest, point
 
 
-def shown(x: Tensor, most: int = 6) -> str:
+def shown(x: Tensor, most: int = 6, digits: int = 6) -> str:
     """Return a point as an error shows it."""
-    parts = [f"{float(v):.6g}" for v in x[:most]]
+    parts = [f"{float(v):.{digits}g}" for v in x[:most]]
     return f"({', '.join(parts)}{', …' if len(x) > most else ''})"
 
 

@@ -2,7 +2,8 @@
 
 Driftproof's own leaves are checked in its tests. Of any other, one unit of work a problem and
 algorithm audits both (``synthetic.audit``) and searches for points that exceed the constants
-(``synthetic.attacks``). A form that uses a constant which is exceeded is INAPPLICABLE.
+(``synthetic.attacks``). A form that uses a constant which is exceeded is INAPPLICABLE; the rows of
+others say so beside their verdict.
 """
 
 from __future__ import annotations
@@ -10,24 +11,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
-from synthetic.attacks import Attack, attacked
+from synthetic.attacks import Attack, searched
 from synthetic.attacks.scores import Scores
+from synthetic.attacks.thorough import LEVEL
 from synthetic.audit import audit_algorithm, audit_problem
 from synthetic.audit.problem import shown
 from toolkit.cases import Case
-from toolkit.constants import MODULI, ROLES, Letters, Notation
+from toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters, Notation
 from toolkit.located import telling_the_method
 from toolkit.verdict import Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges.rows import case_entry, row_of
 
-TOLERANCE = 1e-6
-"""Relative rounding error of difference quotients."""
-BUDGET, MOST_OUTCOMES = 4096.0, 512
-"""Points times outcomes of the noise a sweep; a constant with more outcomes is not attacked."""
+EFFORT = 0.25
+"""How much of ``falsify``'s search is made before a verdict."""
+GAP = "initial_gap"
 OWN = ("synthetic", "toolkit")
 
 DECLARED = " is declared "
@@ -75,26 +77,36 @@ def look(case: Case) -> dict[str, str]:
 def exceeded(case: Case) -> dict[str, str]:
     """Return the constants of a case's problem that a search exceeds: role → sentence."""
     scores, sentences = Scores(case.problem), {}
-    for role in case.problem.constants:
-        if not scores.has(role) or scores.outcomes(role) > MOST_OUTCOMES:
+    for role in (*case.problem.constants, GAP):
+        if not scores.has(role):
             continue
-        worst = attacked(case.problem, role, budget=BUDGET)
-        if worst.ratio > 1 + TOLERANCE:
+        worst = searched(case.problem, role, effort=EFFORT)
+        if worst.exceeded:
             sentences[role] = f"{case.problem.leaf_name}: {in_words(worst)}"
     return sentences
 
 
 def in_words(attack: Attack) -> str:
     """Return the sentence that names a constant, where it is exceeded, and its true size."""
-    import torch
-
-    where = [shown(torch.tensor(point)) for point in attack.points]
-    at = f"at x = {where[0]}" if len(where) == 1 else f"between x = {where[0]} and z = {where[1]}"
+    at = where(attack)
     size = "only " if attack.role in MODULI else ""
+    meaning = {**ROLES, **RUN_ROLES}[attack.role]
+    if attack.draws:
+        meaning += f"; {attack.draws} draws, tested at level {LEVEL:g}"
     return (
         f"{attack.role}{DECLARED}{attack.declared:g}, but {at} it is {size}{attack.found:.6g} "
-        f"({ROLES[attack.role]})"
+        f"({meaning})"
     )
+
+
+def where(attack: Attack) -> str:
+    """Return the point, or the two, of an attack, and whose they are."""
+    import torch
+
+    digits = 15 if attack.exceeded else 6  # two points that are close are told apart
+    points = [shown(torch.tensor(p, dtype=torch.float64), digits=digits) for p in attack.points]
+    at = f"between x = {points[0]} and z = {points[1]}" if points[1:] else f"at x = {points[0]}"
+    return at if attack.client is None else f"{at} of client {attack.client + 1}"
 
 
 def exceeded_in(rows: Sequence[Row]) -> dict[str, int]:
@@ -115,7 +127,7 @@ def used_roles(claim: Claim[Any], case: Case, form: Form) -> set[str]:
     roles = {role for assumption in assumed for role in assumption.roles}
     free = any(assumption.applies is not None for assumption in assumed)
     if free or not isinstance(claim, BoundClaim):
-        return roles | set(case.problem.constants)  # what those look at is theirs to choose
+        return roles | {*case.problem.constants, GAP}  # what those look at is theirs to choose
     for formula in (form.right, form.range or claim.range):
         if formula is not None:
             letters = Letters(notation)
@@ -214,4 +226,8 @@ def believing(
                 )
     kept = [form for form in forms if id(form) not in rows]
     judged = (yield from judge(kept)) if kept else []
+    unused = [text for sentences in audits for text in sentences.values()]
+    if unused:  # a reader should know, though nothing here rests on it
+        told = f"beside this, {unused[0]}: mend constants"
+        judged = [replace(r, reason=f"{r.reason}; {told}" if r.reason else told) for r in judged]
     return [*rows.values(), *judged]

@@ -1,4 +1,4 @@
-"""Judges a case in ball arithmetic, where rounding left it open or to verify a counterexample.
+"""Judges a case in ball arithmetic, where rounding left it open or would alone refute it.
 
 The same algorithm, oracles and measure run once more with every number a ball that contains its
 true value (``toolkit.engines.balls``), and the right side is evaluated so too.
@@ -42,6 +42,9 @@ EQUAL = 1e-12
 """Width, relative to the sides, up to which balls that overlap count as equal."""
 DOUBT = 1e-10
 """Relative rounding error in doubles above which an equality is looked at in balls."""
+
+LOST = "doubles refute it, but only because they lose digits, perhaps inside an oracle"
+"""What is said of a row that balls support and doubles refute."""
 
 WORST_FIRST = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED)
 """A row's verdict is the first of these that a comparison has; the row shows such a one."""
@@ -186,9 +189,16 @@ def _gap(case: Case) -> Sized:
 
 
 def left_open(row: Row, measured: Measured) -> bool:
-    """Say whether rounding in doubles left a row open, or decided it as an equality in doubt."""
+    """Say whether doubles left a row open, decided it as an equality in doubt, or refuted it.
+
+    What an oracle loses in double and in single precision alike, as 1 + x − 1 does with a tiny x,
+    is in no margin; so no refutation rests on doubles alone where balls can be had. A false
+    sibling's may: nothing is said of it but that the cases refuse it.
+    """
     if measured.kind != "exact" or measured.bad_step >= 0 or not row.lhs or row.rhs is None:
         return False
+    if row.verdict is Verdict.REFUTED:
+        return row.form != "sibling"
     if row.verdict is Verdict.INCONCLUSIVE:
         return True
     mean, margin = row.lhs["mean"], row.margin
@@ -255,15 +265,20 @@ def _row(
 def better(row: Row, enclosed: Row) -> Row:
     """Return the row in doubles with what balls found, or with why they found nothing.
 
-    A row that holds only if its left side is 0 stays open unless balls confirm it.
+    A row that holds only if its left side is 0 stays open unless balls confirm it. So does one
+    that doubles refute, if balls ran and cannot tell left from right; if they refuse to run, it
+    stays refuted.
     """
+    refuted = row.verdict is Verdict.REFUTED
     if enclosed.verdict is Verdict.INCONCLUSIVE:
         remark = f"in ball arithmetic: {enclosed.reason}"
-        if row.reason == bounds.BOTH_ZERO:
+        if row.reason == bounds.BOTH_ZERO or (refuted and enclosed.lhs is not None):
             row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, attained=False)
         return replace(row, reason=f"{row.reason}; {remark}" if row.reason else remark)
     taken: Mapping[str, Any] = {
         name: getattr(enclosed, name)
         for name in ("verdict", "evidence", "reason", "attained", "lhs", "rhs", "margin")
     }
+    if refuted and enclosed.verdict is Verdict.SUPPORTED:
+        taken = {**taken, "reason": LOST}
     return replace(row, vacuous=row.vacuous and not enclosed.attained, **taken)

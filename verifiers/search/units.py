@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from toolkit.cases import Case
+from toolkit.climb import climb
 from toolkit.constants import Letters
 from toolkit.draws import TooManyAtoms
 from toolkit.errors import DriftproofError
@@ -21,7 +22,6 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming, loaded, users_file
-from verifiers.search.climb import climb
 from verifiers.search.equalities import kept
 from verifiers.search.families import FAMILIES
 from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED
@@ -103,6 +103,7 @@ class Climb:
                 space.ratios, space.size, population=min(POPULATION, space.candidates),
                 first=space.candidates, seed=self.seed,
                 generations=(GENERATIONS if generic else SHIPPED_GENERATIONS)[self.long],
+                enough=ENOUGH,  # a violation is made small afterwards, not large
             )  # fmt: skip
         except Exception as error:
             if not generic:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verifiers.search.generic import ENOUGH
-
 PATIENCE = 12
 """Generations without gain after which a climb ends."""
 OUTSIDE_FOR = 3
@@ -40,15 +38,15 @@ def climb(
     generations: int,
     seed: int,
     start: np.ndarray | None = None,
+    enough: float = np.inf,
 ) -> Climbed:
     """Maximise ``ratios`` ([size, candidates] → [candidates]) and return the best that was met.
-
-    Stops at the first ratio of ``ENOUGH``: a violation is made small afterwards, not large.
 
     Args:
         population: candidates of a generation.
         first: random candidates that are looked at before.
         start: where to start, narrowly (None: anywhere around 0, after a look at random points).
+        enough: stop at the first ratio that is as large.
     """
     import cma
 
@@ -69,7 +67,7 @@ def climb(
         wide = random.standard_normal((max(size, 1), first)) * random.choice([0.5, 1.0, 2.0])
         looked_at(np.concatenate([begin[:, None], wide], 1)[:, :first])
         begin = at
-    if size == 0 or best >= ENOUGH:
+    if size == 0 or best >= enough:
         return Climbed(best, at[:size], evaluations)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -82,7 +80,7 @@ def climb(
             points = np.array(evolution.ask()).T
             before = best
             values = looked_at(points)
-            if best >= ENOUGH or evolution.stop() or (best < 0 and generation >= OUTSIDE_FOR):
+            if best >= enough or evolution.stop() or (best < 0 and generation >= OUTSIDE_FOR):
                 break
             evolution.tell(list(points.T), (-_compressed(values)).tolist())
             waited = 0 if best > before + 1e-4 * abs(before) else waited + 1
