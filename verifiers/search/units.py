@@ -20,7 +20,7 @@ from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming, loaded, users_file
 from verifiers.search.climb import climb
 from verifiers.search.families import FAMILIES
-from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
+from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED, place
 from verifiers.search.generic import ENOUGH, Generic
 from verifiers.search.letters import LackingError
 from verifiers.search.score import measured, score
@@ -100,14 +100,15 @@ class Climb:
                 ).encode()
         return json.dumps({
             "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,
-            "label": self._label(space, climbed.at) if climbed.ratio > 0 else "",
+            "place": self._place(space, climbed.at) if climbed.ratio > 0 else {},
         }).encode()  # fmt: skip
 
-    def _label(self, space: Generic | Shipped, at: np.ndarray) -> str:
+    def _place(self, space: Generic | Shipped, at: np.ndarray) -> dict[str, Any]:
         try:
-            return str(space.case(at))
+            case = space.case(at)
         except DriftproofError:
-            return ""
+            return {}
+        return {} if case is None else place(case)
 
     def space(self) -> Generic | Shipped:
         """Return the candidates that it climbs over."""
@@ -194,8 +195,8 @@ def _told(status: str, case: Case, row: Row) -> dict[str, Any]:
     mean = None if row.lhs is None else row.lhs.get("mean")
     ratio = mean / row.rhs if mean is not None and row.rhs else None
     return {
-        "status": status, "case": case.parameters(), "label": str(case), "lhs": row.lhs,
-        "rhs": row.rhs, "ratio": ratio, "reason": row.reason or f"the judge says {row.verdict}",
+        "status": status, **place(case), "lhs": row.lhs, "rhs": row.rhs, "ratio": ratio,
+        "reason": row.reason or f"the judge says {row.verdict}",
         "evidence": None if row.evidence is None else str(row.evidence),
     }  # fmt: skip
 
