@@ -7,6 +7,7 @@ violation is judged again. What is on record already is measured with the code o
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -32,6 +33,8 @@ FRESH = 2**32
 """Added to a search's seed, it gives the draws with which its cases are measured."""
 GIVEN_AWAY = 0.01
 """Of what a ratio has left to 1, how much may be lost to a simpler case."""
+SIMPLIFYING = 20.0
+"""Seconds that may go into making one case simple, about."""
 Job = Generator[Sequence[Unit], list[Result], Searched | None]
 
 
@@ -172,16 +175,17 @@ def _has_to_be_sampled(claim: Claim[Any], form: Form, case: Case) -> bool:
 
 def _simplified(claim: Claim[Any], form: Form, entry: Searched) -> Searched:
     """Return an entry with a case as simple as is as tight, but for a little."""
-    case = searched.remade(entry.case)
+    case, began = searched.remade(entry.case), time.process_time()
     ratio = OUTSIDE if case is None else score(claim, form, case, entry.seed)
     if case is None or entry.found or not 0 < ratio < ENOUGH:
         return entry
+    attempts = min(FEW_ATTEMPTS, int(SIMPLIFYING / max(time.process_time() - began, 1e-9)))
     least = ratio - GIVEN_AWAY * ratio * max(0.0, 1.0 - ratio)
 
     def is_tight(tried: Case) -> bool:
         return least <= score(claim, form, tried, entry.seed) < ENOUGH
 
-    return replace(entry, case=_brief(shrunk(case, is_tight, FEW_ATTEMPTS)))
+    return replace(entry, case=_brief(shrunk(case, is_tight, attempts)))
 
 
 def _brief(case: Case) -> dict[str, Any]:
