@@ -33,14 +33,24 @@ def repetition(claim: Callable[..., Any], case: Case) -> list[str]:
     Args:
         claim: the function that the claim's decorator stands above, whose name is the claim's.
     """
-    parts = [part for part in (case.problem, case.algorithm) if part is not None]
-    named: list[Any] = [claim, *(type(part) for part in parts)]
-    lines = [f"from {_home(one.__module__)} import {one.__name__}" for one in named]
     return [
         "from driftproof import Case, assert_holds",
-        *dict.fromkeys(lines),
+        _imported(claim),
+        *_imports(case),
         f"assert_holds({claim.__name__}, {expression(case)})",
     ]
+
+
+def pasted(case: Case) -> str:
+    """Return lines of Python that can be pasted: imports, and the case as the last of them.
+
+    >>> from synthetic.problems import BoundedComposition
+    >>> print(pasted(Case(BoundedComposition(clients=1))))
+    from driftproof import Case
+    from driftproof.problems import BoundedComposition
+    Case(BoundedComposition(clients=1))
+    """
+    return "\n".join(["from driftproof import Case", *_imports(case), expression(case)])
 
 
 def case_of(parameters: Mapping[str, Any], types: Iterable[type[Parameters]]) -> Case:
@@ -56,6 +66,15 @@ def case_of(parameters: Mapping[str, Any], types: Iterable[type[Parameters]]) ->
             values = {name: _tuples(value) for name, value in parameters[part].items()}
             parts[part] = by_name[values.pop("name")](**values)
     return Case(**parts, rounds=parameters.get("rounds", 0))
+
+
+def _imports(case: Case) -> list[str]:
+    parts = (case.problem, case.algorithm)
+    return [_imported(type(part)) for part in parts if part is not None]
+
+
+def _imported(one: Any) -> str:
+    return f"from {_home(one.__module__)} import {one.__name__}"
 
 
 def _called(part: Parameters) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from toolkit.discover import leaves, package_folder
 from toolkit.errors import DriftproofError
@@ -24,15 +25,39 @@ def path() -> Path:
 
 def read() -> Record:
     """Return the verdicts on record."""
+    recorded: Record = read_file(path())
+    return recorded
+
+
+def read_file(path: Path) -> Any:
+    """Return what a file of the record holds ({}: there is none).
+
+    Raises:
+        DriftproofError: it cannot be read.
+    """
     try:
-        recorded: Record = json.loads(path().read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise DriftproofError(
-            f"{path()}: {error}", "the record that driftproof ships", "reinstall driftproof"
+            f"{path}: {error}", "the record that driftproof ships", "reinstall driftproof"
         ) from error
-    return recorded
+
+
+def write_file(path: Path, recorded: Any, indent: int | None = 1) -> None:
+    """Write a file of the record, sorted.
+
+    Raises:
+        DriftproofError: it cannot be written.
+    """
+    text = json.dumps(recorded, indent=indent, sort_keys=True, ensure_ascii=False) + "\n"
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DriftproofError(
+            f"{path}: {error.strerror}", "a record that can be written", "record in a checkout"
+        ) from error
 
 
 def refuted_on_record() -> set[tuple[str, str]]:
@@ -63,14 +88,7 @@ def write(rows: Sequence[Row], profile: str) -> None:
     With the quick profile, a claim's whole record is made anew, so that no verdict of a case that
     is gone stays.
     """
-    own = leaves("claim")
-    strange = sorted({row.claim for row in rows} - set(own))
-    if strange:
-        raise DriftproofError(
-            f"--record with {', '.join(strange)}, of a file of your own",
-            "claims of driftproof",
-            "keep your verdicts with your file: assert_claim in a test of yours",
-        )
+    check_own({row.claim for row in rows} - set(leaves("claim")))
     recorded = read()
     if profile == "quick":
         for name in {row.claim for row in rows}:
@@ -79,13 +97,21 @@ def write(rows: Sequence[Row], profile: str) -> None:
         recorded.setdefault(row.claim, {}).setdefault(row.form_key, {})[row.case["key"]] = (
             row.verdict
         )
-    text = json.dumps(recorded, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    try:
-        path().write_text(text, encoding="utf-8")
-    except OSError as error:
+    write_file(path(), recorded)
+
+
+def check_own(strange: Collection[str]) -> None:
+    """Raise DriftproofError if anything is to go on record that is none of driftproof's.
+
+    Args:
+        strange: claims or files of a user's own.
+    """
+    if strange:
         raise DriftproofError(
-            f"{path()}: {error.strerror}", "a record that can be written", "record in a checkout"
-        ) from error
+            f"--record with {', '.join(sorted(strange))}, of your own",
+            "claims of driftproof",
+            "keep your verdicts with your file: assert_claim in a test of yours",
+        )
 
 
 def as_expected(rows: Sequence[Row]) -> bool:

@@ -28,6 +28,7 @@ from verifiers.counterexamples import scripts
 from verifiers.judges.bounds import LEVEL
 from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for, loaded
 from verifiers.running.scheduler import Units, run_jobs
+from verifiers.searched import shown
 
 PROFILES = ("smoke", "quick", "full")
 
@@ -226,6 +227,7 @@ def claim_entry(leaf: Leaf) -> dict[str, Any]:
         "explain": claim.explain,
         "papers": cited(leaf.path, claim.source),
         "command": f"driftproof verify {leaf.name if leaf.module else _shown(leaf.path)}",
+        "searched": shown(leaf.name) if leaf.module else {},
         "counterexample": f"driftproof counterexample {leaf.name}" if scripts(leaf.name) else None,
     }
 

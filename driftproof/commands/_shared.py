@@ -49,12 +49,19 @@ class Choice(_Words):
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-out = click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=None,
-    help="Folder of the ledger, the page and the plots  [default: report; report-NAME for an "
-    "experiment or a file of your own]",
+
+
+def out_of(what: str) -> Callable[[Any], Any]:
+    """Return the option ``--out``, a folder of what is named."""
+    return click.option(
+        "--out", type=click.Path(file_okay=False, path_type=Path), default=None,
+        help=f"Folder of {what}",
+    )  # fmt: skip
+
+
+out = out_of(
+    "the ledger, the page and the plots  [default: report; report-NAME for an experiment or a "
+    "file of your own]"
 )
 resume = click.option("--resume", is_flag=True, help="Go on with what --out holds.")
 workers = click.option(

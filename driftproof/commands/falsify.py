@@ -39,13 +39,18 @@ MET = 1e-5
 )  # fmt: skip
 @shared.seed
 @shared.workers
-@shared.out
+@shared.out_of(
+    "the ledger and search.json  [default: report-search; report-search-NAME for a file of your "
+    "own]"
+)
 @shared.as_json
 @shared.resume
+@click.option("--record", is_flag=True, help="Put the tightest case of each bound on record.")
 @click.pass_context
 def command(
     ctx: click.Context, select: tuple[str, ...], budget: float, climbs: int | None, warm: bool,
     controls: bool, seed: int, workers: int, out: Path | None, as_json: bool, resume: bool,
+    record: bool,
 ) -> int:  # fmt: skip
     """Search for instances and hyperparameters that break a bound or an identity.
 
@@ -58,13 +63,15 @@ def command(
     """
     from toolkit.environment import environment
     from toolkit.ledger import Ledger
-    from verifiers.record import refuted_on_record
-    from verifiers.search import constants
+    from verifiers.record import check_own, refuted_on_record
+    from verifiers.search import constants, recorded
     from verifiers.search.search import Effort, falsify
 
     chosen, problems = constants.chosen(select)
     sources = [*chosen, *(members.source for members in problems)]
     own = [leaf.path.stem for leaf in sources if leaf.module is None]
+    if record:
+        check_own(own)
     out = shared.folder(out, "-".join(["search", *dict.fromkeys(own)]))
     effort = Effort(budget, climbs, seed, warm, controls)
     with Ledger(out / "ledger.sqlite") as ledger:
@@ -100,6 +107,12 @@ def command(
         if findings:
             _summary(findings)
         shared.tell(f"{path}: every finding, with its case")
+    if record:
+        with shared.progress("record", quiet=ctx.obj["quiet"]) as (started, ended):
+            changed = recorded.record(
+                chosen, findings, seed, workers=workers, started=started, ended=ended
+            )
+        click.echo(f"tightest cases that are new on record: {len(changed)}", err=True)
     known = refuted_on_record()
     new = [f for f in findings if f.found and not f.is_control and (f.claim, f.form) not in known]
     return 1 if new or any(one.attack.exceeded for one in reached) else 0
@@ -143,6 +156,7 @@ def _constants(reached: list[Reached]) -> None:
 def _summary(findings: list[Finding]) -> None:
     from toolkit.report.page import number
     from verifiers.search.finding import CANDIDATE, NOT_SEARCHED, NOTHING, power
+    from verifiers.searched import tightness
 
     lines = []
     for f in findings:
@@ -152,21 +166,19 @@ def _summary(findings: list[Finding]) -> None:
         if not f.is_control and f.status == NOTHING:
             found, controls = power(findings, f.claim)
             note = f"power {found} of {controls}" if controls else "no control: power unknown"
-        met = f.ratio is not None and not f.found and abs(f.ratio - 1) < 1e-6
-        ratio = (
-            "1, met" if met else number(f.ratio) if f.ratio is not None else "∞" if f.found else ""
-        )
+        ratio = tightness(f.ratio) if f.found or f.ratio is not None else ""
+        if f.growth is not None:
+            ratio = f"grows like T^{f.growth:.2f}"
         lines.append((f.claim, f.form, f.status, ratio, sides, looked, note))
     shared.table(
         ["claim", "form", "search", "left / right", "sides", "candidates", ""], lines,
         spare=("candidates", "sides"),
     )  # fmt: skip
     for f in findings:
-        if f.found and not f.is_control:
+        if (f.found or f.status in (NOT_SEARCHED, CANDIDATE)) and not f.is_control:
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
-            shared.tell(f"    case: {f.label}")
-        elif f.status in (NOT_SEARCHED, CANDIDATE) and not f.is_control:
-            shared.tell(f"{f.claim}, {f.form}: {f.reason}")
+            if f.status != NOT_SEARCHED:
+                click.echo(f"{f.python}\n")  # as it is, to be pasted
     if any(f.status == NOTHING and not f.is_control for f in findings):
         shared.tell(
             '"Nothing found" is no proof. Power: how many false siblings of the claim the same '

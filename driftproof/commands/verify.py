@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftproof.commands import _shared as shared
-from toolkit.errors import DriftproofError
 from toolkit.readings import ReadingKind
 from toolkit.verdict import Verdict
 
@@ -53,12 +52,8 @@ def command(
     chosen = judging.select(select)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(dict.fromkeys(own)))
-    if record and own:
-        raise DriftproofError(
-            f"--record with {', '.join(own)}, of your own",
-            "claims of driftproof",
-            "keep your verdicts with your file: assert_claim in a test of yours",
-        )
+    if record:
+        records.check_own(own)
     settings = judging.Settings(
         profile=profile, seed=seed, workers=workers, device=device, resume=resume
     )

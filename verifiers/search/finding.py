@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolkit.cases import Case
+from verifiers.expression import pasted
+from verifiers.searched import FOUND
+
 NOT_SEARCHED, NOTHING = "not searched", "nothing found"
-CANDIDATE, CONFIRMED, VERIFIED = "candidate", "confirmed", "verified"
+CANDIDATE = "candidate"
+CONFIRMED, VERIFIED = FOUND
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class Finding:
         growth: of a rate: the power of T by which left / order grows on the case.
         case: where: the case's parameters, as results.json holds them; shrunk if it is confirmed.
         label: the case in words.
+        python: the case as Python that can be pasted.
         lhs, rhs: both sides on it, as the judge measured them.
         evidence: the judge's.
         reason: what the judge said, or why nothing was searched.
@@ -38,6 +44,7 @@ class Finding:
     growth: float | None = None
     case: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
+    python: str = ""
     lhs: Mapping[str, Any] | None = None
     rhs: float | None = None
     evidence: str | None = None
@@ -49,12 +56,17 @@ class Finding:
     @property
     def found(self) -> bool:
         """Whether a violation was confirmed."""
-        return self.status in (CONFIRMED, VERIFIED)
+        return self.status in FOUND
 
     @property
     def is_control(self) -> bool:
         """Whether it is of a false sibling."""
         return self.form.startswith("sibling")
+
+
+def place(case: Case) -> dict[str, Any]:
+    """Return the fields of a finding that say where it is."""
+    return {"case": case.parameters(), "label": str(case), "python": pasted(case)}
 
 
 def power(findings: list[Finding], claim: str) -> tuple[int, int]:

@@ -118,7 +118,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
         return replace(nothing, reason=_why_not(claim, form.right))
     name = f"{effort.seed}\0{claim.name}\0{form.key}".encode()
     random = np.random.default_rng(int.from_bytes(hashlib.blake2b(name).digest()[:8], "little"))
-    best: tuple[float, str] = (-np.inf, "")
+    best: tuple[float, dict[str, Any]] = (-np.inf, {})
     leaders: list[list[tuple[float, Structure]]] = [[] for _ in spaces]
     seconds, climbs, evaluations, longest = 0.0, 0, 0, float(STEPS_AT_FIRST)
     candidate: dict[str, Any] | None = None
@@ -167,7 +167,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
             leaders[k].sort(key=lambda leader: leader[0], reverse=True)
             del leaders[k][LEADERS:]
             if best[0] < result["ratio"] < ENOUGH:
-                best = result["ratio"], result["label"]
+                best = result["ratio"], result["place"]
             if result["ratio"] >= ENOUGH:
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 check = Confirmation(**fields, at=tuple(result["at"]))
@@ -182,17 +182,17 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                 if told["status"] == CANDIDATE:
                     candidate = told
                 else:  # growth that ended
-                    best = max(best, (0.0, result["label"]))
+                    best = (0.0, result["place"]) if best[0] < 0 else best
                 leaders[k] = leaders[k][1:]  # what no judge confirms leads nowhere
     if candidate is not None and best[0] < 0:
         return replace(nothing, **candidate)
-    ratio, label = best
+    ratio, place = best
     if ratio < 0:
         reason = f"none of {evaluations:,} candidates met every assumption" if evaluations else why
         return replace(nothing, reason=reason, climbs=climbs, seconds=seconds)
     return replace(
-        nothing, status=NOTHING, ratio=None if rate else max(ratio, 0.0), label=label,
-        evaluations=evaluations, climbs=climbs, seconds=seconds,
+        nothing, status=NOTHING, ratio=None if rate else max(ratio, 0.0),
+        evaluations=evaluations, climbs=climbs, seconds=seconds, **place,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming, loaded, users_file
 from verifiers.search.equalities import kept
 from verifiers.search.families import FAMILIES
-from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED
+from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, place
 from verifiers.search.generic import ENOUGH, Generic
 from verifiers.search.growth import Growth
 from verifiers.search.horizons import UnscheduledError, horizons_of
@@ -112,14 +112,15 @@ class Climb:
             return {"ratio": None, "why": f"on {self.structure.family}: {error}"}
         return {
             "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,
-            "label": self._label(space, climbed.at) if climbed.ratio > 0 else "",
+            "place": self._place(space, climbed.at) if climbed.ratio > 0 else {},
         }  # fmt: skip
 
-    def _label(self, space: Generic | Growth | Shipped, at: np.ndarray) -> str:
+    def _place(self, space: Generic | Growth | Shipped, at: np.ndarray) -> dict[str, Any]:
         try:
-            return str(space.case(at))
+            case = space.case(at)
         except DriftproofError:
-            return ""
+            return {}
+        return {} if case is None else place(case)
 
     def space(self) -> Generic | Growth | Shipped:
         """Return the candidates that it climbs over."""
@@ -214,7 +215,7 @@ def _grown(claim: RateClaim, form: Form, case: Case, seed: int) -> dict[str, Any
         sizes = [f"{x:,.0f}" for x in (longer.sizes[0], longer.sizes[-1])]
         shown = ", ".join(f"{x:.3g}" for x in lefts / longer.orders)
         return {
-            "status": CANDIDATE, "case": tried.parameters(), "label": str(tried),
+            "status": CANDIDATE, **place(tried),
             "growth": power,
             "reason": f"left / order grows like T^{power:.2f} or faster from T = {sizes[0]} to "
             f"{sizes[1]}: {shown}. No finite run refutes a rate: prove a floor (floors=[…])",
@@ -253,8 +254,8 @@ def _told(status: str, case: Case, row: Row) -> dict[str, Any]:
     mean = None if row.lhs is None else row.lhs.get("mean")
     ratio = mean / row.rhs if mean is not None and row.rhs else None
     return {
-        "status": status, "case": case.parameters(), "label": str(case), "lhs": row.lhs,
-        "rhs": row.rhs, "ratio": ratio, "reason": row.reason or f"the judge says {row.verdict}",
+        "status": status, **place(case), "lhs": row.lhs, "rhs": row.rhs, "ratio": ratio,
+        "reason": row.reason or f"the judge says {row.verdict}",
         "evidence": None if row.evidence is None else str(row.evidence),
     }  # fmt: skip
 
