@@ -421,7 +421,7 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
         facts |= {"rhs": sides.high + right, "margin": slack, "vacuous": sides.vacuous}
     if len(refuted) and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
-        where = place(case, measured.how, measured.at, worst, len(means))
+        where = place(case, measured.how, measured.at.tolist(), worst, len(means))
         also = "; ".join(filter(None, (where, _gone(sides))))
         reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], also)
         return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)

@@ -50,9 +50,9 @@ def families_of(choices: Choices) -> list[Family]:
     fixed = dict(choices.fixed)
     if choices.family == PiecewiseComposition.leaf_name:
         inside = fixed.get("averaged_inside", False)
-        members = compositions(inside, choices.noises, fixed.get("plain", True))
+        of_them = compositions(inside, choices.noises, fixed.get("plain", True))
         same = [x for x in PiecewiseComposition.examples() if x.averaged_inside == inside]
-        return [Family(members, PiecewiseComposition(averaged_inside=inside), same)]
+        return [Family(of_them, PiecewiseComposition(averaged_inside=inside), same)]
     if choices.family == PiecewiseLosses.leaf_name:
         examples = PiecewiseLosses.examples()
         flat, linear = ([x for x in examples if x.tails == y] for y in ("flat", "linear"))
@@ -61,11 +61,11 @@ def families_of(choices: Choices) -> list[Family]:
             Family(losses(True), PiecewiseLosses(tails="linear"), linear),
         ]
     if choices.family == PiecewiseMinimax.leaf_name:
-        members = minimax_problems("knots" in fixed)
-        return [Family(members, PiecewiseMinimax(), PiecewiseMinimax.examples())]
+        saddles = minimax_problems("knots" in fixed)
+        return [Family(saddles, PiecewiseMinimax(), PiecewiseMinimax.examples())]
     if choices.family == PiecewiseBilevel.leaf_name:
-        members = bilevel_problems(fixed.get("coupled", True))
-        return [Family(members, PiecewiseBilevel(), PiecewiseBilevel.examples())]
+        levels = bilevel_problems(fixed.get("coupled", True))
+        return [Family(levels, PiecewiseBilevel(), PiecewiseBilevel.examples())]
     return [Family()]
 
 
@@ -192,7 +192,7 @@ def bilevel_problems(draw: st.DrawFn, has_coupling: bool = True) -> PiecewiseBil
         numbers["coupling"] = tuple(map(tuple, turned.tolist()))
     if draw(st.booleans()):
         fields |= _noises(draw, bilevel.NOISES, "curvature_noise", "cross_noise")
-    member = PiecewiseBilevel(**fields, **numbers)
+    member = PiecewiseBilevel(**fields | numbers)
     assume(np.isfinite(member.solution.low))
     return member
 
