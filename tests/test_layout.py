@@ -193,9 +193,7 @@ def test_two_kernels_of_one_pair_are_an_error_that_names_both_files(monkeypatch)
     monkeypatch.setattr(
         "toolkit.kernels.registry.leaves", lambda kind: {leaf.name: leaf, again.name: again}
     )
-    with pytest.raises(
-        DriftproofError, match=r"2 kernels for .*_fedavg_s\.py and again in"
-    ):
+    with pytest.raises(DriftproofError, match=r"2 kernels for .*_fedavg_s\.py and again in"):
         kernel_of(*pair)
 
 
