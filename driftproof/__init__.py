@@ -1,8 +1,9 @@
 """driftproof: is a theorem of federated optimisation true as printed, and how tight is it?
 
 What a user's file imports is here: ``from driftproof import bound, each, grid``, the problem
-families in ``driftproof.problems`` and the algorithms in ``driftproof.algorithms``. A name is
-imported when it is first used, so that importing driftproof costs next to nothing.
+families in ``driftproof.problems`` and the algorithms in ``driftproof.algorithms``. What a data set
+or an experiment is written with is in ``driftproof.datasets`` and ``driftproof.experiments``. A
+name is imported when it is first used, so that importing driftproof costs next to nothing.
 
 A new name is a line of the imports below, of ``__all__`` and of ``_DEFINED_IN``; a test holds the
 three to each other.
@@ -14,19 +15,27 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from driftproof import algorithms, problems, strategies
+    from driftproof import algorithms, datasets, experiments, problems, strategies
     from synthetic.attacks import attack
     from synthetic.audit import audit_algorithm, audit_problem
-    from toolkit.algorithm import Algorithm, Collective, Context, algorithm
+    from toolkit.algorithm import Algorithm, Collective, Context, algorithm, descended
     from toolkit.autograd_bilevel import AutogradBilevel
     from toolkit.bilevel import BilevelProblem
     from toolkit.cases import Assumption, Case, grid
-    from toolkit.composition import CompositionProblem
+    from toolkit.composition import CompositionProblem, NoPlainPart
     from toolkit.constants import Expression, Letters
     from toolkit.draws import Law, SignMean
     from toolkit.errors import DriftproofError
     from toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
-    from toolkit.oracles import Bilevel, Composition, GradientField, Losses
+    from toolkit.oracles import (
+        Bilevel,
+        ClientVectors,
+        Composition,
+        GradientField,
+        InnerVectors,
+        Losses,
+        Pullback,
+    )
     from toolkit.parameters import (
         BelowOne,
         Flag,
@@ -78,6 +87,7 @@ __all__ = [
     "BilevelProblem",
     "ByProof",
     "Case",
+    "ClientVectors",
     "Collective",
     "Comparison",
     "Composition",
@@ -90,15 +100,18 @@ __all__ = [
     "Flag",
     "Floor",
     "GradientField",
+    "InnerVectors",
     "Law",
     "Letters",
     "Losses",
+    "NoPlainPart",
     "NonNegative",
     "NonNegativeInt",
     "One",
     "Positive",
     "PositiveInt",
     "Problem",
+    "Pullback",
     "Real",
     "Reduction",
     "Schedule",
@@ -125,8 +138,11 @@ __all__ = [
     "components",
     "computed",
     "convex_with_minimum",
+    "datasets",
+    "descended",
     "differs",
     "each",
+    "experiments",
     "finite_limit",
     "given_past",
     "grid",
@@ -147,19 +163,22 @@ __all__ = [
 ]
 
 _DEFINED_IN = {
-    "driftproof": ("algorithms", "problems", "strategies"),
+    "driftproof": ("algorithms", "datasets", "experiments", "problems", "strategies"),
     "synthetic.attacks": ("attack",),
     "synthetic.audit": ("audit_algorithm", "audit_problem"),
-    "toolkit.algorithm": ("Algorithm", "Collective", "Context", "algorithm"),
+    "toolkit.algorithm": ("Algorithm", "Collective", "Context", "algorithm", "descended"),
     "toolkit.autograd_bilevel": ("AutogradBilevel",),
     "toolkit.bilevel": ("BilevelProblem",),
     "toolkit.cases": ("Assumption", "Case", "grid"),
-    "toolkit.composition": ("CompositionProblem",),
+    "toolkit.composition": ("CompositionProblem", "NoPlainPart"),
     "toolkit.constants": ("Expression", "Letters"),
     "toolkit.draws": ("Law", "SignMean"),
     "toolkit.errors": ("DriftproofError",),
     "toolkit.measure": ("Reduction", "States", "Steps", "average", "each", "given_past", "sq"),
-    "toolkit.oracles": ("Bilevel", "Composition", "GradientField", "Losses"),
+    "toolkit.oracles": (
+        "Bilevel", "ClientVectors", "Composition", "GradientField", "InnerVectors", "Losses",
+        "Pullback",
+    ),
     "toolkit.parameters": (
         "BelowOne", "Flag", "NonNegative", "NonNegativeInt", "One", "Positive", "PositiveInt",
         "Real", "Share", "UnitInterval", "sweep",

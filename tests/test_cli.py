@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,17 @@ def test_verify_takes_names_globs_and_files(tmp_path):
     assert claims == {"comfedl/lemma-1", "comfedl/lemma-2", "mine/drift"}
 
 
+HELPERS = {
+    "claim": ["verifiers.claims.comfedl.assumptions"],
+    "problem": ["synthetic.pieces.huber", "synthetic.pieces.pairs"],
+    "kernel": [
+        "synthetic.kernels._minimax_cost", "synthetic.kernels._nested_minimax", "toolkit.kernels",
+        "toolkit.kernels.registry",
+    ],
+}  # fmt: skip
+"""What a new file imports beside what users do: of its origin's paper, pieces, kernels."""
+
+
 @pytest.mark.parametrize("kind", list(ORIGINS))
 def test_new_writes_a_file_that_works(kind, tmp_path):
     made = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
@@ -118,6 +130,8 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     script = [sys.executable, "-c", words, kind, path.name]
     imported = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
     assert imported.returncode == 0, imported.stderr
+    left = re.findall(r"^from ((?:toolkit|synthetic|verifiers)\S*) import", path.read_text(), re.M)
+    assert left == HELPERS.get(kind, [])  # everything else comes from driftproof
     if kind == "experiment":
         ran = driftproof("run", path.name, "--profile", "smoke", "--workers", "2", cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
@@ -149,12 +163,25 @@ MISTAKES = [
     (("list", "claim5"), "did you mean claims"),
     (("new", "theorem", "x"), "unknown kind"),
     (("new", "claim", "No Good"), "lower-case"),
+    (("new", "case", "mine/drift"), "cases=grid(problem, algorithm, rounds=…)"),
     (("verfy",), "did you mean verify"),
     (("verify", "--profile", "quik"), "quik"),
     (("verify", "--workers", "0"), "workers"),
     (("verify", "gone.py"), "gone.py"),
     (("report", "nowhere"), "no ledger"),
 ]
+
+
+def test_a_file_of_ones_own_has_no_script_and_is_no_report(tmp_path):
+    driftproof("new", "claim", "mine/drift", cwd=tmp_path)
+    made = driftproof("counterexample", "drift.py", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "a file of your own" in made.stderr
+    for words in ("driftproof verify drift.py", "falsify drift.py", "pytest --driftproof drift.py"):
+        assert words in made.stderr
+    made = driftproof("report", "drift.py", cwd=tmp_path)
+    assert made.returncode == 2
+    assert "driftproof verify drift.py writes report-drift, and driftproof report" in made.stderr
 
 
 @pytest.mark.parametrize(("words", "said"), MISTAKES)

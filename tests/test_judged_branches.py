@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from toolkit.algorithms import ComFedL, FedNest
 from toolkit.balls import RefusedError
 from toolkit.cases import Assumption, Case
 from toolkit.errors import DriftproofError
+from toolkit.measure import each, sq
 from toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from toolkit.statistics import replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
@@ -37,6 +39,7 @@ from verifiers.judges.evidence import Measured, rounding
 from verifiers.judges.growth import Possible, _around_slope, _interval, possible
 from verifiers.judges.slope import Grid, _attained, decide, with_exact
 from verifiers.second_moments import second_moments
+from verifiers.verify import Settings, judge
 
 T = sympy.Symbol("T", positive=True)
 a, b = sympy.symbols("a b", commutative=False)
@@ -582,7 +585,41 @@ def test_a_refutation_says_if_the_run_ended():
     ended = exact([0.9], 0.5, 0.5, bad_step=3)
     assert ended.reason.endswith("; an iterate or the measure is not finite after step t = 3")
     assert exact([0.9], 0.5, 0.5).reason.endswith("exceeds right = 0.5")
-    assert exact([0.9, 0.95], 0.5, 0.5).reason.endswith("; at comparison 2 of 2")
+    assert exact([0.9, 0.95], 0.5, 0.5).reason.endswith("; at round 1")
+
+
+@pytest.mark.parametrize(
+    ("axes", "where"),
+    [
+        (("round",), "at round 2"),
+        (("round", "local_step"), "at round 2, local step 3"),
+        (("step",), "at step 8"),
+        (("transition",), "at step 8"),
+        (("round", "local_step", "client"), "at round 2, local step 3, client 0"),
+        (("transition", "client"), "at step 8, client 0"),
+    ],
+)
+def test_a_refutation_says_at_which_round_or_step(axes, where):
+    def grows(view):
+        x = sq(view.mean("w") - 20.0)  # w goes from 9 towards 0
+        return each(*axes, x.expand(2, -1) if axes[-1] == "client" else x)
+
+    member = BoundedComposition(clients=2, distance=9.0)
+    case = Case(member, ComFedL(local_steps=3, step_size=0.5), 3)
+    claim = replace(CLAIM, left=grows, cases=[case], right=lambda c: c.eta, assumes=[])
+    (row,) = [x for x in judge([claim], Settings()) if x.form == "printed"]
+    assert row.verdict is Verdict.REFUTED
+    assert row.reason.endswith(where)
+
+
+def test_a_measure_that_is_silent_at_some_moments_has_comparisons_alone():
+    def later(view):
+        return each("step", sq(view.mean("w") - 20.0)) if view.t else None
+
+    claim = replace(CLAIM, left=later, cases=[Case(BoundedComposition(), ComFedL(), 3)],
+                    right=lambda c: c.eta, assumes=[])  # fmt: skip
+    (row,) = [x for x in judge([claim], Settings()) if x.form == "printed"]
+    assert re.search(r"; at comparison [12] of 2$", row.reason)
 
 
 def test_what_cancels_in_an_exponent_leaves_nothing_certain():

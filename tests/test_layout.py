@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from toolkit.discover import KINDS, leaves
-from toolkit.errors import DriftproofError
-from toolkit.kernels.registry import names
+from toolkit.discover import KINDS, find, leaves
+from toolkit.errors import DriftproofError, MissingError
+from toolkit.kernels.registry import kernel_of, names
 from verifiers.verify import select
 
 ROOT = Path(__file__).parents[1]
@@ -128,23 +130,71 @@ def test_a_name_is_given_once(tmp_path):
         select([str(tmp_path / "twice.py")])
 
 
-def test_another_package_contributes_leaves_by_an_entry_point(tmp_path, monkeypatch):
-    package = tmp_path / "theirs"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    source = leaves("claim")["comfedl/lemma-2"].path.read_text()
-    (package / "drift.py").write_text(source.replace("comfedl/lemma-2", "theirs/drift"))
-    info = tmp_path / "theirs-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[driftproof]\nclaims = theirs\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    leaves.cache_clear()
-    try:
-        leaf = leaves("claim")["theirs/drift"]
-        assert leaf.load().name == "theirs/drift"
-    finally:
+@pytest.fixture
+def theirs(tmp_path, monkeypatch):
+    """Return a function that installs the package ``theirs`` with one file, drift.py."""
+
+    def install(text, package="theirs"):
+        folder = tmp_path / "theirs"
+        folder.mkdir()
+        (folder / "__init__.py").write_text("")
+        (folder / "drift.py").write_text(text)
+        info = tmp_path / "theirs-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[driftproof]\nclaims = {package}\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
         leaves.cache_clear()
+
+    yield install
+    leaves.cache_clear()
+    for name in ("theirs", "theirs.drift"):
+        sys.modules.pop(name, None)
+
+
+THEIRS = leaves("claim")["comfedl/lemma-2"].path.read_text().replace("comfedl/lemma-2", "theirs/a")
+
+
+def test_another_package_contributes_leaves_by_an_entry_point(theirs):
+    theirs(THEIRS)
+    assert leaves("claim")["theirs/a"].load().name == "theirs/a"
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "told"),
+    [
+        ("1 / 0", 2, [": ZeroDivisionError: division by zero", "1 / 0"]),
+        ("import nowhere", 3, ["ModuleNotFoundError", "install what it asks for"]),
+        ("raise SystemExit(0)", 2, ["drift.py:", ": SystemExit: 0"]),
+        ("from driftproof import grid\ngrid(1)", 2, ["drift.py:", "grid(1)"]),
+    ],
+)
+def test_what_another_package_raises_is_told_with_its_entry_point(line, status, told, theirs):
+    theirs(f"{THEIRS}\n{line}\n")
+    with pytest.raises(DriftproofError) as failed:
+        leaves("claim")["theirs/a"].load()
+    assert failed.value.exit_code == status
+    for part in (*told, "package theirs", "entry point claims = theirs", "pip uninstall theirs"):
+        assert part in str(failed.value)
+
+
+def test_an_entry_point_without_a_package_is_told(theirs):
+    theirs(THEIRS, package="gone")
+    with pytest.raises(MissingError, match=r"'gone' .*, which the entry point claims of theirs"):
+        leaves("claim")
+
+
+def test_two_kernels_of_one_pair_are_an_error_that_names_both_files(monkeypatch):
+    leaf = leaves("kernel")["nested-fedavg-s"]
+    algorithm, problem = (find(p, names(leaf.metadata[p])[0]) for p in ("algorithm", "problem"))
+    pair = algorithm.load()(), problem.load()()
+    assert kernel_of(*pair) is leaf.load()
+    again = replace(leaf, name="again", path=Path("again.py"))
+    monkeypatch.setattr(
+        "toolkit.kernels.registry.leaves", lambda kind: {leaf.name: leaf, again.name: again}
+    )
+    with pytest.raises(DriftproofError, match=r"2 kernels for .*_fedavg_s\.py and again in"):
+        kernel_of(*pair)
 
 
 def test_metadata_of_every_kernel_names_its_pair():

@@ -32,6 +32,13 @@ def test_every_name_is_there(name):
     assert getattr(driftproof, name) is not None
 
 
+@pytest.mark.parametrize("part", ["datasets", "experiments"])
+def test_what_data_sets_and_experiments_are_written_with_is_there(part):
+    offered = getattr(driftproof, part)
+    assert sorted(offered.__all__) == offered.__all__
+    assert all(getattr(offered, name) is not None for name in offered.__all__)
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'clam'"):
         driftproof.clam  # noqa: B018

@@ -19,7 +19,7 @@ from toolkit.discover import leaves, leaves_in
 from toolkit.verdict import Verdict
 from verifiers import broken as breaking
 from verifiers import siblings as kinds
-from verifiers.breakages import tried
+from verifiers.breakages import UNSPOKEN, Judgement, broken_judged, tried
 from verifiers.broken import BREAKAGES, broken
 from verifiers.generated import check
 from verifiers.search.search import Effort
@@ -161,17 +161,32 @@ IDENTITY = "comfedl/algorithm-1"
 @pytest.mark.parametrize("breakage", list(BREAKAGES))
 def test_a_breakage_of_each_kind_is_refused(breakage):
     claim = leaves("claim")[IDENTITY].load()
-    cases, form = tried(claim, "comfedl", breakage)
-    assert cases > 0
-    assert form == "printed"
+    judged = tried(claim, "comfedl", breakage)
+    assert judged.cases > 0
+    assert judged.refused == "printed"
 
 
 def test_the_whole_algorithm_is_not_refused(monkeypatch):
     monkeypatch.setitem(BREAKAGES, "nothing", (breaking._plain, breaking._plain))
     claim = leaves("claim")[IDENTITY].load()
-    assert tried(claim, "comfedl", "nothing") == (0, "")  # no case tells it apart
+    assert tried(claim, "comfedl", "nothing") == Judgement(0)  # no case tells it apart
     monkeypatch.setattr("verifiers.breakages.told_apart", lambda cases, breakage: iter(cases))
-    assert tried(claim, "comfedl", "nothing") == (2, "")  # and on those it is supported
+    judged = tried(claim, "comfedl", "nothing")
+    assert (judged.cases, judged.refused, judged.open) == (2, "", 0)  # supported on those
+    assert judged.ratio == judged.own
+
+
+def test_the_breakages_that_go_unnoticed_are_those_that_no_statement_speaks_of():
+    """FedInn, FedOut and FedIHGP have no identity that compares them with a transcription."""
+    names = ("fedihgp-bias", "inner-drift-bound", "outer-drift-bound")
+    chosen = [leaves("claim")[f"fednest/{name}"] for name in names]
+    outcomes = broken_judged(chosen, seed=0, workers=2)
+    unnoticed = {(b.algorithm, b.breakage): b for b in outcomes if b.cases and not b.refused}
+    assert set(unnoticed) == set(UNSPOKEN)
+    for key, breakage in unnoticed.items():
+        assert breakage.reason.startswith("left / right is at most ")
+        assert breakage.reason.endswith(UNSPOKEN[key])
+    assert not any(b.reason for b in outcomes if b.refused)
 
 
 def test_a_broken_algorithm_travels_to_another_process_and_has_no_kernel():

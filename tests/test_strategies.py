@@ -13,13 +13,20 @@ from itertools import takewhile
 from pathlib import Path
 
 import cma  # noqa: F401 - as sympy
+import numpy as np
 import pytest
 import sympy  # noqa: F401 - what pytester's runs import first, it forgets: classes would be twice
 from hypothesis import HealthCheck, find, given, settings
 
 from driftproof import Assumption, Case, DriftproofError, assert_claim, assert_holds, bound, grid
 from driftproof.algorithms import ComFedL, FedAvg, FedNest
-from driftproof.problems import BoundedComposition, PiecewiseComposition, PiecewiseLosses
+from driftproof.problems import (
+    BoundedComposition,
+    PiecewiseBilevel,
+    PiecewiseComposition,
+    PiecewiseLosses,
+    PiecewiseMinimax,
+)
 from driftproof.strategies import hyperparameters, instances, problems
 from toolkit.discover import leaves
 from toolkit.measure import each, sq
@@ -29,7 +36,7 @@ from toolkit.verdict import Evidence, Verdict
 from verifiers import asserting
 from verifiers.expression import case_of, expression
 from verifiers.search.inside import is_inside, moved_inside
-from verifiers.search.strategies import CLIENTS, DIMENSIONS
+from verifiers.search.members import CLIENTS, DIMENSIONS
 
 pytest_plugins = ["pytester"]
 FEW = settings(
@@ -157,7 +164,7 @@ def test_the_simplest_case_has_one_client_one_round_and_the_defaults():
     assert expression(case) == "Case(PiecewiseComposition(clients=1), ComFedL(), rounds=1)"
 
 
-@pytest.mark.parametrize("kind", ["field", "composition"])
+@pytest.mark.parametrize("kind", ["field", "composition", "minimax", "bilevel"])
 def test_members_are_of_their_kind_and_bounded_below(kind):
     @settings(FEW, max_examples=60)
     @given(problems(kind))
@@ -190,6 +197,62 @@ def test_members_bend_against_each_other_and_have_noise():
     strong = [p for p in losses if p.gradients and p.tails == "linear"]
     assert strong
     assert all(p.constants["strong_convexity"] > 0 for p in strong)
+
+
+def test_levels_bend_against_each_other_couple_and_have_noise():
+    minimax, bilevel = [], []
+
+    @settings(FEW, max_examples=100)
+    @given(problems("minimax"), problems("bilevel"))
+    def drawn(saddle, levels):
+        minimax.append(saddle)
+        bilevel.append(levels)
+
+    drawn()
+    for members, of_y in ((minimax, "lower"), (bilevel, "upper")):
+        assert any(len(set(getattr(p, of_y))) > 1 for p in members)
+        assert any(p.plain for p in members)
+        assert any(p.x_noise > 0 and p.y_noise > 0 for p in members)
+        assert any(p.x_noise > 0 and p.rare < 0.5 for p in members)
+    couplings = [{np.sign(b) for row in p.coupling for b in row} for p in minimax + bilevel]
+    assert {-1.0, 1.0} in couplings
+    assert {"lower_hessian_smoothness" in p.constants for p in minimax} == {True, False}
+    assert {"upper_gradient_bound" in p.constants for p in bilevel} == {True, False}
+    assert any(p.curvature_noise > 0 and p.wave != 1 for p in bilevel)
+    assert any(len(set(p.cross)) > 1 and len(set(p.curvature)) > 1 for p in bilevel)
+
+
+@pytest.mark.parametrize("kind", ["minimax", "bilevel"])
+def test_levels_shrink_to_one_client_and_the_defaults(kind):
+    assert find(problems(kind), lambda member: True).changed() == {"clients": 1}
+    uneven = find(problems(kind), lambda member: len(set(member.plain)) > 1)
+    assert set(uneven.changed()) <= {"clients", "plain"}
+    assert numbers_in(uneven.changed()) <= 10
+
+
+@pytest.mark.parametrize("name", ["fedinn-convergence", "inner-drift-bound", "outer-drift-bound"])
+def test_claims_of_two_levels_have_piecewise_instances(name):
+    claim = leaves("claim")[f"fednest/{name}"].load()
+    families = set()
+
+    @settings(FEW, max_examples=30)
+    @given(instances(claim))
+    def drawn(case):
+        families.add(type(case.problem))
+        assert_holds(claim, case, profile="smoke")  # an error where nothing applies
+
+    drawn()
+    assert families >= {PiecewiseBilevel, PiecewiseMinimax}
+
+
+def test_a_false_claim_of_two_levels_is_falsified_and_shrinks_to_a_simple_case():
+    claim = leaves("claim")["fednest/inner-drift-bound"].load()
+    linear = dict(claim.false_siblings)["linear in τ, as printed"]
+    case, told = falsified(replace(claim, corrected=linear, false_siblings=()))
+    assert case.problem.clients == 1
+    assert case.algorithm.inner_steps == 2
+    assert numbers_in(case.problem.changed() | case.algorithm.changed()) <= 4
+    assert "corrected: REFUTED" in told
 
 
 def test_a_kind_without_a_piecewise_family_is_an_error():

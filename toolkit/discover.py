@@ -16,13 +16,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from toolkit import shadowing
-from toolkit.errors import DriftproofError, unknown_name
+from toolkit.errors import DriftproofError, MissingError, unknown_name
 from toolkit.located import located
 from toolkit.names import check_name
 from toolkit.supervised import entering
@@ -72,9 +72,20 @@ class Leaf:
     decorator: str = ""
 
     def load(self) -> Any:
-        """Import the leaf's file and return the object that its decorator made."""
-        module = importlib.import_module(self.module) if self.module else import_path(self.path)
-        return getattr(module, self.symbol)
+        """Import the leaf's file and return the object that its decorator made.
+
+        Raises:
+            DriftproofError: a user's file, or a file of another package, raises while imported.
+            MissingError: another package asks for something that is not installed.
+        """
+        if self.module is None:
+            return getattr(import_path(self.path), self.symbol)
+        try:
+            return getattr(importlib.import_module(self.module), self.symbol)
+        except (Exception, SystemExit) as error:
+            if self.module.partition(".")[0] in shadowing.PACKAGES:
+                raise
+            raise _told_of_a_package(self.module, self.path, error) from error
 
 
 def kind_named(text: str) -> Kind:
@@ -96,14 +107,46 @@ def package_folder(package: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations)), *rest)
 
 
+def _folder_of(point: EntryPoint) -> Path:
+    """Return the folder of the package that an entry point names."""
+    try:
+        return package_folder(point.value)
+    except DriftproofError as error:
+        package = point.dist.name if point.dist is not None else point.value
+        raise MissingError(
+            f"{error.got}, which the entry point {point.name} of {package} names",
+            "the name of a package that is installed",
+            f"install {package} anew, or uninstall it",
+        ) from error
+
+
+def _told_of_a_package(module: str, path: Path, error: BaseException) -> DriftproofError:
+    """Return what a file of another package raised, with the entry point that names it."""
+    point = next(p for p in _points() if f"{module}.".startswith(f"{p.value}."))
+    package = point.dist.name if point.dist is not None else point.value
+    told = located(error, path)
+    missing = isinstance(error, ModuleNotFoundError)
+    return (MissingError if missing else type(told))(
+        f"{told.got}\n      in the package {package}, whose entry point "
+        f"{point.name} = {point.value} adds leaves to driftproof",
+        "a package whose files can be imported" if missing else told.wanted,
+        f"{'install what it asks for, or another version of it' if missing else told.remedy}; "
+        f"without the package, pip uninstall {package}, driftproof runs as before",
+    )
+
+
+def _points() -> list[EntryPoint]:
+    """Return the entry points by which other packages add leaves."""
+    return list(entry_points(group="driftproof"))
+
+
 @cache
 def leaves(kind: str) -> Mapping[str, Leaf]:
     """Return every leaf of one kind by name, in the order of names."""
-    packages = [KINDS[kind].package]
-    packages += [point.value for point in entry_points(group="driftproof")]
+    folders = {KINDS[kind].package: package_folder(KINDS[kind].package)}
+    folders |= {point.value: _folder_of(point) for point in _points()}
     by_name: dict[str, Leaf] = {}
-    for package in packages:
-        folder = package_folder(package)
+    for package, folder in folders.items():
         for path in sorted(folder.rglob("*.py")):
             if path.name.startswith("_"):
                 continue

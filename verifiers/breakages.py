@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from toolkit.cases import Case
 from toolkit.discover import Leaf, leaves
 from toolkit.errors import DriftproofError
-from toolkit.verdict import Verdict
+from toolkit.report.page import number
+from toolkit.verdict import Row, Verdict
 from verifiers import record
-from verifiers.broken import BREAKAGES, broken, told_apart
+from verifiers.broken import BIASED, BREAKAGES, COHORT, SIGN, broken, told_apart
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
@@ -30,7 +32,41 @@ ORDER = tuple(CASES)
 
 A count says nothing of what an algorithm comes to, and a rate takes long.
 """
+EVERY_SAMPLE = (
+    "the statements hold for every sample, or assume that there is no noise: so they hold for "
+    "biased samples too"
+)
+UNSPOKEN = {
+    ("fedihgp", COHORT): "the statement is on the mean of p_{N'}, and the mean over cohorts that "
+    "are drawn anew for each term is that of all clients",
+    ("fedinn", BIASED): EVERY_SAMPLE,
+    ("fedinn", COHORT): "the statements on drift hold for every cohort, so for all clients too; "
+    "the others assume that all take part",
+    ("fedout", BIASED): EVERY_SAMPLE,
+    ("fedout", SIGN): "the statements bound how far clients drift, and their proofs use |α| "
+    "alone: steps of the wrong sign drift no further than they allow",
+}
+"""Of an algorithm and a breakage: why no statement of driftproof's claims can notice it."""
 AnyClaim = Claim[Any]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a claim says of a broken algorithm.
+
+    Attributes:
+        cases: on how many it was judged, those that tell it from the whole one.
+        refused: the key of a form that is supported there and refuted of the broken one ("": none).
+        open: on how many rows nothing was established.
+        ratio, own: if it was not refused, the largest left / right that was met, of the broken and
+            of the whole algorithm (None: none was).
+    """
+
+    cases: int
+    refused: str = ""
+    open: int = 0
+    ratio: float | None = None
+    own: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +81,7 @@ class Breakage:
         tried: how many claims judged it.
         expected: whether one has to refuse it: an identity was tried, which compares the algorithm
             with a transcription. Bounds alone need not notice.
+        reason: why none refused it.
     """
 
     paper: str
@@ -54,6 +91,7 @@ class Breakage:
     refused: str
     tried: int
     expected: bool
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,43 +120,55 @@ class _Trial:
         return "\0".join(parts)
 
     def work(self) -> bytes:
-        """Return on how many cases the algorithm differs, and which form is refuted, as JSON."""
+        """Return the ``Judgement`` as JSON."""
         with blaming(self.leaf):
             claim = self.leaf.load()
-            return json.dumps(tried(claim, self.algorithm, self.breakage, self.seed)).encode()
+            judgement = tried(claim, self.algorithm, self.breakage, self.seed)
+            return json.dumps(asdict(judgement)).encode()
 
 
-def tried(claim: AnyClaim, algorithm: str, breakage: str, seed: int = 0) -> tuple[int, str]:
+def tried(claim: AnyClaim, algorithm: str, breakage: str, seed: int = 0) -> Judgement:
     """Judge a broken algorithm by a claim.
 
     Args:
         claim: that may have cases of several algorithms.
         algorithm: the name of the algorithm's leaf.
-
-    Returns:
-        On how many cases it was judged, those that tell it from the whole one, and the key of a
-        form that is supported there and refuted of the broken one ("": none).
     """
     of_it = {k: case for k, case in enumerate(claim.cases_for("quick")) if _runs(case, algorithm)}
     cases = [of_it[k] for k in islice(told_apart(of_it, breakage), CASES[claim.kind])]
     if not cases:
-        return 0, ""
+        return Judgement(0)
     plain = replace(claim, full=(), prove=None, false_siblings=())
     settings = Settings(seed=seed)
-    recorded = record.read().get(claim.name)
+    recorded, whole_rows = record.read().get(claim.name), list[Row]()
     if recorded is None:
-        rows = judge([replace(plain, cases=cases)], settings)
+        whole_rows = judge([replace(plain, cases=cases)], settings)
         recorded = {}
-        for row in rows:
+        for row in whole_rows:
             recorded.setdefault(row.form_key, {})[row.case["key"]] = row.verdict
     others = [replace(case, algorithm=broken(case.algorithm, breakage)) for case in cases]
     whole = {other.key: case.key for other, case in zip(others, cases, strict=True)}
+    rows = list[Row]()
     with suppress(DriftproofError, ArithmeticError, RuntimeError, ValueError):  # it may not run
-        for row in judge([replace(plain, cases=others)], settings):
-            known = recorded.get(row.form_key, {}).get(whole.get(str(row.case["key"]), ""))
-            if row.verdict is Verdict.REFUTED and known == Verdict.SUPPORTED:
-                return len(cases), row.form_key
-    return len(cases), ""
+        rows = judge([replace(plain, cases=others)], settings)
+    supported = []
+    for row in rows:
+        known = recorded.get(row.form_key, {}).get(whole.get(str(row.case["key"]), ""))
+        if known == Verdict.SUPPORTED:
+            if row.verdict is Verdict.REFUTED:
+                return Judgement(len(cases), row.form_key)
+            supported.append(row)
+    whole_rows = whole_rows or judge([replace(plain, cases=cases)], settings)
+    forms = {row.form_key for row in supported}
+    own = [row for row in whole_rows if row.form_key in forms and row.verdict is Verdict.SUPPORTED]
+    undecided = sum(row.verdict is Verdict.INCONCLUSIVE for row in supported)
+    return Judgement(len(cases), "", undecided, largest(supported), largest(own))
+
+
+def largest(rows: Sequence[Row]) -> float | None:
+    """Return the largest left / right of some rows (None: none has one)."""
+    ratios = [row.ratio for row in rows if row.ratio is not None and isfinite(row.ratio)]
+    return max(ratios, default=None)
 
 
 def _runs(case: Case, algorithm: str) -> bool:
@@ -180,14 +230,47 @@ def _breakage(
     paper: str, algorithm: str, breakage: str, able: Sequence[Leaf], seed: int
 ) -> Generator[list[_Trial], list[Result], Breakage]:
     """Ask one claim after the other, until one refuses the broken algorithm."""
-    cases = count = 0
+    judged: list[Judgement] = []
     identities = False
     for leaf in able:
         ((blob, _),) = yield [_Trial(leaf, algorithm, breakage, seed)]
-        told, form = json.loads(blob)
-        cases, count = cases + told, count + bool(told)
-        identities = identities or bool(told and leaf.load().kind == "identity")
-        if form:
-            refused = f"{leaf.name}, {form}"
-            return Breakage(paper, algorithm, breakage, cases, refused, count, identities)
-    return Breakage(paper, algorithm, breakage, cases, "", count, identities)
+        last = Judgement(**json.loads(blob))
+        if last.cases:
+            judged.append(last)
+            identities = identities or leaf.load().kind == "identity"
+        if last.refused:
+            break
+    refused = f"{leaf.name}, {last.refused}" if last.refused else ""
+    return Breakage(
+        paper, algorithm, breakage, sum(j.cases for j in judged), refused, len(judged), identities,
+        "" if refused or not judged else _why(algorithm, breakage, judged),
+    )  # fmt: skip
+
+
+def _why(algorithm: str, breakage: str, judged: Sequence[Judgement]) -> str:
+    """Say why a broken algorithm went unnoticed."""
+    ratio, own = (
+        max((x for x in (getattr(j, name) for j in judged) if x is not None), default=None)
+        for name in ("ratio", "own")
+    )
+    undecided = sum(j.open for j in judged)
+    met = compared(f"{undecided} rows" if undecided else "", ratio, own, "the whole algorithm")
+    return "; ".join(filter(None, (met, UNSPOKEN.get((algorithm, breakage), ""))))
+
+
+def compared(undecided: str, ratio: float | None, own: float | None, whose: str) -> str:
+    """Say what judging something came to that was not refused.
+
+    Args:
+        undecided: on how much of it nothing was established ("": on all of it something was).
+        ratio: the largest left / right that was met (None: none was).
+        own: that of ``whose``, which it is compared with.
+
+    >>> compared("", 0.9, 1.0, "the claim itself")
+    'left / right is at most 0.9 (of the claim itself 1)'
+    """
+    said = [f"undecided on {undecided}"] if undecided else []
+    if ratio is not None:
+        beside = f" (of {whose} {number(own)})" if own is not None else ""
+        said.append(f"left / right is at most {number(ratio)}{beside}")
+    return ", ".join(said) or "nothing was compared"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from math import isfinite
 from typing import Any
 
 from toolkit.discover import Leaf
@@ -18,7 +17,7 @@ from toolkit.readings import ByProof, Stated, Undecided, literal
 from toolkit.report.page import number
 from toolkit.verdict import Row, Verdict
 from verifiers import record
-from verifiers.breakages import Breakage, broken_judged
+from verifiers.breakages import Breakage, broken_judged, compared, largest
 from verifiers.claim_types.claim import Claim
 from verifiers.controls import checked
 from verifiers.judges.bounds import unmet
@@ -291,19 +290,14 @@ def _applied(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.verdict is not Verdict.INAPPLICABLE]
 
 
-def _largest(rows: Sequence[Row]) -> float | None:
-    ratios = [row.ratio for row in rows if row.ratio is not None and isfinite(row.ratio)]
-    return max(ratios, default=None)
-
-
 def _judged(
     claim: str, form: str, kind: str, change: str, cases: int, rows: Sequence[Row],
     own: Sequence[Row],
 ) -> Judged:  # fmt: skip
-    judged = Judged(claim, form, kind, change, cases, ratio=_largest(rows))
+    judged = Judged(claim, form, kind, change, cases, ratio=largest(rows))
     if _refuted(rows):
         return replace(judged, refused="case")
-    return replace(judged, reason=_why(judged, rows, _largest(_applied(own))))
+    return replace(judged, reason=_why(judged, rows, largest(_applied(own))))
 
 
 def _why(judged: Judged, rows: Sequence[Row], own: float | None) -> str:
@@ -312,14 +306,9 @@ def _why(judged: Judged, rows: Sequence[Row], own: float | None) -> str:
         if judged.kind == UNASSUMED:
             return "every case meets it"
         return "on no case is it smaller than the claim"
-    said = []
-    open_ = sum(row.verdict is Verdict.INCONCLUSIVE for row in rows)
-    if open_:
-        said.append(f"undecided on {open_} of {judged.cases} cases")
-    if judged.ratio is not None:
-        of_claim = f" (of the claim itself {number(own)})" if own is not None else ""
-        said.append(f"left / right is at most {number(judged.ratio)}{of_claim}")
-    return ", ".join(said) or "nothing was compared"
+    undecided = sum(row.verdict is Verdict.INCONCLUSIVE for row in rows)
+    cases = f"{undecided} of {judged.cases} cases" if undecided else ""
+    return compared(cases, judged.ratio, own, "the claim itself")
 
 
 def _searched(

@@ -108,6 +108,9 @@ def _summary(outcome: Outcome) -> None:
             shared.tell(f"survived: {s.claim}, {s.form}: {s.kind}, {s.change}")
             shared.tell(f"    {s.reason}")
     for b in outcome.breakages:
+        if b.reason:
+            shared.tell(f"unnoticed: {b.algorithm}, {b.breakage}")
+            shared.tell(f"    {b.reason}")
         if not b.cases:
             shared.tell(f"{b.algorithm}, {b.breakage}: no case of {b.paper} tells it apart")
     _shares(outcome)

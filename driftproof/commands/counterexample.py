@@ -26,7 +26,16 @@ def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
     """
     from verifiers.counterexamples import refuted, refutes, scripts
 
-    forms = refuted(find("claim", claim).name)
+    leaf = find("claim", claim)
+    if leaf.module is None:
+        raise DriftproofError(
+            f"{claim}, a file of your own: nobody has written a script for it",
+            "a claim of driftproof's, which driftproof errata lists",
+            f"driftproof verify {shlex.quote(claim)} shows the case that refutes {leaf.name}, if "
+            f"one does; driftproof falsify {shlex.quote(claim)} searches for a simpler one, and "
+            f"pytest --driftproof {shlex.quote(claim)} prints lines of Python that repeat it",
+        )
+    forms = refuted(leaf.name)
     if not forms:
         raise DriftproofError(
             f"{claim} has no printed form on record as REFUTED",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import click
 
-from toolkit.discover import Leaf, find
+import driftproof
+from toolkit.discover import Leaf, find, leaves
 from toolkit.errors import DriftproofError, unknown_name
 
 ORIGINS = {
@@ -18,7 +20,7 @@ ORIGINS = {
     "experiment": "worked-example/local-steps",
     "kernel": "nested-fedavg-s",
 }
-"""The leaf of each kind that a new one starts from: short, and whole in its file."""
+"""The leaf of each kind that a new one starts from: short, with few helpers in other files."""
 NEXT = {
     "claim": "driftproof verify {path}",
     "problem": "in a claim beside it, from {stem} import {symbol}",
@@ -30,6 +32,8 @@ NEXT = {
     "tested",
 }
 """What to do with the file."""
+COLUMNS = 100
+NOT_OFFERED = ("__future__", "driftproof.whole")
 
 
 @click.command()
@@ -42,6 +46,14 @@ def command(kind: str, name: str, origin: str | None) -> None:
     The file is called as NAME ends: mine/drift-bound is written into drift_bound.py.
     KIND is claim, problem, algorithm, dataset, experiment or kernel.
     """
+    if kind == "case":
+        raise DriftproofError(
+            f"a new case {name!r}, which is no file of its own",
+            f"one of {', '.join(ORIGINS)}",
+            "write a case into a claim's file, cases=grid(problem, algorithm, rounds=…); "
+            f"driftproof new claim {name} writes a file that has some. To time a kernel, copy a "
+            "file of gpu_bench/cases",
+        )
     if kind not in ORIGINS:
         raise unknown_name("kind", kind, ORIGINS)
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)?", name):
@@ -73,5 +85,58 @@ def command(kind: str, name: str, origin: str | None) -> None:
 
 def renamed(leaf: Leaf, name: str) -> str:
     """Return a leaf's file under another name."""
-    text = leaf.path.read_text(encoding="utf-8").replace(f'name="{leaf.name}"', f'name="{name}"', 1)
+    text = as_a_user(leaf.path.read_text(encoding="utf-8"))
+    text = text.replace(f'name="{leaf.name}"', f'name="{name}"', 1)
     return f"# Started from driftproof's {leaf.name}: change what it says and does.\n{text}"
+
+
+def as_a_user(text: str) -> str:
+    r"""Return a leaf's file with what ``driftproof`` offers imported from there.
+
+    >>> print(as_a_user("from toolkit.measure import each, sq\nfrom toolkit.philox import words"))
+    from driftproof import each, sq
+    from toolkit.philox import words
+    """
+    offered, lines = _offered(), text.splitlines(keepends=True)
+    wanted: dict[str, list[str]] = {}
+    first = len(lines)
+    for node in reversed(ast.parse(text).body):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        homes = {alias.name: offered.get((str(node.module), alias.name)) for alias in node.names}
+        kept = [name for name, home in homes.items() if home is None]
+        if len(kept) == len(homes) or any(alias.asname for alias in node.names):
+            continue
+        for name, home in homes.items():
+            if home is not None:
+                wanted.setdefault(home, []).append(name)
+        first = node.lineno - 1
+        lines[first : node.end_lineno] = [_import(str(node.module), kept)] if kept else []
+    lines[first:first] = [_import(home, names) for home, names in sorted(wanted.items())]
+    text = "".join(lines)
+    for old, new in (("synthetic", "problems"), ("toolkit", "algorithms")):  # in examples
+        text = text.replace(f">>> from {old}.{new} import ", f">>> from driftproof.{new} import ")
+    return text
+
+
+def _import(module: str, names: list[str]) -> str:
+    """Return a line that imports, or as many as it takes."""
+    ordered = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    line = f"from {module} import {', '.join(ordered)}"
+    if len(line) > COLUMNS:
+        line = f"from {module} import (\n    " + ",\n    ".join(ordered) + ",\n)"
+    return line + "\n"
+
+
+def _offered() -> dict[tuple[str, str], str]:
+    """Return where users import a name from, by the module that defines it and the name."""
+    homes = {(module, name): "driftproof" for name, module in driftproof._MODULE.items()}
+    for kind in ("problem", "algorithm"):
+        for leaf in leaves(kind).values():
+            homes[str(leaf.module), leaf.symbol] = f"driftproof.{kind}s"
+    for part in ("datasets", "experiments"):
+        tree = ast.parse(Path(driftproof.__file__).with_name(f"{part}.py").read_text("utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module not in NOT_OFFERED:
+                homes |= {(str(node.module), x.name): f"driftproof.{part}" for x in node.names}
+    return homes

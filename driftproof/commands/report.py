@@ -60,7 +60,16 @@ def _compare(
 
 
 def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    from toolkit.errors import DriftproofError
     from toolkit.ledger import Ledger
 
+    if folder.is_file():
+        written = f"report-{folder.stem}" if folder.suffix == ".py" else "report"
+        raise DriftproofError(
+            f"{folder}, a file",
+            "a folder that driftproof verify or run has written",
+            f"driftproof verify {folder} writes {written}, and driftproof report {written} makes "
+            "its page anew",
+        )
     with Ledger(folder / "ledger.sqlite", create=False) as ledger:
         return ledger.latest()

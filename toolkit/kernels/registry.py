@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from toolkit.discover import leaves
+from toolkit.discover import Leaf, leaves
 from toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
@@ -181,14 +181,27 @@ def names(one_or_more: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def kernel_of(algorithm: Algorithm, problem: Problem) -> Fused | None:
-    """Return the kernel that serves this pair, on whatever device, or None."""
+    """Return the kernel that serves this pair, on whatever device, or None.
+
+    Raises:
+        DriftproofError: two kernels serve it.
+    """
+    able: list[tuple[Leaf, Fused]] = []
     for leaf in leaves("kernel").values():
         algorithms, problems = (names(leaf.metadata[part]) for part in ("algorithm", "problem"))
         if algorithm.leaf_name in algorithms and problem.leaf_name in problems:
             kernel: Fused = leaf.load()
             if kernel.accepts(algorithm, problem):
-                return kernel
-    return None
+                able.append((leaf, kernel))
+    if len(able) > 1:
+        files = " and ".join(f"{leaf.name} in {leaf.path}" for leaf, _ in able)
+        raise DriftproofError(
+            f"{len(able)} kernels for {algorithm.leaf_name} on {problem.leaf_name}: {files}",
+            "one kernel at most that accepts a pair of members",
+            "narrow what one of them accepts (accepts=…), add a variant to the other instead, or "
+            "take one of the files away",
+        )
+    return able[0][1] if able else None
 
 
 def fused_for(algorithm: Algorithm, problem: Problem, ctx: BatchedContext) -> Variant | None:

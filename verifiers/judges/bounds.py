@@ -28,6 +28,7 @@ from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import assumed
 from verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
 from verifiers.judges.inexact import magnitude, uncertainty
+from verifiers.judges.places import place
 from verifiers.judges.roles import check_roles
 from verifiers.judges.rows import case_entry, row_of
 
@@ -420,9 +421,9 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
         facts |= {"rhs": sides.high + right, "margin": slack, "vacuous": sides.vacuous}
     if len(refuted) and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
-        also = [f"at comparison {worst + 1} of {len(means)}"] if len(means) > 1 else []
-        also += [_gone(sides)] if _gone(sides) else []
-        reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], "; ".join(also))
+        where = place(case, measured.how, measured.at.tolist(), worst, len(means))
+        also = "; ".join(filter(None, (where, _gone(sides))))
+        reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], also)
         return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)
     if not complete:
         reason = (

@@ -28,6 +28,7 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
 from verifiers.judges import bounds
 from verifiers.judges.evidence import Measured
+from verifiers.judges.places import place
 from verifiers.judges.rows import case_entry, row_of
 
 PRECISIONS = (BITS, 4 * BITS, 16 * BITS)
@@ -57,11 +58,13 @@ class Comparison:
     Attributes:
         left, right: balls; the right one allows for ``STORED`` in every constant.
         size: the size of what was added up on both sides.
+        where: at which moment of the run it was made, in words.
     """
 
     left: arb
     right: arb
     size: arb
+    where: str = ""
 
     @property
     def ends(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
@@ -123,33 +126,37 @@ def enclose(
     left, algorithm, rounds = form.left or claim.left, case.algorithm, case.rounds
     if left is None or algorithm is None:
         raise RefusedError("a claim without a run of an algorithm")
-    axes = _moments(case, left)
+    how, at = _moments(case, left)
     with precision(bits, operations):
-        enclosed = run_in_balls(case.problem, algorithm, rounds=rounds, left=left, axes=axes)
+        enclosed = run_in_balls(case.problem, algorithm, rounds=rounds, left=left, axes=how[1:])
         constant, factors = _right(claim, case, form)
         order = [factors.get(name) for name in enclosed.names]
+        total = enclosed.values.shape[1]
         return [
-            _comparison(column, constant, order)
-            for column in (enclosed.values[:, k] for k in range(enclosed.values.shape[1]))
+            _comparison(enclosed.values[:, k], constant, order, place(case, how, at, k, total))
+            for k in range(total)
         ]
 
 
-def _comparison(column: np.ndarray, constant: Sized, factors: Sequence[Sized | None]) -> Comparison:
+def _comparison(
+    column: np.ndarray, constant: Sized, factors: Sequence[Sized | None], where: str
+) -> Comparison:
     left, parts = column[0], column[1:]
     right, size = constant.value, abs(left) + constant.size
     for part, factor in zip(parts, factors, strict=True):
         if factor is not None:
             right = right + factor.value * part
             size = size + factor.size * abs(part)
-    return Comparison(left, right, size)
+    return Comparison(left, right, size, where)
 
 
-def _moments(case: Case, left: Any) -> tuple[str, ...]:
-    """Return the moments that a measure is taken at, as one round in doubles tells."""
+def _moments(case: Case, left: Any) -> tuple[tuple[str, ...], Sequence[int]]:
+    """Return how a measure compares moments, and those of its trace, as one round in doubles."""
     assert case.algorithm is not None
     ctx = EnumeratedContext(case.problem.clients, limit=2**62)
     try:
-        return run(case.problem, case.algorithm, ctx, rounds=1, left=left).how[1:]
+        outcome = run(case.problem, case.algorithm, ctx, rounds=1, left=left)
+        return outcome.how, outcome.at.tolist()
     except TooManyAtoms as error:
         raise RefusedError("one step of the noise has too many outcomes") from error
 
@@ -238,9 +245,8 @@ def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPER
             f"with every assumption met, left ≥ {facts['lhs']['low']:.6g} exceeds right = "
             f"{facts['rhs']:.6g}, in ball arithmetic"
         )
-        reason += (
-            f"; at comparison {number + 1} of {len(comparisons)}" if len(comparisons) > 1 else ""
-        )
+        where = worst.where or place(case, (), (), number, len(comparisons))
+        reason += f"; {where}" if where else ""
         return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
     if decisive is Verdict.INCONCLUSIVE:
         why = "the enclosures of left and right overlap, and are too wide to be called equal"

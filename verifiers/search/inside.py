@@ -12,14 +12,14 @@ from toolkit.draws import TooManyAtoms
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
-from toolkit.parameters import Constraint
+from toolkit.parameters import Constraint, constraints
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges import bounds
 from verifiers.search.equalities import kept
 from verifiers.search.letters import LackingError, letters_of, violation
 from verifiers.search.score import measured
-from verifiers.search.structure import real
+from verifiers.search.structure import altered, real
 
 DIGITS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
 POWERS = range(-9, 7)
@@ -62,14 +62,15 @@ def is_quick(claim: Claim[Any], form: Form, case: Case) -> bool:
     """
     if not isinstance(claim, BoundClaim) or case.algorithm is None:
         return True
-    left, step = form.left or claim.left, replace(cast(Any, case.algorithm), local_steps=1)
+    counts = [name for name in constraints(type(case.algorithm)) if name.endswith("_steps")]
+    left, step = form.left or claim.left, altered(case.algorithm, dict.fromkeys(counts, 1))
     context = sampled_context(case.problem, ("inside",), replicates=1)
     outcome = run(case.problem, case.algorithm, context, rounds=1, left=left)
     if outcome.how[:1] != (bounds.GIVEN_PAST,):
         return True
     counting = EnumeratedContext(case.problem.clients, limit=OUTCOMES)
     try:
-        run(case.problem, step, counting, rounds=1)
+        run(case.problem, step or case.algorithm, counting, rounds=1)
     except TooManyAtoms:
         return False
     return True

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, product
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -27,9 +26,6 @@ except ImportError:
         "pip install 'driftproof[testing]'",
     ) from None
 
-from synthetic.pieces.curves import Curve, Curves, straight
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
 from toolkit.algorithm import Algorithm
 from toolkit.cases import Case
 from toolkit.errors import DriftproofError, unknown_name
@@ -39,23 +35,27 @@ from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.search.families.composition import NOISES
 from verifiers.search.inside import is_quick, moved_inside
+from verifiers.search.members import (
+    MOST,
+    Family,
+    bilevel_problems,
+    compositions,
+    decimal,
+    families_of,
+    losses,
+    minimax_problems,
+    sizes,
+)
 from verifiers.search.search import Space, spaces_of
 from verifiers.search.structure import altered
 from verifiers.search.units import judged
 
 P = TypeVar("P", bound=Parameters)
 A = TypeVar("A", bound=Algorithm)
-POWERS = (0, 0, 0, -1, -1, 1, -2, 2, -3, 3, -5)
-"""Sizes of numbers as powers of ten, the usual ones more often."""
 SMALL = (-2, -3, -5)
-MOST = 20
-"""A number is at most so many units."""
-CLIENTS, DIMENSIONS, KNOTS = 4, 2, 4
 STEPS = (1, 2, 3, 5, 10)
 HORIZONS = (1, 2, 3, 5, 10)
-RARE = (0.5, 0.25, 0.1, 0.01)
 
 
 def instances(claim: Claim[Any]) -> st.SearchStrategy[Case]:
@@ -99,14 +99,17 @@ def problems(kind: str) -> st.SearchStrategy[Problem]:
     """Return a strategy of members of the piecewise family of one kind.
 
     Args:
-        kind: "field" (gradient fields) or "composition", as ``toolkit.oracles.OFFERS`` calls them.
+        kind: "field" (gradient fields), "composition", "minimax" or "bilevel", as
+            ``toolkit.oracles.OFFERS`` calls them.
 
     Raises:
         DriftproofError: there is no such kind, or no piecewise family of it.
     """
     families: dict[str, st.SearchStrategy[Any]] = {
-        "field": st.one_of(_losses(False), _losses(True)),
-        "composition": _compositions(),
+        "field": st.one_of(losses(False), losses(True)),
+        "composition": compositions(),
+        "minimax": minimax_problems(),
+        "bilevel": bilevel_problems(),
     }
     if kind not in families:
         raise unknown_name("kind of piecewise problems", kind, families)
@@ -135,49 +138,16 @@ def decides(form: Form) -> bool:
 
 def _instances(claim: Claim[Any], form: Form, space: Space) -> st.SearchStrategy[Case] | None:
     """Return the cases of one space (None: none of its examples is inside the assumptions)."""
-    family = space.choices.family
     every = [claim.cases_for("full")[k] for k in space.templates]
     # those of the full profile take long
     templates = [case for case in every if case in claim.cases] or every
-    families: list[Family]
-    if family == PiecewiseComposition.leaf_name:
-        fixed = dict(space.choices.fixed)
-        inside = fixed.get("averaged_inside", False)
-        members = _compositions(inside, space.choices.noises, fixed.get("plain", True))
-        same = [x for x in PiecewiseComposition.examples() if x.averaged_inside == inside]
-        families = [Family(members, PiecewiseComposition(averaged_inside=inside), same)]
-    elif family == PiecewiseLosses.leaf_name:
-        losses = PiecewiseLosses.examples()
-        families = [
-            Family(_losses(False), PiecewiseLosses(), [x for x in losses if x.tails == "flat"]),
-            Family(
-                _losses(True), PiecewiseLosses(tails="linear"),
-                [x for x in losses if x.tails == "linear"],
-            ),
-        ]  # fmt: skip
-    else:
-        families = [Family()]
     drawn = []
-    for one in families:
+    for one in families_of(space.choices):
         examples = [*one.examples, *([one.plain] if one.plain is not None else [])]
         starts = [replace(case, problem=x) for case in templates for x in examples] or templates
         if any(moved_inside(claim, form, case, in_ball=False) is not None for case in starts):
             drawn.append(_cases(claim, form, templates, one))
     return st.one_of(drawn) if drawn else None
-
-
-class Family(NamedTuple):
-    """Where members come from: a piecewise family, or (without fields) that of a claim's case.
-
-    Attributes:
-        members: a strategy of them.
-        plain: the simplest.
-        examples: others that show what the family has.
-    """
-
-    members: st.SearchStrategy[Any] | None = None
-    plain: Problem | None = None
-    examples: Sequence[Problem] = ()
 
 
 def _cases(
@@ -269,194 +239,5 @@ def _numbers(constraint: Constraint) -> st.SearchStrategy[float]:
         small = parts.map(lambda share: round(low + (high - low) * share, 12))
         return st.one_of(tenths, small).filter(constraint.allows)
     if np.isfinite(low):
-        return _sizes(first).map(lambda x: low + x).filter(constraint.allows)
-    return _sizes(-MOST).filter(constraint.allows)
-
-
-def _sizes(low: int) -> st.SearchStrategy[float]:
-    return st.builds(decimal, st.integers(low, MOST), st.sampled_from(POWERS))
-
-
-def decimal(units: int, power: int) -> float:
-    """Return units·10^power, the nearest double to it.
-
-    >>> decimal(3, -1), decimal(-12, 2)
-    (0.3, -1200.0)
-    """
-    return float(f"{units}e{power}")
-
-
-# -- the piecewise families
-
-
-@st.composite
-def _losses(draw: st.DrawFn, convex: bool) -> PiecewiseLosses:
-    """Draw losses: bounded gradients, or strongly convex ones (every F_k' rises)."""
-    clients, dim = _shape(draw)
-    fields: dict[str, Any] = {"clients": clients, "dim": dim}
-    if _often(draw):
-        gradients = _curves(draw, clients, dim, least=2, rising=convex)
-        fields["gradients"] = gradients if convex else _bounded((), gradients, (), False)[1]
-    if convex:
-        fields["tails"] = "linear"
-    if draw(st.booleans()):
-        fields |= {"noise": draw(_sizes(1)), "rare": draw(st.sampled_from(RARE))}
-    member = PiecewiseLosses(**fields)
-    assume(np.isfinite(member.solution.low))
-    return member
-
-
-@st.composite
-def _compositions(
-    draw: st.DrawFn, averaged_inside: bool | None = None, noises: Sequence[str] = NOISES,
-    has_plain: bool = True,
-) -> PiecewiseComposition:  # fmt: skip
-    """Draw a composition whose objective is bounded below.
-
-    Args:
-        averaged_inside: whether inner values are averaged (None: drawn).
-        noises: which there may be.
-        has_plain: whether there may be a part h.
-    """
-    clients, dim = _shape(draw)
-    inside = draw(st.booleans()) if averaged_inside is None else averaged_inside
-    inner: Curves = ()
-    outer: Curves = ()
-    plain: Curves = ()
-    if _often(draw):
-        inner = _curves(draw, clients, dim)
-    if _often(draw):
-        outer = _curves(draw, clients, dim, least=2, alike=inside)
-    if has_plain and draw(st.integers(0, 3)) == 3:
-        plain = _curves(draw, clients, dim)
-    inner, outer, plain = _bounded(inner, outer, plain, inside)
-    fields: dict[str, Any] = {
-        "clients": clients, "dim": dim, "inner": inner, "outer": outer, "plain": plain,
-        "averaged_inside": inside,
-    }  # fmt: skip
-    if draw(st.booleans()):
-        power = draw(st.sampled_from(POWERS))
-        offset = st.integers(-MOST, MOST).map(lambda units: decimal(units, power))
-        fields["offsets"] = tuple(tuple(draw(offset) for _ in range(dim)) for _ in range(clients))
-    if draw(st.booleans()):
-        for name in noises:
-            if draw(st.booleans()):
-                fields[name] = draw(_sizes(1))
-        fields |= {"rare": draw(st.sampled_from(RARE))}
-        if "gradient_noise" in fields and draw(st.booleans()):
-            fields["wave"] = draw(_sizes(1))
-    member = PiecewiseComposition(**fields)
-    assume(np.isfinite(member.solution.low))
-    return member
-
-
-def _often(draw: st.DrawFn) -> bool:
-    """Draw True three times of four; it shrinks to False."""
-    return draw(st.integers(0, 3)) > 0
-
-
-def _shape(draw: st.DrawFn) -> tuple[int, int]:
-    """Draw how many clients and coordinates there are."""
-    return draw(st.integers(1, CLIENTS)), draw(st.sampled_from((1, 1, 1, DIMENSIONS)))
-
-
-def _curves(
-    draw: st.DrawFn, clients: int, dim: int, *, least: int = 1, rising: bool = False,
-    alike: bool = False,
-) -> Curves:  # fmt: skip
-    """Draw a curve for each client and coordinate, all of one width and one height.
-
-    Args:
-        least: knots of each, at least.
-        rising: whether values ascend.
-        alike: whether all clients have the same.
-    """
-    width, height = draw(st.sampled_from(POWERS)), draw(st.sampled_from(POWERS))
-    place, gap = st.integers(-MOST, MOST), st.integers(1, MOST)
-
-    def curve() -> Curve:
-        knots = draw(st.integers(least, KNOTS))
-        xs = accumulate([draw(place), *(draw(gap) for _ in range(knots - 1))])
-        ys = [draw(place), *(draw(gap if rising else place) for _ in range(knots - 1))]
-        heights = accumulate(ys) if rising else ys
-        points = zip(xs, heights, strict=True)
-        return tuple((decimal(x, width), decimal(y, height)) for x, y in points)
-
-    own = clients if clients > 1 and not alike and _often(draw) else 1
-    rows = [tuple(curve() for _ in range(dim)) for _ in range(own)]
-    return tuple(rows * (clients // own))
-
-
-AROUND_TWO: Curve = ((1.0, -1.0), (3.0, 1.0))
-"""g_k' where no outer curve is given."""
-
-
-def _bounded(
-    inner: Curves, outer: Curves, plain: Curves, inside: bool
-) -> tuple[Curves, Curves, Curves]:
-    """Return the curves, changed as little as it takes for F to rise, or stay flat, at both ends.
-
-    In each coordinate signs of the outer functions' last values are changed; if that does not do,
-    the plain part is 0 there, and then the inner functions ascend at their ends.
-    """
-    dim = max((len(curves[0]) for curves in (inner, outer, plain) if curves), default=1)
-    columns = [
-        next(_changed(_column(inner, d), _column(outer, d), _column(plain, d), inside))
-        for d in range(dim)
-    ]
-    first, second, third = (
-        tuple(tuple(row) for row in zip(*(column[k] for column in columns), strict=True))
-        for k in range(3)
-    )
-    return first, second, third
-
-
-Column = tuple[Curve, ...]
-"""A curve for each client, of one coordinate; empty where there are none."""
-
-
-def _column(curves: Curves, coordinate: int) -> Column:
-    return tuple(row[coordinate] for row in curves)
-
-
-def _changed(
-    inner: Column, outer: Column, plain: Column, inside: bool
-) -> Iterator[tuple[Column, Column, Column]]:
-    """Yield the curves of a coordinate in every way of changing them that makes F rise."""
-    for upward, plainly in product((False, True), (False, True)):
-        kept = tuple(straight(0.0) for _ in plain) if plainly else plain
-        ascending = tuple(map(_ascending, inner)) if upward else inner
-        for right, left in product((1.0, -1.0), (1.0, -1.0)):
-            turned = tuple(_turned(curve, left, right) for curve in outer)
-            if _rises(ascending, turned, kept, inside):
-                yield ascending, turned, kept
-
-
-def _rises(inner: Column, outer: Column, plain: Column, inside: bool) -> bool:
-    """Say whether F' ≥ 0 far to the right and F' ≤ 0 far to the left."""
-    clients = max(len(inner), len(outer), len(plain), 1)
-    inner = inner or (straight(1.0),) * clients
-    outer = outer or (AROUND_TWO,) * clients
-    for end, sign in ((-1, 1), (0, -1)):
-        slopes = [curve[end][1] for curve in inner]
-        if inside:
-            slopes = [sum(slopes) / clients] * clients
-        total = sum(curve[end][1] for curve in plain)
-        for slope, curve in zip(slopes, outer, strict=True):
-            # where f_k goes to +∞ its g_k' is the last value, where it goes to −∞ the first
-            total += slope * curve[-1 if slope * sign > 0 else 0][1]
-        if sign * total < 0:
-            return False
-    return True
-
-
-def _turned(curve: Curve, left: float, right: float) -> Curve:
-    """Return a curve with its end values times ±1 (+ 0.0, for there is no −0 to read)."""
-    (x, y), *middle, (z, w) = curve
-    return ((x, left * y + 0.0), *middle, (z, right * w + 0.0))
-
-
-def _ascending(curve: Curve) -> Curve:
-    """Return a curve with end values of at least 0."""
-    last = len(curve) - 1
-    return tuple((x, abs(y) if k in (0, last) else y) for k, (x, y) in enumerate(curve))
+        return sizes(first).map(lambda x: low + x).filter(constraint.allows)
+    return sizes(-MOST).filter(constraint.allows)

@@ -10,7 +10,7 @@ Attained by scalars with |∇_y f| = ℓ_{f,0}.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -43,6 +43,9 @@ NOISY = QuadraticBilevel(
     clients=2, dim=3, upper_slope=0.5, hessian_heterogeneity=0.3, lower_start=3.0,
     upper_noise=0.3, lower_curvature_noise=0.2,
 )  # fmt: skip
+
+NOISY_SCALAR = replace(SCALAR, upper_noise=0.3, lower_curvature_noise=0.2)
+"""Noise with so few outcomes that FedIHGP itself is run for each of them."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ def expectation(problem: BilevelProblem, method: FedIHGP, recursion: Recursion) 
             FedIHGP(terms=sweep(1, 3, 10), participation=sweep(1.0, 0.34)),
             rounds=1,
         ),
+        *grid(NOISY_SCALAR, FedIHGP(terms=sweep(3, 10)), rounds=1),
     ],
     right=Bound(),
     false_siblings=[

@@ -65,6 +65,7 @@ def growing(c: Letters, share: int = 2) -> Expression:
             FedOut(outer_steps=8, outer_step_size=sweep(0.02, 0.2), terms=0, participation=0.5),
             rounds=1,
         ),
+        *grid(DIFFERENT, FedOut(outer_steps=5, outer_step_size=0.01, terms=2), rounds=2),
     ],
     measured={"steps": r"\nu^2\,\mathbb{E}\|h\|^2"},
     corrected=growing,

@@ -1,0 +1,24 @@
+"""What a data set of your own is written with: ``from driftproof.datasets import DataSet``."""
+
+from __future__ import annotations
+
+from driftproof.whole import refuse_hidden
+
+refuse_hidden()
+
+from toolkit.dataset import Data, DataSet, Split, dataset, read  # noqa: E402 - after the look
+from toolkit.file_reader import FileReader, opened, wrong_at  # noqa: E402
+from toolkit.idx import as_idx, read_idx  # noqa: E402
+
+__all__ = [
+    "Data",
+    "DataSet",
+    "FileReader",
+    "Split",
+    "as_idx",
+    "dataset",
+    "opened",
+    "read",
+    "read_idx",
+    "wrong_at",
+]
