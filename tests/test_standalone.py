@@ -21,6 +21,7 @@ from synthetic.problems import (
 )
 from toolkit.cases import Case
 from toolkit.discover import leaves, package_folder
+from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
 from toolkit.measure import each
 from toolkit.oracles import OFFERS
@@ -75,6 +76,20 @@ def members(name, random):
                 clients=3, dim=2, inner=curves(random, 3, 2), outer=curves(random, 3, 2)
             ),
         ]  # fmt: skip
+    if name == "piecewise-minimax":
+        return [
+            PiecewiseMinimax(plain=curves(random, 2, 1), lower=curves(random, 2, 1, rising=True)),
+            PiecewiseMinimax(coupling=((2.0,), (-0.5,)), x_noise=0.5, y_noise=0.25, rare=0.25),
+            PiecewiseMinimax(clients=1, dim=2, lower=curves(random, 1, 2, rising=True)),
+        ]
+    if name == "piecewise-bilevel":
+        numbers = {"curvature": ((0.5,), (2.0,)), "cross": ((-1.0,), (-0.5,))}
+        upper = curves(random, 2, 1)
+        return [
+            PiecewiseBilevel(plain=curves(random, 2, 1), upper=upper, **numbers),
+            PiecewiseBilevel(upper=upper, offsets=((0.25,), (1.0,)), coupling=((0.5,), (0.25,))),
+            PiecewiseBilevel(upper=upper, x_noise=0.5, y_noise=0.25, value_noise=0.5, rare=0.25),
+        ]
     return leaves("problem")[name].load().examples()
 
 
@@ -131,13 +146,11 @@ def test_a_text_moves_as_the_algorithm_does(algorithm, problem):
     for case in cases(algorithm, problem):
         try:
             states, chance = states_of(case)
-        except NoScriptError:
-            continue
-        if chance.size > ATOMS:
+            ours = {power: by_toolkit(case, power) for power in (1, 2)}
+        except (NoScriptError, TooManyAtoms):
             continue
         assert chance.sum() == pytest.approx(1, rel=1e-9)
         for power in (1, 2):
-            ours = by_toolkit(case, power)
-            np.testing.assert_allclose(by_texts(states, chance, power), ours, NEAR, NEAR)
+            np.testing.assert_allclose(by_texts(states, chance, power), ours[power], NEAR, NEAR)
         compared += 1
     assert compared >= 3

@@ -14,6 +14,7 @@ from toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
     from verifiers.search.finding import Finding
+    from verifiers.standalone.files import Written
 
 
 @click.command()
@@ -44,7 +45,8 @@ def command(
     """Search for instances and hyperparameters that break a bound or an identity.
 
     SELECT is a name, a glob (comfedl/*) or a Python file of your own. What is found is confirmed
-    by the judge of ``verify`` and made as simple as possible.
+    by the judge of ``verify`` and made as simple as possible. Beside search.json each violation
+    has a script that recomputes it with numpy alone (``driftproof counterexample``).
 
     Exit status 0 if nothing was found that is not on record as refuted, 1 otherwise; 2 bad usage
     or input, 3 something needed is missing, 130 interrupted.
@@ -53,6 +55,7 @@ def command(
     from toolkit.ledger import Ledger
     from verifiers.record import refuted_on_record
     from verifiers.search.search import Effort, falsify
+    from verifiers.standalone.files import write
     from verifiers.verify import select as chosen_by
 
     chosen = chosen_by(select)
@@ -69,7 +72,12 @@ def command(
                 chosen, effort, workers=workers, ledger=ledger, resume=resume, started=started,
                 ended=ended,
             )  # fmt: skip
-    data = head | {"findings": [asdict(finding) for finding in findings]}
+    scripts = write(chosen, findings, out)
+    told = [
+        asdict(finding) | {"script": script.path.name if script.path else None}
+        for finding, script in zip(findings, scripts, strict=True)
+    ]
+    data = head | {"findings": told}
     path = out / "search.json"
     try:
         path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
@@ -80,13 +88,13 @@ def command(
     if as_json:
         shared.print_json(data)
     else:
-        _summary(findings, path)
+        _summary(findings, scripts, path)
     known = refuted_on_record()
     new = [f for f in findings if f.found and not f.is_control and (f.claim, f.form) not in known]
     return 1 if new else 0
 
 
-def _summary(findings: list[Finding], path: Path) -> None:
+def _summary(findings: list[Finding], scripts: list[Written], path: Path) -> None:
     from toolkit.report.page import number
     from verifiers.search.finding import CANDIDATE, NOT_SEARCHED, NOTHING, power
 
@@ -107,10 +115,11 @@ def _summary(findings: list[Finding], path: Path) -> None:
         ["claim", "form", "search", "left / right", "sides", "candidates", ""], lines,
         spare=("candidates", "sides"),
     )  # fmt: skip
-    for f in findings:
+    for f, script in zip(findings, scripts, strict=True):
         if f.found and not f.is_control:
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
             shared.tell(f"    case: {f.label}")
+            shared.tell(f"    script: {script.path or f'none: {script.reason}'}")
         elif f.status in (NOT_SEARCHED, CANDIDATE) and not f.is_control:
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
     if any(f.status == NOTHING and not f.is_control for f in findings):

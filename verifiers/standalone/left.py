@@ -36,6 +36,7 @@ class Shown:
         when: "start" of a round, "step" (before one) or "after" one.
         of_states: whether the function sees states alone.
         partial: whether some clients only take part.
+        defined: the functions of the texts.
         round_steps, rounds: how many local steps a round has, and how many rounds there are.
     """
 
@@ -44,6 +45,7 @@ class Shown:
     when: str
     of_states: bool
     partial: bool
+    defined: frozenset[str]
     round_steps: int
     rounds: int
 
@@ -78,6 +80,12 @@ class Shown:
         """Return view.round_start(name) as text."""
         return f"{'state' if self.when == 'start' else 'begun'}.{name}.mean(0)"
 
+    def function(self, name: str) -> str:
+        """Return the function of the problem's text that is view.<name>."""
+        if FUNCTIONS[name] not in self.defined:
+            raise NoScriptError(f"its function uses view.{name}, which the problem's text has not")
+        return FUNCTIONS[name]
+
     def value(self, name: str) -> str:
         """Return view.t, view.round, … as text."""
         tau = self.round_steps
@@ -92,12 +100,11 @@ class Shown:
 
 
 FUNCTIONS = {
-    "gradient": "gradients({}).mean(0)", "client_gradients": "gradients({})",
-    "own_gradients": "own_gradients({})", "inner_values": "inner({})", "objective": "objective({})",
-    "lower_solution": "lower_solution({})",
+    "gradient": "gradient", "client_gradients": "gradients", "own_gradients": "own_gradients",
+    "inner_values": "inner", "objective": "objective", "lower_solution": "lower_solution",
 }  # fmt: skip
-"""What a view asks the problem for, in terms of the problem's text."""
-RESERVED = {"state", "marks", "cohort", "before", "previous", "begun", "gradients", "inner",
+"""What a view asks the problem for, and the function of the problem's text."""
+RESERVED = {"gradient", "state", "marks", "cohort", "before", "previous", "begun", "gradients", "inner",
             "objective", "own_gradients", "s", "t", "np", "of_cohort", "start"}  # fmt: skip
 """Names of a script that a function's own variables must not hide."""
 
@@ -189,8 +196,9 @@ class _Translated(ast.NodeTransformer):
                 return _parsed(getattr(shown, of.attr)(name))
             if len(node.args) == 1 and of.attr in (*FUNCTIONS, "cohort_mean"):
                 value = ast.unparse(self.visit(node.args[0]))
-                text = FUNCTIONS.get(of.attr, "{}").format(value)
-                return _parsed(text if of.attr in FUNCTIONS else shown.cohort_mean(f"({value})"))
+                if of.attr == "cohort_mean":
+                    return _parsed(shown.cohort_mean(f"({value})"))
+                return _parsed(f"{shown.function(of.attr)}({value})")
             raise NoScriptError(f"its function uses view.{of.attr}")
         node.args = [argument for argument in node.args if not _is(argument, "view")]
         if isinstance(of, ast.Name) and of.id not in self._local:

@@ -101,6 +101,7 @@ def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
     shown = _shown(inside, facts, case)
     measure, expression = measured_text(left, means, shown)
     facts["asked"] = names_in(f"{measure}\n{expression}")
+    facts["fields"] = set(re.findall(r"\.(\w+)", f"{measure}\n{expression}"))
     facts["counted"] = bool({"s"} & facts["asked"])
     facts["skips"], facts["means"] = "if " in measure, means
     inside, seen = _yields(inside, facts)
@@ -149,7 +150,7 @@ def _shown(inside: str, facts: dict[str, Any], case: Case) -> Shown:
         frozenset(re.findall(r"(\w+)=", states[0])),
         frozenset(name for mark in marks for name in re.findall(r'"(\w+)":', mark)),
         "start" if facts["starts"] else "after" if facts["after"] else "step",
-        facts["of_states"], facts["partial"], case.algorithm.local_steps, case.rounds,
+        facts["of_states"], facts["partial"], frozenset(re.findall(r"def (\w+)\(", inside)), case.algorithm.local_steps, case.rounds,
     )  # fmt: skip
 
 
@@ -164,6 +165,14 @@ def _yields(inside: str, facts: dict[str, Any]) -> tuple[str, str]:
         more = [last[x] if found[2].startswith("{}") else x for x in seen[1:]]
         return ", ".join([f"yield {found[1]}", *more])
 
+    asked = facts["fields"]
+
+    def fewer(found: re.Match[str]) -> str:
+        pairs = found[1].split(", ")
+        kept_ones = [pair for pair in pairs if asked is None or pair.partition("=")[0] in asked]
+        return f"yield State({', '.join(kept_ones or pairs[:1])})"
+
+    inside = re.sub(r"yield State\((.*?)\)", fewer, inside)
     text = re.sub(r"yield (State\(.*?\)), (.*)", changed, inside)
     if "marks" not in seen:
         text = re.sub(r" *marks = .*\n", "", text)
@@ -188,6 +197,9 @@ def _values(case: Case, problem: Any) -> dict[str, Any]:
     of, method = case.problem, case.algorithm
     values: dict[str, Any] = dict(of.values()) | {"d": of.dim}
     values["rare"] = values.get("rare", 0.5)
+    if method.needs == "field" and (values.get("x_noise") or values.get("y_noise")):
+        raise NoScriptError("the field of a minimax problem is written in numpy without noise")
+    values.setdefault("noise", 0.0)
     values |= problem.numbers(of) if hasattr(problem, "numbers") else {}
     for name, called in getattr(problem, "CURVES_OF", {}).items():
         default = problem.DEFAULTS[name]
@@ -214,6 +226,10 @@ def _facts(case: Case, values: dict[str, Any]) -> dict[str, Any]:
         "outer_noise": any_of("outer_noise", "outer_gradient_noise"),
         "plain_noise": any_of("plain_noise"),
         "plain": any_of("plain", "plain_noise"),
+        "g_noise": any_of("value_noise", "curvature_noise", "cross_noise") or any_of("y_noise")
+        and case.problem.offers == "minimax",
+        "of_field": case.algorithm.needs == "field",
+        "reduced": getattr(case.algorithm, "reduces_inner", False),
         "quiet": not any_of(*(name for name in values if name.endswith("noise"))),
     }
 
@@ -239,6 +255,7 @@ def states_of(case: Case) -> tuple[list[Any], np.ndarray]:
     problem, algorithm = _module("problems", case.problem), _module("algorithms", case.algorithm)
     values = _values(case, problem)
     facts = values | _facts(case, values) | {"of_states": False, "starts": False, "asked": set()}
+    facts["fields"] = None
     facts |= {"enumerated": True, "sampled": False}
     text = kept(_text_of(problem, case), facts) + "\n" + kept(algorithm.TEXT, facts)
     inside, _ = _yields(text, facts)

@@ -35,8 +35,10 @@ def d_outer(y, zeta=0.0):  # ∇g^i(y; ζ)  #? outer_noise
     return grad + outer_gradient_noise * zeta  #? outer_noise
 def own_gradients(w):  # of each F^i at each client's own w
     return d_inner(w) * d_outer(inner(w))
-def gradients(w):  # their mean is ∇F at w [1, outcomes]
+def gradients(w):  # of each client, at one w [1, outcomes]
     return d_inner(w) * d_outer(inner(np.array([w] * clients)))
+def gradient(w):  # ∇F
+    return gradients(w).mean(0)
 def objective(w):  # F: the opposed parts cancel
     return huber(inner(np.array([w] * clients)) - b_i, outer_slope, outer_curvature)[:, 0].mean(0)
 '''

@@ -33,12 +33,14 @@ def d_plain(x, xi=0.0):  # h_k'(x; ξ)  #? plain_noise
 def own_gradients(x):  # of each F_k at each client's own x
     return d_inner(x) * d_outer(inner(x))  #? not plain
     return d_plain(x) + d_inner(x) * d_outer(inner(x))  #? plain
-def gradients(x):  # their mean is F' at x [d, outcomes]
+def gradients(x):  # of each client, at one x [d, outcomes]
     x = np.array([x] * clients)
     y = inner(x)  #? not averaged_inside
     y = np.array([inner(x).mean(0)] * clients)  #? averaged_inside
     return d_inner(x) * d_outer(y)  #? not plain
     return d_plain(x) + d_inner(x) * d_outer(y)  #? plain
+def gradient(x):  # F'
+    return gradients(x).mean(0)
 def objective(x):  # F
     x = np.array([x] * clients)
     y = inner(x)  #? not averaged_inside

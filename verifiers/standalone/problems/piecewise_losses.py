@@ -14,8 +14,10 @@ def d_loss(x, xi=0.0):  # F_k'(x; ξ)  #? noise
     return each(curve, dF, x) + e * noise * xi  #? noise
 def own_gradients(x):  # of each F_k at each client's own x
     return d_loss(x)
-def gradients(x):  # their mean is F' at x [d, outcomes]
+def gradients(x):  # of each client, at one x [d, outcomes]
     return d_loss(np.array([x] * clients))
+def gradient(x):  # F'
+    return gradients(x).mean(0)
 def objective(x):  # F
     return each(area, dF, np.array([x] * clients)).sum(1).mean(0)
 '''
