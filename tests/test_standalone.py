@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
 import sys
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import sympy
 import torch
 
+from driftproof import Steps, States, average, bound, each, grid, sq
 from synthetic.problems import (
     BoundedComposition,
     PiecewiseBilevel,
     PiecewiseComposition,
     PiecewiseLosses,
     PiecewiseMinimax,
+    QuadraticMinimax,
 )
+from tests.commands import ROOT, driftproof
+from toolkit.algorithms import ComFedL, FedAvg, FedDRO, FedNest
 from toolkit.cases import Case
 from toolkit.discover import leaves, package_folder
 from toolkit.draws import TooManyAtoms
 from toolkit.federation import run_exactly
-from toolkit.measure import each
 from toolkit.oracles import OFFERS
-from verifiers.standalone.script import ENUMERATED, states_of
+from verifiers.search.finding import Finding
+from verifiers.search.units import judged
+from verifiers.standalone.algorithms import fedavg
+from verifiers.standalone.files import PRINTED, agrees, sides, write
 from verifiers.standalone.refusal import NoScriptError
+from verifiers.standalone.script import script_of, states_of
 
 NAMES = {
     folder: sorted(
@@ -154,3 +163,197 @@ def test_a_text_moves_as_the_algorithm_does(algorithm, problem):
             np.testing.assert_allclose(by_texts(states, chance, power), ours[power], NEAR, NEAR)
         compared += 1
     assert compared >= 3
+
+NEVER = 1e-9
+
+
+def drifts_linearly(c):
+    return c.tau * c.eta**2 * c.G_f**2 * c.G_g**2
+
+
+@bound(
+    name="tests/drift", source="tests", statement="the drift is linear in the steps",
+    cases=grid(PiecewiseComposition(), ComFedL(), rounds=1), right=drifts_linearly,
+)  # fmt: skip
+def drift(view: Steps):
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+
+
+@bound(
+    name="tests/one-step", source="tests", statement="the noise averages out twice",
+    cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
+    right=lambda c: c.measured("before") + (c.eta * c.sigma) ** 2 / c.n**2,
+    measured={"before": "before"},
+)  # fmt: skip
+def one_step(view: Steps):
+    """Return what the next step brings."""
+    moved = sq(view.mean("w"))
+    return each("transition", moved, before=sq(view.before.w.mean(0)))
+
+
+@bound(
+    name="tests/descent", source="tests", statement="an {average} of \\ gradients",
+    cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
+    right=lambda c: sympy.sqrt(c.F_gap**2) / (9 * c.eta * c.T),
+)  # fmt: skip
+def descent(view: States):
+    return average("round", sq(view.gradient(view.mean("w"))))
+
+
+@bound(
+    name="tests/minimax", source="tests", statement="FedNest comes close at once",
+    cases=grid(PiecewiseMinimax(), FedNest(terms=0), rounds=1),
+    right=lambda c: c.F_gap / (99 * c.alpha * c.K),
+)  # fmt: skip
+def saddle(view: States):
+    return average("round", sq(view.gradient(view.mean("x"))))
+
+
+def apart(view):
+    late = 2 * view.client("u").mean(0) - view.mean("u")
+    return sq(late - view.gradient(view.before.x.mean(0))) if view.t else None
+
+
+@bound(
+    name="tests/direction", source="tests", statement="the direction is right",
+    cases=grid(PiecewiseComposition(), FedDRO(), rounds=1), right=lambda c: c.eta / 10**6,
+)  # fmt: skip
+def direction(view: Steps):
+    distance = apart(view)
+    return None if distance is None else each("transition", distance)
+
+
+VALLEY, OTHER = ((-1.0, -1.0), (0.5, 0.5), (2.0, 1.0)), ((-0.5, -1.5), (0.0, -1.0), (0.25, 2.0))
+THREE = PiecewiseLosses(clients=3, gradients=((VALLEY,), (OTHER,), (VALLEY,)))
+BENT = PiecewiseComposition(
+    inner=((VALLEY,), (OTHER,)), outer=((OTHER,), (VALLEY,)), value_noise=0.5, rare=0.125
+)
+VIOLATIONS = {
+    "composition": (drift, Case(PiecewiseComposition(clients=1), ComFedL(local_steps=2), 1)),
+    "coin": (one_step, Case(PiecewiseLosses(noise=2.0, rare=0.01), FedAvg(local_steps=2), 1)),
+    "cohort": (descent, Case(THREE, FedAvg(local_steps=2, participation=2 / 3), 3)),
+    "sampled": (drift, Case(BENT, ComFedL(local_steps=9, batch=2, step_size=0.01), 1)),
+    "minimax": (saddle, Case(PiecewiseMinimax(), FedNest(terms=0, inner_steps=2), 3)),
+    "helper": (direction, Case(replace(BENT, averaged_inside=True), FedDRO(local_steps=2), 1)),
+    "gradients": (
+        descent,
+        Case(
+            BoundedComposition(inner_slope=10.0, heterogeneity=13.0, distance=1.0),
+            ComFedL(step_size=0.006, participation=0.5), 5,
+        ),
+    ),
+}  # fmt: skip
+
+
+def finding_of(claim, case):
+    """Return what a search would say of a case: the judge's row."""
+    row = judged(claim, claim.forms[0], case, 0)
+    assert row.verdict == "REFUTED", row.reason
+    return Finding(
+        claim.name, "printed", "confirmed", case=json.loads(json.dumps(case.parameters())),
+        lhs=row.lhs, rhs=row.rhs,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_a_script_comes_to_the_sides_of_the_row(name, tmp_path):
+    claim, case = VIOLATIONS[name]
+    finding = finding_of(claim, case)
+    ((path, reason),) = [(w.path, w.reason) for w in write([claim], [finding], tmp_path)]
+    assert path is not None, reason
+    text = path.read_text()
+    left, right, error = sides(path)
+    assert agrees(left, right, error, finding.lhs, finding.rhs)
+    assert (error > 0) == (name == "sampled")
+    is_short_and_needs_numpy_alone(text)
+    # a step size that is not the case's gives other sides
+    eta = case.algorithm.values().get("step_size") or case.algorithm.outer_step_size
+    other = tmp_path / "other.py"
+    other.write_text(with_another(text, eta).replace("assert left > right", ""))
+    ran = subprocess.run([sys.executable, "-I", other], capture_output=True, text=True, check=True)
+    moved = [float(side) for side in PRINTED.search(ran.stdout).groups()]
+    assert not agrees(*moved, error, finding.lhs, finding.rhs)
+    assert not agrees(left, right * 1.001 + NEVER, 0.0, finding.lhs, finding.rhs)
+
+
+def with_another(text, step_size):
+    """Return a script with another step size."""
+    lines = text.splitlines()
+    for k, line in enumerate(lines):
+        names, _, values = line.partition(" = ")
+        if re.search(r"\b(eta|alpha)\b", names) and re.fullmatch(r"[\w, ]+", names):
+            lines[k] = f"{names} = {values.replace(repr(step_size), repr(step_size * 0.75))}"
+            return "\n".join(lines)
+    raise AssertionError("the script has no step size")
+
+
+def is_short_and_needs_numpy_alone(text):
+    lines = text.splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 100
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree)
+    modules = {
+        name.partition(".")[0]
+        for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module] if isinstance(node, ast.ImportFrom)
+                     else [alias.name for alias in node.names])
+    }  # fmt: skip
+    assert modules <= {"numpy", "math", "itertools", "types"}
+    assert re.search(r"^assert left > right$", text, re.MULTILINE)
+
+
+def test_a_text_with_another_step_does_not_move_as_the_algorithm_does(monkeypatch):
+    case = Case(THREE, FedAvg(local_steps=2), 2)
+    for factor, same in (("", True), ("2 * ", False)):
+        monkeypatch.setattr(fedavg, "TEXT", fedavg.TEXT.replace("w - eta", f"w - {factor}eta"))
+        states, chance = states_of(case)
+        assert np.allclose(by_texts(states, chance, 1), by_toolkit(case, 1), NEAR, NEAR) is same
+
+
+def test_a_script_that_comes_to_other_numbers_is_not_kept(tmp_path, monkeypatch):
+    claim, case = VIOLATIONS["cohort"]
+    finding = replace(finding_of(claim, case), rhs=0.5)
+    (written,) = write([claim], [finding], tmp_path)
+    assert written.path is None
+    assert "please report" in written.reason
+    assert not list(tmp_path.iterdir())
+
+
+@bound(
+    name="tests/odd", source="tests", statement="x", cases=grid(THREE, FedAvg(), rounds=1),
+    right=lambda c: c.eta / 10**9,
+)  # fmt: skip
+def odd(view: States):
+    return average("round", torch.linalg.vector_norm(view.gradient(view.mean("w")), dim=0))
+
+
+@pytest.mark.parametrize(
+    ("claim", "case", "reason"),
+    [
+        (odd, Case(THREE, FedAvg(), 1), "its function uses"),
+        (descent, Case(QuadraticMinimax(), FedAvg(), 1), "quadratic-minimax is not written"),
+    ],
+)
+def test_what_has_no_script_says_why(claim, case, reason):
+    with pytest.raises(NoScriptError, match=reason):
+        script_of(claim, claim.forms[0], case)
+
+
+def test_the_commands_write_and_print_the_script_of_the_readme(tmp_path):
+    readme = (ROOT / "README.md").read_text()
+    (block,) = [b for b in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "def descends" in b]
+    (tmp_path / "descent.py").write_text(block)
+    searched = driftproof("falsify", "descent.py", "--climbs", "8", "--out", "s", cwd=tmp_path)
+    assert searched.returncode == 1
+    path = tmp_path / "s" / "counterexample-mine-descent-printed.py"
+    assert "script: s/counterexample-mine-descent-printed.py" in searched.stdout
+    (finding,) = json.loads((tmp_path / "s" / "search.json").read_text())["findings"]
+    assert finding["script"] == path.name
+    assert agrees(*sides(path), finding["lhs"], finding["rhs"])
+    for words in (["s"], ["s/search.json", "--form", "printed*"]):
+        assert driftproof("counterexample", *words, cwd=tmp_path).stdout == path.read_text()
+    ran = driftproof("counterexample", "s", "--run", cwd=tmp_path)
+    assert ran.stdout.startswith("REFUTED printed: left = 0.05")
+    other = driftproof("counterexample", "s", "--form", "corrected", cwd=tmp_path)
+    assert (other.returncode, "has no script for corrected" in other.stderr) == (2, True)

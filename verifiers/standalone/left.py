@@ -137,17 +137,24 @@ def moments(left: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
     """Return how a claim's function reduces what it measures, and at which moments.
 
     Raises:
-        NoScriptError: it does not say so itself.
+        NoScriptError: that cannot be read off its text, or those of the functions that it calls.
     """
-    for call in (n for n in ast.walk(_source(left)) if isinstance(n, ast.Call)):
-        reduces = _resolved(left, call.func.id) if isinstance(call.func, ast.Name) else None
-        if reduces is measure.given_past:
-            return "given past", ("transition",)
-        if reduces in REDUCTIONS:
-            words = [a.value for a in call.args if isinstance(a, ast.Constant)]
-            axes = tuple(word for word in words if isinstance(word, str) and word != "client")
-            return str(getattr(reduces, "__name__", "")), axes
-    raise NoScriptError("its function reduces what it measures in another function")
+    pending, looked = [left], set()
+    while pending:
+        function = pending.pop()
+        looked.add(function)
+        calls = [n for n in ast.walk(_source(function)) if isinstance(n, ast.Call)]
+        for call in (call for call in calls if isinstance(call.func, ast.Name)):
+            called = _resolved(function, call.func.id)
+            if called is measure.given_past:
+                return "given past", ("transition",)
+            if called in (measure.each, measure.average):
+                words = [a.value for a in call.args if isinstance(a, ast.Constant)]
+                axes = tuple(word for word in words if isinstance(word, str) and word != "client")
+                return str(getattr(called, "__name__", "")), axes
+            if inspect.isfunction(called) and called not in looked:
+                pending.append(called)
+    raise NoScriptError("where it calls each(…) or average(…) cannot be read off its text")
 
 
 class _Copied:
@@ -217,6 +224,8 @@ class _Translated(ast.NodeTransformer):
         if not self._to.means:
             return value
         parts = {keyword.arg: self.visit(keyword.value) for keyword in node.keywords}
+        if not set(self._to.means) <= set(parts):
+            raise NoScriptError("its function hands over measured means without their names")
         return ast.List([value, *(parts[name] for name in self._to.means)], ast.Load())
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:

@@ -11,7 +11,7 @@ import sympy
 from toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed
 from verifiers.judges.bounds import roles_of
 from verifiers.standalone.refusal import NoScriptError
-from verifiers.standalone.texts import WIDEST
+from verifiers.standalone.texts import WIDEST, assigned
 
 def means_of(claim: Any, case: Any, right: Any) -> list[str]:
     """Return the measured means that a right side names."""
@@ -20,11 +20,14 @@ def means_of(claim: Any, case: Any, right: Any) -> list[str]:
     return sorted(name.removeprefix(MEASURED) for name in names if name.startswith(MEASURED))
 
 
-def right_text(claim: Any, case: Any, right: Any, known: Mapping[str, Any]) -> str:
+def right_text(
+    claim: Any, case: Any, right: Any, known: Mapping[str, Any], *, short: bool = False
+) -> str:
     """Return the right side as text: ``right = …``, or ``right_side`` of the measured means.
 
     Args:
         known: names that have a value in the script.
+        short: put the constants beside each other, without what each of them means.
 
     Raises:
         NoScriptError: the expression has something that Python's math has not.
@@ -38,8 +41,8 @@ def right_text(claim: Any, case: Any, right: Any, known: Mapping[str, Any]) -> s
         raise NoScriptError("a letter and a measured mean of its right side have one name")
     own = {x: _plain(roles[notation[x]]) for x in letters}
     new = {x: value for x, value in own.items() if x not in known or known[x] != value}
-    lines = []
-    for letter, value in new.items():
+    lines = assigned(new) if short else []
+    for letter, value in new.items() if not short else ():
         role = notation[letter]
         meaning = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
         lines.append(_with_comment(f"{letter} = {value!r}", meaning))

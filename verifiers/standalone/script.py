@@ -18,7 +18,7 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.standalone.left import Shown, measured_text, moments
 from verifiers.standalone.refusal import NoScriptError
 from verifiers.standalone.right import means_of, right_text
-from verifiers.standalone.texts import WIDEST, assigned, continued, kept, names_in, used
+from verifiers.standalone.texts import WIDEST, assigned, continued, kept, names_in, one_line_each, used
 
 LONGEST = 60
 """Lines of a script."""
@@ -116,18 +116,26 @@ def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
     known = values | {"OUTCOMES": outcomes}
     read = names_in(used("\n".join((IMPORTS, *texts))))
     header = {name: x for name, x in known.items() if name in read}
-    texts.insert(3, right_text(claim, case, form.right, header))
-    body = used("\n".join((IMPORTS, "HERE", *texts)))
-    body = _with_counts(body, case, header)
-    printed = _escaped(form.key) + ': left = {left!r} > right = {right!r}")'
-    lines = [*_docstring(claim, form, case), *_laid_out(body, assigned(header))]
-    lines.append(f'print(f"REFUTED {printed}')
-    empty = [k for k, line in enumerate(lines) if not line]
-    for k in reversed(empty[: max(0, len(lines) - LONGEST)]):
-        del lines[k]
-    if len(lines) > LONGEST:
-        raise NoScriptError(f"it would have {len(lines)} lines, more than {LONGEST}")
-    return "\n".join(lines) + "\n"
+    for short, joined in ((False, False), (True, False), (True, True)):
+        right = right_text(claim, case, form.right, header, short=short)
+        body = used("\n".join((IMPORTS, "HERE", *texts[:3], right, *texts[3:])))
+        body = _with_counts(body, case, header)
+        body = one_line_each(body) if joined else body
+        lines = [*_docstring(claim, form, short), *_laid_out(body, assigned(header))]
+        lines.append(_printed(form))
+        empty = [k for k, line in enumerate(lines) if not line]
+        for k in reversed(empty[: max(0, len(lines) - LONGEST)]):
+            del lines[k]
+        if len(lines) <= LONGEST:
+            return "\n".join(lines) + "\n"
+    raise NoScriptError(f"it would have {len(lines)} lines, more than {LONGEST}")
+
+
+def _printed(form: Form) -> str:
+    """Return the script's last line, which prints both sides."""
+    words = form.key.replace("\\", "\\\\").replace('"', '\\"')
+    words = words.replace("{", "{{").replace("}", "}}")
+    return f'print(f"REFUTED {words}: left = {{left!r}} > right = {{right!r}}")'
 
 
 def _with_counts(body: str, case: Case, header: dict[str, Any]) -> str:
@@ -290,15 +298,16 @@ def _drawn(inside: str, values: dict[str, Any], facts: dict[str, Any]) -> int:
     return number
 
 
-def _docstring(claim: Claim[Any], form: Form, case: Case) -> list[str]:
+def _docstring(claim: Claim[Any], form: Form, short: bool) -> list[str]:
     """Return the script's first lines: what it shows, and of what."""
     quotes = '"""'
     statement = f"{claim.source}: {claim.statement}".replace(quotes, "'''")
-    lines = [
-        f"{claim.name}, {form.key}: a case that breaks it, found by driftproof falsify.",
-        *textwrap.wrap(statement, WIDEST),
-    ]  # fmt: skip
-    return [f"r{quotes}{lines[0]}", *lines[1:], quotes, ""]
+    lines = textwrap.wrap(statement, WIDEST, break_on_hyphens=False)
+    if short and len(lines) > 1:
+        lines = textwrap.wrap(claim.source, WIDEST)
+    title = f"{claim.name}, {form.key}: a case that breaks it, found by driftproof falsify."
+    first, *more = textwrap.wrap(title, WIDEST - 4)
+    return [f"r{quotes}{first}", *more, *lines, quotes, ""]
 
 
 SECTIONS = ("def run", "taken = []")
@@ -314,9 +323,3 @@ def _laid_out(body: str, header: list[str]) -> list[str]:
         elif line.strip():
             lines += ["", line] if line.startswith(SECTIONS) else [line]
     return lines
-
-
-def _escaped(words: str) -> str:
-    """Return words as they stand inside of an f-string."""
-    words = words.replace("\\", "\\\\").replace('"', '\\"')
-    return words.replace("{", "{{").replace("}", "}}")
