@@ -77,9 +77,7 @@ def _of_search(path: Path, form: str) -> tuple[Path, list[str]]:
             f"{path}: {type(error).__name__}: {error}", "the search.json of driftproof falsify",
             "driftproof falsify FILE --out FOLDER writes one",
         ) from None  # fmt: skip
-    matching = [
-        (key, script) for key, script in scripts if key == form or fnmatchcase(key, form)
-    ]
+    matching = [(key, script) for key, script in scripts if key == form or fnmatchcase(key, form)]
     if not matching:
         raise DriftproofError(
             f"{path} has no script for {form}",

@@ -1,6 +1,6 @@
 """What the scripts of all piecewise families share: functions through points, and their areas."""
 
-CURVES = '''
+CURVES = """
 def curve(points, x):  # linear between the points (x, value), constant beyond them
     return np.interp(x, *zip(*points))
 def area(points, x):  # the integral of a curve from 0 to x: trapezia, one a piece
@@ -11,7 +11,7 @@ def each(of, curves, x):  # of every client's and coordinate's curve at x
     return np.array([[of(p, x[k, j]) for j, p in enumerate(row)] for k, row in enumerate(curves)])
 start = np.zeros((clients, d, OUTCOMES))
 e = np.eye(d)[:, :1]  # noise is added to the first coordinate
-'''
+"""
 """The start of a piecewise family's text."""
 
 LINEAR = CURVES.replace(

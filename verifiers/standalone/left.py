@@ -51,10 +51,8 @@ class Shown:
 
     def mean(self, name: str) -> str:
         """Return view.mean(name) as text."""
-        if self.of_states or name in self.fields:
-            value = f"state.{name}"
-        else:
-            value = self.client(name)
+        of_state = self.of_states or name in self.fields
+        value = f"state.{name}" if of_state else self.client(name)
         return f"{value}.mean(0)" if self.of_states else self.cohort_mean(value)
 
     def cohort_mean(self, value: str) -> str:
@@ -109,9 +107,7 @@ RESERVED = {"gradient", "state", "marks", "cohort", "before", "previous", "begun
 """Names of a script that a function's own variables must not hide."""
 
 
-def measured_text(
-    left: Callable[..., Any], means: Sequence[str], shown: Shown
-) -> tuple[str, str]:
+def measured_text(left: Callable[..., Any], means: Sequence[str], shown: Shown) -> tuple[str, str]:
     """Return the claim's function as text, and the expression of what it measures.
 
     Args:
@@ -144,8 +140,9 @@ def moments(left: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
         function = pending.pop()
         looked.add(function)
         calls = [n for n in ast.walk(_source(function)) if isinstance(n, ast.Call)]
-        for call in (call for call in calls if isinstance(call.func, ast.Name)):
-            called = _resolved(function, call.func.id)
+        for call in calls:
+            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            called = _resolved(function, name)
             if called is measure.given_past:
                 return "given past", ("transition",)
             if called in (measure.each, measure.average):
@@ -208,19 +205,22 @@ class _Translated(ast.NodeTransformer):
                 return _parsed(f"{shown.function(of.attr)}({value})")
             raise NoScriptError(f"its function uses view.{of.attr}")
         node.args = [argument for argument in node.args if not _is(argument, "view")]
-        if isinstance(of, ast.Name) and of.id not in self._local:
-            if _resolved(self._function, of.id) in REDUCTIONS:
-                return self._reduced(node)
+        outside = isinstance(of, ast.Name) and of.id not in self._local
+        if outside and _resolved(self._function, ast.unparse(of)) in REDUCTIONS:
+            return self._reduced(node)
         for keyword in node.keywords:
             keyword.arg = KEYWORDS.get(keyword.arg or "", keyword.arg)
-        outside = isinstance(of, ast.Attribute) and not _is(of.value, "torch", "view")
-        if outside and of.attr in NUMPY - {"where"}:
+        if (
+            isinstance(of, ast.Attribute)
+            and not _is(of.value, "torch", "view")
+            and of.attr in NUMPY - {"where"}
+        ):
             function = ast.Attribute(ast.Name("np", ast.Load()), of.attr, ast.Load())
             return ast.Call(function, [self.visit(of.value), *map(self.visit, node.args)], [])
         return self.generic_visit(node)
 
     def _reduced(self, node: ast.Call) -> ast.AST:
-        value = self.visit(node.args[-1])
+        value: ast.expr = self.visit(node.args[-1])
         if not self._to.means:
             return value
         parts = {keyword.arg: self.visit(keyword.value) for keyword in node.keywords}

@@ -13,6 +13,7 @@ from verifiers.judges.bounds import roles_of
 from verifiers.standalone.refusal import NoScriptError
 from verifiers.standalone.texts import WIDEST, assigned
 
+
 def means_of(claim: Any, case: Any, right: Any) -> list[str]:
     """Return the measured means that a right side names."""
     expression = expressed(right, Letters(claim.notation(case)))

@@ -18,13 +18,21 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.standalone.left import Shown, measured_text, moments
 from verifiers.standalone.refusal import NoScriptError
 from verifiers.standalone.right import means_of, right_text
-from verifiers.standalone.texts import WIDEST, assigned, continued, kept, names_in, one_line_each, used
+from verifiers.standalone.texts import (
+    WIDEST,
+    assigned,
+    continued,
+    kept,
+    names_in,
+    one_line_each,
+    used,
+)
 
 LONGEST = 60
 """Lines of a script."""
 ENUMERATED, SAMPLED = 2**16, 20_000
 """Outcomes of all draws that a script goes through, and how many it samples if there are more."""
-DRAWS = '''
+DRAWS = """
 everyone = np.ones((clients, 1, 1))
 chance = 1 / OUTCOMES  #? not enumerated
 index, chance = np.arange(OUTCOMES), np.ones(OUTCOMES)  # every outcome of the draws  #? enumerated
@@ -36,10 +44,10 @@ def draw(chances):  # one of several, in every outcome  #? enumerated
     return chosen  #? enumerated
 def draw(chances):  # one of several, in every sample  #? sampled
     return random.choice(len(chances), OUTCOMES, p=chances)  #? sampled
-sides, toss = [-((rare / (1 - rare)) ** 0.5), ((1 - rare) / rare) ** 0.5], [1 - rare, rare]
+coin_sides = np.array([-((rare / (1 - rare)) ** 0.5), ((1 - rare) / rare) ** 0.5])
 def coin(b=1):  # each client's mean of b coins, of mean 0 and variance 1
-    means = [sum(np.array(sides)[draw(toss)] for _ in range(b)) / b for _ in range(clients)]
-    return np.array(means)[:, None]
+    tossed = [[coin_sides[draw([1 - rare, rare])] for _ in range(b)] for _ in range(clients)]
+    return np.mean(tossed, 1, keepdims=True)
 def some_clients(m):  # a uniform set of m of them, as 0 and 1
     sets = list(combinations(range(clients), m))
     chosen = draw([1 / len(sets)] * len(sets))
@@ -50,8 +58,8 @@ def shared(x):  # the mean over the clients, for everyone  #? not partial
     return np.array([x.mean(0)] * clients)  #? not partial
 def of_cohort(x):  # the mean over the round's cohort
     return (cohort * x).sum(0) / cohort.sum(0)
-'''
-LOOP = '''
+"""
+LOOP = """
 taken = []
 for state in islice(run(), 0, LAST, ROUND):  # where rounds start  #? starts and not counted
 for s, state in enumerate(islice(run(), 0, LAST, ROUND)):  # where rounds start  #? starts and counted
@@ -62,25 +70,28 @@ for t, SEEN in enumerate(run()):  #? not starts
     taken.append(MEASURED)  #? starts
     begun = state if t % ROUND == 0 else begun  # where the round started  #? "begun" in asked
     before, previous = state, before if t else state  #? {"before", "previous"} & asked
-'''
-SIDES = '''
+"""
+SIDES = """
 assert abs(chance.sum() - 1) < 1e-9  # each outcome was met once  #? enumerated
 taken = [value for value in taken if value is not None]  #? skips
 left = float((chance * sum(taken)).sum() / len(taken))  # means over all outcomes  #? averages and not means
+taken = [sum(taken) / len(taken)]  #? averages and sampled
+worst = max(taken, key=lambda value: value.mean(-1).max())  #? sampled
+print(f"left is a mean of {OUTCOMES} samples: standard error {worst.std() / OUTCOMES**0.5}")  #? sampled
 left = max(float((chance * value).sum(-1).max()) for value in taken)  # of means over all outcomes  #? not averages and not means
 taken = [[sum(column) / len(taken) for column in zip(*taken)]]  #? averages and means
 sides = [np.atleast_2d((chance * np.array(values)).sum(-1).T) for values in taken]  #? means
 sides = [(left, right_side(*means)) for side in sides for left, *means in side]  #? means
 left, right = map(float, max(sides, key=lambda side: side[0] - side[1]))  #? means
 assert left > right
-'''
-IMPORTS = '''\
+"""
+IMPORTS = """\
 import math
 from itertools import combinations, islice
 from types import SimpleNamespace as State
 
 import numpy as np
-'''
+"""
 
 
 def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
@@ -97,6 +108,8 @@ def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
     values = _values(case, problem)
     facts = values | _facts(case, values) | _of_measure(left)
     inside = kept(_text_of(problem, case), facts) + "\n" + kept(algorithm.TEXT, facts)
+    if case.problem.dim == 1:  # the first coordinate is all of them
+        inside = inside.replace(" e * ", " ")
     means = means_of(claim, case, form.right)
     shown = _shown(inside, facts, case)
     measure, expression = measured_text(left, means, shown)
@@ -107,20 +120,25 @@ def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
     inside, seen = _yields(inside, facts)
     drawn = _drawn(inside, values, facts)
     facts |= {"enumerated": 1 < drawn <= ENUMERATED, "sampled": drawn > ENUMERATED}
-    if facts["sampled"] and facts["how"] == "given past":
-        raise NoScriptError("expectations given the past, of more outcomes than can be listed")
+    if facts["sampled"] and (means or facts["how"] == "given past"):
+        raise NoScriptError("it compares means of more outcomes than can be listed")
     loop = kept(LOOP, facts).replace("MEASURED", expression).replace("SEEN", seen)
     loop = "\n".join(x for line in loop.splitlines() for x in continued(line))
     texts = [kept(DRAWS, facts), inside, measure, loop, kept(SIDES, facts)]
     outcomes = 1 if drawn == 1 else drawn if facts["enumerated"] else SAMPLED
     known = values | {"OUTCOMES": outcomes}
-    read = names_in(used("\n".join((IMPORTS, *texts))))
+    whole = used("\n".join((IMPORTS, *texts)))
+    read = names_in(whole) - set(re.findall(r"^(?:def )?(\w+)(?:\(| = )", whole, re.MULTILINE))
     header = {name: x for name, x in known.items() if name in read}
     for short, joined in ((False, False), (True, False), (True, True)):
         right = right_text(claim, case, form.right, header, short=short)
         body = used("\n".join((IMPORTS, "HERE", *texts[:3], right, *texts[3:])))
         body = _with_counts(body, case, header)
         body = one_line_each(body) if joined else body
+        if "combinations(" not in body:
+            body = body.replace("import combinations, islice", "import islice")
+        if "islice(" not in body:
+            body = body.replace("import combinations, islice", "import combinations")
         lines = [*_docstring(claim, form, short), *_laid_out(body, assigned(header))]
         lines.append(_printed(form))
         empty = [k for k, line in enumerate(lines) if not line]
@@ -181,6 +199,8 @@ def _yields(inside: str, facts: dict[str, Any]) -> tuple[str, str]:
         return f"yield State({', '.join(kept_ones or pairs[:1])})"
 
     inside = re.sub(r"yield State\((.*?)\)", fewer, inside)
+    if asked is not None and not asked & {"x_start", "y_start", "x_direction", "y_direction"}:
+        inside = re.sub(r"\n *x_start, y_start, h, q = .*", "", inside)  # never looked at
     text = re.sub(r"yield (State\(.*?\)), (.*)", changed, inside)
     if "marks" not in seen:
         text = re.sub(r" *marks = .*\n", "", text)
@@ -217,7 +237,8 @@ def _values(case: Case, problem: Any) -> dict[str, Any]:
         "cohort_size": method.cohort_size(of.clients),
     }  # fmt: skip
     letters = {x: own[role] for x, role in method.notation.items() if role in own}
-    return own | values | letters
+    every: dict[str, Any] = own | values | letters
+    return every
 
 
 def _facts(case: Case, values: dict[str, Any]) -> dict[str, Any]:
@@ -234,8 +255,8 @@ def _facts(case: Case, values: dict[str, Any]) -> dict[str, Any]:
         "outer_noise": any_of("outer_noise", "outer_gradient_noise"),
         "plain_noise": any_of("plain_noise"),
         "plain": any_of("plain", "plain_noise"),
-        "g_noise": any_of("value_noise", "curvature_noise", "cross_noise") or any_of("y_noise")
-        and case.problem.offers == "minimax",
+        "g_noise": any_of("value_noise", "curvature_noise", "cross_noise")
+        or (any_of("y_noise") and case.problem.offers == "minimax"),
         "of_field": case.algorithm.needs == "field",
         "reduced": getattr(case.algorithm, "reduces_inner", False),
         "quiet": not any_of(*(name for name in values if name.endswith("noise"))),

@@ -14,9 +14,9 @@ MARK = re.compile(r" *#\? (.+)$")
 
 
 def kept(text: str, facts: Mapping[str, Any]) -> str:
-    """Return a text without the lines whose condition is false, and without the conditions.
+    r"""Return a text without the lines whose condition is false, and without the conditions.
 
-    >>> print(kept("a = 1  #? noisy\\nb = 2  # two  #? not noisy", {"noisy": False}))
+    >>> print(kept("a = 1  #? noisy\nb = 2  # two  #? not noisy", {"noisy": False}))
     b = 2  # two
     """
     lines = []
@@ -40,13 +40,11 @@ def names_in(text: str) -> set[str]:
 
 
 def used(text: str) -> str:
-    """Return a text without the top-level definitions and imports that nothing in it reads.
+    r"""Return a text without the top-level definitions and imports that nothing in it reads.
 
-    >>> print(used("def f():\\n    return 1\\n\\n\\ndef g():\\n    return 2\\n\\n\\nx = g()\\nprint(x)"))
+    >>> print(used("def f():\n    return 1\ndef g():\n    return 2\nx = g()\nprint(x)"))
     def g():
         return 2
-    <BLANKLINE>
-    <BLANKLINE>
     x = g()
     print(x)
     """
@@ -124,9 +122,9 @@ def continued(line: str) -> list[str]:
 
 
 def one_line_each(text: str) -> str:
-    """Return a text whose functions of one statement stand on one line, where they fit.
+    r"""Return a text whose functions of one statement stand on one line, where they fit.
 
-    >>> print(one_line_each("def f(x):  # twice\\n    return 2 * x\\ny = f(1)"))
+    >>> print(one_line_each("def f(x):  # twice\n    return 2 * x\ny = f(1)"))
     def f(x): return 2 * x  # twice
     y = f(1)
     """

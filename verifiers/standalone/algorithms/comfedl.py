@@ -1,6 +1,6 @@
 """ComFedL, Algorithm 1."""
 
-TEXT = '''
+TEXT = """
 def run():  # ComFedL, Algorithm 1, with f = inner and g = outer
     w = start
     yield State(w=w), {}, everyone
@@ -23,4 +23,4 @@ def run():  # ComFedL, Algorithm 1, with f = inner and g = outer
                 w = shared(w, cohort)  # line 18  #? partial
                 w = shared(w)  # line 18  #? not partial
             yield State(w=w), marks, cohort
-'''
+"""

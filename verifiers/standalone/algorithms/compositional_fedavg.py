@@ -1,6 +1,6 @@
 """FedDRO (2023), Algorithm 1, and its change in Theorem 4.2."""
 
-TEXT = '''
+TEXT = """
 def run():  # FedAvg for compositions, FedDRO's Algorithm 1, with g = inner and f = outer
     x, y = start, inner(start)
     yield State(x=x, y=y), {}, everyone
@@ -18,4 +18,4 @@ def run():  # FedAvg for compositions, FedDRO's Algorithm 1, with g = inner and 
         if (t + 1) % I == 0:  #? sharing == "case-2"
             y = shared(y)  #? sharing == "case-2"
         yield State(x=x, y=y), marks, cohort
-'''
+"""

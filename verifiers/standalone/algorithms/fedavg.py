@@ -1,6 +1,6 @@
 """FedAvg (McMahan et al. 2017)."""
 
-TEXT = '''
+TEXT = """
 def run():  # FedAvg: local SGD, averaged every round
     w = start
     yield State(w=w), {}, everyone
@@ -15,4 +15,4 @@ def run():  # FedAvg: local SGD, averaged every round
                 w = shared(w, cohort)  #? partial
                 w = shared(w)  #? not partial
             yield State(w=w), marks, cohort
-'''
+"""

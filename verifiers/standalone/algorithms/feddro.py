@@ -1,6 +1,6 @@
 """FedDRO (2023), Algorithm 2."""
 
-TEXT = '''
+TEXT = """
 def run():  # FedDRO, Algorithm 2, with g = inner, f = outer and h = plain
     x = x_previous = start  # x^{-1} = x^0
     y = inner(x)  #? embedding == "given" or not inner_noise
@@ -24,4 +24,4 @@ def run():  # FedDRO, Algorithm 2, with g = inner, f = outer and h = plain
         if (t + 1) % I == 0:
             x = shared(x)
         yield State(x=x, x_previous=x_previous, y=y), marks, cohort
-'''
+"""

@@ -4,4 +4,8 @@ import textwrap
 
 from verifiers.standalone.nested import INNER, START
 
-TEXT = "\ndef run():  # FedInn: FedSVRG on y at fixed x\n" + START + textwrap.indent(textwrap.dedent(INNER), "        ")
+TEXT = (
+    "\ndef run():  # FedInn: FedSVRG on y at fixed x\n"
+    + START
+    + textwrap.indent(textwrap.dedent(INNER), "        ")
+)

@@ -2,4 +2,11 @@
 
 from verifiers.standalone.nested import INNER, OUTER, SERIES, START
 
-TEXT = SERIES + "\ndef run():  # FedNest: T calls of FedInn, then one of FedOut\n" + START + "\n        for call in range(T):" + INNER + OUTER.lstrip("\n")
+TEXT = (
+    SERIES
+    + "\ndef run():  # FedNest: T calls of FedInn, then one of FedOut\n"
+    + START
+    + "\n        for call in range(T):"
+    + INNER
+    + OUTER.lstrip("\n")
+)

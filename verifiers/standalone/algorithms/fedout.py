@@ -2,4 +2,9 @@
 
 from verifiers.standalone.nested import OUTER, SERIES, START
 
-TEXT = SERIES + "\ndef run():  # FedOut: FedSVRG on x at fixed y, around the hypergradient\n" + START + OUTER
+TEXT = (
+    SERIES
+    + "\ndef run():  # FedOut: FedSVRG on x at fixed y, around the hypergradient\n"
+    + START
+    + OUTER
+)

@@ -1,6 +1,6 @@
 """FedSVRG (FedNest, 2022, after Konečný et al. 2018)."""
 
-TEXT = '''
+TEXT = """
 def run():  # FedSVRG
     x = x_start = start
     h = 0 * x
@@ -22,4 +22,4 @@ def run():  # FedSVRG
                 x = shared(x, cohort)  #? partial
                 x = shared(x)  #? not partial
             yield State(x=x, x_start=x_start, direction=h), marks, cohort
-'''
+"""

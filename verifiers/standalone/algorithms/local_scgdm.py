@@ -1,6 +1,6 @@
 """Local-SCGDM (2022), Algorithm 1."""
 
-TEXT = '''
+TEXT = """
 def run():  # Local-SCGDM, Algorithm 1, with g = inner and f = outer
     x = start
     u = m = np.zeros_like(x)
@@ -24,4 +24,4 @@ def run():  # Local-SCGDM, Algorithm 1, with g = inner and f = outer
             m = shared(m)  #? "m" in averaged
             x = shared(x)  #? "x" in averaged
         yield State(x=x, u=u, m=m), marks, cohort
-'''
+"""

@@ -1,6 +1,10 @@
 """F(w) = (1/n) Σ_i g^i(f^i(w)) of lines, sines and Huber functions, in one coordinate."""
 
-TEXT = '''
+from typing import Any
+
+from verifiers.standalone.refusal import NoScriptError
+
+TEXT = """
 s, b_i = np.reshape([slopes, targets], (2, clients, 1, 1))  # of f^i, and of Huber's functions
 o_i, sign = np.reshape([offsets, signs], (2, clients, 1, 1))
 k = 2 * inner_curvature / inner_slope  #? inner_curvature
@@ -41,13 +45,11 @@ def gradient(w):  # ∇F
     return gradients(w).mean(0)
 def objective(w):  # F: the opposed parts cancel
     return huber(inner(np.array([w] * clients)) - b_i, outer_slope, outer_curvature)[:, 0].mean(0)
-'''
+"""
 
 
-def numbers(problem):
+def numbers(problem: Any) -> dict[str, Any]:
     """Return each client's numbers, and refuse a member of several coordinates."""
-    from verifiers.standalone.refusal import NoScriptError
-
     if max(problem.dim, problem.inner_dim) > 1:
         raise NoScriptError("bounded-composition is written in numpy for one coordinate")
     if problem.inner_value_noise and problem.inner_gradient_noise:

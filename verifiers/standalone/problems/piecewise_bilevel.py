@@ -1,15 +1,19 @@
 """f_i = h_i(x) + u_i(y) + w_i xy, piecewise linear derivatives, above quadratic g_i."""
 
+from typing import Any
+
 from verifiers.standalone.curves import CURVES
+from verifiers.standalone.refusal import NoScriptError
 
 CURVES_OF = {"plain": "dh", "upper": "du"}
 """What the curves are called in a script."""
 DEFAULTS = {"plain": ((0.0, 0.0),), "upper": ((1.0, -1.0), (3.0, 1.0))}
 """What an empty field stands for, for each client and coordinate."""
 
-TEXT = CURVES + '''
+TEXT = (
+    CURVES
+    + """
 a, c, shift, w = np.array(levels)[..., None]  # of g_i = a y²/2 − (c x + shift) y, and w xy of f_i
-start_x = start_y = start
 def f_x(x, y, xi=0.0):  # ∇_x f_i
     return each(curve, dh, x) + w * y  #? not x_noise
     return each(curve, dh, x) + w * y + e * x_noise * xi  #? x_noise
@@ -31,18 +35,17 @@ def gradient(x):  # F', of F(x) = the mean f_i(x, y*(x))
 def objective(x):  # F
     x, y = np.array([x] * clients), np.array([lower_solution(x)] * clients)
     return (each(area, dh, x) + each(area, du, y) + w * x * y).sum(1).mean(0)
-'''
+"""
+)
 
 
-def numbers(problem):
+def numbers(problem: Any) -> dict[str, Any]:
     """Return a_i, c_i, e_i and w_i of each client, and ℓ_{g,1}."""
-    from verifiers.standalone.refusal import NoScriptError
-
     if problem.curvature_noise or problem.cross_noise:
         raise NoScriptError("piecewise-bilevel is written in numpy without noise of second order")
     shape = problem.clients, problem.dim
 
-    def filled(vectors, default):
+    def filled(vectors: Any, default: float) -> Any:
         return vectors or ((default,) * shape[1],) * shape[0]
 
     levels = (

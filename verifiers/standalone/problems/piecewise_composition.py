@@ -7,21 +7,25 @@ CURVES_OF = {"inner": "df", "outer": "dg", "plain": "dh"}
 DEFAULTS = {"inner": ((0.0, 1.0),), "outer": ((1.0, -1.0), (3.0, 1.0)), "plain": ((0.0, 0.0),)}
 """What an empty field stands for, for each client and coordinate."""
 
-TEXT = CURVES + '''
+TEXT = (
+    CURVES
+    + """
 def inner(x):  # f_k(x); f_k(0) is the offset  #? not inner_noise
     return x  #? not inner_noise and not inner and not offsets
     return each(area, df, x)  #? not inner_noise and inner and not offsets
     return each(area, df, x) + np.array(offsets)[:, :, None]  #? not inner_noise and offsets
 def inner(x, xi=0.0):  # f_k(x; ξ); f_k(0) is the offset  #? inner_noise
-    moved = value_noise * xi  #? inner_noise and not gradient_noise
-    moved = (value_noise + gradient_noise / wave * np.sin(wave * x[:, :1])) * xi  #? gradient_noise
-    moved = moved * e + np.array(offsets)[:, :, None]  #? inner_noise and offsets
-    return each(area, df, x) + e * moved  #? inner_noise and not offsets
-    return each(area, df, x) + moved  #? inner_noise and offsets
+    size = value_noise + gradient_noise / wave * np.sin(wave * x[:, :1])  #? gradient_noise
+    moved = e * value_noise * xi  #? inner_noise and not gradient_noise and offsets
+    moved = e * size * xi  #? gradient_noise and offsets
+    return each(area, df, x) + e * value_noise * xi  #? inner_noise and not gradient_noise and not offsets
+    return each(area, df, x) + e * size * xi  #? gradient_noise and not offsets
+    return each(area, df, x) + np.array(offsets)[:, :, None] + moved  #? inner_noise and offsets
 def d_inner(x):  #? not inner_noise
     return each(curve, df, x)  #? not inner_noise
 def d_inner(x, xi=0.0):  #? inner_noise
-    return each(curve, df, x) + e * xi * gradient_noise * np.cos(wave * x[:, :1])  #? inner_noise
+    return each(curve, df, x)  #? inner_noise and not gradient_noise
+    return each(curve, df, x) + e * xi * gradient_noise * np.cos(wave * x[:, :1])  #? gradient_noise
 def d_outer(y):  # g_k'(y)  #? not outer_noise
     return each(curve, dg, y)  #? not outer_noise
 def d_outer(y, zeta=0.0):  # g_k'(y; ζ)  #? outer_noise
@@ -47,4 +51,5 @@ def objective(x):  # F
     y = np.array([inner(x).mean(0)] * clients)  #? averaged_inside
     return each(area, dg, y).sum(1).mean(0)  #? not plain
     return (each(area, dh, x) + each(area, dg, y)).sum(1).mean(0)  #? plain
-'''
+"""
+)

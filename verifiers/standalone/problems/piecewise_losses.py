@@ -7,7 +7,7 @@ CURVES_OF = {"gradients": "dF"}
 DEFAULTS = {"gradients": ((1.0, -1.0), (3.0, 1.0))}
 """What an empty field stands for, for each client and coordinate."""
 
-OWN = '''
+OWN = """
 def d_loss(x):  # F_k'(x)  #? not noise
     return each(curve, dF, x)  #? not noise
 def d_loss(x, xi=0.0):  # F_k'(x; ξ)  #? noise
@@ -20,5 +20,5 @@ def gradient(x):  # F'
     return gradients(x).mean(0)
 def objective(x):  # F
     return each(area, dF, np.array([x] * clients)).sum(1).mean(0)
-'''
+"""
 TEXT, LINEAR_TEXT = CURVES + OWN, LINEAR + OWN
