@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from numbers import Real
 from typing import Any, Self, TypeAlias
 
@@ -112,7 +112,7 @@ class Notation(dict[str, str]):
         role = self[letter]
         return SIGNS.get(role) or self.signs.get(role, "real")
 
-    @property
+    @cached_property
     def key(self) -> Key:
         """What two notations have in common that give the same expressions."""
         return tuple(sorted((letter, role, self.sign(letter)) for letter, role in self.items()))

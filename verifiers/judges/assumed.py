@@ -17,6 +17,9 @@ from toolkit.errors import DriftproofError
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges.roles import check_roles
 
+ROUNDED = 1e-14
+"""How far apart two equal numbers may be, relative to their size: no double is 1/√3."""
+
 
 def unmet(
     claim: Claim[Any], case: Case, form: Form | None, roles: Mapping[str, float]
@@ -53,7 +56,7 @@ def _broken(
 ) -> str | None:  # fmt: skip
     """Return how a relation fails with the numbers of a case (None: it holds)."""
     import sympy
-    from sympy.core.relational import Relational
+    from sympy.core.relational import Equality, Relational
     from sympy.logic.boolalg import Boolean
 
     try:
@@ -72,7 +75,10 @@ def _broken(
 
     def decided(comparison: Any) -> Any:
         sides = [evaluate(side, notation, roles) for side in comparison.args]
-        holds = bool(comparison.func(*map(sympy.Float, sides)))
+        if isinstance(comparison, Equality):
+            holds = abs(sides[0] - sides[1]) <= ROUNDED * max(map(abs, sides))
+        else:
+            holds = bool(comparison.func(*map(sympy.Float, sides)))
         if not holds:
             stated = f"{comparison.lhs} {comparison.rel_op} {comparison.rhs}"
             first.append(f"states {stated}, but here {sides[0]:g} and {sides[1]:g}")

@@ -6,7 +6,7 @@ the algorithm's fields; then no case has to be made of a candidate to ask them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +15,9 @@ import numpy as np
 from toolkit.algorithm import Algorithm
 from toolkit.cases import Assumption
 from toolkit.constants import ROLES
+
+MOST_ANSWERS = 100_000
+"""Answers that are remembered."""
 
 
 class Conditions:
@@ -34,9 +37,12 @@ class Conditions:
         example: Mapping[str, Any],
     ) -> None:  # fmt: skip
         self._algorithm, self._rounds = algorithm, rounds
-        self.read: set[str] = set()
+        self._values = frozenset(algorithm.values())
+        self._answers: dict[tuple[Callable[[Any], bool], tuple[float, ...]], bool] = {}
         stated = [a.applies for a in assumptions if a.applies is not None]
-        self._asked = [applies for applies in stated if self._decided(applies, example)]
+        reads = [(applies, self._reads(applies, example)) for applies in stated]
+        self._asked = [(applies, read) for applies, read in reads if read is not None]
+        self.read: set[str] = set().union(*(read for _, read in self._asked))
 
     def broken(
         self, numbers: Mapping[str, Any], count: int, where: np.ndarray | None = None
@@ -49,32 +55,44 @@ class Conditions:
             where: of which to ask (None: of all).
         """
         total = np.zeros(count)
-        if not self._asked:
-            return total
-        spread = {name: np.broadcast_to(numbers[name], count) for name in self.read & set(numbers)}
-        for k in range(count) if where is None else np.flatnonzero(where):
-            case = self._case({name: float(x[k]) for name, x in spread.items()})
-            total[k] = sum(not _holds(applies, case) for applies in self._asked)
+        places = np.arange(count) if where is None else np.flatnonzero(where)
+        for applies, read in self._asked:
+            known = sorted(read & set(numbers))
+            values = [np.broadcast_to(numbers[name], count)[places] for name in known]
+            table = np.array(values, float).reshape(len(known), len(places))
+            # most read what all candidates share, or what does not change between two calls
+            rows, at = np.unique(table.T, axis=0, return_inverse=True)
+            fails = [not self._answer(applies, tuple(known), tuple(row)) for row in rows.tolist()]
+            total[places] += np.array(fails, float)[at.ravel()] if len(places) else 0.0
         return total
 
-    def _decided(self, applies: Callable[[Any], bool], example: Mapping[str, Any]) -> bool:
-        """Whether a condition asks for numbers alone, which are noted."""
+    def _answer(
+        self, applies: Callable[[Any], bool], names: tuple[str, ...], row: tuple[float, ...]
+    ) -> bool:
+        """Return whether a condition holds for these numbers; asked once."""
+        if len(self._answers) > MOST_ANSWERS:
+            self._answers.clear()
+        if (applies, row) not in self._answers:
+            case = self._case(dict(zip(names, row, strict=True)))
+            self._answers[applies, row] = _holds(applies, case)
+        return self._answers[applies, row]
+
+    def _reads(self, applies: Callable[[Any], bool], example: Mapping[str, Any]) -> set[str] | None:
+        """Return what a condition reads, if it asks for numbers alone (None: it looks further)."""
         numbers = {name: float(np.ravel(x)[0]) for name, x in example.items()}
         read: set[str] = set()
         try:
             _holds(applies, self._case(numbers, read))
         except Exception:  # noqa: BLE001 - it may be anybody's, and looks further than numbers
-            return False
-        self.read |= read
-        return True
+            return None
+        return read
 
     def _case(self, numbers: Mapping[str, float], read: set[str] | None = None) -> Any:
         constants = {name: x for name, x in numbers.items() if name in ROLES and np.isfinite(x)}
         noted = set() if read is None else read
-        return SimpleNamespace(
-            problem=SimpleNamespace(constants=_Noting(constants, noted)),
-            algorithm=_Fields(self._algorithm, numbers, noted), rounds=self._rounds,
-        )  # fmt: skip
+        fields = _Fields(self._algorithm, self._values & set(numbers), numbers, noted)
+        problem = SimpleNamespace(constants=_Noting(constants, noted))
+        return SimpleNamespace(problem=problem, algorithm=fields, rounds=self._rounds)
 
 
 def _holds(applies: Callable[[Any], bool], case: Any) -> bool:
@@ -104,10 +122,11 @@ class _Noting(Mapping[str, float]):
 class _Fields:
     """An algorithm with a candidate's numbers, which notes what was asked for."""
 
-    def __init__(self, algorithm: Algorithm, numbers: Mapping[str, float], read: set[str]) -> None:
-        self._algorithm, self._numbers, self._read = algorithm, numbers, read
+    def __init__(
+        self, algorithm: Algorithm, moved: Set[str], numbers: Mapping[str, float], read: set[str]
+    ) -> None:
+        self._algorithm, self._moved, self._numbers, self._read = algorithm, moved, numbers, read
 
     def __getattr__(self, name: str) -> Any:
         self._read.add(name)
-        known = name in self._algorithm.values() and name in self._numbers
-        return self._numbers[name] if known else getattr(self._algorithm, name)
+        return self._numbers[name] if name in self._moved else getattr(self._algorithm, name)

@@ -28,6 +28,7 @@ from toolkit.problem import Problem
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
 from verifiers.judges import bounds
+from verifiers.search import equalities
 from verifiers.search.conditions import Conditions
 from verifiers.search.families import FAMILIES, Members, Parts
 from verifiers.search.families.decoding import Rows
@@ -97,7 +98,8 @@ class Generic:
         self.conditions = Conditions(self.assumes, self.algorithm, of.rounds, known)
         self._needs_objective = bool(OF_OBJECTIVE & (self._asked() | self.conditions.read))
         moving = letters_of(self.assumes, self.notation) | self.conditions.read
-        self._adjusted = [name for name in self.real if name in moving]
+        self._given = equalities.given(self.assumes, self.notation, set(self.real))
+        self._adjusted = [name for name in self.real if name in moving - set(self._given)]
         self.atoms, self.chances, self._digits = self._noise(example)
         self.candidates = int(np.clip(TOGETHER // self.atoms, FEWEST, MOST))
 
@@ -201,12 +203,20 @@ class Generic:
         }  # fmt: skip
 
     def _within(self, batch: Batch, members: Members) -> np.ndarray:
-        """Shrink hyperparameters until the relations hold; return how far each candidate stays."""
+        """Move hyperparameters until the relations hold; return how far each candidate stays.
+
+        To what an equality gives, or else to smaller numbers.
+        """
         roles = self._roles(batch, members)
-        broken = self._broken(roles, batch.parts.members)
+        count = batch.parts.members
+        strays = np.zeros(count)
+        for name, x in equalities.put_in(self._given, self.notation, roles).items():
+            batch.numbers[name] = roles[name] = np.broadcast_to(x, count).copy()
+            allows = self.real[name].allows
+            strays += [not allows(number) for number in batch.numbers[name].tolist()]
+        broken = self._broken(roles, count)
         if not broken.any() or not self._adjusted:
-            return broken
-        count = len(broken)
+            return broken + strays
         bad = np.flatnonzero(broken)
         whole = {role: np.broadcast_to(x, count)[bad] for role, x in roles.items()}
         best = broken[bad].copy()
@@ -237,7 +247,7 @@ class Generic:
             if not best.any():
                 break
         broken[bad] = best
-        return broken
+        return broken + strays
 
     def _broken(
         self, roles: dict[str, Any], count: int, where: np.ndarray | None = None

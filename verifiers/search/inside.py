@@ -16,6 +16,7 @@ from toolkit.parameters import Constraint
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges import bounds
+from verifiers.search.equalities import kept
 from verifiers.search.letters import LackingError, letters_of, violation
 from verifiers.search.score import measured
 from verifiers.search.structure import real
@@ -91,6 +92,7 @@ def moved_inside(
 def _moved(claim: Claim[Any], form: Form, case: Case) -> Case:
     if case.algorithm is None:
         return case
+    case = kept(claim, form, case) or case
     assumes, notation = (*claim.assumes, *form.assumes), claim.notation(case)
     roles = {role: np.array([number]) for role, number in bounds.roles_of(case).items()}
     broken = violation(assumes, notation, roles)[0]

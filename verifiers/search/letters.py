@@ -6,16 +6,17 @@ expression is compiled once and given arrays, a number for each candidate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from toolkit.cases import Assumption
-from toolkit.constants import Letters, Notation
-from verifiers.judges.assumed import relation_of
+from toolkit.constants import Key, Letters, Notation
+from verifiers.judges.assumed import ROUNDED, relation_of
 from verifiers.judges.bounds import split_right
 
 Roles = Mapping[str, Any]
@@ -30,8 +31,8 @@ def right_sides(right: Any, notation: Notation, roles: Roles) -> tuple[Any, dict
     """Return the constant part of a right side and its coefficients, [candidates] each."""
     constant, factors = split_right(right, notation)
     return (
-        _evaluated(constant, notation, roles),
-        {name: _evaluated(factor, notation, roles) for name, factor in factors.items()},
+        evaluated(constant, notation, roles),
+        {name: evaluated(factor, notation, roles) for name, factor in factors.items()},
     )
 
 
@@ -58,16 +59,47 @@ def violation(assumptions: Sequence[Assumption], notation: Notation, roles: Role
     return total
 
 
+def known_violation(
+    assumptions: Sequence[Assumption], notation: Notation, roles: Roles
+) -> np.ndarray:  # fmt: skip
+    """Return how far candidates are from the relations, or parts of one, in known letters alone."""
+    count = max((np.size(x) for x in roles.values()), default=1)
+    total = np.zeros(count)
+    for assumption in assumptions:
+        if letters_of([assumption], notation) <= set(roles):
+            total = total + violation([replace(assumption, roles=())], notation, roles)
+            continue
+        with suppress(TypeError):  # it compares by hand
+            for part in conjuncts(relation_of(assumption.relation, notation.key)):
+                if {notation[s.name] for s in part.free_symbols} <= set(roles):
+                    total = total + np.broadcast_to(_broken(part, notation, roles), count)
+    return total
+
+
+def conjuncts(stated: Any) -> Iterator[Any]:
+    """Yield the relations that a conjunction consists of."""
+    import sympy
+
+    if isinstance(stated, sympy.And):
+        for part in stated.args:
+            yield from conjuncts(part)
+    elif isinstance(stated, sympy.Basic):
+        yield stated
+
+
 def letters_of(assumptions: Sequence[Assumption], notation: Notation) -> set[str]:
     """Return the roles that stand in some relation."""
-    roles: set[str] = set()
-    for assumption in assumptions:
-        if assumption.relation is not None:
-            asked = _Asked(notation)
-            with suppress(TypeError):  # it compares by hand: those asked for until then count
-                assumption.relation(asked)
-            roles |= {notation[letter] for letter in asked.used}
-    return roles
+    relations = (a.relation for a in assumptions if a.relation is not None)
+    return set().union(*(_letters_of(relation, notation.key) for relation in relations))
+
+
+@lru_cache(maxsize=4096)
+def _letters_of(relation: Any, key: Key) -> frozenset[str]:
+    notation = Notation.of(key)
+    asked = _Asked(notation)
+    with suppress(TypeError):  # it compares by hand: those asked for until then count
+        relation(asked)
+    return frozenset(notation[letter] for letter in asked.used)
 
 
 class _Asked(Letters):
@@ -100,13 +132,14 @@ def _broken(stated: Any, notation: Notation, roles: Roles) -> Any:
         return _broken(stated.args[0].negated, notation, roles)
     if not isinstance(stated, Relational):
         raise LackingError(str(stated))
-    left, right = (np.asarray(_evaluated(side, notation, roles), float) for side in stated.args)
+    left, right = (np.asarray(evaluated(side, notation, roles), float) for side in stated.args)
     with np.errstate(invalid="ignore"):  # 1/L is infinite where L is 0
         size = np.abs(left) + np.abs(right)
         apart = (left - right) / np.where(size > 0, size, 1.0)
     apart = np.where(np.isfinite(apart), apart, np.sign(left - right))
     if isinstance(stated, Equality):
-        return np.where(np.isnan(apart), 1.0, np.abs(apart))
+        apart = np.abs(apart)
+        return np.where(np.isnan(apart), 1.0, np.where(apart <= ROUNDED / 2, 0.0, apart))
     if stated.rel_op in (">", ">="):
         apart = -apart
     strict = isinstance(stated, StrictLessThan | StrictGreaterThan)
@@ -134,7 +167,12 @@ class _Numbers:
         return float(self._roles[role][self._number])
 
 
-def _evaluated(expression: Any, notation: Notation, roles: Roles) -> Any:
+def evaluated(expression: Any, notation: Notation, roles: Roles) -> Any:
+    """Return an expression in letters for each candidate.
+
+    Raises:
+        LackingError: a letter's role has no number.
+    """
     symbols, compiled = _compiled(expression)
     arguments = []
     for symbol in symbols:

@@ -25,7 +25,7 @@ from verifiers.running.scheduler import Result, Unit, Units, run_jobs
 from verifiers.search.families import FAMILIES, family_for
 from verifiers.search.finding import CONFIRMED, NOT_SEARCHED, NOTHING, VERIFIED, Finding
 from verifiers.search.generic import ENOUGH
-from verifiers.search.letters import letters_of, violation
+from verifiers.search.letters import known_violation
 from verifiers.search.shipped import movable
 from verifiers.search.structure import KINDS, MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
 from verifiers.search.units import Climb, Confirmation
@@ -132,7 +132,9 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                     moved = 3 * k if draw.family in FAMILIES else 0
                     nth = (drawn[k] + moved) % KINDS if drawn[k] < KINDS else drawn[k]
                     structure, drawn[k] = draw.draw(random, most, nth), drawn[k] + 1
-                if may_hold(claim, form, structure):
+                mended = with_rounds(claim, form, structure, random, most)
+                if mended is not None:
+                    structure = mended
                     break
             wanted.append(Climb(
                 source, number, structure, int(random.choice(spaces[k].templates)),
@@ -140,9 +142,9 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
             ))  # fmt: skip
         results = yield wanted
         climbs, longest = climbs + TOGETHER, longest * GROWTH
-        for k, unit, (blob, took) in zip(chosen, wanted, results, strict=True):
+        for k, unit, (blob, _) in zip(chosen, wanted, results, strict=True):
             result = json.loads(blob)
-            seconds += took
+            seconds += result["seconds"]
             if result["ratio"] is None:
                 failures[k] += 1
                 if not leaders[k] and failures[k] >= FAILURES:
@@ -157,9 +159,9 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
             if result["ratio"] >= ENOUGH:
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 check = Confirmation(**fields, at=tuple(result["at"]))
-                ((blob, took),) = yield [check]
+                ((blob, _),) = yield [check]
                 told = json.loads(blob)
-                seconds += took
+                seconds += told["seconds"]
                 told |= {"evaluations": evaluations, "climbs": climbs, "seconds": seconds}
                 if told["status"] in (CONFIRMED, VERIFIED) or isinstance(claim, ComparisonClaim):
                     return replace(nothing, **told)
@@ -212,28 +214,40 @@ def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
     return spaces
 
 
-def may_hold(claim: Claim[Any], form: Form, structure: Structure) -> bool:
-    """Whether a structure's counts, and its noise being there or not, meet the assumptions.
+def with_rounds(
+    claim: Claim[Any], form: Form, structure: Structure, random: np.random.Generator, most: int
+) -> Structure | None:
+    """Return the structure with a horizon at which its counts may meet the assumptions.
 
-    Relations that name another role are left to the candidates.
+    Its own horizon if that does, or else any other (None: there is none up to ``most`` steps).
+    Relations that name another role than counts, or noise that is on, are left to the candidates.
     """
     of = structure
+    others = np.arange(1, most // of.local_steps + 1) if of.rounds else np.zeros(0, int)
+    rounds = np.concatenate([[of.rounds], others])
     roles: dict[str, Any] = {
-        "clients": of.clients, "dim": of.dim, "rounds": of.rounds, "local_steps": of.local_steps,
-        "steps": of.rounds * of.local_steps, "cohort_size": of.taking_part,
+        name: value for name, value in of.options if isinstance(value, int | float)
+    } | {
+        "clients": of.clients, "dim": of.dim, "local_steps": of.local_steps,
+        "cohort_size": of.taking_part, "rounds": rounds, "steps": rounds * of.local_steps,
     }  # fmt: skip
     if of.family in FAMILIES:
         for role, names in NOISY.items():
             is_on = any(name in of.noises for name in names)
-            roles[role] = np.array([1e-8, 1e6]) if is_on else 0.0
+            roles[role] = np.array([[1e-8], [1e6]]) if is_on else 0.0
     notation = claim.notation(claim.cases_for("full")[0])
-    numbers = {role: np.broadcast_to(np.asarray(x, float), 2) for role, x in roles.items()}
+    numbers = {
+        role: np.broadcast_to(np.asarray(x, float), (2, len(rounds))).ravel()
+        for role, x in roles.items()
+    }
+    holds = np.ones(len(rounds), bool)
     for assumption in (*claim.assumes, *form.assumes):
-        if assumption.relation is None or not letters_of([assumption], notation) <= set(roles):
-            continue
-        if violation([replace(assumption, roles=())], notation, numbers).min() > 0:
-            return False
-    return True
+        if assumption.relation is not None:
+            broken = known_violation([assumption], notation, numbers)
+            holds &= broken.reshape(2, -1).min(0) == 0
+    if holds[0] or not holds.any():
+        return structure if holds[0] else None
+    return replace(structure, rounds=int(random.choice(rounds[holds])))
 
 
 NOISY = {

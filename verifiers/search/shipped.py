@@ -19,6 +19,7 @@ from toolkit.parameters import Constraint, constraints
 from toolkit.problem import Problem
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges.bounds import roles_of
+from verifiers.search import equalities
 from verifiers.search.letters import LackingError, letters_of, violation
 from verifiers.search.numbers import parameter
 from verifiers.search.score import OUTSIDE, score
@@ -98,10 +99,13 @@ class Shipped:
         numbers, rounds = dict(steps), self.structure.rounds
         for _ in range(HALVINGS):
             try:
-                case = Case(problem, replace(cast(Any, algorithm), **numbers), rounds)
+                drawn = Case(problem, replace(cast(Any, algorithm), **numbers), rounds)
             except DriftproofError:
                 numbers = {name: 0.5 * value for name, value in numbers.items()}
                 continue
+            case = equalities.kept(self.claim, self.form, drawn)
+            if case is None:
+                return None
             notation = self.claim.notation(case)
             moved = [x for x in numbers if x in letters_of(self.assumes, notation)]
             if not moved or not self._broken(case):
@@ -112,27 +116,30 @@ class Shipped:
     def _towards(self, case: Case, moved: list[str]) -> Case:
         """Return the case with hyperparameters shrunk to the edge of the relations, one by one."""
         for name in moved:
-            value = getattr(case.algorithm, name)
-            fits, breaks = 0.0, 1.0
-            for halving in range(2 * HALVINGS):
-                factor = 0.5 ** (halving + 1) if fits == 0.0 else 0.5 * (fits + breaks)
-                tried = _with_number(case, name, value * factor)
-                if tried is not None and not self._broken(tried):
-                    fits = factor
-                else:
-                    breaks = factor
-                if fits > 0 and breaks - fits < 1e-4 * fits:
+            value = float(getattr(case.algorithm, name))
+            largest = 0.0
+            factors = 0.5 ** np.arange(1.0, 2 * HALVINGS)
+            for _ in range(3):  # halves, then between the largest that fits and the next
+                broken = self._violation(case, {name: value * factors})
+                fits = factors[broken == 0]
+                if not len(fits):
                     break
-            if fits > 0:
-                return _with_number(case, name, value * fits) or case
+                largest = float(fits.max())
+                over = factors[factors > largest]
+                factors = np.linspace(largest, float(over.min()) if len(over) else 1.0, 40)
+            if largest > 0:
+                return _with_number(case, name, value * largest) or case
         return case
 
     def _broken(self, case: Case) -> bool:
-        roles = {role: np.array([number]) for role, number in roles_of(case).items()}
         try:
-            return bool(violation(self.assumes, self.claim.notation(case), roles)[0] > 0)
+            return bool(self._violation(case, {}).max() > 0)
         except LackingError:
             return False  # no number to compare: the score says that the case is outside
+
+    def _violation(self, case: Case, numbers: dict[str, np.ndarray]) -> np.ndarray:
+        roles = {role: np.array([number]) for role, number in roles_of(case).items()} | numbers
+        return violation(self.assumes, self.claim.notation(case), roles)
 
 
 def movable(problem: Problem) -> tuple[str, ...]:

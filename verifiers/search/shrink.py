@@ -20,15 +20,23 @@ from toolkit.parameters import constraints
 DIGITS = (1, 2, 3)
 
 
-def shrunk(case: Case, breaks: Callable[[Case], bool], attempts: int) -> Case:
-    """Return a case as simple as was found that still ``breaks``."""
+def shrunk(
+    case: Case, breaks: Callable[[Case], bool], attempts: int,
+    kept: Callable[[Case], Case | None] = lambda case: case,
+) -> Case:  # fmt: skip
+    """Return a case as simple as was found that still ``breaks``.
+
+    Args:
+        kept: mends a simpler case so that it keeps what is assumed (None: it cannot).
+    """
     left = attempts
     changed = True
     while changed and left > 0:
         changed = False
         for step in (_counts, _plainer, _rounder):
             for simpler in list(step(case)):
-                tried = simpler(case)
+                simple = simpler(case)
+                tried = None if simple is None else kept(simple)
                 if tried is None or tried == case:
                     continue
                 left -= 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming, loaded, users_file
 from verifiers.search.climb import climb
+from verifiers.search.equalities import kept
 from verifiers.search.families import FAMILIES
 from verifiers.search.finding import CANDIDATE, CONFIRMED, VERIFIED
 from verifiers.search.generic import ENOUGH, Generic
@@ -78,30 +81,35 @@ class Climb:
 
     def work(self) -> bytes:
         """Climb, and return the ratio, the place and the number of evaluations as JSON."""
+        import cma  # noqa: F401 - no climb is charged for the import
+
         with blaming(self.claim):
             check(loaded(self.claim), self.form)
-            try:
-                space = self.space()
-            except (DriftproofError, LackingError, TooManyAtoms) as error:
-                return json.dumps({"ratio": None, "why": str(error)}).encode()
-            generic = isinstance(space, Generic)
-            try:
-                climbed = climb(
-                    space.ratios, space.size, population=min(POPULATION, space.candidates),
-                    first=space.candidates, seed=self.seed,
-                    generations=(GENERATIONS if generic else SHIPPED_GENERATIONS)[self.long],
-                )  # fmt: skip
-            except Exception as error:
-                if not generic:
-                    raise
-                # a measure that asks for more than many members beside each other have
-                return json.dumps(
-                    {"ratio": None, "why": f"on {self.structure.family}: {error}"}
-                ).encode()
-        return json.dumps({
+            began = time.process_time()
+            told = self._climbed()
+        return json.dumps(told | {"seconds": time.process_time() - began}).encode()
+
+    def _climbed(self) -> dict[str, Any]:
+        try:
+            space = self.space()
+        except (DriftproofError, LackingError, TooManyAtoms) as error:
+            return {"ratio": None, "why": str(error)}
+        generic = isinstance(space, Generic)
+        try:
+            climbed = climb(
+                space.ratios, space.size, population=min(POPULATION, space.candidates),
+                first=space.candidates, seed=self.seed,
+                generations=(GENERATIONS if generic else SHIPPED_GENERATIONS)[self.long],
+            )  # fmt: skip
+        except Exception as error:
+            if not generic:
+                raise
+            # a measure that asks for more than many members beside each other have
+            return {"ratio": None, "why": f"on {self.structure.family}: {error}"}
+        return {
             "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,
             "label": self._label(space, climbed.at) if climbed.ratio > 0 else "",
-        }).encode()  # fmt: skip
+        }  # fmt: skip
 
     def _label(self, space: Generic | Shipped, at: np.ndarray) -> str:
         try:
@@ -142,11 +150,13 @@ class Confirmation(Climb):
     def work(self) -> bytes:
         """Return the status, the simplest case and the judge's row of it, as JSON."""
         with blaming(self.claim):
+            began = time.process_time()
             claim = loaded(self.claim)
             form = claim.forms[self.form]
             case = self.space().case(np.array(self.at))
             assert case is not None
-            return json.dumps(confirmed(claim, form, case, self.seed)).encode()
+            told = confirmed(claim, form, case, self.seed)
+            return json.dumps(told | {"seconds": time.process_time() - began}).encode()
 
 
 def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str, Any]:
@@ -162,7 +172,8 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     def breaks(tried: Case) -> bool:
         return score(claim, form, tried, seed) >= max(keep, ENOUGH)
 
-    simple = shrunk(case, breaks, ATTEMPTS if isinstance(claim, BoundClaim) else FEW_ATTEMPTS)
+    attempts = ATTEMPTS if isinstance(claim, BoundClaim) else FEW_ATTEMPTS
+    simple = shrunk(case, breaks, attempts, partial(kept, claim, form))
     row = judged(claim, form, simple, seed) if simple != case else first
     shown = _in_balls(claim, form, simple) if simple != case else balls
     if row.verdict is not Verdict.REFUTED or (

@@ -8,16 +8,15 @@ The substitution itself is right: the last two terms of (7) are those of (6) at 
 **Corrected form.** Theorem 3.4's with this schedule, (p − 1)(2p − 1) = 2√T − 3T^{1/4} + 1.
 """
 
-from sympy import Rational, sqrt
+from sympy import And, Eq, Rational, sqrt
+from sympy.logic.boolalg import Boolean
 
 from synthetic.problems.analytic_maml import AnalyticMAML
 from synthetic.problems.bias_amplification import BiasAmplification
 from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import Assumption, Case
+from toolkit.cases import Assumption
 from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, States
-from toolkit.problem import Problem
 from toolkit.readings import Erratum, Stated
 from verifiers.claim_types.bound import RightSide, bound
 from verifiers.claims.scgdm import assumptions as given
@@ -43,13 +42,12 @@ FIRST = BoundedComposition(clients=1, inner_value_noise=1.0, outer_slope=3.0, di
 QUIET = BoundedComposition(heterogeneity=1.0)
 
 
-def on_schedule(case: Case[Problem, LocalSCGDM]) -> bool:
-    """Say whether η = T^{−1/2} and p = T^{1/4}."""
-    p, eta = case.algorithm.local_steps, case.algorithm.step_size
-    return case.rounds == p**3 and abs(eta * p**2 - 1) < 1e-12
+def on_schedule(c: Letters) -> Boolean:
+    """Return the relations η = T^{−1/2} and p = T^{1/4}."""
+    return And(Eq(c.eta, 1 / sqrt(c.T)), Eq(c.p**4, c.T))
 
 
-SCHEDULE = Assumption("Corollary 3.5", r"\eta=T^{-1/2},\;p=T^{1/4}", applies=on_schedule)
+SCHEDULE = Assumption("Corollary 3.5", r"\eta=T^{-1/2},\;p=T^{1/4}", relation=on_schedule)
 
 
 def scheduled(right: RightSide) -> RightSide:
