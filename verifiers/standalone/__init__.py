@@ -1,6 +1,6 @@
 """Findings of a search as scripts: programs of numpy alone that recompute both sides of a violation.
 
-A script is put together from texts. They are Python that nothing of ours ever runs:
+A script is put together from texts. They are Python that the judge never runs:
 
 * ``problems/<family>.py``: the oracles of a problem family, from its formulas;
 * ``algorithms/<algorithm>.py``: the algorithm's loop, from the paper's pseudo-code;
