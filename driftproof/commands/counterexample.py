@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import click
 
@@ -23,7 +25,24 @@ def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
 
     It is written from the paper and needs numpy alone: driftproof counterexample CLAIM > c.py.
     CLAIM may have several scripts, for its several forms: the first is taken, or what --form says.
+
+    For what ``driftproof falsify`` found, CLAIM is its search.json, or the folder that it is in.
     """
+    if claim.endswith(".json") or (Path(claim) / "search.json").exists():
+        chosen, others = _of_search(Path(claim), form)
+    else:
+        chosen, others = _on_record(claim, form)
+    for key in others if not ctx.obj["quiet"] else ():
+        how = f"driftproof counterexample {shlex.quote(claim)} --form {shlex.quote(key)}"
+        click.echo(f"another script: {how}", err=True)
+    if run:
+        return subprocess.run([sys.executable, "-I", str(chosen)], check=False).returncode
+    click.echo(chosen.read_text(encoding="utf-8"), nl=False)
+    return 0
+
+
+def _on_record(claim: str, form: str) -> tuple[Path, list[str]]:
+    """Return the script of a refuted statement on record, and a form of each other script."""
     from verifiers.counterexamples import refuted, refutes, scripts
 
     leaf = find("claim", claim)
@@ -53,11 +72,30 @@ def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
             "a claim of the papers that driftproof ships",
             f"driftproof verify {shlex.quote(claim)} judges it on its cases",
         )
-    for path, keys in of_scripts.items():
-        if path != chosen and not ctx.obj["quiet"]:
-            how = f"driftproof counterexample {claim} --form {shlex.quote(keys[0])}"
-            click.echo(f"another script: {how}", err=True)
-    if run:
-        return subprocess.run([sys.executable, "-I", str(chosen)], check=False).returncode
-    click.echo(chosen.read_text(encoding="utf-8"), nl=False)
-    return 0
+    return chosen, [keys[0] for path, keys in of_scripts.items() if path != chosen]
+
+
+def _of_search(path: Path, form: str) -> tuple[Path, list[str]]:
+    """Return the first script of a search whose form matches, and the forms of the others."""
+    path = path / "search.json" if path.is_dir() else path
+    try:
+        findings = json.loads(path.read_text(encoding="utf-8"))["findings"]
+        scripts = [(f["form"], path.parent / f["script"]) for f in findings if f["script"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DriftproofError(
+            f"{path}: {type(error).__name__}: {error}", "the search.json of driftproof falsify",
+            "driftproof falsify FILE --out FOLDER writes one",
+        ) from None  # fmt: skip
+    matching = [(key, script) for key, script in scripts if key == form or fnmatchcase(key, form)]
+    if not matching:
+        raise DriftproofError(
+            f"{path} has no script for {form}",
+            f"one of {'; '.join(key for key, _ in scripts) or 'no script at all'}",
+            "driftproof falsify says of each violation why it has none",
+        )
+    chosen = matching[0][1]
+    if not chosen.exists():
+        raise DriftproofError(
+            f"{chosen} is not there", "the scripts beside search.json", "search again"
+        )
+    return chosen, [key for key, script in scripts if script != chosen]

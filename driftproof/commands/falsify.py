@@ -16,6 +16,7 @@ from toolkit.errors import DriftproofError
 if TYPE_CHECKING:
     from verifiers.search.constants import Reached
     from verifiers.search.finding import Finding
+    from verifiers.standalone.files import Written
 
 
 MET = 1e-5
@@ -55,8 +56,10 @@ def command(
     """Search for instances and hyperparameters that break a bound or an identity.
 
     SELECT is a name, a glob (comfedl/*) or a Python file of your own. What is found is confirmed
-    by the judge of ``verify`` and made as simple as possible. Of a problem family by name, and of
-    the problems of your file, it searches for points at which a declared constant is exceeded.
+    by the judge of ``verify`` and made as simple as possible. Beside search.json each violation
+    has a script that recomputes it with numpy alone (``driftproof counterexample``). Of a problem
+    family by name, and of the problems of your file, it searches for points at which a declared
+    constant is exceeded.
 
     Exit status 0 if nothing was found that is not on record as refuted and no constant is exceeded,
     1 otherwise; 2 bad usage or input, 3 something needed is missing, 130 interrupted.
@@ -66,6 +69,7 @@ def command(
     from verifiers.record import check_own, refuted_on_record
     from verifiers.search import constants, recorded
     from verifiers.search.search import Effort, falsify
+    from verifiers.standalone.files import write
 
     chosen, problems = constants.chosen(select)
     sources = [*chosen, *(members.source for members in problems)]
@@ -89,10 +93,12 @@ def command(
                 chosen, effort, workers=workers, ledger=ledger, resume=resume, started=started,
                 ended=ended,
             )  # fmt: skip
-    data = head | {
-        "findings": [asdict(finding) for finding in findings],
-        "constants": [_data(one) for one in reached],
-    }
+    scripts = write(chosen, findings, out)
+    told = [
+        asdict(finding) | {"script": script.path.name if script.path else None}
+        for finding, script in zip(findings, scripts, strict=True)
+    ]
+    data = head | {"findings": told, "constants": [_data(one) for one in reached]}
     path = out / "search.json"
     try:
         path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
@@ -105,7 +111,7 @@ def command(
     else:
         _constants(reached)
         if findings:
-            _summary(findings)
+            _summary(findings, scripts)
         shared.tell(f"{path}: every finding, with its case")
     if record:
         with shared.progress("record", quiet=ctx.obj["quiet"]) as (started, ended):
@@ -153,7 +159,7 @@ def _constants(reached: list[Reached]) -> None:
         shared.tell('No constant was exceeded: that is no proof. "1, met" is one that is attained.')
 
 
-def _summary(findings: list[Finding]) -> None:
+def _summary(findings: list[Finding], scripts: list[Written]) -> None:
     from toolkit.report.page import number
     from verifiers.search.finding import CANDIDATE, NOT_SEARCHED, NOTHING, power
     from verifiers.searched import tightness
@@ -174,9 +180,11 @@ def _summary(findings: list[Finding]) -> None:
         ["claim", "form", "search", "left / right", "sides", "candidates", ""], lines,
         spare=("candidates", "sides"),
     )  # fmt: skip
-    for f in findings:
+    for f, script in zip(findings, scripts, strict=True):
         if (f.found or f.status in (NOT_SEARCHED, CANDIDATE)) and not f.is_control:
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
+            if f.found:
+                shared.tell(f"    script: {script.path or f'none: {script.reason}'}")
             if f.status != NOT_SEARCHED:
                 click.echo(f"{f.python}\n")  # as it is, to be pasted
     if any(f.status == NOTHING and not f.is_control for f in findings):

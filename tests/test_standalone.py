@@ -1,0 +1,362 @@
+"""The scripts of what a search finds: their texts are the algorithms, and their sides the row's."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy
+import torch
+
+from driftproof import States, Steps, average, bound, each, grid, sq
+from synthetic.problems import (
+    BoundedComposition,
+    PiecewiseBilevel,
+    PiecewiseComposition,
+    PiecewiseLosses,
+    PiecewiseMinimax,
+    QuadraticMinimax,
+)
+from tests.commands import ROOT, driftproof
+from toolkit.algorithms import ComFedL, FedAvg, FedNest, LocalSCGDM
+from toolkit.cases import Case
+from toolkit.discover import leaves, package_folder
+from toolkit.draws import TooManyAtoms
+from toolkit.federation import run_exactly
+from toolkit.oracles import OFFERS
+from verifiers.search.finding import Finding
+from verifiers.search.units import judged
+from verifiers.standalone.algorithms import fedavg
+from verifiers.standalone.files import PRINTED, agrees, sides, write
+from verifiers.standalone.refusal import NoScriptError
+from verifiers.standalone.script import script_of, states_of
+
+NAMES = {
+    folder: sorted(
+        path.stem.replace("_", "-")
+        for path in package_folder(f"verifiers.standalone.{folder}").glob("[a-z]*.py")
+    )
+    for folder in ("algorithms", "problems")
+}
+ATOMS, NEAR = 2**14, 1e-9
+
+
+def random_curve(random, rising=False):
+    knots = np.sort(random.normal(size=3))
+    values = np.sort(random.normal(size=3)) if rising else random.normal(size=3)
+    return tuple(zip(knots.tolist(), values.tolist(), strict=True))
+
+
+def curves(random, clients, dim, rising=False):
+    return tuple(tuple(random_curve(random, rising) for _ in range(dim)) for _ in range(clients))
+
+
+def members(name, random):
+    """Return random members of a family, and for the others its examples."""
+    if name == "piecewise-losses":
+        one, other = curves(random, 2, 1), curves(random, 3, 2)
+        return [
+            PiecewiseLosses(gradients=one, noise=0.5, rare=0.25),
+            PiecewiseLosses(clients=3, dim=2, gradients=other),
+            PiecewiseLosses(gradients=one, tails="linear"),
+        ]
+    if name == "piecewise-composition":
+        shapes = [curves(random, 2, 1) for _ in range(3)]
+        return [
+            PiecewiseComposition(),
+            PiecewiseComposition(inner=shapes[0], outer=shapes[1], offsets=((0.5,), (-1.0,))),
+            PiecewiseComposition(
+                inner=shapes[0], outer=shapes[1], plain=shapes[2], averaged_inside=True
+            ),
+            PiecewiseComposition(
+                inner=shapes[0], outer=shapes[1], offsets=((0.5,), (-1.0,)), value_noise=0.5,
+                gradient_noise=0.25, wave=2.0, outer_noise=0.5, rare=0.25,
+            ),
+            PiecewiseComposition(outer=shapes[1], plain=shapes[2], plain_noise=0.5),
+            PiecewiseComposition(outer=shapes[1], value_noise=1.0, plain_noise=0.5),
+            PiecewiseComposition(
+                clients=3, dim=2, inner=curves(random, 3, 2), outer=curves(random, 3, 2)
+            ),
+        ]  # fmt: skip
+    if name == "piecewise-minimax":
+        return [
+            PiecewiseMinimax(plain=curves(random, 2, 1), lower=curves(random, 2, 1, rising=True)),
+            PiecewiseMinimax(coupling=((2.0,), (-0.5,)), x_noise=0.5, y_noise=0.25, rare=0.25),
+            PiecewiseMinimax(clients=1, dim=2, lower=curves(random, 1, 2, rising=True)),
+        ]
+    if name == "piecewise-bilevel":
+        numbers = {"curvature": ((0.5,), (2.0,)), "cross": ((-1.0,), (-0.5,))}
+        upper = curves(random, 2, 1)
+        return [
+            PiecewiseBilevel(plain=curves(random, 2, 1), upper=upper, **numbers),
+            PiecewiseBilevel(upper=upper, offsets=((0.25,), (1.0,)), coupling=((0.5,), (0.25,))),
+            PiecewiseBilevel(upper=upper, x_noise=0.5, y_noise=0.25, value_noise=0.5, rare=0.25),
+        ]
+    return leaves("problem")[name].load().examples()
+
+
+def cases(algorithm, name):
+    """Return cases of an algorithm on a family's members, of which all outcomes can be run."""
+    random = np.random.default_rng(5)
+    for member in members(name, random):
+        for method in leaves("algorithm")[algorithm].load().examples():
+            if method.needs in OFFERS[member.offers]:
+                yield Case(member, method, 2)
+                yield Case(member, method, 1)
+
+
+def weighted(fields, power):
+    """Return a number that tells fields [clients, …, outcomes] apart, [clients, outcomes]."""
+    weights = np.linspace(1.0, 2.0, fields.shape[1])[:, None]
+    return ((fields * weights) ** power).sum(1)
+
+
+def by_toolkit(case, power):
+    """Return the mean of a power of each client's state after each step, of our own run."""
+
+    def left(view):
+        fields = torch.cat(tuple(view.state), 1).numpy()
+        return each("transition", "client", torch.from_numpy(weighted(fields, power)))
+
+    outcome = run_exactly(case.problem, case.algorithm, rounds=case.rounds, left=left, limit=ATOMS)
+    return outcome.values @ outcome.weights
+
+
+def by_texts(states, chance, power):
+    """Return the same of the states that the texts come to."""
+    means = []
+    for state in states[1:]:
+        parts = [np.broadcast_to(x, (*x.shape[:2], chance.size)) for x in vars(state).values()]
+        means.append(weighted(np.concatenate(parts, 1), power) @ chance)
+    return np.concatenate(means)
+
+
+PAIRS = [
+    (algorithm, problem)
+    for algorithm in NAMES["algorithms"]
+    for problem in NAMES["problems"]
+    if any(
+        leaves("algorithm")[algorithm].load().needs in OFFERS[member.offers]
+        for member in leaves("problem")[problem].load().examples()
+    )
+]
+
+
+@pytest.mark.parametrize(("algorithm", "problem"), PAIRS)
+def test_a_text_moves_as_the_algorithm_does(algorithm, problem):
+    compared = 0
+    for case in cases(algorithm, problem):
+        try:
+            states, chance = states_of(case)
+            ours = {power: by_toolkit(case, power) for power in (1, 2)}
+        except (NoScriptError, TooManyAtoms):
+            continue
+        assert chance.sum() == pytest.approx(1, rel=1e-9)
+        for power in (1, 2):
+            np.testing.assert_allclose(by_texts(states, chance, power), ours[power], NEAR, NEAR)
+        compared += 1
+    assert compared >= 3
+
+
+NEVER = 1e-6
+"""A difference that no rounding makes."""
+
+
+def drifts_linearly(c):
+    return c.tau * c.eta**2 * c.G_f**2 * c.G_g**2
+
+
+@bound(
+    name="tests/drift", source="tests", statement="the drift is linear in the steps",
+    cases=grid(PiecewiseComposition(), ComFedL(), rounds=1), right=drifts_linearly,
+    range=lambda c: c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2,
+)  # fmt: skip
+def drift(view: Steps):
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+
+
+@bound(
+    name="tests/one-step", source="tests", statement="the noise averages out twice",
+    cases=grid(PiecewiseLosses(), FedAvg(), rounds=1),
+    right=lambda c: c.measured("before") + (c.eta * c.sigma) ** 2 / c.n**2,
+    measured={"before": "before"},
+)  # fmt: skip
+def one_step(view: Steps):
+    """Return what the next step brings."""
+    moved = sq(view.mean("w"))
+    return each("transition", moved, before=sq(view.before.w.mean(0)))
+
+
+@bound(
+    name="tests/descent", source="tests", statement="an {average} of \\ gradients",
+    cases=[*grid(PiecewiseLosses(), FedAvg(), rounds=1),
+           *grid(BoundedComposition(), ComFedL(), rounds=1)],
+    right=lambda c: sympy.sqrt(c.F_gap**2) / (9 * c.eta * c.T),
+)  # fmt: skip
+def descent(view: States):
+    return average("round", sq(view.gradient(view.mean("w"))))
+
+
+@bound(
+    name="tests/minimax", source="tests", statement="FedNest comes close at once",
+    cases=grid(PiecewiseMinimax(), FedNest(terms=0), rounds=1),
+    right=lambda c: c.F_gap / (99 * c.alpha * c.K),
+)  # fmt: skip
+def saddle(view: States):
+    return average("round", sq(view.gradient(view.mean("x"))))
+
+
+def apart(view):
+    late = 2 * view.client("u").mean(0) - view.mean("u")
+    return sq(late - view.gradient(view.before.x.mean(0))) if view.t else None
+
+
+@bound(
+    name="tests/direction", source="tests", statement="the direction is right",
+    cases=grid(PiecewiseComposition(), LocalSCGDM(), rounds=1), right=lambda c: c.eta / 10**6,
+)  # fmt: skip
+def direction(view: Steps):
+    distance = apart(view)
+    return None if distance is None else each("transition", distance)
+
+
+VALLEY, OTHER = ((-1.0, -1.0), (0.5, 0.5), (2.0, 1.0)), ((-0.5, -1.5), (0.0, -1.0), (0.25, 2.0))
+THREE = PiecewiseLosses(clients=3, gradients=((VALLEY,), (OTHER,), (VALLEY,)))
+APART = PiecewiseComposition(outer=((OTHER,), (VALLEY,)))
+STEADY = PiecewiseComposition(outer=((((0.0, 1.0),),),) * 2, outer_noise=0.25)
+VIOLATIONS = {
+    "composition": (drift, Case(PiecewiseComposition(clients=1), ComFedL(local_steps=2), 1)),
+    "coin": (one_step, Case(PiecewiseLosses(noise=2.0, rare=0.01), FedAvg(local_steps=2), 1)),
+    "cohort": (descent, Case(THREE, FedAvg(local_steps=2, participation=2 / 3), 3)),
+    "sampled": (drift, Case(STEADY, ComFedL(local_steps=9, step_size=0.01), 1)),
+    "minimax": (saddle, Case(PiecewiseMinimax(), FedNest(terms=0, inner_steps=2), 3)),
+    "helper": (direction, Case(APART, LocalSCGDM(), 1)),
+    "gradients": (
+        descent,
+        Case(
+            BoundedComposition(inner_slope=10.0, heterogeneity=13.0, distance=1.0),
+            ComFedL(step_size=0.006, participation=0.5), 5,
+        ),
+    ),
+}  # fmt: skip
+
+
+def finding_of(claim, case):
+    """Return what a search would say of a case: the judge's row."""
+    row = judged(claim, claim.forms[0], case, 0)
+    assert row.verdict == "REFUTED", row.reason
+    return Finding(
+        claim.name, "printed", "confirmed", case=json.loads(json.dumps(case.parameters())),
+        lhs=row.lhs, rhs=row.rhs,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_a_script_comes_to_the_sides_of_the_row(name, tmp_path):
+    claim, case = VIOLATIONS[name]
+    finding = finding_of(claim, case)
+    ((path, reason),) = [(w.path, w.reason) for w in write([claim], [finding], tmp_path)]
+    assert path is not None, reason
+    text = path.read_text()
+    left, right, error = sides(path)
+    assert agrees(left, right, error, finding.lhs, finding.rhs)
+    assert (error > 0) == (name == "sampled")
+    is_short_and_needs_numpy_alone(text)
+    # a step size that is not the case's gives other sides
+    eta = case.algorithm.values().get("step_size") or case.algorithm.outer_step_size
+    other = tmp_path / "other.py"
+    other.write_text(with_another(text, eta).replace("assert left > right", ""))
+    ran = subprocess.run([sys.executable, "-I", other], capture_output=True, text=True, check=True)
+    moved = [float(side) for side in PRINTED.search(ran.stdout).groups()]
+    assert not agrees(*moved, error, finding.lhs, finding.rhs)
+    assert not agrees(left, right * 1.001 + NEVER, 0.0, finding.lhs, finding.rhs)
+
+
+def with_another(text, step_size):
+    """Return a script with another step size."""
+    lines = text.splitlines()
+    for k, line in enumerate(lines):
+        names, _, values = line.partition(" = ")
+        if re.search(r"\b(eta|alpha)\b", names) and re.fullmatch(r"[\w, ]+", names):
+            lines[k] = f"{names} = {values.replace(repr(step_size), repr(step_size * 0.75))}"
+            return "\n".join(lines)
+    raise AssertionError("the script has no step size")
+
+
+def is_short_and_needs_numpy_alone(text):
+    lines = text.splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 100
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree)
+    modules = {
+        name.partition(".")[0]
+        for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module] if isinstance(node, ast.ImportFrom)
+                     else [alias.name for alias in node.names])
+    }  # fmt: skip
+    assert modules <= {"numpy", "math", "itertools", "types"}
+    assert re.search(r"^assert left > right$", text, re.MULTILINE)
+
+
+def test_a_text_with_another_step_does_not_move_as_the_algorithm_does(monkeypatch):
+    case = Case(THREE, FedAvg(local_steps=2), 2)
+    for factor, same in (("", True), ("2 * ", False)):
+        monkeypatch.setattr(fedavg, "TEXT", fedavg.TEXT.replace("w - eta", f"w - {factor}eta"))
+        states, chance = states_of(case)
+        assert np.allclose(by_texts(states, chance, 1), by_toolkit(case, 1), NEAR, NEAR) is same
+
+
+def test_a_script_that_comes_to_other_numbers_is_not_kept(tmp_path, monkeypatch):
+    claim, case = VIOLATIONS["cohort"]
+    finding = replace(finding_of(claim, case), rhs=0.5)
+    (written,) = write([claim], [finding], tmp_path)
+    assert written.path is None
+    assert "please report" in written.reason
+    assert not list(tmp_path.iterdir())
+
+
+@bound(
+    name="tests/odd", source="tests", statement="x", cases=grid(THREE, FedAvg(), rounds=1),
+    right=lambda c: c.eta / 10**9,
+)  # fmt: skip
+def odd(view: States):
+    return average("round", torch.linalg.vector_norm(view.gradient(view.mean("w")), dim=0))
+
+
+@pytest.mark.parametrize(
+    ("claim", "case", "reason"),
+    [
+        (odd, Case(THREE, FedAvg(), 1), "its function uses"),
+        (descent, Case(QuadraticMinimax(), FedAvg(), 1), "quadratic-minimax is not written"),
+    ],
+)
+def test_what_has_no_script_says_why(claim, case, reason):
+    with pytest.raises(NoScriptError, match=reason):
+        script_of(claim, claim.forms[0], case)
+
+
+def test_the_commands_write_and_print_the_script_of_the_readme(tmp_path):
+    readme = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    (block,) = [block for block in blocks if "def descends" in block]
+    (tmp_path / "descent.py").write_text(block)
+    searched = driftproof("falsify", "descent.py", "--climbs", "8", "--out", "s", cwd=tmp_path)
+    assert searched.returncode == 1
+    path = tmp_path / "s" / "counterexample-mine-descent-printed.py"
+    assert "script: s/counterexample-mine-descent-printed.py" in searched.stdout
+    (finding,) = json.loads((tmp_path / "s" / "search.json").read_text())["findings"]
+    assert finding["script"] == path.name
+    assert agrees(*sides(path), finding["lhs"], finding["rhs"])
+    for words in (["s"], ["s/search.json", "--form", "printed*"]):
+        assert driftproof("counterexample", *words, cwd=tmp_path).stdout == path.read_text()
+    ran = driftproof("counterexample", "s", "--run", cwd=tmp_path)
+    assert ran.stdout.startswith("REFUTED printed: left = 0.05")
+    other = driftproof("counterexample", "s", "--form", "corrected", cwd=tmp_path)
+    assert (other.returncode, "has no script for corrected" in other.stderr) == (2, True)

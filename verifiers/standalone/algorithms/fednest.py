@@ -1,0 +1,12 @@
+"""FedNest (2022), with FedInn, FedOut and FedIHGP."""
+
+from verifiers.standalone.nested import INNER, OUTER, SERIES, START
+
+TEXT = (
+    SERIES
+    + "\ndef run():  # FedNest: T calls of FedInn, then one of FedOut\n"
+    + START
+    + "\n        for call in range(T):"
+    + INNER
+    + OUTER.lstrip("\n")
+)

@@ -1,0 +1,136 @@
+"""The files of a search's scripts: written if they come to the judge's numbers in an own process."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from synthetic.problems.piecewise_bilevel import PiecewiseBilevel
+from synthetic.problems.piecewise_composition import PiecewiseComposition
+from synthetic.problems.piecewise_losses import PiecewiseLosses
+from synthetic.problems.piecewise_minimax import PiecewiseMinimax
+from toolkit.errors import DriftproofError
+from verifiers.expression import case_of
+from verifiers.running.jobs import Source, loaded
+from verifiers.search.finding import Finding
+from verifiers.standalone.refusal import NoScriptError
+from verifiers.standalone.script import script_of
+
+SECONDS = 60
+"""How long a script may take."""
+NEAR = 1e-6
+"""How far a side may be from the judge's, relatively: both are rounded."""
+PRINTED = re.compile(r"^REFUTED .*: left = (\S+) > right = (\S+)$", re.MULTILINE)
+ERROR = re.compile(r"standard error (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A script, or why there is none.
+
+    Attributes:
+        path: the file (None: there is none).
+        reason: in a line, if there is none.
+    """
+
+    path: Path | None
+    reason: str = ""
+
+
+def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) -> list[Written]:
+    """Write a script for each finding that is a violation, beside search.json.
+
+    Returns:
+        One for each finding; of those that are no violation, without path and reason.
+    """
+    claims = {source.name: source for source in sources}
+    written: list[Written] = []
+    for number, finding in enumerate(findings):
+        if not finding.found or finding.is_control:
+            written.append(Written(None))
+            continue
+        try:
+            text = _script(claims[finding.claim], finding)
+            path = folder / f"counterexample-{_plain(finding.claim)}-{_plain(finding.form)}.py"
+            if any(path == other.path for other in written):  # two forms that begin alike
+                path = path.with_stem(f"{path.stem}-{number}")
+            path.write_text(text, encoding="utf-8")
+            refuse_others(path, finding)
+        except NoScriptError as error:
+            written.append(Written(None, str(error)))
+        except OSError as error:
+            raise DriftproofError(str(error), "a file to write", "choose another --out") from None
+        else:
+            written.append(Written(path))
+    return written
+
+
+def _script(source: Source, finding: Finding) -> str:
+    claim = loaded(source)
+    form = next(form for form in claim.forms if form.key == finding.form)
+    cases = claim.cases_for("full")
+    types: set[Any] = {PiecewiseBilevel, PiecewiseComposition, PiecewiseLosses, PiecewiseMinimax}
+    types |= {type(part) for case in cases for part in (case.problem, case.algorithm) if part}
+    return script_of(claim, form, case_of(finding.case, types))
+
+
+def sides(script: Path) -> tuple[float, float, float]:
+    """Run a script; return left side, right side and the left one's standard error (0: exact).
+
+    Raises:
+        NoScriptError: it fails, or takes too long.
+    """
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-I", str(script)], capture_output=True, encoding="utf-8",
+            timeout=SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise NoScriptError(f"it would run for more than {SECONDS} seconds") from None
+    printed, error = PRINTED.search(ran.stdout), ERROR.search(ran.stdout)
+    if ran.returncode or printed is None:
+        last = (ran.stderr.strip() or "it prints no sides").splitlines()[-1]
+        raise NoScriptError(f"its script fails ({last}); please report it")
+    return float(printed[1]), float(printed[2]), float(error[1]) if error else 0.0
+
+
+def refuse_others(script: Path, finding: Finding) -> None:
+    """Remove a script that does not come to the judge's numbers.
+
+    Raises:
+        NoScriptError: it does not, or it does not run.
+    """
+    try:
+        left, right, error = sides(script)
+        if not agrees(left, right, error, finding.lhs or {}, finding.rhs):
+            raise NoScriptError(
+                f"its script comes to {left:g} > {right:g}, the judge does not; please report it"
+            )
+    except NoScriptError:
+        script.unlink()
+        raise
+
+
+def agrees(
+    left: float, right: float, error: float, lhs: Mapping[str, Any], rhs: float | None
+) -> bool:
+    """Say whether the sides of a script are those of a row, up to rounding and sampling.
+
+    Args:
+        error: the standard error of a sampled left side; six of them are allowed.
+    """
+    slack = NEAR * (abs(left) + abs(right)) + 6 * error
+    low, high = lhs.get("low"), lhs.get("high")
+    above = low is None or left >= low - slack
+    below = high is None or left <= high + slack
+    return above and below and rhs is not None and abs(right - rhs) <= slack - 6 * error + 1e-12
+
+
+def _plain(name: str) -> str:
+    """Return a name as part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]

@@ -1,0 +1,76 @@
+"""The right side of a script: its expression, and a number for each of its letters."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import sympy
+
+from toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed
+from verifiers.judges.bounds import roles_of
+from verifiers.standalone.refusal import NoScriptError
+from verifiers.standalone.texts import WIDEST, assigned
+
+
+def means_of(claim: Any, case: Any, right: Any) -> list[str]:
+    """Return the measured means that a right side names."""
+    expression = expressed(right, Letters(claim.notation(case)))
+    names = (symbol.name for symbol in expression.free_symbols)
+    return sorted(name.removeprefix(MEASURED) for name in names if name.startswith(MEASURED))
+
+
+def right_text(
+    claim: Any, case: Any, right: Any, known: Mapping[str, Any], *, short: bool = False
+) -> str:
+    """Return the right side as text: ``right = …``, or ``right_side`` of the measured means.
+
+    Args:
+        known: names that have a value in the script.
+        short: put the constants beside each other, without what each of them means.
+
+    Raises:
+        NoScriptError: the expression has something that Python's math has not.
+    """
+    notation, roles = claim.notation(case), roles_of(case)
+    expression = expressed(right, Letters(notation))
+    means = means_of(claim, case, right)
+    symbols = {symbol.name: symbol for symbol in expression.free_symbols}
+    letters = sorted(name for name in symbols if not name.startswith(MEASURED))
+    if set(letters) & set(means):
+        raise NoScriptError("a letter and a measured mean of its right side have one name")
+    own = {x: _plain(roles[notation[x]]) for x in letters}
+    new = {x: value for x, value in own.items() if x not in known or known[x] != value}
+    lines = assigned(new) if short else []
+    for letter, value in new.items() if not short else ():
+        role = notation[letter]
+        meaning = ROLES.get(role) or RUN_ROLES.get(role) or role.replace("_", " ")
+        lines.append(_with_comment(f"{letter} = {value!r}", meaning))
+    shown = expression.subs(
+        {symbols[MEASURED + name]: sympy.Symbol(name) for name in means}, simultaneous=True
+    )
+    code = sympy.pycode(shown)
+    if "Not supported" in code:
+        raise NoScriptError("its right side has a function that Python's math has not")
+    if not means:
+        return "\n".join([*lines, *_stated("right = ", code)]) + "\n"
+    head = f"def right_side({', '.join(means)}):"
+    return "\n".join([*lines, head, *(f"    {x}" for x in _stated("return ", code))]) + "\n"
+
+
+def _plain(number: Any) -> float | int:
+    return int(number) if isinstance(number, int) else float(number)
+
+
+def _with_comment(line: str, meaning: str) -> str:
+    room = WIDEST - len(line) - len("  # ")
+    return f"{line}  # {textwrap.shorten(meaning, room, placeholder=' …')}" if room > 9 else line
+
+
+def _stated(head: str, code: str) -> list[str]:
+    """Return the lines of a statement."""
+    if len(head) + len(code) <= WIDEST - 4:
+        return [head + code]
+    inside = textwrap.wrap(code, WIDEST - 8, break_long_words=False, break_on_hyphens=False)
+    return [f"{head}(", *(f"    {line}" for line in inside), ")"]

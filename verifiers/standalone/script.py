@@ -1,0 +1,346 @@
+"""Puts a script together from the texts of a finding's problem, algorithm and claim."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from toolkit.cases import Case
+from toolkit.discover import package_folder
+from toolkit.measure import Measure
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim, Form
+from verifiers.standalone.left import Shown, measured_text, moments
+from verifiers.standalone.refusal import NoScriptError
+from verifiers.standalone.right import means_of, right_text
+from verifiers.standalone.texts import (
+    WIDEST,
+    assigned,
+    continued,
+    kept,
+    names_in,
+    one_line_each,
+    used,
+)
+
+LONGEST = 60
+"""Lines of a script."""
+ENUMERATED, SAMPLED = 2**16, 20_000
+"""Outcomes of all draws that a script goes through, and how many it samples if there are more."""
+DRAWS = """
+everyone = np.ones((clients, 1, 1))
+chance = 1 / OUTCOMES  #? not enumerated
+index, chance = np.arange(OUTCOMES), np.ones(OUTCOMES)  # every outcome of the draws  #? enumerated
+random = np.random.default_rng(0)  #? sampled
+def draw(chances):  # one of several, in every outcome  #? enumerated
+    global index, chance  #? enumerated
+    chosen, index = index % len(chances), index // len(chances)  #? enumerated
+    chance = chance * np.array(chances)[chosen]  #? enumerated
+    return chosen  #? enumerated
+def draw(chances):  # one of several, in every sample  #? sampled
+    return random.choice(len(chances), OUTCOMES, p=chances)  #? sampled
+coin_sides = np.array([-((rare / (1 - rare)) ** 0.5), ((1 - rare) / rare) ** 0.5])
+def coin(b=1):  # each client's mean of b coins, of mean 0 and variance 1
+    tossed = [[coin_sides[draw([1 - rare, rare])] for _ in range(b)] for _ in range(clients)]
+    return np.mean(tossed, 1, keepdims=True)
+def some_clients(m):  # a uniform set of m of them, as 0 and 1
+    sets = list(combinations(range(clients), m))
+    chosen = draw([1 / len(sets)] * len(sets))
+    return np.array([[float(k in of) for of in sets] for k in range(clients)])[:, None, chosen]
+def shared(x, cohort):  # the mean over the cohort, for everyone  #? partial
+    return np.array([(cohort * x).sum(0) / cohort.sum(0)] * clients)  #? partial
+def shared(x):  # the mean over the clients, for everyone  #? not partial
+    return np.array([x.mean(0)] * clients)  #? not partial
+def of_cohort(x):  # the mean over the round's cohort
+    return (cohort * x).sum(0) / cohort.sum(0)
+"""
+LOOP = """
+taken = []
+for state in islice(run(), 0, LAST, ROUND):  # where rounds start  #? starts and not counted
+for s, state in enumerate(islice(run(), 0, LAST, ROUND)):  # where rounds start  #? starts and counted
+for t, SEEN in enumerate(run()):  #? not starts
+    if t > 0:  # after each step  #? after
+    if t < STEPS:  # before each step  #? not after and not starts
+        taken.append(MEASURED)  #? not starts
+    taken.append(MEASURED)  #? starts
+    begun = state if t % ROUND == 0 else begun  # where the round started  #? "begun" in asked
+    before, previous = state, before if t else state  #? {"before", "previous"} & asked
+"""
+SIDES = """
+assert abs(chance.sum() - 1) < 1e-9  # each outcome was met once  #? enumerated
+taken = [value for value in taken if value is not None]  #? skips
+left = float((chance * sum(taken)).sum() / len(taken))  # means over all outcomes  #? averages and not means
+taken = [sum(taken) / len(taken)]  #? averages and sampled
+worst = max(taken, key=lambda value: value.mean(-1).max())  #? sampled
+print(f"left is a mean of {OUTCOMES} samples: standard error {worst.std() / OUTCOMES**0.5}")  #? sampled
+left = max(float((chance * value).sum(-1).max()) for value in taken)  # of means over all outcomes  #? not averages and not means
+taken = [[sum(column) / len(taken) for column in zip(*taken)]]  #? averages and means
+sides = [np.atleast_2d((chance * np.array(values)).sum(-1).T) for values in taken]  #? means
+sides = [(left, right_side(*means)) for side in sides for left, *means in side]  #? means
+left, right = map(float, max(sides, key=lambda side: side[0] - side[1]))  #? means
+assert left > right
+"""
+IMPORTS = """\
+import math
+from itertools import combinations, islice
+from types import SimpleNamespace as State
+
+import numpy as np
+"""
+
+
+def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
+    """Return the script of a case that breaks a form of a claim.
+
+    Raises:
+        NoScriptError: with the reason why there is none.
+    """
+    if not isinstance(claim, BoundClaim) or case.algorithm is None:
+        raise NoScriptError("a function of the claim computes both its sides, and runs nothing")
+    left = form.left or claim.left
+    assert left is not None
+    problem, algorithm = _module("problems", case.problem), _module("algorithms", case.algorithm)
+    values = _values(case, problem)
+    facts = values | _facts(case, values) | _of_measure(left)
+    inside = kept(_text_of(problem, case), facts) + "\n" + kept(algorithm.TEXT, facts)
+    if case.problem.dim == 1:  # the first coordinate is all of them
+        inside = inside.replace(" e * ", " ")
+    means = means_of(claim, case, form.right)
+    shown = _shown(inside, facts, case)
+    measure, expression = measured_text(left, means, shown)
+    facts["asked"] = names_in(f"{measure}\n{expression}")
+    facts["fields"] = set(re.findall(r"\.(\w+)", f"{measure}\n{expression}"))
+    facts["counted"] = bool({"s"} & facts["asked"])
+    facts["skips"], facts["means"] = "if " in measure, means
+    inside, seen = _yields(inside, facts)
+    drawn = _drawn(inside, values, facts)
+    facts |= {"enumerated": 1 < drawn <= ENUMERATED, "sampled": drawn > ENUMERATED}
+    if facts["sampled"] and (means or facts["how"] == "given past"):
+        raise NoScriptError("it compares means of more outcomes than can be listed")
+    loop = kept(LOOP, facts).replace("MEASURED", expression).replace("SEEN", seen)
+    loop = "\n".join(x for line in loop.splitlines() for x in continued(line))
+    texts = [kept(DRAWS, facts), inside, measure, loop, kept(SIDES, facts)]
+    outcomes = 1 if drawn == 1 else drawn if facts["enumerated"] else SAMPLED
+    known = values | {"OUTCOMES": outcomes}
+    whole = used("\n".join((IMPORTS, *texts)))
+    read = names_in(whole) - set(re.findall(r"^(?:def )?(\w+)(?:\(| = )", whole, re.MULTILINE))
+    header = {name: x for name, x in known.items() if name in read}
+    for short, joined in ((False, False), (True, False), (True, True)):
+        right = right_text(claim, case, form.right, header, short=short)
+        body = used("\n".join((IMPORTS, "HERE", *texts[:3], right, *texts[3:])))
+        body = _with_counts(body, case, header)
+        body = one_line_each(body) if joined else body
+        if "combinations(" not in body:
+            body = body.replace("import combinations, islice", "import islice")
+        if "islice(" not in body:
+            body = body.replace("import combinations, islice", "import combinations")
+        lines = [*_docstring(claim, form, short), *_laid_out(body, assigned(header))]
+        lines.append(_printed(form))
+        empty = [k for k, line in enumerate(lines) if not line]
+        for k in reversed(empty[: max(0, len(lines) - LONGEST)]):
+            del lines[k]
+        if len(lines) <= LONGEST:
+            return "\n".join(lines) + "\n"
+    raise NoScriptError(f"it would have {len(lines)} lines, more than {LONGEST}")
+
+
+def _printed(form: Form) -> str:
+    """Return the script's last line, which prints both sides."""
+    words = form.key.replace("\\", "\\\\").replace('"', '\\"')
+    words = words.replace("{", "{{").replace("}", "}}")
+    return f'print(f"REFUTED {words}: left = {{left!r}} > right = {{right!r}}")'
+
+
+def _with_counts(body: str, case: Case, header: dict[str, Any]) -> str:
+    """Return a body with the steps of a round and of the run by their letters, or as numbers."""
+    steps = case.algorithm.local_steps
+    letters = {role: letter for letter, role in case.algorithm.notation.items() if letter in header}
+    last = (case.rounds - 1) * steps + 1
+    body = re.sub(r"\bLAST\b", str(last), body)
+    counts = {"ROUND": ("local_steps", steps), "STEPS": ("steps", case.rounds * steps)}
+    for word, (role, number) in counts.items():
+        body = re.sub(rf"\b{word}\b", letters.get(role, str(number)), body)
+    return body
+
+
+def _shown(inside: str, facts: dict[str, Any], case: Case) -> Shown:
+    """Return what a claim's function can see, by the algorithm's text."""
+    states = re.findall(r"yield State\((.*?)\)", inside)
+    marks = re.findall(r"marks = \{(.*?)\}", inside)
+    return Shown(
+        frozenset(re.findall(r"(\w+)=", states[0])),
+        frozenset(name for mark in marks for name in re.findall(r'"(\w+)":', mark)),
+        "start" if facts["starts"] else "after" if facts["after"] else "step",
+        facts["of_states"], facts["partial"], frozenset(re.findall(r"def (\w+)\(", inside)), case.algorithm.local_steps, case.rounds,
+    )  # fmt: skip
+
+
+def _yields(inside: str, facts: dict[str, Any]) -> tuple[str, str]:
+    """Return a text that yields no more than the loop looks at, and what the loop calls it."""
+    seen = ["state", *(name for name in ("marks", "cohort") if name in facts["asked"])]
+    if "of_cohort" in facts["asked"]:
+        seen.append("cohort")
+    last = {"marks": "{}", "cohort": "everyone"}
+
+    def changed(found: re.Match[str]) -> str:
+        more = [last[x] if found[2].startswith("{}") else x for x in seen[1:]]
+        return ", ".join([f"yield {found[1]}", *more])
+
+    asked = facts["fields"]
+
+    def fewer(found: re.Match[str]) -> str:
+        pairs = found[1].split(", ")
+        kept_ones = [pair for pair in pairs if asked is None or pair.partition("=")[0] in asked]
+        return f"yield State({', '.join(kept_ones or pairs[:1])})"
+
+    inside = re.sub(r"yield State\((.*?)\)", fewer, inside)
+    if asked is not None and not asked & {"x_start", "y_start", "x_direction", "y_direction"}:
+        inside = re.sub(r"\n *x_start, y_start, h, q = .*", "", inside)  # never looked at
+    text = re.sub(r"yield (State\(.*?\)), (.*)", changed, inside)
+    if "marks" not in seen:
+        text = re.sub(r" *marks = .*\n", "", text)
+    return text, ", ".join(seen) if len(seen) == 1 else f"({', '.join(seen)})"
+
+
+def _text_of(problem: Any, case: Case) -> str:
+    linear = getattr(case.problem, "tails", "flat") == "linear"
+    return str(problem.LINEAR_TEXT if linear else problem.TEXT)
+
+
+def _module(folder: str, part: Any) -> Any:
+    """Return the module with the text of a problem family or an algorithm."""
+    name = part.leaf_name.replace("-", "_")
+    if not (package_folder(f"verifiers.standalone.{folder}") / f"{name}.py").exists():
+        raise NoScriptError(f"{part.leaf_name} is not written in numpy yet")
+    return import_module(f"verifiers.standalone.{folder}.{name}")
+
+
+def _values(case: Case, problem: Any) -> dict[str, Any]:
+    """Return a value for each name that the texts of a case may read."""
+    of, method = case.problem, case.algorithm
+    values: dict[str, Any] = dict(of.values()) | {"d": of.dim}
+    values["rare"] = values.get("rare", 0.5)
+    if method.needs == "field" and (values.get("x_noise") or values.get("y_noise")):
+        raise NoScriptError("the field of a minimax problem is written in numpy without noise")
+    values.setdefault("noise", 0.0)
+    values |= problem.numbers(of) if hasattr(problem, "numbers") else {}
+    for name, called in getattr(problem, "CURVES_OF", {}).items():
+        default = problem.DEFAULTS[name]
+        values[called] = values[name] or ((default,) * of.dim,) * of.clients
+    own = method.values() | {"local_steps": method.local_steps} | {
+        "clients": of.clients, "rounds": case.rounds, "steps": case.rounds * method.local_steps,
+        "cohort_size": method.cohort_size(of.clients),
+    }  # fmt: skip
+    letters = {x: own[role] for x, role in method.notation.items() if role in own}
+    every: dict[str, Any] = own | values | letters
+    return every
+
+
+def _facts(case: Case, values: dict[str, Any]) -> dict[str, Any]:
+    """Return what else conditions ask for: which noise there is, and whether all take part."""
+
+    def any_of(*names: str) -> bool:
+        return any(bool(values.get(name)) for name in names)
+
+    return {
+        "partial": values["cohort_size"] < case.problem.clients,
+        "inner_noise": any_of(
+            "value_noise", "gradient_noise", "inner_value_noise", "inner_gradient_noise"
+        ),
+        "outer_noise": any_of("outer_noise", "outer_gradient_noise"),
+        "plain_noise": any_of("plain_noise"),
+        "plain": any_of("plain", "plain_noise"),
+        "g_noise": any_of("value_noise", "curvature_noise", "cross_noise")
+        or (any_of("y_noise") and case.problem.offers == "minimax"),
+        "of_field": case.algorithm.needs == "field",
+        "reduced": getattr(case.algorithm, "reduces_inner", False),
+        "quiet": not any_of(*(name for name in values if name.endswith("noise"))),
+    }
+
+
+def _of_measure(left: Any) -> dict[str, Any]:
+    """Return when and how a claim's function is taken."""
+    how, axes = moments(left)
+    return {
+        "how": how, "axes": axes, "starts": axes == ("round",), "averages": how == "average",
+        "after": "local_step" in axes or axes == ("transition",),
+        "of_states": Measure(left).of_states, "seen": not Measure(left).of_states,
+    }  # fmt: skip
+
+
+def states_of(case: Case) -> tuple[list[Any], np.ndarray]:
+    """Return the states of a run by the texts of a case, and the outcomes' chances.
+
+    At the start, and after each local step, in every outcome of all draws.
+
+    Raises:
+        NoScriptError: there is no text, or more outcomes than can be listed.
+    """
+    problem, algorithm = _module("problems", case.problem), _module("algorithms", case.algorithm)
+    values = _values(case, problem)
+    facts = values | _facts(case, values) | {"of_states": False, "starts": False, "asked": set()}
+    facts["fields"] = None
+    facts |= {"enumerated": True, "sampled": False}
+    text = kept(_text_of(problem, case), facts) + "\n" + kept(algorithm.TEXT, facts)
+    inside, _ = _yields(text, facts)
+    drawn = _drawn(inside, values, facts)
+    if drawn > ENUMERATED:
+        raise NoScriptError("more outcomes than can be listed")
+    scope = values | {"OUTCOMES": drawn}
+    exec("\n".join((IMPORTS, kept(DRAWS, facts), inside)), scope)
+    return list(scope["run"]()), scope["chance"]
+
+
+def _drawn(inside: str, values: dict[str, Any], facts: dict[str, Any]) -> int:
+    """Return how many outcomes all draws of a run have together, by running the texts once."""
+    number = 1
+
+    def draw(chances: Any) -> np.ndarray:
+        nonlocal number
+        number *= len(chances)
+        return np.zeros(1, dtype=int)
+
+    scope = values | {"OUTCOMES": 1}
+    counting = facts | {"enumerated": True, "sampled": False}
+    exec(f"{IMPORTS}\n{kept(DRAWS, counting)}", scope)
+    scope["draw"] = draw
+    exec(inside, scope)
+    moments = values["rounds"] * values["local_steps"] + 1
+    if facts["starts"]:
+        moments -= values["local_steps"]
+    with np.errstate(all="ignore"):
+        for _ in islice(scope["run"](), moments):
+            pass
+    return number
+
+
+def _docstring(claim: Claim[Any], form: Form, short: bool) -> list[str]:
+    """Return the script's first lines: what it shows, and of what."""
+    quotes = '"""'
+    statement = f"{claim.source}: {claim.statement}".replace(quotes, "'''")
+    lines = textwrap.wrap(statement, WIDEST, break_on_hyphens=False)
+    if short and len(lines) > 1:
+        lines = textwrap.wrap(claim.source, WIDEST)
+    title = f"{claim.name}, {form.key}: a case that breaks it, found by driftproof falsify."
+    first, *more = textwrap.wrap(title, WIDEST - 4)
+    return [f"r{quotes}{first}", *more, *lines, quotes, ""]
+
+
+SECTIONS = ("def run", "taken = []")
+"""Before what a line is left empty."""
+
+
+def _laid_out(body: str, header: list[str]) -> list[str]:
+    """Return the lines of a script, its numbers after the imports, with few empty ones."""
+    lines: list[str] = []
+    for line in body.splitlines():
+        if line == "HERE":
+            lines += ["", *header, ""]
+        elif line.strip():
+            lines += ["", line] if line.startswith(SECTIONS) else [line]
+    return lines
