@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from synthetic.problems.piecewise_bilevel import PiecewiseBilevel
 from synthetic.problems.piecewise_composition import PiecewiseComposition
 from synthetic.problems.piecewise_losses import PiecewiseLosses
+from synthetic.problems.piecewise_minimax import PiecewiseMinimax
 from toolkit.cases import Case
 from toolkit.errors import DriftproofError
 from toolkit.report.page import Group, grouped, number
@@ -142,7 +144,7 @@ def _searched(claim: Claim[Any], seed: int, seconds: float) -> str:
         sides = f"left {number((finding.lhs or {}).get('mean'))}, right {number(finding.rhs)}"
         lines.append(f"  {finding.form}: REFUTED, {finding.status}, {finding.evidence}")
         lines.append(f"    {sides}  {finding.label}  {finding.reason}")
-    types: list[Any] = [PiecewiseComposition, PiecewiseLosses]
+    types: list[Any] = [PiecewiseBilevel, PiecewiseComposition, PiecewiseLosses, PiecewiseMinimax]
     for case in claim.cases_for("full"):
         types += [type(part) for part in (case.problem, case.algorithm) if part is not None]
     return "\n".join(lines + _repeated(claim, case_of(bad[0].case, types)))

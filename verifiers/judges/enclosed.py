@@ -95,6 +95,12 @@ class Comparison:
             return 0.0
         return float(((self.left - self.right) / self.size).mid())
 
+    @property
+    def rank(self) -> float:
+        """Which of several is shown: of refuted ones the widest apart, as the exact judge does."""
+        refuted = self.verdict is Verdict.REFUTED
+        return -(float((self.left - self.right).mid()) if refuted else self.excess)
+
 
 def _fraction(exact: arb) -> Fraction:
     mantissa, exponent = (int(part) for part in exact.mid().man_exp())
@@ -235,8 +241,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPER
     if not comparisons:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why or "nothing was compared")
     number, worst = min(
-        enumerate(comparisons),
-        key=lambda pair: (WORST_FIRST.index(pair[1].verdict), -pair[1].excess),
+        enumerate(comparisons), key=lambda pair: (WORST_FIRST.index(pair[1].verdict), pair[1].rank)
     )
     facts, decisive = _facts(worst), worst.verdict
     if decisive is Verdict.REFUTED:

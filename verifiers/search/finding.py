@@ -25,7 +25,6 @@ class Finding:
             the judge of ``verify``, exactly or at its level), "candidate" (a ratio above 1 that no
             judge confirmed), "nothing found", or "not searched".
         ratio: the largest left / right met.
-        growth: of a rate: the power of T by which left / order grows on the case.
         case: where: the case's parameters, as results.json holds them; shrunk if it is confirmed.
         label: the case in words.
         python: the case as Python that can be pasted.
@@ -35,13 +34,13 @@ class Finding:
         evaluations: candidates that were looked at.
         climbs: how many climbs.
         seconds: of work, on one core each.
+        growth: of a rate: the power of T by which left / order grows on the case.
     """
 
     claim: str
     form: str
     status: str
     ratio: float | None = None
-    growth: float | None = None
     case: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
     python: str = ""
@@ -52,6 +51,7 @@ class Finding:
     evaluations: int = 0
     climbs: int = 0
     seconds: float = 0.0
+    growth: float | None = None
 
     @property
     def found(self) -> bool:
