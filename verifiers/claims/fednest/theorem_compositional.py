@@ -11,6 +11,7 @@ every other composition.
 """
 
 from synthetic.problems.compositional_bilevel import CompositionalBilevel
+from toolkit.cases import Assumption
 from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Floor, rate
 from verifiers.claims.fednest import _rates as rates
@@ -22,10 +23,16 @@ PROBLEM = CompositionalBilevel(
 )  # fmt: skip
 
 
+COMPOSITION = Assumption(
+    "Compositional problem", r"g_i=\tfrac12\|y-r_i(x)\|^2",
+    applies=lambda case: isinstance(case.problem, CompositionalBilevel),
+)  # fmt: skip
+
+
 @rate(
     name="fednest/theorem-compositional",
     source="FedNest (2022), slides, Theorem (Informal); Outer Optimizer: compositional",
-    assumes=[given.CONVEX, given.NOISE],
+    assumes=[given.CONVEX, given.NOISE, COMPOSITION],
     statement=r"g_i=\tfrac12\|y-r_i(x)\|^2:\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f("
     r"x^k)\|^2\big] = \mathcal O(\order)",
     **rates.one_over_root(PROBLEM, terms=1),

@@ -7,6 +7,7 @@ the clients differ in curvature and in their minimisers.
 """
 
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from toolkit.cases import Assumption
 from toolkit.measure import Reduction, States
 from verifiers.claim_types.rate import Floor, rate
 from verifiers.claims.fednest import _rates as rates
@@ -18,10 +19,16 @@ PROBLEM = QuadraticBilevel(
 )  # fmt: skip
 
 
+SINGLE_LEVEL = Assumption(
+    "Single level", r"f_i(x)",
+    applies=lambda case: isinstance(case.problem, QuadraticBilevel) and case.problem.cross == 0,
+)  # fmt: skip
+
+
 @rate(
     name="fednest/theorem-single-level",
     source="FedNest (2022), slides, Theorem (Informal); Outer Optimizer: single-level",
-    assumes=[given.SMOOTH, given.NOISE],
+    assumes=[given.SMOOTH, given.NOISE, SINGLE_LEVEL],
     statement=r"f_i(x):\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
     r"\mathcal O(\order)",
     **rates.one_over_root(PROBLEM, terms=0),
