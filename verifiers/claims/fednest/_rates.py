@@ -48,7 +48,7 @@ from sympy import Integer, Rational, symbols
 from synthetic.problems.quadratic_bilevel import QuadraticBilevel
 from toolkit.algorithms.fednest import FedNest
 from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Case
+from toolkit.cases import Assumption, Case
 from toolkit.constants import Expression
 from toolkit.measure import Reduction, States, Steps, average, sq
 from verifiers.claim_types.bound import Measure
@@ -67,6 +67,10 @@ EXACT = tuple(4**k for k in range(3, 11))
 ROOT = K ** Rational(-1, 2)
 GROWING = 2 * sympy.log(K)
 """κ_g log K on ``INSTANCE``."""
+LONG_SERIES = Assumption(
+    "Theorem (Informal)", r"N\ge\kappa_g\log K",
+    relation=lambda c: c.ell_g1 / c.mu_g * sympy.log(c.K) <= c.N,
+)  # fmt: skip
 INSTANCE = "f = φ(x) − y/2, g = ½(y − x)²"
 """The instance of the floors for constant steps."""
 PROBLEM = QuadraticBilevel(

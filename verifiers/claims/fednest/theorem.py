@@ -22,7 +22,7 @@ different noisy clients whose ∇_y f is not 0 at the solution; asymptotic evide
 import sympy
 
 from toolkit.measure import Reduction, States
-from toolkit.readings import Undecided, literal, narrower
+from toolkit.readings import Stated, Undecided, literal, narrower
 from verifiers.claim_types.rate import Schedule, rate
 from verifiers.claims.fednest import _rates as rates
 from verifiers.claims.fednest import assumptions as given
@@ -48,7 +48,8 @@ def at(horizon: int) -> rates.FedNestCase:
             Schedule({"N": rates.TERMS}, ROOT), why="the slides leave the choice of N open"
         ),
         "N ≥ κ_g log K, α = β = 1/√K": narrower(
-            Schedule(AS_BETA, ROOT), why="one choice of the step sizes among many"
+            Stated(Schedule(AS_BETA, ROOT), assumes=(rates.LONG_SERIES,)),
+            why="one choice of the step sizes among many",
         ),
         "any N, any steps constant over the run": narrower(
             Schedule({"steps": "constant"}, ROOT), why="the slides write α^k and β^k"
@@ -60,7 +61,7 @@ def at(horizon: int) -> rates.FedNestCase:
             )
         ),
     },
-    corrected=Schedule(SLOWER, sympy.sqrt(sympy.log(K) / K)),
+    corrected=Stated(Schedule(SLOWER, sympy.sqrt(sympy.log(K) / K)), assumes=(rates.LONG_SERIES,)),
     correction=(
         "E‖p_{N'} − E p_{N'}‖² ≤ (N/ℓ²) Σ_j (1 − μ_g/ℓ)^{2j} ℓ_{f,0}² ≤ N ℓ_{f,0}²/(μ_g ℓ): a "
         "descent lemma with noise of variance O(N) gives 1/(αK) + αN + bias², which is of order "

@@ -12,7 +12,7 @@ included, and for α = β = 1/√K and N ≥ κ_g log K the error is of order lo
 from dataclasses import replace
 
 from toolkit.measure import Reduction, Steps
-from toolkit.readings import literal, narrower
+from toolkit.readings import Stated, literal, narrower
 from verifiers.claim_types.rate import Floor, Schedule, rate
 from verifiers.claims.fednest import _rates as rates
 from verifiers.claims.fednest import assumptions as given
@@ -37,10 +37,11 @@ def at(horizon: int) -> rates.FedNestCase:
     full=[at(horizon) for horizon in rates.LONGER],
     readings={
         "N ≥ κ_g log K, α = β = 1/√K": narrower(
-            Schedule(AS_BETA, rates.ROOT), why="one choice of the step sizes among many"
+            Stated(Schedule(AS_BETA, rates.ROOT), assumes=(rates.LONG_SERIES,)),
+            why="one choice of the step sizes among many",
         ),
         "some choice: N ≥ κ_g log K, α = 1/√(K log K), β = 1/√K": literal(
-            Schedule(SLOWER, rates.ROOT)
+            Stated(Schedule(SLOWER, rates.ROOT), assumes=(rates.LONG_SERIES,))
         ),
     },
     horizon=rates.K,
