@@ -47,6 +47,8 @@ REPEAT, LEADERS = 0.5, 4
 
 It may then take long; a structure that is new is tried for a few generations only.
 """
+GENERIC = 2.0
+"""The time of a space of piecewise families, in units of that of one of the claim's own."""
 FAILURES = 6
 """Structures that cannot be run after which a space without any that can is left alone."""
 DRAWS = 100
@@ -125,12 +127,15 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
     useless: dict[int, str] = {}
     why = "no climb was made"
     rate = isinstance(claim, RateClaim)  # its horizons are those of its cases
-    drawn, failures = [0] * len(spaces), [0] * len(spaces)
+    drawn, failures, spent = [0] * len(spaces), [0] * len(spaces), [0.0] * len(spaces)
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
         open_spaces = [k for k in range(len(spaces)) if k not in useless]
         if not open_spaces:
             return replace(nothing, reason=next(iter(useless.values())))
         chosen = [open_spaces[(climbs + k) % len(open_spaces)] for k in range(TOGETHER)]
+        if effort.climbs is None:  # each space the same time: a cheap one gets more climbs
+            least = sorted(open_spaces, key=lambda k: spent[k])
+            chosen = [least[k % len(least)] for k in range(TOGETHER)]
         wanted = []
         for k in chosen:
             draw, most = spaces[k].choices, 0 if rate else min(int(longest), MOST_STEPS)
@@ -157,6 +162,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
         for k, unit, (blob, _) in zip(chosen, wanted, results, strict=True):
             result = json.loads(blob)
             seconds += result["seconds"]
+            spent[k] += result["seconds"] / (GENERIC if spaces[k].choices.family in FAMILIES else 1)
             if result["ratio"] is None:
                 failures[k], why = failures[k] + 1, result["why"]
                 if not leaders[k] and failures[k] >= FAILURES:
