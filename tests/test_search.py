@@ -441,7 +441,7 @@ def test_a_spike_in_a_users_problem_is_told_by_both_commands(tmp_path):
     assert searched.returncode == 1, searched.stderr
     (told,) = [line for line in searched.stdout.splitlines() if line.endswith("Mend constants.")]
     assert told.startswith("Spiky(): field_smoothness is declared 1, but between x = (50.0")
-    assert "of client 4 it is 2 (Lipschitz" in told
+    assert "of client 3 it is 2 (Lipschitz" in told
     data = json.loads((tmp_path / "s" / "search.json").read_text())
     assert [one["attack"]["role"] for one in data["constants"] if one["attack"]["exceeded"]] == [
         "field_smoothness"

@@ -347,7 +347,7 @@ def test_the_commands_write_and_print_the_script_of_the_readme(tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
     (block,) = [block for block in blocks if "def descends" in block]
     (tmp_path / "descent.py").write_text(block)
-    searched = driftproof("falsify", "descent.py", "--climbs", "8", "--out", "s", cwd=tmp_path)
+    searched = driftproof("falsify", "descent.py", "--climbs", "40", "--out", "s", cwd=tmp_path)
     assert searched.returncode == 1
     path = tmp_path / "s" / "counterexample-mine-descent-printed.py"
     assert "script: s/counterexample-mine-descent-printed.py" in searched.stdout
@@ -357,6 +357,6 @@ def test_the_commands_write_and_print_the_script_of_the_readme(tmp_path):
     for words in (["s"], ["s/search.json", "--form", "printed*"]):
         assert driftproof("counterexample", *words, cwd=tmp_path).stdout == path.read_text()
     ran = driftproof("counterexample", "s", "--run", cwd=tmp_path)
-    assert ran.stdout.startswith("REFUTED printed: left = 0.05")
+    assert ran.stdout.startswith("REFUTED printed: left = 0.000625")
     other = driftproof("counterexample", "s", "--form", "corrected", cwd=tmp_path)
     assert (other.returncode, "has no script for corrected" in other.stderr) == (2, True)

@@ -101,7 +101,7 @@ def test_the_summary_names_cases_studies_totals_and_the_record(tmp_path, capsys,
 
 def test_what_is_said_of_the_record():
     same, new = row("one/a", Verdict.REFUTED, "REFUTED"), row("mine/a", Verdict.SUPPORTED)
-    assert on_record([same]) == "All 1 verdicts on cases are as on record."
+    assert on_record([same]) == "The verdict on one case is as on record."
     assert on_record([same, new]).endswith("1 more have no record.")
     assert on_record([new]).startswith("None of these verdicts is on record")
 

@@ -31,6 +31,9 @@ class Assumption:
         relation: a further relation between letters, as sympy (None: none); it is evaluated for
             each case, and a case that breaks it is INAPPLICABLE.
         applies: a further condition on the case (None: none), for what no letter says.
+
+    Raises:
+        DriftproofError: one role, not a tuple.
     """
 
     name: str
@@ -38,6 +41,14 @@ class Assumption:
     roles: tuple[str, ...] = ()
     relation: Callable[[Any], Any] | None = None
     applies: Callable[[Case], bool] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.roles, str):
+            raise DriftproofError(
+                f"roles = {self.roles!r} of the assumption {self.name!r}",
+                "a tuple of roles",
+                f"write roles=({self.roles!r},)",
+            )
 
 
 @dataclass(frozen=True)

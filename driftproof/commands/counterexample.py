@@ -87,11 +87,17 @@ def _of_search(path: Path, form: str) -> tuple[Path, list[str]]:
             "driftproof falsify FILE --out FOLDER writes one",
         ) from None  # fmt: skip
     matching = [(key, script) for key, script in scripts if key == form or fnmatchcase(key, form)]
+    if not scripts:
+        raise DriftproofError(
+            f"{path} has no violation with a script",
+            "a search that found one",
+            "driftproof falsify says what it found, and why a violation has no script",
+        )
     if not matching:
         raise DriftproofError(
             f"{path} has no script for {form}",
-            f"one of {'; '.join(key for key, _ in scripts) or 'no script at all'}",
-            "driftproof falsify says of each violation why it has none",
+            f"one of {'; '.join(key for key, _ in scripts)}",
+            "choose another --form",
         )
     chosen = matching[0][1]
     if not chosen.exists():

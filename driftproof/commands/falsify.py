@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Container
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,12 +107,13 @@ def command(
         raise DriftproofError(
             f"{path}: {error}", "a file to write", "choose another --out"
         ) from None
+    known = refuted_on_record()
     if as_json:
         shared.print_json(data)
     else:
         _constants(reached)
         if findings:
-            _summary(findings, scripts)
+            _summary(findings, scripts, known)
         shared.tell(f"{path}: every finding, with its case")
     if record:
         with shared.progress("record", quiet=ctx.obj["quiet"]) as (started, ended):
@@ -119,7 +121,6 @@ def command(
                 chosen, findings, seed, workers=workers, started=started, ended=ended
             )
         click.echo(f"tightest cases that are new on record: {len(changed)}", err=True)
-    known = refuted_on_record()
     new = [f for f in findings if f.found and not f.is_control and (f.claim, f.form) not in known]
     return 1 if new or any(one.attack.exceeded for one in reached) else 0
 
@@ -159,7 +160,9 @@ def _constants(reached: list[Reached]) -> None:
         shared.tell('No constant was exceeded: that is no proof. "1, met" is one that is attained.')
 
 
-def _summary(findings: list[Finding], scripts: list[Written]) -> None:
+def _summary(
+    findings: list[Finding], scripts: list[Written], known: Container[tuple[str, str]]
+) -> None:  # fmt: skip
     from toolkit.report.page import number
     from verifiers.search.finding import CANDIDATE, NOT_SEARCHED, NOTHING, power
     from verifiers.searched import tightness
@@ -175,10 +178,12 @@ def _summary(findings: list[Finding], scripts: list[Written]) -> None:
         ratio = tightness(f.ratio) if f.found or f.ratio is not None else ""
         if f.growth is not None:
             ratio = f"grows like T^{f.growth:.2f}"
+        if (f.claim, f.form) in known:
+            note = ", ".join(filter(None, (note, "refuted on record")))
         lines.append((f.claim, f.form, f.status, ratio, sides, looked, note))
     shared.table(
-        ["claim", "form", "search", "left / right", "sides", "candidates", ""], lines,
-        spare=("candidates", "sides"),
+        ["claim", "form", "search", "left / right", "sides", "tried", ""], lines,
+        spare=("tried", "sides"),
     )  # fmt: skip
     for f, script in zip(findings, scripts, strict=True):
         if (f.found or f.status in (NOT_SEARCHED, CANDIDATE)) and not f.is_control:

@@ -99,9 +99,9 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
             "profile smoke: the first case of each claim alone, which tells little of it; "
             "its plots are on the page, not in files."
         )
+    chance = f"at most {head['union_bound']:.2g}" if head["union_bound"] else "none was sampled"
     shared.tell(
-        "SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: "
-        f"at most {head['union_bound']:.2g}."
+        f"SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: {chance}."
     )
     shared.tell(on_record(rows))
     click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
@@ -176,5 +176,7 @@ def on_record(rows: list[Any]) -> str:
         f"{differ} of {len(known)} verdicts on cases differ from the record."
         if differ
         else f"All {len(known)} verdicts on cases are as on record."
+        if len(known) > 1
+        else "The verdict on one case is as on record."
     )
     return sentence + (f" {new} more have no record." if new else "")

@@ -106,7 +106,7 @@ def where(attack: Attack) -> str:
     digits = 15 if attack.exceeded else 6  # two points that are close are told apart
     points = [shown(torch.tensor(p, dtype=torch.float64), digits=digits) for p in attack.points]
     at = f"between x = {points[0]} and z = {points[1]}" if points[1:] else f"at x = {points[0]}"
-    return at if attack.client is None else f"{at} of client {attack.client + 1}"
+    return at if attack.client is None else f"{at} of client {attack.client}"
 
 
 def exceeded_in(rows: Sequence[Row]) -> dict[str, int]:

@@ -104,6 +104,7 @@ class Generic:
         self._adjusted = [name for name in self.real if name in moving - set(self._given)]
         self.atoms, self.chances, self._digits = self._noise(example)
         self.candidates = int(np.clip(TOGETHER // self.atoms, FEWEST, MOST))
+        self._largest = 0.0  # the largest ratio of what is a case
 
     def ratios(self, z: np.ndarray) -> np.ndarray:
         """Return left / right of each candidate, [candidates], for z of [size, candidates].
@@ -132,14 +133,17 @@ class Generic:
     def _refuse_others(self, z: np.ndarray, ratios: np.ndarray) -> None:
         """Put outside what is no case, or what a condition that no letter says rules out.
 
-        A case has to be made to ask it; it is asked of the largest ratios alone.
+        A case has to be made to ask it; it is asked of what would be the largest ratio so far.
         """
         for _ in range(LOOKED_AT):
             at = int(np.argmax(ratios))
-            if ratios[at] < ENOUGH or self._applies(z[:, at]):
+            if ratios[at] <= self._largest:
+                return
+            if self._applies(z[:, at]):
+                self._largest = min(float(ratios[at]), ENOUGH * (1 - 1e-12))
                 return
             ratios[at] = -1.0
-        ratios[ratios >= ENOUGH] = -1.0
+        ratios[ratios > self._largest] = -1.0
 
     def _applies(self, z: np.ndarray) -> bool:
         try:

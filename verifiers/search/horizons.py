@@ -139,7 +139,8 @@ class Horizons:
     def growth(self, lefts: np.ndarray) -> np.ndarray:
         """Return the power of T by which left / order grows at last, [candidates].
 
-        The smaller one of the last two pairs of horizons; -10 where growth slows down.
+        The smallest one of the last two pairs of horizons and of all together; -10 where growth
+        slows down.
 
         Args:
             lefts: left sides, [horizons, candidates].
@@ -151,7 +152,9 @@ class Horizons:
         powers = np.nan_to_num(powers, nan=-10.0, posinf=-10.0)
         # what slows down from one horizon to the next may end at the one after
         slows = powers[-1] < STEADY * powers[-2] if len(powers) > 1 else np.zeros(1, bool)
-        smallest: np.ndarray = np.where(slows, -10.0, powers[-2:].min(0))
+        overall = (logs[-1] - logs[0]) / np.log(self.sizes[-1] / self.sizes[0])
+        least = np.minimum(powers[-2:].min(0), np.nan_to_num(overall, nan=-10.0, posinf=-10.0))
+        smallest: np.ndarray = np.where(slows, -10.0, least)
         return smallest
 
     def scores(self, lefts: np.ndarray) -> np.ndarray:

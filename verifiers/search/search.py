@@ -187,11 +187,12 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                     return replace(nothing, **told)
                 if told["status"] == CANDIDATE:
                     candidate = told
-                else:  # growth that ended
+                else:  # growth that ended, rounding, lucky draws
                     best = (0.0, result["place"]) if best[0] < 0 else best
                 leaders[k] = leaders[k][1:]  # what no judge confirms leads nowhere
-    if candidate is not None and best[0] < 0:
-        return replace(nothing, **candidate)
+    if candidate is not None:
+        told = {"evaluations": evaluations, "climbs": climbs, "seconds": seconds}
+        return replace(nothing, **(candidate | told))
     ratio, place = best
     if ratio < 0:
         reason = f"none of {evaluations:,} candidates met every assumption" if evaluations else why

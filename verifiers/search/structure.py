@@ -28,6 +28,10 @@ COUNTS = {
     "rounds": ((1, 4), (2, 2), (3, 1), (5, 2), (10, 2), (30, 2), (100, 1), (300, 1), (1000, 1)),
 }  # fmt: skip
 """What a count may be, with its weight."""
+LARGEST = {"clients": 13, "local_steps": 101, "rounds": 3001}
+"""What some counts stay below if they are any number, by scale."""
+ANY = 0.2
+"""How often they are."""
 KINDS = 16
 """Structures of which each has its own combination of what statements assume most."""
 RARE = (0.5, 0.5, 0.25, 0.0625, 0.01, 0.001)
@@ -131,9 +135,7 @@ class Choices:
 
     def _redrawn(self, of: Structure, name: str, random: np.random.Generator) -> Structure:
         if name in COUNTS:
-            values, weights = zip(*COUNTS[name], strict=True)
-            shares = np.array(weights, float)
-            drawn: dict[str, Any] = {name: int(random.choice(values, p=shares / shares.sum()))}
+            drawn: dict[str, Any] = {name: _count(name, random)}
         elif name == "noises":
             some = bool(self.noises) and random.random() < 0.5
             drawn = {
@@ -224,6 +226,15 @@ def real(algorithm: type[Algorithm]) -> dict[str, Constraint]:
         for name, constraint in constraints(algorithm).items()
         if name != "participation" and not (constraint.choices or constraint.integer)
     }
+
+
+def _count(name: str, random: np.random.Generator) -> int:
+    """Return a count: one of ``COUNTS`` by its weight, or sometimes any up to ``LARGEST``."""
+    if name in LARGEST and random.random() < ANY:
+        return int(LARGEST[name] ** random.random())
+    values, weights = zip(*COUNTS[name], strict=True)
+    shares = np.array(weights, float)
+    return int(random.choice(values, p=shares / shares.sum()))
 
 
 def _some(names: Sequence[str], random: np.random.Generator) -> tuple[str, ...]:

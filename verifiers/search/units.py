@@ -19,6 +19,7 @@ from toolkit.errors import DriftproofError
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
+from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import enclosed
 from verifiers.running.jobs import Source, blaming, loaded, users_file
@@ -32,7 +33,7 @@ from verifiers.search.letters import LackingError
 from verifiers.search.score import measured, over_horizons, score
 from verifiers.search.shipped import Shipped
 from verifiers.search.shrink import shrunk
-from verifiers.search.structure import Structure
+from verifiers.search.structure import Structure, altered
 from verifiers.verify import Settings, judge
 
 GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
@@ -172,10 +173,15 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         return _grown(claim, form, case, seed)
     first = judged(claim, form, case, seed)
     if first.verdict is not Verdict.REFUTED:
-        return _told(CANDIDATE, case, first)
+        quiet = _without_noise(case)
+        if quiet != case and score(claim, form, quiet, seed) >= ENOUGH:
+            return confirmed(claim, form, quiet, seed)  # what is sampled takes more to decide
+        # a judge that supports it has seen through rounding, or through draws that were lucky
+        status = NOTHING if first.verdict is Verdict.SUPPORTED else CANDIDATE
+        return _told(status, case, first)
     balls = _in_balls(claim, form, case)
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
-        return _told(CANDIDATE, case, balls)  # it was rounding, and more than a run can show
+        return _told(NOTHING, case, balls)  # it was rounding, and more than a run can show
     keep = 1.0 + min(MARGIN, 0.5 * (score(claim, form, case, seed) - 1.0))
 
     def breaks(tried: Case) -> bool:
@@ -198,12 +204,30 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     return _told(VERIFIED if verified else CONFIRMED, simple, row)
 
 
+def _without_noise(case: Case) -> Case:
+    """Return the case with every size of noise of its problem 0, if that is a member."""
+    fields = {
+        name: 0.0
+        for name, value in case.problem.values().items()
+        if "noise" in name and isinstance(value, float)
+    }
+    problem = altered(case.problem, fields)
+    return case if problem is None else replace(case, problem=problem)
+
+
 def _grown(claim: RateClaim, form: Form, case: Case, seed: int) -> dict[str, Any]:
     """Return what becomes of an instance on which left / order grows over a climb's horizons."""
     longer = horizons_of(claim, form, longer=True)
 
     def breaks(tried: Case) -> bool:
-        return tried.rounds == case.rounds and score(claim, form, tried, seed) >= ENOUGH
+        # its counts are the horizon's, or follow it
+        kept_counts = all(
+            getattr(tried.algorithm, name) == getattr(case.algorithm, name)
+            for name in ("local_steps", *longer.scheduled)
+            if isinstance(getattr(case.algorithm, name), int)
+        )
+        same = tried.rounds == case.rounds and kept_counts
+        return same and score(claim, form, tried, seed) >= ENOUGH
 
     for tried in (shrunk(case, breaks, FEW_ATTEMPTS, scales_move=False), case):
         lefts = over_horizons(claim, form, tried, longer, seed + 1)  # other draws
@@ -212,13 +236,16 @@ def _grown(claim: RateClaim, form: Form, case: Case, seed: int) -> dict[str, Any
         if not _is_settled(claim, form, tried, seed):
             continue
         power = float(longer.growth(lefts[:, None])[0])
-        sizes = [f"{x:,.0f}" for x in (longer.sizes[0], longer.sizes[-1])]
-        shown = ", ".join(f"{x:.3g}" for x in lefts / longer.orders)
+        symbol = claim.size_name.partition(",")[0]
+        ratios = zip(lefts / longer.orders, longer.sizes, strict=True)
+        shown = ", ".join(f"{ratio:.3g} at {x:,.0f}" for ratio, x in ratios)
+        last = horizons_of(claim, form).sizes[-1]
         return {
             "status": CANDIDATE, **place(tried),
             "growth": power,
-            "reason": f"left / order grows like T^{power:.2f} or faster from T = {sizes[0]} to "
-            f"{sizes[1]}: {shown}. No finite run refutes a rate: prove a floor (floors=[…])",
+            "reason": f"left / order grows at last like {symbol}^{power:.2f}, with the claim's "
+            f"schedule: {shown} ({claim.size_name}). The case is the one at {last:,.0f}. No finite "
+            "run refutes a rate: a floor in closed form does (floors=[…])",
         }  # fmt: skip
     return {"status": NOTHING}
 
@@ -269,6 +296,9 @@ def check(claim: Claim[Any], number: int) -> None:
         DriftproofError: the right side, or the measure, cannot be evaluated.
     """
     form, case = claim.forms[number], claim.cases_for("full")[0]
+    if isinstance(claim, ComparisonClaim) and claim not in _CHECKED:
+        claim.compared(case, form.right)
+        _CHECKED.add(claim)
     if not isinstance(claim, BoundClaim):
         return
     left = form.left or claim.left

@@ -21,6 +21,8 @@ from verifiers.search.finding import Finding
 from verifiers.standalone.refusal import NoScriptError
 from verifiers.standalone.script import script_of
 
+NAME = "counterexample"
+"""How the names of the files begin."""
 SECONDS = 60
 """How long a script may take."""
 NEAR = 1e-6
@@ -45,18 +47,22 @@ class Written:
 def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) -> list[Written]:
     """Write a script for each finding that is a violation, beside search.json.
 
+    Scripts of a search before are removed.
+
     Returns:
         One for each finding; of those that are no violation, without path and reason.
     """
     claims = {source.name: source for source in sources}
     written: list[Written] = []
+    for before in folder.glob(f"{NAME}-*.py"):
+        before.unlink()
     for number, finding in enumerate(findings):
         if not finding.found or finding.is_control:
             written.append(Written(None))
             continue
         try:
             text = _script(claims[finding.claim], finding)
-            path = folder / f"counterexample-{_plain(finding.claim)}-{_plain(finding.form)}.py"
+            path = folder / f"{NAME}-{_plain(finding.claim)}-{_plain(finding.form)}.py"
             if any(path == other.path for other in written):  # two forms that begin alike
                 path = path.with_stem(f"{path.stem}-{number}")
             path.write_text(text, encoding="utf-8")
