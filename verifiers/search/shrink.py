@@ -18,6 +18,8 @@ from toolkit.errors import DriftproofError
 from toolkit.parameters import constraints
 
 DIGITS = (1, 2, 3)
+STEPS = 200
+"""Steps of a run that take as long as everything else that is done with a case, about."""
 
 
 def shrunk(
@@ -27,6 +29,7 @@ def shrunk(
     """Return a case as simple as was found that still ``breaks``.
 
     Args:
+        attempts: how many cases are tried; one of ``STEPS`` steps more counts once more.
         kept: mends a simpler case so that it keeps what is assumed (None: it cannot).
         scales_move: whether numbers may become defaults, or 0 and 1, and not only rounder.
     """
@@ -40,12 +43,16 @@ def shrunk(
                 tried = None if simple is None else kept(simple)
                 if tried is None or tried == case:
                     continue
-                left -= 1
+                left -= 1 + _steps(tried) // STEPS
                 if left <= 0:
                     break
                 if breaks(tried):
                     case, changed = tried, True
     return case
+
+
+def _steps(case: Case) -> int:
+    return 0 if case.algorithm is None else case.rounds * int(case.algorithm.local_steps)
 
 
 Change = Callable[[Case], Case | None]
