@@ -103,8 +103,10 @@ def where(attack: Attack) -> str:
     """Return the point, or the two, of an attack, and whose they are."""
     import torch
 
-    digits = 15 if attack.exceeded else 6  # two points that are close are told apart
-    points = [shown(torch.tensor(p, dtype=torch.float64), digits=digits) for p in attack.points]
+    tensors = [torch.tensor(p, dtype=torch.float64) for p in attack.points]
+    points = [shown(p, digits=6) for p in tensors]
+    if attack.exceeded or len(set(points)) < len(points):  # two close points are told apart
+        points = [shown(p, digits=15) for p in tensors]
     at = f"between x = {points[0]} and z = {points[1]}" if points[1:] else f"at x = {points[0]}"
     return at if attack.client is None else f"{at} of client {attack.client}"
 

@@ -43,6 +43,8 @@ POPULATION = 64
 """Candidates of a generation, after a look at many more at random."""
 ATTEMPTS, FEW_ATTEMPTS = 500, 120
 """Changes that are tried to make a case simpler: of a bound, and of what takes longer."""
+CLEAR = 0.02
+"""By which share a sampled mean has to be above the right side where no interval is known."""
 MARGIN = 0.01
 """What is left of a violation when its case is made simpler, at most (half of it, at least)."""
 
@@ -176,9 +178,7 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         quiet = _without_noise(case)
         if quiet != case and score(claim, form, quiet, seed) >= ENOUGH:
             return confirmed(claim, form, quiet, seed)  # what is sampled takes more to decide
-        # a judge that supports it has seen through rounding, or through draws that were lucky
-        status = NOTHING if first.verdict is Verdict.SUPPORTED else CANDIDATE
-        return _told(status, case, first)
+        return _told(CANDIDATE if _is_open(first) else NOTHING, case, first)
     balls = _in_balls(claim, form, case)
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
         return _told(NOTHING, case, balls)  # it was rounding, and more than a run can show
@@ -202,6 +202,19 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         return told | {"reason": f"{BEYOND}; {told['reason']}"}
     verified = row.evidence is Evidence.ENCLOSED or apart
     return _told(VERIFIED if verified else CONFIRMED, simple, row)
+
+
+def _is_open(row: Row) -> bool:
+    """Whether a judge that could not decide measured a left side above the right one.
+
+    By more than rounding, and than lucky draws where there is no interval: else it was that.
+    """
+    mean = None if row.lhs is None else row.lhs.get("mean")
+    if row.verdict is not Verdict.INCONCLUSIVE or mean is None or row.rhs is None:
+        return False
+    known = row.lhs is not None and row.lhs.get("low") is not None
+    least = (ENOUGH - 1.0 if known else CLEAR) * abs(row.rhs)
+    return bool(mean - (row.margin or 0.0) - row.rhs > least)
 
 
 def _without_noise(case: Case) -> Case:

@@ -27,6 +27,8 @@ SECONDS = 60
 """How long a script may take."""
 NEAR = 1e-6
 """How far a side may be from the judge's, relatively: both are rounded."""
+ALLOWED = 1e-3
+"""How far the judge's right side may lie above a script's, relatively, if left is above both."""
 PRINTED = re.compile(r"^REFUTED .*: left = (\S+) > right = (\S+)$", re.MULTILINE)
 ERROR = re.compile(r"standard error (\S+)$", re.MULTILINE)
 
@@ -134,7 +136,12 @@ def agrees(
     low, high = lhs.get("low"), lhs.get("high")
     above = low is None or left >= low - slack
     below = high is None or left <= high + slack
-    return above and below and rhs is not None and abs(right - rhs) <= slack - 6 * error + 1e-12
+    if rhs is None or not (above and below):
+        return False
+    # where digits cancel in a constant, the judge's right side allows for what they were
+    high_right = rhs + slack - 6 * error + 1e-12
+    low_right = rhs - max(slack - 6 * error + 1e-12, min(ALLOWED * rhs, left - rhs))
+    return low_right <= right <= high_right
 
 
 def _plain(name: str) -> str:
