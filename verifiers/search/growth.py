@@ -11,7 +11,7 @@ from toolkit.cases import Case
 from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.search.generic import Generic
-from verifiers.search.horizons import horizons_of
+from verifiers.search.horizons import SHARP, SHARPEST, horizons_of
 from verifiers.search.letters import letters_of
 from verifiers.search.structure import Structure, with_values
 
@@ -80,9 +80,10 @@ class _AtHorizon(Generic):
         batch = self.batch(z)
         members = self.family.members(batch.parts)
         broken = self._within(batch, members)
-        # as ``score.over_horizons``: F has an infimum
-        gap = members.roles(of_objective=True).get("initial_gap", np.zeros(1))
-        broken = broken + ~np.isfinite(gap)
+        # as ``score.over_horizons``: F has an infimum, and no sharp valley
+        roles = members.roles(of_objective=True)
+        gap = roles.get("initial_gap", np.zeros(1))
+        broken = broken + ~np.isfinite(gap) + (roles.get(SHARP, np.zeros(1)) > SHARPEST)
         lefts = np.full(z.shape[1], np.nan)
         chosen = np.flatnonzero(broken == 0)
         if len(chosen):

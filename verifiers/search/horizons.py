@@ -34,6 +34,8 @@ SPAN = 8
 """The longest horizon that a climb runs, in units of the shortest."""
 SHOWN = 3
 """Horizons that a climb runs."""
+SHARP, SHARPEST = "objective_smoothness", 4.0
+"""How curved F may be: in a sharp valley steps jump to and fro until the horizon is long."""
 FACTORS = (4, 16, 64)
 """Horizons beyond the claim's own, in units of its longest."""
 EXTENSION = (4, 64)

@@ -18,7 +18,7 @@ from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import bounds
 from verifiers.search.generic import in_total_expectation, largest_ratio, ratio
-from verifiers.search.horizons import Horizons, horizons_of
+from verifiers.search.horizons import SHARP, SHARPEST, Horizons, horizons_of
 
 ATOMS = 1024
 """Outcomes that are enumerated; beyond them 64 replicates are sampled."""
@@ -96,13 +96,16 @@ def over_horizons(
     """Return the left sides of a rate, [horizons].
 
     None where a horizon breaks an assumption, nothing is measured, or F has no infimum: every
-    paper assumes that it has one, and a run that falls for ever says nothing of a rate.
+    paper assumes that it has one, and a run that falls for ever says nothing of a rate. None in a
+    sharp valley, too: there steps jump to and fro until the horizon is long.
 
     Args:
         case: at the longest horizon of a climb.
         times: run each horizon's hyperparameters for so many times its rounds.
     """
     if not np.isfinite(case.problem.initial_gap[1]):
+        return None
+    if case.problem.constants.get(SHARP, 0.0) > SHARPEST:
         return None
     lefts = []
     for number in range(len(horizons.cases)):

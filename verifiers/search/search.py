@@ -53,6 +53,8 @@ FAILURES = 6
 """Structures that cannot be run after which a space without any that can is left alone."""
 DRAWS = 100
 """Structures that are drawn until one may meet the assumptions, by its counts alone."""
+MOST_CLIENTS = 12
+"""Clients of a structure, where no fewer meet the assumptions."""
 GROWTH = 1.25
 """By how much the longest run grows with each pair of climbs."""
 Job = Generator[Sequence[Unit], list[Result], Finding]
@@ -140,7 +142,7 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
         for k in chosen:
             draw, most = spaces[k].choices, 0 if rate else min(int(longest), MOST_STEPS)
             again = drawn[k] >= KINDS and bool(leaders[k]) and random.random() < REPEAT
-            for _ in range(DRAWS):
+            for attempt in range(DRAWS):
                 if again:
                     _, leader = leaders[k][int(random.integers(len(leaders[k])))]
                     structure = draw.changed(leader, random, most)
@@ -149,6 +151,8 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                     moved = 3 * k if draw.family in FAMILIES else 0
                     nth = (drawn[k] + moved) % KINDS if drawn[k] < KINDS else drawn[k]
                     structure, drawn[k] = draw.draw(random, most, nth), drawn[k] + 1
+                if attempt >= DRAWS // 2:
+                    structure = _with_many_clients(structure, random)
                 mended = structure if rate else with_rounds(claim, form, structure, random, most)
                 if mended is not None:
                     structure = mended
@@ -252,6 +256,13 @@ def _spaces_of_rate(claim: RateClaim) -> list[Space]:
         with suppress(UnscheduledError):
             free |= set(horizons_of(claim, form).free)
     return [Space(replace(drawn, counts_move=False, free=tuple(sorted(free))), (0,))]
+
+
+def _with_many_clients(structure: Structure, random: np.random.Generator) -> Structure:
+    """Return the structure with more clients than are drawn at first, and small otherwise."""
+    clients = int(random.integers(5, MOST_CLIENTS + 1))
+    part = clients if random.random() < 0.5 else int(random.integers(1, clients + 1))
+    return replace(structure, clients=clients, taking_part=part, dim=1, knots=1)
 
 
 def with_rounds(

@@ -28,7 +28,7 @@ COUNTS = {
     "rounds": ((1, 4), (2, 2), (3, 1), (5, 2), (10, 2), (30, 2), (100, 1), (300, 1), (1000, 1)),
 }  # fmt: skip
 """What a count may be, with its weight."""
-LARGEST = {"clients": 13, "local_steps": 101, "rounds": 3001}
+LARGEST = {"local_steps": 101, "rounds": 3001}
 """What some counts stay below if they are any number, by scale."""
 ANY = 0.2
 """How often they are."""
