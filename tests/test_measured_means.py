@@ -90,7 +90,7 @@ def test_a_right_side_with_measured_means_is_judged_by_the_difference():
 def test_just_above_it_is_refuted_with_the_right_numbers(less):
     row = row_of(lambda c: exactly(c) - less * c.eta)
     assert row.verdict is REFUTED
-    assert row.evidence == "exact"
+    assert row.evidence == "enclosed"
     seen = {49.5, 49.0, 48.5}
     assert min(abs(row.lhs["mean"] - x**2) for x in seen) < 1e-9
     assert row.lhs["mean"] - row.rhs == pytest.approx(less / 2, rel=1e-3)

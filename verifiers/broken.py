@@ -6,7 +6,6 @@ same text, in a context or with numbers that differ.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -99,10 +98,9 @@ def _one_more(algorithm: Any) -> Any:
 
 def _with(algorithm: Any, ending: str, change: Callable[[Any], Any]) -> Any:
     """Return an algorithm with other values of fields, which its checks would refuse."""
-    changed = copy.copy(algorithm)
+    changed = object.__new__(type(algorithm))  # a copy is made by the checks
     for name, value in algorithm.values().items():
-        if name.endswith(ending):
-            object.__setattr__(changed, name, change(value))
+        object.__setattr__(changed, name, change(value) if name.endswith(ending) else value)
     return changed
 
 
