@@ -21,7 +21,7 @@ verify: $(READY)
 	$(BIN)/driftproof verify --profile quick --out report
 
 test: $(READY)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist=worksteal
 
 check: $(READY)
 	$(BIN)/ruff format --check .
