@@ -84,7 +84,9 @@ def test_clients_together_are_the_loop_over_clients(network, together):
     torch.testing.assert_close(pullback(torch.full_like(values, 1 / 5)), gradients)
 
 
-@pytest.mark.parametrize("network", [SoftmaxRegression(), ResNet(width=2, blocks=1, normalisation="group")])
+@pytest.mark.parametrize(
+    "network", [SoftmaxRegression(), ResNet(width=2, blocks=1, normalisation="group")]
+)
 def test_all_samples_are_their_mean_whatever_a_client_is_padded_to(network):
     data, model = images(), network.model(EXAMPLE, CLASSES)
     oracles = NetworkLosses(model=model, data=data).oracles(torch.float64)
@@ -222,7 +224,9 @@ def test_a_step_that_diverges_is_a_result():
     data, model = images(), SoftmaxRegression().model(EXAMPLE, CLASSES)
     problem = RobustClients(model=model, data=data, temperature=0.1)
     ctx = sampled_context(problem, ("test",), replicates=1)
-    assert run(problem, ComFedL(step_size=1e3, branch="special"), ctx, rounds=9).bad_step is not None
+    assert (
+        run(problem, ComFedL(step_size=1e3, branch="special"), ctx, rounds=9).bad_step is not None
+    )
 
 
 def test_a_module_and_a_function_are_the_same_model():
@@ -246,7 +250,9 @@ def test_a_module_and_a_function_are_the_same_model():
     )
     torch.testing.assert_close(one, other)
     outputs = module(torch.from_numpy(data.inputs[0] / 255.0))
-    torch.testing.assert_close(own(torch.from_numpy(start), torch.from_numpy(data.inputs[0] / 255.0)), outputs)
+    torch.testing.assert_close(
+        own(torch.from_numpy(start), torch.from_numpy(data.inputs[0] / 255.0)), outputs
+    )
 
 
 def test_what_a_model_may_not_be_is_told():

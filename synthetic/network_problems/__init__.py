@@ -1,1 +1,1 @@
-"""Problems on networks: losses, robust losses, meta-learning; no constants, no certified optimum."""
+"""Problems on networks: losses, robust losses, meta-learning. Nothing of them is proven."""

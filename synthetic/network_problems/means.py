@@ -135,18 +135,28 @@ class SampleMeans:
     def _gradient(self, x: Tensor, draw: Tensor | None, v: Tensor | None) -> Tensor:
         """Return ∇m(x)ᵀv (None: q = 1 and v = 1), a piece and a few units at a time."""
         points, seed = self._units(x), None if v is None else self._split(v, self.outputs)
-        gradient = torch.zeros_like(points)
-        step = self._at_once or len(points)
+        step, total = self._at_once or len(points), None
         for batch in self.source.pieces(draw, x.shape[2]):
-            for first in range(0, len(points), step):
-                part = slice(first, first + step)
-                some = points[part].detach().requires_grad_()
-                with torch.enable_grad():
-                    each = self._each(some, Batch(*(field[part] for field in batch)))
-                    weighed = each * batch.shares[part, :, None]
-                    total = (weighed if seed is None else weighed * seed[part, None]).sum()
-                    gradient[part] += torch.autograd.grad(total, some)[0]
-        return self._like(gradient, x)
+            parts = [slice(first, first + step) for first in range(0, len(points), step)]
+            slopes = [
+                self._part_gradient(
+                    points[part], Batch(*(field[part] for field in batch)),
+                    None if seed is None else seed[part],
+                )
+                for part in parts
+            ]  # fmt: skip
+            together = slopes[0] if len(slopes) == 1 else torch.cat(slopes)
+            total = together if total is None else total + together
+        return self._like(total, x)
+
+    def _part_gradient(self, points: Tensor, batch: Batch, seed: Tensor | None) -> Tensor:
+        """Return the same of some units, whose graph is freed at once."""
+        points = points.requires_grad_()
+        with torch.enable_grad():
+            weighed = self._each(points, batch) * batch.shares[..., None]
+            total = (weighed if seed is None else weighed * seed[:, None]).sum()
+            (slope,) = torch.autograd.grad(total, points)
+        return slope
 
     def _sum(self, points: Tensor, draw: Tensor | None, replicates: int) -> Tensor:
         """Return m at every unit, [units, q]."""

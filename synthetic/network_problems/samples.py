@@ -115,9 +115,7 @@ class ClientSamples(Source):
     Clients are padded to the largest: a padded sample repeats the client's first, and counts 0.
     """
 
-    def __init__(
-        self, data: ClientData, dtype: torch.dtype, device: str, clients: range
-    ) -> None:
+    def __init__(self, data: ClientData, dtype: torch.dtype, device: str, clients: range) -> None:
         self.clients = len(clients)
         self.sizes = tuple(len(part) for part in data.inputs)
         own = [self.sizes[k] for k in clients]
@@ -129,7 +127,7 @@ class ClientSamples(Source):
         self._shares = (torch.arange(max(own), device=device) < count).to(dtype) / count
         weights = torch.tensor([size / sum(self.sizes) for size in own], dtype=dtype)
         self.client_weights = weights[:, None, None].to(device)
-        self._client = torch.arange(self.clients, device=device)[:, None, None]
+        self._first = max(own) * torch.arange(self.clients, device=device)[:, None, None]
 
     def law(self, batch: int) -> Law | None:
         """Return sample numbers (None: every client has one sample)."""
@@ -138,11 +136,14 @@ class ClientSamples(Source):
     def pieces(self, draw: Tensor | None, replicates: int) -> Iterator[Batch]:
         """Yield the minibatch of a draw [clients, batch, replicates], or all samples."""
         if draw is not None:
-            number = draw.transpose(1, 2)
-            inputs = self._scaled(self._inputs[self._client, number])
-            targets = self._targets[self._client, number]
-            shares = torch.full_like(number, 1.0 / number.shape[2], dtype=self._dtype)
-            yield Batch(inputs.flatten(0, 1), targets.flatten(0, 1), shares.flatten(0, 1))
+            number = (draw + self._first).transpose(1, 2).flatten(0, 1)
+            taken = (
+                part.flatten(0, 1).index_select(0, number.flatten()).unflatten(0, number.shape)
+                for part in (self._inputs, self._targets)
+            )
+            inputs, targets = taken
+            shares = torch.full_like(number, 1.0 / number.shape[1], dtype=self._dtype)
+            yield Batch(self._scaled(inputs), targets, shares)
             return
         for first in range(0, self._inputs.shape[1], PIECE):
             piece = slice(first, first + PIECE)

@@ -34,6 +34,4 @@ def normalised(
 
 def normalising(name: str, channels: int, kind: Normalisation) -> dict[str, tuple[int, ...]]:
     """Return the shapes of a normalisation's parameters."""
-    return (
-        {} if kind == "none" else {f"{name}.scale": (channels,), f"{name}.shift": (channels,)}
-    )
+    return {} if kind == "none" else {f"{name}.scale": (channels,), f"{name}.shift": (channels,)}

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from toolkit.errors import DriftproofError
 from toolkit.network import Network, network
+from toolkit.networks._linear import linear
 from toolkit.networks._normalised import Normalisation, normalised, normalising
 from toolkit.parameters import PositiveInt
 
@@ -72,4 +73,4 @@ class FourConvolutions(Network):
             values = functional.conv2d(values, weight, bias, padding=1)
             values = torch.relu(normalised(values, parameters, f"{block}", self.normalisation))
             values = functional.max_pool2d(values, [min(2, side) for side in values.shape[-2:]])
-        return torch.addmm(parameters["last.bias"], values.flatten(1), parameters["last.weight"].T)
+        return linear(values.flatten(1), parameters["last.weight"], parameters["last.bias"])

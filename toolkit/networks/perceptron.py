@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from toolkit.network import Network, network
+from toolkit.networks._linear import linear
 from toolkit.parameters import PositiveInt
 
 
@@ -45,5 +46,5 @@ class Perceptron(Network):
         values = inputs.flatten(1)
         for layer in range(self.hidden_layers + 1):
             weight, bias = parameters[f"{layer}.weight"], parameters[f"{layer}.bias"]
-            values = torch.addmm(bias, torch.relu(values) if layer else values, weight.T)
+            values = linear(torch.relu(values) if layer else values, weight, bias)
         return values

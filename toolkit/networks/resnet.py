@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from toolkit.errors import DriftproofError
 from toolkit.network import Network, network
+from toolkit.networks._linear import linear
 from toolkit.networks._normalised import Normalisation, normalised, normalising
 from toolkit.parameters import PositiveInt
 
@@ -101,8 +102,7 @@ class ResNet(Network):
         for _ in range(3 * self.blocks):
             branch = convolved(torch.relu(convolved(values)))
             values = torch.relu(branch + _shortcut(values, branch))
-        pooled = values.mean((2, 3))
-        return torch.addmm(parameters["last.bias"], pooled, parameters["last.weight"].T)
+        return linear(values.mean((2, 3)), parameters["last.weight"], parameters["last.bias"])
 
 
 def _shortcut(values: Tensor, like: Tensor) -> Tensor:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import prod
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from toolkit.network import Network, network
+from toolkit.networks._linear import linear
 
 
 @network(
@@ -30,8 +30,7 @@ class SoftmaxRegression(Network):
 
     def __call__(self, parameters: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
         """Return W u + b."""
-        flat = inputs.flatten(1)
-        return torch.addmm(parameters["bias"], flat, parameters["weight"].T)
+        return linear(inputs.flatten(1), parameters["weight"], parameters["bias"])
 
     def initial(
         self, shapes: Mapping[str, tuple[int, ...]], random: np.random.Generator
