@@ -59,7 +59,9 @@ class Model:
 
     def __call__(self, parameters: Tensor, inputs: Tensor) -> Tensor:
         """Return the outputs, [batch, outputs], of flat parameters [dim] on [batch, *example]."""
-        parts = parameters.split([prod(shape) for shape in self.shapes.values()])
+        import torch
+
+        parts = torch.split(parameters, [prod(shape) for shape in self.shapes.values()])
         named = {
             name: part.view(shape)
             for (name, shape), part in zip(self.shapes.items(), parts, strict=True)

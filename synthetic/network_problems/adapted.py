@@ -78,7 +78,7 @@ class AdaptedOracles(NoPlainPart):
         rate, tasks = self._adaptation, self._tasks
 
         def pullback(v: Tensor) -> Tensor:
-            total = v if tasks == 1 else v.unflatten(1, (tasks, -1)).sum(1)
+            total = v if tasks == 1 else v.reshape(len(v), tasks, -1, v.shape[2]).sum(1)
             return total - rate * product(v)
 
         return x.repeat(1, tasks, 1) - rate * gradient, pullback

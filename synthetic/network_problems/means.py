@@ -135,18 +135,19 @@ class SampleMeans:
     def _gradient(self, x: Tensor, draw: Tensor | None, v: Tensor | None) -> Tensor:
         """Return ∇m(x)ᵀv (None: q = 1 and v = 1), a piece and a few units at a time."""
         points, seed = self._units(x), None if v is None else self._split(v, self.outputs)
-        step, total = self._at_once or len(points), None
+        step, by_piece = self._at_once or len(points), []
         for batch in self.source.pieces(draw, x.shape[2]):
             parts = [slice(first, first + step) for first in range(0, len(points), step)]
             slopes = [
                 self._part_gradient(
-                    points[part], Batch(*(field[part] for field in batch)),
+                    points[part],
+                    Batch(*(field[part] for field in batch)),
                     None if seed is None else seed[part],
                 )
                 for part in parts
-            ]  # fmt: skip
-            together = slopes[0] if len(slopes) == 1 else torch.cat(slopes)
-            total = together if total is None else total + together
+            ]
+            by_piece.append(slopes[0] if len(slopes) == 1 else torch.cat(slopes))
+        total = by_piece[0] if len(by_piece) == 1 else torch.stack(by_piece).sum(0)
         return self._like(total, x)
 
     def _part_gradient(self, points: Tensor, batch: Batch, seed: Tensor | None) -> Tensor:

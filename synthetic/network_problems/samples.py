@@ -137,11 +137,10 @@ class ClientSamples(Source):
         """Yield the minibatch of a draw [clients, batch, replicates], or all samples."""
         if draw is not None:
             number = (draw + self._first).transpose(1, 2).flatten(0, 1)
-            taken = (
-                part.flatten(0, 1).index_select(0, number.flatten()).unflatten(0, number.shape)
-                for part in (self._inputs, self._targets)
+            inputs, targets = (
+                rows.index_select(0, number.flatten()).view(*number.shape, *rows.shape[1:])
+                for rows in (self._inputs.flatten(0, 1), self._targets.flatten(0, 1))
             )
-            inputs, targets = taken
             shares = torch.full_like(number, 1.0 / number.shape[1], dtype=self._dtype)
             yield Batch(self._scaled(inputs), targets, shares)
             return
