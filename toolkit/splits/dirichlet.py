@@ -2,9 +2,10 @@ r"""Class shares that are drawn from a Dirichlet distribution, in either of the 
 
 ``draw_for="client"`` (Hsu, Qi, Brown 2019): every client has equally many examples (one more for
 some). Its class shares are q ~ Dir(α p), p the class shares of the data. Its examples are drawn one
-by one, the class from q; a class that is used up is left out, and if nothing is left of the classes
-that it wants, p takes the place of q. So the last clients have what the others left. Until a class
-is used up, E q_c = p_c and Var q_c = p_c (1 − p_c)/(α + 1).
+by one, the class from q; a class that is used up is left out. So the last clients have what the
+others left. Where q is 0, in floating point, for all classes that are left, its shares of those are
+drawn now: by the neutrality of the Dirichlet distribution they are Dir(α p) over these classes,
+whatever the others were. Until a class is used up, E q_c = p_c and Var q_c = p_c (1 − p_c)/(α + 1).
 
 ``draw_for="class"`` (Yurochkin et al. 2019): each class is cut into parts, one a client, of shares
 q ~ Dir(α, …, α). Then sizes differ as well. For n clients, E q_i = 1/n and Var q_i = (n − 1)/(n²(nα
@@ -18,11 +19,11 @@ the second one parameter.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from toolkit.parameters import Positive
+from toolkit.parameters import Constraint
 from toolkit.split import FederatedSplit, by_class, split
 
 
@@ -39,7 +40,7 @@ class Dirichlet(FederatedSplit):
         draw_for: what a draw gives the shares of.
     """
 
-    concentration: Positive = 1.0
+    concentration: Annotated[float, Constraint(1e-6, 1e6)] = 1.0
     draw_for: Literal["client", "class"] = "client"
 
     @classmethod
@@ -76,17 +77,24 @@ class Dirichlet(FederatedSplit):
         self, sizes: np.ndarray, clients: int, random: np.random.Generator
     ) -> Iterator[np.ndarray]:
         """Yield how many examples of each class a client has, [classes]."""
-        left, there = sizes.copy(), sizes > 0
+        left = sizes.copy()
         for examples in map(len, np.array_split(np.arange(sizes.sum()), clients)):
-            shares = np.zeros(len(sizes))
-            shares[there] = random.dirichlet(self.concentration * sizes[there] / sizes.sum())
+            shares = self._shares(sizes, sizes > 0, random)
             counts = np.zeros_like(sizes)
             # what a class has too few for is drawn again without it: as if drawn one by one
             while lacking := examples - counts.sum():
                 weights = np.where(counts < left, shares, 0.0)
                 if not weights.sum():
-                    weights = np.where(counts < left, sizes, 0.0)
+                    weights = shares = self._shares(sizes, counts < left, random)
                 drawn = random.multinomial(lacking, weights / weights.sum())
                 counts = np.minimum(counts + drawn, left)
             left -= counts
             yield counts
+
+    def _shares(
+        self, sizes: np.ndarray, among: np.ndarray, random: np.random.Generator
+    ) -> np.ndarray:
+        """Draw a client's shares of some classes, [classes]; 0 elsewhere."""
+        shares = np.zeros(len(sizes))
+        shares[among] = random.dirichlet(self.concentration * sizes[among] / sizes.sum())
+        return shares
