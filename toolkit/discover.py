@@ -47,6 +47,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("algorithm", "algorithms", "toolkit.algorithms", ("algorithm",)),
         Kind("dataset", "datasets", "toolkit.datasets", ("dataset",)),
         Kind("network", "networks", "toolkit.networks", ("network",)),
+        Kind("split", "splits", "toolkit.splits", ("split",)),
         Kind("experiment", "experiments", "verifiers.experiments", ("experiment",)),
         Kind("kernel", "kernels", "synthetic.kernels", ("fused",)),
         Kind("case", "cases", "gpu_bench.cases", ("case",)),

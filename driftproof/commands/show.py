@@ -12,6 +12,8 @@ from toolkit.errors import unknown_name
 
 ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
+NAMED_BY_CLASS = ("problem", "algorithm", "split")
+"""Kinds whose NAME may be the class's."""
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
     "variants", "files", "optional_files",
@@ -31,7 +33,7 @@ def command(name: str, as_json: bool) -> None:
         print_roles(as_json)
         return
     known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
-    known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in ("problem", "algorithm")}
+    known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in NAMED_BY_CLASS}
     if name not in known and print_role(name, as_json):
         return
     if name not in known:
@@ -145,6 +147,8 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "variants": {name: way.device for name, way in loaded.variants.items()},
             "tolerance": f"{loaded.tolerance:g} units in the last place",
         }
+    if leaf.kind == "split":
+        return common | {"parameters": loaded().values()}
     if leaf.kind == "dataset":
         return common | {"files": list(loaded.files), "optional_files": list(loaded.optional)}
     if leaf.kind == "case":

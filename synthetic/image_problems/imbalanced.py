@@ -20,6 +20,8 @@ from synthetic.problems.kl_dro import DROProblem
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.problem import Solution
+from toolkit.split import cut
+from toolkit.splits.one_large import OneLarge
 
 CONE_LIMIT = 2_000_000
 """Samples × classes × features up to which the conic solver is asked.
@@ -68,19 +70,18 @@ class ImbalancedImages(DROProblem):
         """Training features and labels, validation features and labels, of each client."""
         data = read(self.data)
         images, labels = data.train.features, data.train.labels
-        sizes = [self.large] + [self.small] * (self.clients - 1)
-        needed = sum(sizes) + self.clients * self.validation
-        if needed > len(labels):
+        sizes = OneLarge(large=self.large, small=self.small).sizes(self.clients)
+        sizes += [self.validation] * self.clients
+        if sum(sizes) > len(labels):
             raise DriftproofError(
                 f"{data.title} has {len(labels)} images",
-                f"{needed} of them for {self.clients} clients",
+                f"{sum(sizes)} of them for {self.clients} clients",
                 "use the whole data set, or a smaller profile",
             )
         random = np.random.Generator(np.random.Philox(key=self.partition))
         order = random.permutation(len(labels))
         features = np.hstack([images, np.ones((len(labels), 1))])
-        ends = np.cumsum(sizes + [self.validation] * self.clients)[:-1]
-        shares = np.split(order[:needed], ends)
+        shares = cut(order, sizes)
         train, validation = shares[: self.clients], shares[self.clients :]
         return (
             [features[part] for part in train],
