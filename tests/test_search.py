@@ -364,11 +364,19 @@ def test_the_command_tells_what_it_found(tmp_path):
     (tmp_path / "mine.py").write_text(DRIFT)
     supported = verify(str(tmp_path / "mine.py"))
     assert {str(row.verdict) for row in supported} == {"SUPPORTED"}
-    done = driftproof("falsify", "mine.py", "--climbs", "2", "--json", "--out", "s", cwd=tmp_path)
+    words = ("falsify", "mine.py", "--climbs", "2", "--json", "--out", "s")
+    done = driftproof(*words, cwd=tmp_path)
     assert done.returncode == 1
     (finding,) = json.loads(done.stdout)["findings"]
     assert finding["status"] == "verified"
-    assert json.loads((tmp_path / "s" / "search.json").read_text())["findings"] == [finding]
+    written = tmp_path / "s" / "search.json"
+    assert json.loads(written.read_text())["findings"] == [finding]
+    replaced = "search.json is of a search before. This one will replace it"
+    assert replaced not in done.stderr
+    written.write_text("what a search before found")
+    assert replaced not in driftproof(*words, "--resume", cwd=tmp_path).stderr
+    assert replaced in driftproof(*words, cwd=tmp_path).stderr
+    assert json.loads(written.read_text())["findings"][0]["case"] == finding["case"]
 
 
 SPIKY = """
