@@ -124,7 +124,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     common = {"documentation": documentation, "source": leaf.metadata.get("source")}
     common["statement"] = leaf.metadata.get("statement")
     if leaf.kind == "claim":
-        return common | _claim(leaf, loaded)
+        return common | {"statement": loaded.statement} | _claim(leaf, loaded)
     if leaf.kind == "problem":
         member = loaded()
         return common | {
