@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
+from math import prod
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from tests.commands import driftproof
 from toolkit.dataset import Data, Split, read
@@ -41,6 +43,7 @@ def test_a_data_set_is_what_it_says(dataset, tmp_path):
     data = dataset.load(tmp_path)  # a record checks shapes, types, ranges and labels itself
     assert isinstance(data, Data)
     assert data.title
+    assert all(split.features.shape[1] == prod(data.shape) for split in data.splits.values())
     assert dataset.source
     assert dataset.statement
     labels = np.concatenate([split.labels for split in data.splits.values()])
@@ -176,7 +179,7 @@ def test_mnist_has_a_label_of_ten_for_every_image(tmp_path):
     labels.write_bytes(as_idx(np.array([1, 2, 9])))
     for name in MNIST.optional:
         (tmp_path / name).unlink()
-    assert MNIST.load(tmp_path).train.features.max() == 11 / 255
+    assert MNIST.load(tmp_path).train.scaled().max() == 11 / 255
     assert "test" not in MNIST.load(tmp_path).splits
 
 
@@ -191,14 +194,19 @@ def test_a_folder_is_known_by_its_files(tmp_path):
 
 
 ROWS, LABELS = np.array([[0.0, 1.0]]), np.array([1])
+LEVELS = np.array([[0, 5]], np.uint8)
 
 
 @pytest.mark.parametrize(
     ("splits", "said"),
     [
         ({"test": Split(ROWS, LABELS)}, "one called train"),
-        ({"train": Split(ROWS, LABELS), "test": Split(ROWS[:, :1], LABELS)}, "one length"),
-        ({"train": Split(ROWS.astype(np.float32), LABELS)}, "float64 and int64"),
+        ({"train": Split(ROWS, LABELS), "test": Split(ROWS[:, :1], LABELS)}, "rows of length 2"),
+        ({"train": Split(ROWS.astype(np.float32), LABELS)}, "float64 or uint8, and int64"),
+        ({"train": Split(ROWS, LABELS, 255.0)}, "1 for doubles"),
+        ({"train": Split(LEVELS, LABELS, 0.0)}, "a positive level for bytes"),
+        ({"train": Split(LEVELS, LABELS, 4.0)}, "features from 0 to 1.25"),
+        ({"train": Split(ROWS, LABELS, groups=LABELS)}, "both or neither"),
         ({"train": Split(ROWS[:0], LABELS[:0])}, "some examples"),
         ({"train": Split(ROWS, np.array([1, 1]))}, "a label each"),
         ({"train": Split(ROWS * np.nan, LABELS)}, "features from nan"),
@@ -208,7 +216,49 @@ ROWS, LABELS = np.array([[0.0, 1.0]]), np.array([1])
 )
 def test_an_unlawful_record_is_refused(splits, said):
     with pytest.raises(DriftproofError, match=said):
-        Data("mine", 2, splits)
+        Data("mine", 2, (2,), splits)
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        (None, "no groups, and 2 names"),
+        (LABELS.astype(np.int32), "int64"),
+        (np.array([0, 1]), "a group each"),
+        (LABELS * 2, "groups from 2 to 2"),
+        (LABELS * -1, "groups from -1 to -1"),
+    ],
+)
+def test_unlawful_groups_are_refused(groups, said):
+    with pytest.raises(DriftproofError, match=said):
+        Data("m", 2, (2,), {"train": Split(ROWS, LABELS, groups=groups)}, group_names=("a", "b"))
+
+
+def test_a_protected_group_is_a_union_of_groups():
+    names = ("Female, White", "Female, Black", "Male, White")
+    rows, groups = np.zeros((3, 2)), np.array([2, 0, 1])
+    train = Split(rows, np.array([0, 1, 1]), groups=groups)
+    data = Data("mine", 2, (2,), {"train": train}, group_names=names)
+    assert data.groups_of("Female") == (0, 1)
+    assert data.groups_of("White") == (0, 2)
+    assert np.isin(groups, data.groups_of("Female")).tolist() == [False, True, True]
+    with pytest.raises(DriftproofError, match="did you mean Female"):
+        data.groups_of("female")
+
+
+@given(
+    levels=arrays(np.uint8, st.tuples(st.integers(1, 5), st.integers(1, 4))),
+    full=st.sampled_from([1.0, 16.0, 255.0]),
+)
+def test_levels_are_scaled_by_division(levels, full):
+    """To the bit the quotient in doubles; whichever rows are asked for, they are those rows."""
+    split = Split(levels, np.zeros(len(levels), np.int64), full)
+    expected = [[int(level) / full for level in row] for row in levels]
+    assert split.scaled().tolist() == expected
+    assert split.scaled().dtype == np.float64
+    rows = np.arange(len(levels))[::-1].reshape(1, -1)
+    assert split.scaled(rows).tolist() == [expected[::-1]]
+    assert split.unit == 1 / full
 
 
 def test_data_sets_are_listed_and_shown():

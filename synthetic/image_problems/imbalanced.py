@@ -67,7 +67,7 @@ class ImbalancedImages(DROProblem):
     ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
         """Training features and labels, validation features and labels, of each client."""
         data = read(self.data)
-        images, labels = data.train.features, data.train.labels
+        labels = data.train.labels
         sizes = [self.large] + [self.small] * (self.clients - 1)
         needed = sum(sizes) + self.clients * self.validation
         if needed > len(labels):
@@ -77,17 +77,12 @@ class ImbalancedImages(DROProblem):
                 "use the whole data set, or a smaller profile",
             )
         random = np.random.Generator(np.random.Philox(key=self.partition))
-        order = random.permutation(len(labels))
-        features = np.hstack([images, np.ones((len(labels), 1))])
+        order = random.permutation(len(labels))[:needed]
+        features = np.hstack([data.train.scaled(order), np.ones((needed, 1))])
         ends = np.cumsum(sizes + [self.validation] * self.clients)[:-1]
-        shares = np.split(order[:needed], ends)
-        train, validation = shares[: self.clients], shares[self.clients :]
-        return (
-            [features[part] for part in train],
-            [labels[part] for part in train],
-            [features[part] for part in validation],
-            [labels[part] for part in validation],
-        )
+        rows, classes = np.split(features, ends), np.split(labels[order], ends)
+        train, validation = slice(self.clients), slice(self.clients, None)
+        return rows[train], classes[train], rows[validation], classes[validation]
 
     @property
     def classes(self) -> int:
