@@ -9,7 +9,7 @@ it, and names the file and the offset of what is wrong.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -21,6 +21,7 @@ import numpy as np
 from toolkit.discover import find, leaves
 from toolkit.errors import DriftproofError, MissingError, unknown_name
 
+REMEDY = "put the files there, or leave out --data to use scikit-learn's digits"
 PACKAGED = "digits"
 """What is read where no folder is named; it is inside an installed package."""
 
@@ -164,16 +165,20 @@ class DataSet(ABC):
 
     Attributes:
         name, source, statement: as the decorator has them.
-        files: names in the data set's folder, each plain or with ``.gz``; () if the data are
-            inside an installed package.
+        files: names in the data set's folder that have to be there; () with ``some`` = () if the
+            data are inside an installed package.
+        some: names of which one or more have to be there; those that are there are read.
         optional: names of files that are read if they are there.
+        stored: how each may lie there, in words; ``candidates`` says where.
     """
 
     name: str
     source: str
     statement: str
     files: ClassVar[tuple[str, ...]] = ()
+    some: ClassVar[tuple[str, ...]] = ()
     optional: ClassVar[tuple[str, ...]] = ()
+    stored: ClassVar[str] = "plain or gzipped"
 
     @abstractmethod
     def read(self, paths: Mapping[str, Path]) -> Data:
@@ -188,27 +193,35 @@ class DataSet(ABC):
 
         Raises:
             MissingError: a file is not there.
-            DriftproofError: a file is not what it should be; names the file and the offset.
+            DriftproofError: a file is not what it should be; names the file and the place: the
+                offset, the line and column, or the member of a zip archive.
         """
         paths = {} if folder is None else self.present(folder)
         missing = [name for name in self.files if name not in paths]
+        if self.some and not any(name in paths for name in self.some):
+            missing.append(f"{self.some[0]} or another of its files")
         if missing:
-            raise MissingError(
-                f"no {missing[0]} (or {missing[0]}.gz) in {folder}",
-                f"{self.name}'s {' and '.join(self.files)}, plain or gzipped",
-                "put the files there, or leave out --data to use scikit-learn's digits",
-            )
+            raise MissingError(f"no {missing[0]} in {folder}", self.wanted, REMEDY)
         return self.read(paths)
 
     def present(self, folder: Path) -> dict[str, Path]:
         """Return the paths of those of its files that are in a folder, by name."""
-        names = (*self.files, *self.optional)
-        candidates = {name: (folder / name, folder / f"{name}.gz") for name in names}
-        return {
-            name: next(path for path in paths if path.is_file())
-            for name, paths in candidates.items()
-            if any(path.is_file() for path in paths)
+        found = {
+            name: [path for path in self.candidates(folder, name) if path.exists()]
+            for name in (*self.files, *self.some, *self.optional)
         }
+        return {name: paths[0] for name, paths in found.items() if paths}
+
+    def candidates(self, folder: Path, name: str) -> Sequence[Path]:
+        """Return where a file of this name may lie; the first that exists is read."""
+        return folder / name, folder / f"{name}.gz"
+
+    @property
+    def wanted(self) -> str:
+        """What a folder of it must have, in words."""
+        some = f"one or more of {', '.join(self.some)}"
+        needed = [*self.files, *([some] if self.some else [])]
+        return f"{self.name}'s {' and '.join(needed)}, {self.stored}"
 
 
 def dataset(*, name: str, source: str, statement: str) -> Callable[[type[DataSet]], DataSet]:
@@ -242,15 +255,15 @@ def read(folder: Path | None) -> Data:
         packaged: DataSet = find("dataset", PACKAGED).load()
         return packaged.load(None)
     known: list[DataSet] = [leaf.load() for leaf in leaves("dataset").values()]
-    with_files = [each for each in known if each.files]
+    with_files = [each for each in known if each.files or each.some]
     for each in with_files:
         if each.present(folder):
             return each.load(folder)
+    inside = sorted(path for path in folder.glob("*/") if any(e.present(path) for e in with_files))
     raise MissingError(
         f"no data set in {folder}",
-        "; or ".join(f"{each.name}'s {' and '.join(each.files)}" for each in with_files)
-        + ", plain or gzipped",
-        "put the files there, or leave out --data to use scikit-learn's digits",
+        "; or ".join(each.wanted for each in with_files),
+        f"name the folder with the files: {inside[0]}" if inside else REMEDY,
     )
 
 

@@ -14,7 +14,7 @@ ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
-    "variants", "files", "optional_files",
+    "variants", "files", "one_or_more_of", "optional_files",
     "tolerance", "times", "sizes", "sweeps", "file",
 )  # fmt: skip
 
@@ -146,7 +146,9 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "tolerance": f"{loaded.tolerance:g} units in the last place",
         }
     if leaf.kind == "dataset":
-        return common | {"files": list(loaded.files), "optional_files": list(loaded.optional)}
+        names = {"files": loaded.files, "one_or_more_of": loaded.some}
+        names |= {"optional_files": loaded.optional}
+        return common | {key: list(value) for key, value in names.items()}
     if leaf.kind == "case":
         return common | {
             "times": loaded.kernel,
