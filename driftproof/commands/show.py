@@ -16,7 +16,7 @@ NAMED_BY_CLASS = ("problem", "algorithm", "split")
 """Kinds whose NAME may be the class's."""
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
-    "variants", "files", "optional_files",
+    "variants", "files", "one_or_more_of", "optional_files",
     "tolerance", "times", "sizes", "sweeps", "file",
 )  # fmt: skip
 
@@ -150,7 +150,9 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     if leaf.kind == "split":
         return common | {"parameters": loaded().values()}
     if leaf.kind == "dataset":
-        return common | {"files": list(loaded.files), "optional_files": list(loaded.optional)}
+        names = {"files": loaded.files, "one_or_more_of": loaded.some}
+        names |= {"optional_files": loaded.optional}
+        return common | {key: list(value) for key, value in names.items()}
     if leaf.kind == "case":
         return common | {
             "times": loaded.kernel,

@@ -69,26 +69,23 @@ class ImbalancedImages(DROProblem):
     ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
         """Training features and labels, validation features and labels, of each client."""
         data = read(self.data)
-        images, labels = data.train.features, data.train.labels
+        labels = data.train.labels
         sizes = OneLarge(large=self.large, small=self.small).sizes(self.clients)
         sizes += [self.validation] * self.clients
-        if sum(sizes) > len(labels):
+        needed = sum(sizes)
+        if needed > len(labels):
             raise DriftproofError(
                 f"{data.title} has {len(labels)} images",
-                f"{sum(sizes)} of them for {self.clients} clients",
+                f"{needed} of them for {self.clients} clients",
                 "use the whole data set, or a smaller profile",
             )
         random = np.random.Generator(np.random.Philox(key=self.partition))
-        order = random.permutation(len(labels))
-        features = np.hstack([images, np.ones((len(labels), 1))])
-        shares = cut(order, sizes)
-        train, validation = shares[: self.clients], shares[self.clients :]
-        return (
-            [features[part] for part in train],
-            [labels[part] for part in train],
-            [features[part] for part in validation],
-            [labels[part] for part in validation],
-        )
+        order = random.permutation(len(labels))[:needed]
+        features = np.hstack([data.train.scaled(order), np.ones((needed, 1))])
+        rows = [features[part] for part in cut(np.arange(needed), sizes)]
+        classes = [labels[part] for part in cut(order, sizes)]
+        train, validation = slice(self.clients), slice(self.clients, None)
+        return rows[train], classes[train], rows[validation], classes[validation]
 
     @property
     def classes(self) -> int:
