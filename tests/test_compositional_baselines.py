@@ -1,4 +1,4 @@
-"""Local-BSGD, Local-SCGD, Local-MOML and GCIVR, each written a second time client by client.
+"""Local-BSGD, Local-SCGD, Local-MOML, GCIVR and MBSGD, each written a second time client by client.
 
 Plain numpy loops, with the averages written out: the oracles here hold one client each, and one
 replicate, so that nothing of the batched layout is shared with what is tested.
@@ -15,14 +15,14 @@ import torch
 
 from synthetic.oracles.composed import BoundedOracles
 from synthetic.problems import KLDRO, MAML, BoundedComposition
-from toolkit.algorithms import GCIVR, ComFedL, LocalBSGD, LocalMOML, LocalSCGD
+from toolkit.algorithms import GCIVR, MBSGD, ComFedL, FedDRO, LocalBSGD, LocalMOML, LocalSCGD
 from toolkit.draws import SignMean, Subset, Words
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, run_exactly, sampled_context
 from toolkit.measure import average
 from toolkit.statistics import interval
 
-WRITTEN = {"local-bsgd", "local-scgd", "local-moml", "gcivr"}
+WRITTEN = {"local-bsgd", "local-scgd", "local-moml", "gcivr", "mbsgd"}
 ROUNDS, NAMES = 4, ("compositional",)
 NOISE = {"inner_value_noise": 0.1, "inner_gradient_noise": 0.2, "outer_gradient_noise": 0.3}
 SHAPE = {"dim": 2, "inner_dim": 3, "inner_curvature": 0.4}
@@ -201,17 +201,33 @@ def gcivr(problem, a, same_sample=True, own_y=False):
     return {"x": [x for _ in clients], "y": ys, "z": [z.ravel() for z in zs], "v": vs}
 
 
+def mbsgd(problem, a):
+    clients, x = clients_of(problem), problem.start()
+    for t in range(ROUNDS):
+        drawn = [at.xi(a.batch, t, "zeta") for at in clients]
+        y = everyone([at.g(x, xi) for at, xi in zip(clients, drawn, strict=True)])[0]
+        plain = [at.draw(at.oracles.plain_law(a.batch), "xi", t) for at in clients]
+        parts = [
+            at.plain(x, h) + at.jacobian(x, xi).T @ at.outer(y, None)
+            for at, xi, h in zip(clients, drawn, plain, strict=True)
+        ]
+        x = x - a.step_size * everyone(parts)[0]
+    return {"x": [x for _ in clients]}
+
+
 MANY = 3
 TRIO = Skew(clients=MANY, heterogeneity=0.5, inner_heterogeneity=0.5, **SHAPE, **NOISE)
 MIXED = Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE, **NOISE)
 ONE = Skew(clients=1, **SHAPE, **NOISE)
 TASKS = replace(TRIO, dim=3, inner_dim=4)
-LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalMOML: local_moml, GCIVR: gcivr}
+LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalMOML: local_moml, GCIVR: gcivr,
+         MBSGD: mbsgd}  # fmt: skip
+INSIDE = (GCIVR, MBSGD)
 CASES = [
     (algorithm, problem)
     for family in LOOPS
     for algorithm in family.examples()
-    for problem in ((ONE, MIXED) if family is GCIVR else (ONE, TRIO))
+    for problem in ((ONE, MIXED) if family in INSIDE else (ONE, TRIO))
     if not getattr(algorithm, "sampled_tasks", 0)
 ]
 CASES += [
@@ -266,6 +282,8 @@ def test_every_client_is_as_the_loops_have_it(algorithm, problem):
             LocalMOML(tasks=3, sampled_tasks=2),
             lambda a: local_moml(TRIO, replace(a, tasks=3, sampled_tasks=1)),
         ),
+        (MBSGD(), lambda a: mbsgd(MIXED, replace(a, batch=2))),
+        (MBSGD(), lambda a: mbsgd(TRIO, a)),
         (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, a, same_sample=False)),
         (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, a, own_y=True)),
         (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, replace(a, epoch_steps=2))),
@@ -274,7 +292,7 @@ def test_every_client_is_as_the_loops_have_it(algorithm, problem):
 )
 def test_another_reading_is_told_apart(algorithm, loops):
     """Negative controls: a wrong variant is many orders of magnitude beyond the tolerance."""
-    problem = MIXED if isinstance(algorithm, GCIVR) else TRIO
+    problem = MIXED if isinstance(algorithm, INSIDE) else TRIO
     same = LOOPS[type(algorithm)](problem, algorithm)
     assert apart(problem, algorithm, same) < 1e-12
     assert apart(problem, algorithm, loops(algorithm)) > 1e-4
@@ -358,6 +376,16 @@ def test_noiseless_gcivr_is_gradient_descent(problem, sends):
     algorithm = GCIVR(epoch_steps=4, sends=sends)
     held, x = final(problem, algorithm, rounds=11).x, descent(problem, algorithm, 11)
     torch.testing.assert_close(held[:, :, :1], x.expand_as(held[:, :, :1]), rtol=1e-12, atol=1e-13)
+
+
+def test_mbsgd_is_gradient_descent_without_noise_and_feddro_without_memory():
+    problem = Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE)
+    held, x = final(problem, MBSGD(), rounds=11).x, descent(problem, MBSGD(), 11)
+    torch.testing.assert_close(held[:, :, :1], x.expand_as(held[:, :, :1]), rtol=1e-12, atol=1e-13)
+    sampled = final(MIXED, MBSGD(batch=2)).x
+    forgetful = FedDRO(momentum=1.0, first_step="computed", batch=2)
+    torch.testing.assert_close(final(MIXED, forgetful).x, sampled, rtol=0, atol=0)
+    assert (final(MIXED, replace(forgetful, momentum=0.5)).x - sampled).abs().max() > 1e-3
 
 
 def test_noise_that_does_not_depend_on_x_cancels_in_the_differences():
