@@ -42,12 +42,19 @@ def pairs() -> tuple[Any, ...]:
     )
 
 
+def _start(problem: Problem) -> torch.Tensor:
+    """Return the start as every client holds it."""
+    return torch.from_numpy(problem.start())[None, :, None].expand(problem.clients, -1, 1)
+
+
 def fits(algorithm: Algorithm, problem: Problem) -> bool:
-    """Whole batches only in the one form that has no unbiased minibatch."""
+    """Blocks of equal length; whole batches in the one form that has no unbiased minibatch."""
     if algorithm.needs not in OFFERS[problem.offers]:
         return False
     if getattr(algorithm, "samples", "") == "one":
         return isinstance(problem.oracles(torch.float64), OneSample)
+    if getattr(algorithm, "sampled_tasks", 0):
+        return problem.inner_values(_start(problem)).shape[1] % algorithm.tasks == 0
     return getattr(problem, "form", "") != "log" or getattr(algorithm, "batch", 1) == 1
 
 

@@ -21,9 +21,10 @@ from toolkit.measure import average, each, sq
 from verifiers.judges.evidence import rounding
 
 REPLICATES = 2
-REFUSED = {"drfl": "cumsum"}
+REFUSED = {"drfl": "cumsum", "tr-maml": "sort", "fastdro": "sort"}
 """Algorithms that balls cannot run, and the function that has no version.
 
+Numbers that are equal, as the losses of one sample drawn twice, cannot be put in order by balls.
 DRFL draws clients by comparing uniform numbers with cumulative sums of λ: what it draws would jump
 within a ball, and the uniform numbers have too many outcomes for an exact judge anyway.
 """
@@ -39,6 +40,12 @@ def thinned():
         members = list(group)
         made.append(members[k % len(members)])
     return made
+
+
+def refused(algorithm):
+    """Return the function that has no version for balls (None: they run this member)."""
+    sorts = getattr(algorithm, "geometry", "") != "kl-penalty"  # a maximum without an order
+    return REFUSED.get(algorithm.leaf_name) if sorts else None
 
 
 def last_iterate(algorithm):
@@ -85,8 +92,8 @@ def contained(balls, double, margin):
 @pytest.mark.parametrize(("algorithm", "problem"), thinned())
 def test_balls_contain_the_run_in_doubles(algorithm, problem):
     measure = last_iterate(algorithm)
-    if algorithm.leaf_name in REFUSED:
-        with pytest.raises(RefusedError, match=REFUSED[algorithm.leaf_name]):
+    if refused(algorithm) is not None:
+        with pytest.raises(RefusedError, match=refused(algorithm)):
             both_runs(algorithm, problem, measure)
         return
     balls, double, margin = both_runs(algorithm, problem, measure)
@@ -96,10 +103,9 @@ def test_balls_contain_the_run_in_doubles(algorithm, problem):
 
 def test_nearly_all_pairs_run():
     """The law above fails on a pair that is refused and not listed; how many are listed."""
-    held = [p.values[0].leaf_name for p in thinned()]
-    refused = sum(name in REFUSED for name in held)
+    held = [refused(p.values[0]) for p in thinned()]
     assert len(held) > 200
-    assert 0 < refused <= 0.02 * len(held)
+    assert 0 < len(held) - held.count(None) <= 0.04 * len(held)
 
 
 @pytest.mark.parametrize("name", ["mul", "sub", "sum"])

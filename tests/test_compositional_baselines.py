@@ -1,4 +1,4 @@
-"""Local-BSGD, Local-SCGD, Local-MOML and GCIVR, each written a second time client by client.
+"""Local-BSGD, Local-SCGD, Local-MOML, GCIVR and MBSGD, each written a second time client by client.
 
 Plain numpy loops, with the averages written out: the oracles here hold one client each, and one
 replicate, so that nothing of the batched layout is shared with what is tested.
@@ -6,6 +6,7 @@ replicate, so that nothing of the batched layout is shared with what is tested.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -14,13 +15,14 @@ import torch
 
 from synthetic.oracles.composed import BoundedOracles
 from synthetic.problems import KLDRO, MAML, BoundedComposition
-from toolkit.algorithms import GCIVR, ComFedL, LocalBSGD, LocalMOML, LocalSCGD
-from toolkit.draws import SignMean, Words
+from toolkit.algorithms import GCIVR, MBSGD, ComFedL, FedDRO, LocalBSGD, LocalMOML, LocalSCGD
+from toolkit.draws import SignMean, Subset, Words
+from toolkit.errors import DriftproofError
 from toolkit.federation import run, run_exactly, sampled_context
 from toolkit.measure import average
 from toolkit.statistics import interval
 
-WRITTEN = {"local-bsgd", "local-scgd", "local-moml", "gcivr"}
+WRITTEN = {"local-bsgd", "local-scgd", "local-moml", "gcivr", "mbsgd"}
 ROUNDS, NAMES = 4, ("compositional",)
 NOISE = {"inner_value_noise": 0.1, "inner_gradient_noise": 0.2, "outer_gradient_noise": 0.3}
 SHAPE = {"dim": 2, "inner_dim": 3, "inner_curvature": 0.4}
@@ -79,6 +81,16 @@ class Client:
     def zeta(self, batch, t):
         return self.draw(self.oracles.outer_law(batch), "zeta", t)
 
+    def taking_part(self, a, rows, t):
+        """Which tasks are sampled, a number a row of the inner value: n/|S| or 0."""
+        if not a.sampled_tasks:
+            return np.ones(rows)
+        law = Subset(a.tasks, a.sampled_tasks)
+        chosen = np.flatnonzero(self.draw(law, "tasks", t)[0, :, 0])
+        factor = np.zeros((a.tasks, rows // a.tasks))
+        factor[chosen] = a.tasks / len(chosen)
+        return factor.ravel()
+
     def g(self, x, xi):
         return self.oracles.inner(_in(x), xi)[0][0, :, 0].numpy()
 
@@ -128,9 +140,12 @@ def local_scgd(problem, a, share_u=True):
     for t in range(ROUNDS * a.local_steps):
         for k, at in enumerate(clients):
             xi, old = at.xi(a.batch, t), us[k]
-            us[k] = (1 - a.inner_momentum) * old + a.inner_momentum * at.g(xs[k], xi)
+            part = at.taking_part(a, len(old), t)
+            new = (1 - a.inner_momentum) * old + a.inner_momentum * at.g(xs[k], xi)
+            us[k] = np.where(part > 0, new, old)
             seen = {"before": old, "after": us[k]}[a.evaluate_at]
-            z = at.jacobian(xs[k], xi).T @ at.outer(seen, at.zeta(a.outer_batch, t))
+            slope = at.outer(seen, at.zeta(a.outer_batch, t))
+            z = at.jacobian(xs[k], xi).T @ (part * slope)
             xs[k] = xs[k] - a.step_size * z
         if t % a.local_steps == a.local_steps - 1:
             xs = everyone(xs)
@@ -147,8 +162,9 @@ def local_moml(problem, a, share_u=False):
             if a.memory == "restarted" and t % a.local_steps == 0:
                 us[k] = at.g(xs[k], at.xi(a.start_batch, t, "xi-start"))
             xi = at.xi(a.batch, t)
-            us[k] = us[k] + a.inner_momentum * (at.g(xs[k], xi) - us[k])
-            z = at.jacobian(xs[k], xi).T @ at.outer(us[k], at.zeta(a.outer_batch, t))
+            part = at.taking_part(a, len(us[k]), t)
+            us[k] = us[k] + (part > 0) * a.inner_momentum * (at.g(xs[k], xi) - us[k])
+            z = at.jacobian(xs[k], xi).T @ (part * at.outer(us[k], at.zeta(a.outer_batch, t)))
             xs[k] = xs[k] - a.step_size * z
         if t % a.local_steps == a.local_steps - 1:
             xs = everyone(xs)
@@ -185,22 +201,45 @@ def gcivr(problem, a, same_sample=True, own_y=False):
     return {"x": [x for _ in clients], "y": ys, "z": [z.ravel() for z in zs], "v": vs}
 
 
+def mbsgd(problem, a):
+    clients, x = clients_of(problem), problem.start()
+    for t in range(ROUNDS):
+        drawn = [at.xi(a.batch, t, "zeta") for at in clients]
+        y = everyone([at.g(x, xi) for at, xi in zip(clients, drawn, strict=True)])[0]
+        plain = [at.draw(at.oracles.plain_law(a.batch), "xi", t) for at in clients]
+        parts = [
+            at.plain(x, h) + at.jacobian(x, xi).T @ at.outer(y, None)
+            for at, xi, h in zip(clients, drawn, plain, strict=True)
+        ]
+        x = x - a.step_size * everyone(parts)[0]
+    return {"x": [x for _ in clients]}
+
+
 MANY = 3
 TRIO = Skew(clients=MANY, heterogeneity=0.5, inner_heterogeneity=0.5, **SHAPE, **NOISE)
 MIXED = Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE, **NOISE)
 ONE = Skew(clients=1, **SHAPE, **NOISE)
-LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalMOML: local_moml, GCIVR: gcivr}
+TASKS = replace(TRIO, dim=3, inner_dim=4)
+LOOPS = {LocalBSGD: local_bsgd, LocalSCGD: local_scgd, LocalMOML: local_moml, GCIVR: gcivr,
+         MBSGD: mbsgd}  # fmt: skip
+INSIDE = (GCIVR, MBSGD)
 CASES = [
     (algorithm, problem)
     for family in LOOPS
     for algorithm in family.examples()
-    for problem in ((ONE, MIXED) if family is GCIVR else (ONE, TRIO))
+    for problem in ((ONE, MIXED) if family in INSIDE else (ONE, TRIO))
+    if not getattr(algorithm, "sampled_tasks", 0)
 ]
 CASES += [
     (LocalSCGD(local_steps=2, evaluate_at="before", inner_momentum=0.9, batch=3), TRIO),
     (LocalSCGD(local_steps=1, evaluate_at="after", inner_momentum=0.2), TRIO),
     (LocalMOML(local_steps=3, start_batch=5), TRIO),
     (LocalMOML(local_steps=3, memory="restarted"), KLDRO(clients=3, samples=4)),
+    (LocalSCGD(local_steps=2, tasks=4, sampled_tasks=3, evaluate_at="after"), TASKS),
+    (LocalSCGD(local_steps=3, tasks=2, sampled_tasks=1), TASKS),
+    (LocalMOML(local_steps=2, tasks=2, sampled_tasks=1), TASKS),
+    (LocalMOML(local_steps=2, tasks=4, sampled_tasks=3, memory="restarted"), TASKS),
+    (LocalMOML(tasks=2, sampled_tasks=2), TASKS),
     (LocalBSGD(local_steps=2), MAML(clients=2, gradient_noise=0.2)),
     (GCIVR(epoch_steps=1, outer_batch=2), MIXED),
     (GCIVR(epoch_steps=9, outer_batch=1, sends="jacobian"), MIXED),
@@ -238,6 +277,13 @@ def test_every_client_is_as_the_loops_have_it(algorithm, problem):
         (LocalMOML(), lambda a: local_moml(TRIO, a, share_u=True)),
         (LocalMOML(), lambda a: local_moml(TRIO, replace(a, memory="restarted"))),
         (LocalMOML(), lambda a: local_scgd(TRIO, LocalSCGD(step_size=a.step_size))),
+        (LocalMOML(tasks=3, sampled_tasks=2), lambda a: local_moml(TRIO, LocalMOML())),
+        (
+            LocalMOML(tasks=3, sampled_tasks=2),
+            lambda a: local_moml(TRIO, replace(a, tasks=3, sampled_tasks=1)),
+        ),
+        (MBSGD(), lambda a: mbsgd(MIXED, replace(a, batch=2))),
+        (MBSGD(), lambda a: mbsgd(TRIO, a)),
         (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, a, same_sample=False)),
         (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, a, own_y=True)),
         (GCIVR(epoch_steps=3), lambda a: gcivr(MIXED, replace(a, epoch_steps=2))),
@@ -246,7 +292,7 @@ def test_every_client_is_as_the_loops_have_it(algorithm, problem):
 )
 def test_another_reading_is_told_apart(algorithm, loops):
     """Negative controls: a wrong variant is many orders of magnitude beyond the tolerance."""
-    problem = MIXED if isinstance(algorithm, GCIVR) else TRIO
+    problem = MIXED if isinstance(algorithm, INSIDE) else TRIO
     same = LOOPS[type(algorithm)](problem, algorithm)
     assert apart(problem, algorithm, same) < 1e-12
     assert apart(problem, algorithm, loops(algorithm)) > 1e-4
@@ -292,6 +338,29 @@ def descent(problem, algorithm, rounds):
     return x
 
 
+@pytest.mark.parametrize("sampled", [1, 2, 3])
+def test_a_step_on_sampled_tasks_is_the_whole_step_in_expectation(sampled):
+    """Where u is exact, and over every subset of every client's tasks."""
+    problem = Skew(clients=2, dim=3, inner_dim=3, inner_curvature=0.4, heterogeneity=0.5)
+    exact = {"inner_momentum": 1.0, "local_steps": 1}
+    whole = final(problem, LocalMOML(**exact), rounds=1).x[0, :, 0]
+    algorithm = LocalMOML(tasks=3, sampled_tasks=sampled, **exact)
+    made = run_exactly(problem, algorithm, rounds=1, left=lambda view: average(
+        "round", view.round_start("x").sum(0)), limit=64)  # fmt: skip
+    assert len(made.weights) == math.comb(3, sampled) ** 2
+    expected = made.state.x[0] @ torch.from_numpy(made.weights)
+    torch.testing.assert_close(expected, whole, rtol=1e-13, atol=1e-14)
+    if sampled < 3:
+        assert made.state.x[0].std(1).max() > 1e-3  # the subsets do differ
+
+
+def test_tasks_that_do_not_divide_the_inner_value_are_refused():
+    with pytest.raises(DriftproofError, match="an inner value of 3 rows"):
+        final(TRIO, LocalSCGD(tasks=2, sampled_tasks=1))
+    with pytest.raises(DriftproofError, match="at most tasks = 2"):
+        LocalSCGD(tasks=2, sampled_tasks=3)
+
+
 @pytest.mark.parametrize("sends", ["direction", "jacobian"])
 @pytest.mark.parametrize(
     "problem",
@@ -307,6 +376,16 @@ def test_noiseless_gcivr_is_gradient_descent(problem, sends):
     algorithm = GCIVR(epoch_steps=4, sends=sends)
     held, x = final(problem, algorithm, rounds=11).x, descent(problem, algorithm, 11)
     torch.testing.assert_close(held[:, :, :1], x.expand_as(held[:, :, :1]), rtol=1e-12, atol=1e-13)
+
+
+def test_mbsgd_is_gradient_descent_without_noise_and_feddro_without_memory():
+    problem = Mixed(clients=MANY, inner_heterogeneity=0.5, **SHAPE)
+    held, x = final(problem, MBSGD(), rounds=11).x, descent(problem, MBSGD(), 11)
+    torch.testing.assert_close(held[:, :, :1], x.expand_as(held[:, :, :1]), rtol=1e-12, atol=1e-13)
+    sampled = final(MIXED, MBSGD(batch=2)).x
+    forgetful = FedDRO(momentum=1.0, first_step="computed", batch=2)
+    torch.testing.assert_close(final(MIXED, forgetful).x, sampled, rtol=0, atol=0)
+    assert (final(MIXED, replace(forgetful, momentum=0.5)).x - sampled).abs().max() > 1e-3
 
 
 def test_noise_that_does_not_depend_on_x_cancels_in_the_differences():

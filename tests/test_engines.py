@@ -97,13 +97,16 @@ def rounds_of(algorithm):
         inner = 0 if algorithm.leaf_name == "fedout" else inner
         return inner + least + 2, inner + most + 2
     # FedDRO shares its embedding every step; DRFL's server asks for losses after the average;
-    # GCIVR shares its estimate of g before its direction, unless it sends Jacobians
+    # FastDRO shares losses before gradients; GCIVR shares its estimate of g before its direction,
+    # unless it sends Jacobians
     # FedAvg for compositions shares embeddings at each step, at averages and at first, or never
     sharing = {"case-1": 1, "case-2": 2, "every-step": algorithm.local_steps + 1}
     count = {
         "compositional-fedavg": sharing.get(getattr(algorithm, "sharing", "")),
         "feddro": algorithm.local_steps + 1,
+        "mbsgd": 2,
         "drfl": 2,
+        "fastdro": 2,
         "fedsvrg": 2,
         "sgda": 1 if getattr(algorithm, "order", "") == "simultaneous" else 2,
         "stocbio": getattr(algorithm, "inner_calls", 0) + getattr(algorithm, "terms", 0) + 2,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 
 from synthetic.problems import MAML, BoundedComposition
 from toolkit.algorithms import LocalSCGDM
+from toolkit.draws import Subset
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
+from toolkit.kernels.registry import kernel_of
 
 WRITTEN = {"local-scgdm"}
 ROUNDS, NAMES = 3, ("scgdm",)
@@ -46,8 +50,15 @@ def written_again(problem, given, rounds=ROUNDS):
                 other = own[:, -1:]  # the sign of the gradient's noise
             value, transposed = device.inner(torch.from_numpy(x[k])[None, :, None], own)
             g = numpy_of(value)
-            u[k] = g if t == 0 else (1 - gamma * eta) * u[k] + gamma * eta * g  # 3, 7
+            factor = np.ones(len(g))  # section 5.1: some of the tasks, each with its own u_i
+            if given.sampled_tasks:
+                draw = draws.draw(Subset(given.tasks, given.sampled_tasks), "tasks")
+                share = given.tasks / given.sampled_tasks
+                factor = share * np.repeat(draw[k, :, 0].numpy(), len(g) // given.tasks)
+            moved = g if t == 0 else (1 - gamma * eta) * u[k] + gamma * eta * g  # 3, 7
+            u[k] = moved if t == 0 else np.where(factor > 0, moved, u[k])
             outer = device.outer_grad(torch.from_numpy(u[k])[None, :, None], other)
+            outer = outer * torch.from_numpy(factor)[None, :, None]
             z = numpy_of(transposed(outer))  # 4, 8
             m[k] = z if t == 0 else (1 - alpha * eta) * m[k] + alpha * eta * z  # 5, 9
             x[k] = x[k] - beta * eta * m[k]  # 11
@@ -70,6 +81,25 @@ def test_local_scgdm_is_the_printed_pseudo_code(averaged, samples, kernels):
     made = run(NOISY, given, ctx, rounds=ROUNDS, kernels=kernels).state
     for tensor, written in zip(made, written_again(NOISY, given), strict=True):
         np.testing.assert_allclose(tensor[..., 0].numpy(), written, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("kernels", [False, True])
+@pytest.mark.parametrize(("tasks", "sampled"), [(2, 1), (4, 3), (4, 4), (2, 0)])
+def test_sampled_tasks_are_the_pseudo_code_with_an_inner_state_each(tasks, sampled, kernels):
+    problem = dataclasses.replace(NOISY, dim=4, inner_dim=4)
+    given = LocalSCGDM(
+        local_steps=3, momentum=2.0, inner_momentum=3.0, averaged="ux", tasks=tasks,
+        sampled_tasks=sampled,
+    )  # fmt: skip
+    ctx = sampled_context(problem, NAMES, replicates=1)
+    made = run(problem, given, ctx, rounds=ROUNDS, kernels=kernels).state
+    for tensor, written in zip(made, written_again(problem, given), strict=True):
+        np.testing.assert_allclose(tensor[..., 0].numpy(), written, rtol=1e-12, atol=1e-14)
+    served = kernel_of(given, problem) is not None
+    assert served == (sampled in (0, tasks))  # all tasks are what it always did
+    if not served:
+        others = written_again(problem, dataclasses.replace(given, tasks=1, sampled_tasks=0))
+        assert np.abs(made.x[..., 0].numpy() - others[0]).max() > 1e-4
 
 
 def test_what_is_sent_is_counted():

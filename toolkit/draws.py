@@ -179,9 +179,12 @@ class Uniforms:
 
 @dataclass(frozen=True)
 class Subset:
-    """A uniform subset of ``size`` of the ``clients``, as a mask [clients]; drawn by the server."""
+    """A uniform subset of ``size`` of ``of`` things, as a mask [of].
 
-    clients: int
+    The server draws one of the clients; each client may draw one of its own tasks.
+    """
+
+    of: int
     size: int
 
     @property
@@ -191,21 +194,21 @@ class Subset:
 
     @property
     def words(self) -> int:
-        """One word a client and replicate."""
-        return self.clients * BLOCK
+        """One word a thing and replicate."""
+        return self.of * BLOCK
 
     def support(self, client: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return every mask of ``size`` clients, equally likely."""
-        masks = _masks(self.clients, self.size)
+        """Return every mask of ``size`` ones, equally likely."""
+        masks = _masks(self.of, self.size)
         return masks, np.full(len(masks), 1.0 / len(masks))
 
     def sample(self, words: np.ndarray, clients: range, replicates: int) -> np.ndarray:
-        """Take those with the ``size`` smallest keys. Returns [1, clients, replicates]."""
-        keys = words.reshape(self.clients, BLOCK)[:, :replicates]
-        taken = keys <= np.partition(keys, self.size - 1, axis=0)[self.size - 1]
-        if np.any(taken.sum(0) != self.size):  # two keys are equal: the first client goes first
-            taken = keys.argsort(0, kind="stable").argsort(0, kind="stable") < self.size
-        indicators: np.ndarray = taken.astype(np.float64)[None]
+        """Take those with the ``size`` smallest keys. Returns [clients, of, replicates]."""
+        keys = words.reshape(len(clients), self.of, BLOCK)[..., :replicates]
+        taken = keys <= np.partition(keys, self.size - 1, axis=1)[:, self.size - 1, None]
+        if np.any(taken.sum(1) != self.size):  # two keys are equal: the first of them is taken
+            taken = keys.argsort(1, kind="stable").argsort(1, kind="stable") < self.size
+        indicators: np.ndarray = taken.astype(np.float64)
         return indicators
 
 
@@ -235,9 +238,9 @@ def coin_mean(batch: int, rare: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def _masks(clients: int, size: int) -> np.ndarray:
-    rows = np.zeros((comb(clients, size), clients))
-    for row, chosen in zip(rows, combinations(range(clients), size), strict=True):
+def _masks(of: int, size: int) -> np.ndarray:
+    rows = np.zeros((comb(of, size), of))
+    for row, chosen in zip(rows, combinations(range(of), size), strict=True):
         row[list(chosen)] = 1.0
     return rows
 

@@ -24,11 +24,18 @@ Values: TypeAlias = Float[Tensor, " replicates"]
 OFFERS = {
     "field": {"field"},
     "losses": {"losses", "field"},
+    "samples": {"samples", "losses", "field"},
     "composition": {"composition"},
+    "composition-of-samples": {"composition", "samples"},
+    "tasks": {"composition", "outer-losses"},
     "bilevel": {"bilevel"},
     "minimax": {"minimax", "bilevel", "field"},
 }
-"""What a problem offers → the needs of algorithms that it meets."""
+"""What a problem offers → the needs of algorithms that it meets.
+
+A "composition-of-samples" has the losses that its objective is a robust form of, but no "field":
+what a gradient step on their mean minimises is not its objective.
+"""
 Pullback: TypeAlias = Callable[[Tensor], Tensor]
 
 
@@ -58,6 +65,25 @@ class Losses(GradientField, Protocol):
         self, x: ClientVectors, xi: Tensor | None
     ) -> Float[Tensor, "clients replicates"]:
         """Return each client's minibatch loss at its own x."""
+
+
+@runtime_checkable
+class SampleLosses(Losses, Protocol):
+    """Losses of single samples, which a robust method weighs one by one."""
+
+    sample_weights: Tensor
+    """Each sample's share of its client's, [clients, samples, 1]: 0 where a client has fewer."""
+
+    def sample_losses(
+        self, x: ClientVectors, xi: Tensor | None
+    ) -> tuple[Float[Tensor, "clients batch replicates"], Pullback]:
+        """Return the losses at x of the samples drawn, and v ↦ Σ_j v_j ∇ℓ_j(x).
+
+        Args:
+            x: each client's own point.
+            xi: sample numbers drawn from ``field_law``; None: all of a client's samples, in the
+                order of ``sample_weights``.
+        """
 
 
 @runtime_checkable
@@ -95,6 +121,16 @@ class Composition(Protocol):
 
     def outer_value(self, y: InnerVectors) -> Float[Tensor, "clients replicates"]:
         """Return the expected outer value at y."""
+
+
+@runtime_checkable
+class OuterLosses(Composition, Protocol):
+    """A composition whose outer function can be sampled: a task's loss of an adapted model."""
+
+    def outer_batch_value(
+        self, y: InnerVectors, zeta: Tensor | None
+    ) -> Float[Tensor, "clients replicates"]:
+        """Return the outer function's value at y on a minibatch of ``outer_law``."""
 
 
 @runtime_checkable

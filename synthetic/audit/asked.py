@@ -64,7 +64,7 @@ def points(problem: Problem, oracles: Any, *, seed: int = 0) -> Points:
         x = x * (problem.radius / x.norm(dim=1, keepdim=True).clamp(min=problem.radius))
     wide = getattr(problem, "upper_dim", 0)
     y, rows = x, x.shape[1] - wide
-    if problem.offers == "composition":
+    if "composition" in OFFERS.get(problem.offers, ()):
         y = oracles.inner(x, None)[0]
         rows = y.shape[1] if isinstance(y, Tensor) and y.dim() == 3 else 1
     return Points(x, y, normal(problem.clients, rows, REPLICATES))
@@ -84,10 +84,27 @@ def asked(problem: Problem, at: Points) -> Iterator[Asked]:
     if "losses" in needs:
         yield Asked("mean_loss", "", (), lambda o, p, d: o.mean_loss(p.x))
         yield Asked("batch_loss", "field_law", (), lambda o, p, d: o.batch_loss(p.x, d))
+    if "samples" in needs:
+        yield Asked("sample_losses", "field_law", (), lambda o, p, d: _mean_of_samples(o, p, d)[0])
+        yield Asked(
+            "sample_losses", "field_law", (size,), lambda o, p, d: _mean_of_samples(o, p, d)[1]
+        )
+    if "outer-losses" in needs:
+        yield Asked(
+            "outer_batch_value", "outer_law", (), lambda o, p, d: o.outer_batch_value(p.y, d)
+        )
     if "composition" in needs:
         yield from _composition(size, at.v.shape[1])
     if "bilevel" in needs:
         yield from _bilevel(problem, size)
+
+
+def _mean_of_samples(oracles: Any, at: Points, xi: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return the mean loss of the samples and its gradient, from what is given one by one."""
+    losses, pullback = oracles.sample_losses(at.x, xi)
+    share = oracles.sample_weights if xi is None else 1.0 / losses.shape[1]
+    weights = (share * torch.ones_like(losses)).to(losses)
+    return (weights * losses).sum(1), pullback(weights)
 
 
 def _composition(size: int, inner: int) -> Iterator[Asked]:

@@ -168,7 +168,10 @@ def check_client_gradients(problem: Problem) -> None:
     try:
         means = [problem.client_gradients(x).mean(0)]
     except DriftproofError:  # it has none
-        if problem.offers not in ("field", "losses") or len(problem.start()) != problem.dim:
+        if (
+            problem.offers not in ("field", "losses", "samples")
+            or len(problem.start()) != problem.dim
+        ):
             return
         method, oracles = "field_grad of the oracles", problem.oracles(torch.float64)
         each = oracles.field_grad(x.expand(problem.clients, *x.shape), None)

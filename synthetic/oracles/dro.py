@@ -27,6 +27,8 @@ class DROOracles:
         self.temperature = temperature
         shares = [len(part) / sum(model.sizes) for part in model.features]
         self.client_weights = model.rows.new_tensor(shares)[:, None, None]
+        self.sample_weights = model.sample_weights
+        self.sample_losses = model.sample_losses
 
     def inner_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch of the loss (none in form "log": whole batches).

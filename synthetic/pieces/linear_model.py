@@ -26,6 +26,8 @@ class LinearModel:
 
     Attributes:
         rows, row_labels: all clients' samples one after another; client i's begin at starts[i].
+        sample_weights: each sample's share of its client's, [clients, samples, 1]; of a client
+            with fewer samples than another the last stands in the places left, with share 0.
     """
 
     def __init__(
@@ -47,8 +49,14 @@ class LinearModel:
         self.labels = [_labels(part, outputs, dtype, device) for part in labels]
         self.rows = torch.cat(self.features)
         self.row_labels = torch.cat(self.labels)
-        starts = np.concatenate([[0], np.cumsum([len(part) for part in features])[:-1]])
+        own = np.array([len(part) for part in features])
+        starts = np.concatenate([[0], np.cumsum(own)[:-1]])
         self.starts = torch.from_numpy(starts).to(device)[:, None, None]
+        place = np.arange(own.max())
+        every = np.minimum(place, own[:, None] - 1)
+        self._every = torch.from_numpy(every).to(device)[..., None]
+        shares = (place < own[:, None]) / own[:, None]
+        self.sample_weights = torch.from_numpy(shares).to(device, dtype)[..., None]
 
     def law(self, batch: int) -> Law | None:
         """Return the law of a minibatch: samples drawn with replacement."""
@@ -56,12 +64,9 @@ class LinearModel:
 
     def __call__(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return each client's mean loss [clients, 1, replicates] and v ↦ v·∇f^i_B(x)."""
-        weights = x.reshape(x.shape[0], self.outputs, -1, x.shape[2])
         if xi is None:
-            return self._whole(weights)
-        at = xi + self.starts
-        taken, labels = self.rows[at], self.row_labels[at]  # [clients, batch, replicates, …]
-        scores = torch.einsum("kbrf,kofr->kbor", taken, weights)
+            return self._whole(self._matrix(x))
+        scores, labels, taken = self._scores(x, xi)
         value = self.loss.value(scores, labels).mean(1)
         slope = self.loss.derivative(scores, labels) / xi.shape[1]
 
@@ -70,6 +75,31 @@ class LinearModel:
             return pulled.reshape(x.shape)
 
         return value[:, None], pullback
+
+    def sample_losses(self, x: ClientVectors, xi: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return the losses of samples, [clients, batch, replicates], and v ↦ Σ_j v_j ∇ℓ_j(x).
+
+        With xi None they are all of a client's, in the order of ``sample_weights``.
+        """
+        every = self._every.expand(-1, -1, x.shape[2])
+        scores, labels, taken = self._scores(x, every if xi is None else xi)
+        slope = self.loss.derivative(scores, labels)
+
+        def pullback(v: Tensor) -> Tensor:
+            pulled = torch.einsum("kbor,kbrf->kofr", slope * v[:, :, None], taken)
+            return pulled.reshape(x.shape)
+
+        return self.loss.value(scores, labels), pullback
+
+    def _matrix(self, x: ClientVectors) -> Tensor:
+        """Return the weights of each score, [clients, outputs, features, replicates]."""
+        return x.reshape(x.shape[0], self.outputs, -1, x.shape[2])
+
+    def _scores(self, x: ClientVectors, xi: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return scores [clients, batch, outputs, replicates], labels and rows of samples."""
+        at = xi + self.starts
+        taken, labels = self.rows[at], self.row_labels[at]  # [clients, batch, replicates, …]
+        return torch.einsum("kbrf,kofr->kbor", taken, self._matrix(x)), labels, taken
 
     def _whole(self, weights: Tensor) -> tuple[InnerVectors, Pullback]:
         scores = [

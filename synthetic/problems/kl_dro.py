@@ -53,8 +53,8 @@ class DROProblem(CompositionProblem):
 
     @property
     def offers(self) -> str:
-        """The average has losses, the robust forms are compositions."""
-        return "losses" if self.form == "average" else "composition"
+        """The average has losses of samples, the robust forms are compositions."""
+        return "samples" if self.form == "average" else "composition"
 
     @property
     def inside(self) -> bool:

@@ -107,6 +107,11 @@ class MAML(CompositionProblem):
         ]  # fmt: skip
 
     @property
+    def offers(self) -> str:
+        """A composition whose outer function, a task's loss, can be sampled."""
+        return "tasks"
+
+    @property
     def radius(self) -> float:
         """The ball."""
         return self.ball
@@ -274,3 +279,8 @@ class MAMLOracles(NoPlainPart):
         """Return f_i(y), or exp(f_i(y)/γ)."""
         value = self.task_value(y)
         return value if self._of.form == "average" else torch.exp(value / self._of.temperature)
+
+    def outer_batch_value(self, y: InnerVectors, zeta: Tensor | None) -> Tensor:
+        """Return the outer value plus the noise κζ e·y."""
+        value = self.outer_value(y)
+        return value if zeta is None else value + self._of.outer_noise * (zeta * y[:, :1])[:, 0]

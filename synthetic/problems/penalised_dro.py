@@ -105,6 +105,11 @@ class PenalisedDRO(CompositionProblem):
         ]
 
     @property
+    def offers(self) -> str:
+        """A composition, and the losses of the samples that it is a robust form of."""
+        return "composition-of-samples"
+
+    @property
     def inside(self) -> bool:
         """The clients' inner values are averaged before f."""
         return True
@@ -223,6 +228,7 @@ class PenalisedOracles:
         self._number = torch.arange(len(chosen), device=device)[:, None, None]
         share = torch.full((len(chosen), 1, 1), 1.0 / of.clients, dtype=dtype, device=device)
         self.client_weights = share
+        self.sample_weights = torch.full_like(self._rows[..., :1], 1.0 / of.samples)
         self._kl = of.divergence == "kl"
 
     def inner_law(self, batch: int) -> Law | None:
@@ -232,6 +238,8 @@ class PenalisedOracles:
     def outer_law(self, batch: int) -> Law | None:
         """The outer function has no noise."""
         return None
+
+    field_law = inner_law
 
     def plain_law(self, batch: int) -> Law | None:
         """Return the law of a minibatch of h (none for KL, where h = 0)."""
@@ -252,6 +260,19 @@ class PenalisedOracles:
             return torch.einsum("kbr,kbrd->kdr", v * slopes, taken)
 
         return torch.nn.functional.softplus(-scores), pullback
+
+    def batch_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
+        """Return the mean of ℓ."""
+        return self.sample_losses(x, xi)[0].mean(1)
+
+    def mean_loss(self, x: ClientVectors) -> Tensor:
+        """Return the mean of ℓ over all samples."""
+        return self.batch_loss(x, None)
+
+    def field_grad(self, x: ClientVectors, xi: Tensor | None) -> ClientVectors:
+        """Return the mean of ∇ℓ."""
+        losses, pull = self.sample_losses(x, xi)
+        return pull(torch.full_like(losses, 1.0 / losses.shape[1]))
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return the mean of exp(ℓ/λ), or of ℓ."""

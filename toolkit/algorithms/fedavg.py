@@ -26,6 +26,9 @@ class State(NamedTuple):
 class FedAvg(Algorithm):
     r"""Local SGD with a weighted average every ``local_steps`` steps.
 
+    With ``local_steps`` = 1, every client and equal weights it is parallel minibatch SGD, the
+    "unconstrained" baseline of FedDRO's figure 3.
+
     One step along the field (x/10 − y, y − 1 + x), from (2, 0):
 
     >>> from synthetic.problems import QuadraticMinimax

@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._tasks import TaskSampling
 from toolkit.oracles import Composition
 from toolkit.parameters import Positive, PositiveInt, Share
 
@@ -26,14 +27,13 @@ class State(NamedTuple):
     r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad "
     r"x_{t+1}^{(k)} = \bar x_{t+1} \text{ if } p \mid t+1",
 )
-class LocalMOML(Algorithm):
+class LocalMOML(TaskSampling):
     r"""Memory-based meta-learning: SCGD at the new u, whose u never leaves its client.
 
     In meta-learning a client's inner state is one adapted model a task. A problem with several
-    tasks stacks them in its inner map, so one u covers them all; every task takes part in every
-    step (the Local-SCGDM paper samples 3 a step, which this does not). One minibatch gives g and
-    ∇g. Where the authors' code differentiates through the average, its z has a further factor β;
-    here that factor is left to the step size.
+    tasks stacks them in its inner map, so one u covers them all. One minibatch gives g and ∇g.
+    Where the authors' code differentiates through the average, its z has a further factor β; here
+    that factor is left to the step size.
 
     Two steps where f' = 1, from x = 2: u is 2, then the mean of 2 and 1.9:
 
@@ -55,6 +55,9 @@ class LocalMOML(Algorithm):
         memory: "kept" maintains u over the rounds, as the Local-SCGDM paper says of it ("requires
             to maintain an inner state u_t for each task"); "restarted" begins every round with a
             sample of g at the new common model, as the authors' published code does.
+        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+            (``toolkit.algorithms._tasks``); the Local-SCGDM paper has 5 and 3. Where u begins, it
+            covers all tasks.
     """
 
     local_steps: PositiveInt = 1
@@ -77,11 +80,12 @@ class LocalMOML(Algorithm):
 
     @classmethod
     def examples(cls) -> list[LocalMOML]:
-        """Return a member for each reading of the memory."""
+        """Return a member for each reading of the memory, and one that samples tasks."""
         return [
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, inner_momentum=0.7, memory="restarted", batch=2,
                 start_batch=4),
+            cls(local_steps=2, step_size=0.05, tasks=2, sampled_tasks=1),
         ]  # fmt: skip
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
@@ -95,9 +99,11 @@ class LocalMOML(Algorithm):
         estimate = state.u
         if self.memory == "restarted" and ctx.t % self.local_steps == 0:
             estimate = self._first(ctx, oracles, state.x)
+        sampled = self.taking_part(ctx, value)
         u = (1 - self.inner_momentum) * estimate + self.inner_momentum * value
+        u = self.moved(estimate, u, sampled)
         zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
-        z = pullback(oracles.outer_grad(u, zeta))
+        z = pullback(self.of_sampled(oracles.outer_grad(u, zeta), sampled))
         x = state.x - self.step_size * z
         ctx.mark("u", u)
         ctx.mark("z", z)

@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._tasks import TaskSampling
 from toolkit.oracles import Composition
 from toolkit.parameters import Positive, PositiveInt, Share
 
@@ -26,7 +27,7 @@ class State(NamedTuple):
     r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)},\; "
     r"(x_{t+1}^{(k)}, u_{t+1}^{(k)}) = (\bar x_{t+1}, \bar u_{t+1}) \text{ if } p \mid t+1",
 )
-class LocalSCGD(Algorithm):
+class LocalSCGD(TaskSampling):
     r"""Federated SCGD: local steps (2) of the Local-SCGDM paper; x and u are averaged every p.
 
     It is described in two places: (2) gives the step, section 5.1 says that "we average the model
@@ -52,6 +53,9 @@ class LocalSCGD(Algorithm):
         evaluate_at: where ∇f is taken. "before" is u_t, as (2) prints, so that the newest sample of
             g waits a step; "after" is u_{t+1}, as in Wang, Fang & Liu 2017 and in line 8 of
             Local-SCGDM's Algorithm 1.
+        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+            (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3. u_0 covers all tasks. The
+            average of u is over the clients' i-th tasks, whichever these are.
     """
 
     local_steps: PositiveInt = 1
@@ -73,11 +77,12 @@ class LocalSCGD(Algorithm):
 
     @classmethod
     def examples(cls) -> list[LocalSCGD]:
-        """Return a member for each reading of where ∇f is taken."""
+        """Return a member for each reading of where ∇f is taken, and one that samples tasks."""
         return [
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, inner_momentum=0.8, evaluate_at="after",
                 outer_batch=2),
+            cls(local_steps=2, step_size=0.05, tasks=2, sampled_tasks=1),
         ]  # fmt: skip
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
@@ -89,9 +94,12 @@ class LocalSCGD(Algorithm):
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step of (2); the last of a round is followed by the averages."""
         value, pullback = oracles.inner(state.x, ctx.draw(oracles.inner_law(self.batch), "xi"))
+        sampled = self.taking_part(ctx, value)
         u = (1 - self.inner_momentum) * state.u + self.inner_momentum * value
+        u = self.moved(state.u, u, sampled)
         zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
-        z = pullback(oracles.outer_grad(state.u if self.evaluate_at == "before" else u, zeta))
+        slope = oracles.outer_grad(state.u if self.evaluate_at == "before" else u, zeta)
+        z = pullback(self.of_sampled(slope, sampled))
         x = state.x - self.step_size * z
         ctx.mark("u", u)
         ctx.mark("z", z)

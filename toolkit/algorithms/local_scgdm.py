@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._tasks import TaskSampling
 from toolkit.errors import DriftproofError
 from toolkit.oracles import Composition, OneSample
 from toolkit.parameters import Positive, PositiveInt
@@ -31,7 +32,7 @@ class State(NamedTuple):
     r"z_t = \nabla g(x_t;\cdot)^{\top}\nabla f(u_{t+1};\cdot),\quad "
     r"m_{t+1} = (1-\alpha\eta)m_t + \alpha\eta z_t,\quad x_{t+1} = x_t - \beta\eta m_{t+1}",
 )
-class LocalSCGDM(Algorithm):
+class LocalSCGDM(TaskSampling):
     r"""Local stochastic compositional gradient descent with momentum, Algorithm 1 of Local-SCGDM.
 
     At t = 0 u_1 = g(x_0;·) and m_1 = z_0. When mod(t + 1, p) = 0, u, m and x are averaged.
@@ -56,6 +57,11 @@ class LocalSCGDM(Algorithm):
         samples: the print draws one sample ζ_t for g, ∇g and ∇f ("one"); the proofs draw ξ_t for
             g and ∇g and, independently, ζ_t for ∇f ("two").
         averaged: which of "u", "m" and "x" are averaged, as one word; the print averages all.
+        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+            (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3, and "a separate inner state
+            u_i for each task i". u_1 = g(x_0;·) covers all tasks, so that none is without a value
+            when it is first sampled. The average of u is over the clients' i-th tasks: where every
+            client has tasks of its own, ``averaged`` says whether that is wanted.
     """
 
     local_steps: PositiveInt = 2
@@ -78,17 +84,19 @@ class LocalSCGDM(Algorithm):
     }  # fmt: skip
 
     def validate(self) -> None:
-        """Refuse weights of more than 1."""
+        """Refuse weights of more than 1, and more tasks than there are."""
+        super().validate()
         self.require("momentum", "with αη < 1", self.momentum * self.step_size < 1)
         self.require("inner_momentum", "with γη < 1", self.inner_momentum * self.step_size < 1)
 
     @classmethod
     def examples(cls) -> list[LocalSCGDM]:
-        """Return a member for each reading of the sample, and for averaging less."""
+        """Return a member for each reading of the sample, for averaging less, and for tasks."""
         return [
             cls(local_steps=3, momentum=4.0, inner_momentum=6.0),
             cls(local_steps=2, samples="one"),
             cls(local_steps=2, averaged="x"),
+            cls(local_steps=2, averaged="mx", tasks=2, sampled_tasks=1),
         ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
@@ -108,8 +116,13 @@ class LocalSCGDM(Algorithm):
             zeta = ctx.draw(outer_law, "zeta")
         value, pullback = oracles.inner(state.x, xi)
         inner, outer = self.inner_momentum * self.step_size, self.momentum * self.step_size
-        u = value if ctx.t == 0 else (1 - inner) * state.u + inner * value
-        z = pullback(oracles.outer_grad(u, zeta))
+        sampled = self.taking_part(ctx, value)
+        u = (
+            value
+            if ctx.t == 0
+            else self.moved(state.u, (1 - inner) * state.u + inner * value, sampled)
+        )
+        z = pullback(self.of_sampled(oracles.outer_grad(u, zeta), sampled))
         m = z if ctx.t == 0 else (1 - outer) * state.m + outer * z
         x = state.x - self.step_factor * self.step_size * m
         for name, quantity in (("u", u), ("m", m), ("x", x), ("z", z)):

@@ -156,6 +156,15 @@ def _gather(a: Any, dim: int, index: Tensor) -> Balls:
     return _as(a, np.take_along_axis(lift(a), index.numpy(), dim))
 
 
+@handles("scatter_add")
+def _scatter_add(a: Any, dim: int, index: Tensor, source: Any) -> Balls:
+    made = lift(a).copy()
+    places = list(np.indices(index.shape))
+    places[dim] = index.numpy()
+    np.add.at(made, tuple(places), lift(source))
+    return Balls(made)
+
+
 @handles("clone", "contiguous")
 def _clone(a: Any, **_: Any) -> Balls:
     return _as(a, lift(a).copy())

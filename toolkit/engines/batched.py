@@ -87,7 +87,8 @@ class BatchedContext:
             (steps, len(self.local), stream.elements, self.replicates), stream.values.dtype
         )
         fill(stream, first, values)
-        return self._tensor(values.reshape(*values.shape[:2], *law.shape, self.replicates))
+        entries = law.shape or (stream.elements,)  # one element may be a vector: a subset's mask
+        return self._tensor(values.reshape(*values.shape[:2], *entries, self.replicates))
 
     def stream(self, law: Law | None, name: str, first: int, steps: int) -> Stream:
         """Return the same for loops in numba that make their values where they use them.

@@ -1,0 +1,271 @@
+"""FedMAML, TR-MAML and Ditto against transcriptions of their pseudocode, client by client."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import torch
+
+from synthetic.problems import KLDRO, MAML
+from tests.test_compositional_baselines import NAMES, TRIO, clients_of
+from toolkit.algorithms import TRMAML, ComFedL, Ditto, FedAvg, FedMAML
+from toolkit.draws import Subset
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
+
+WRITTEN = {"fedmaml", "tr-maml", "ditto"}
+ROUNDS = 4
+TASKS = MAML(clients=4, dim=2, gradient_noise=0.3, offset=0.4, heterogeneity=0.8)
+LOSSES = KLDRO(form="average", clients=4, samples=5, heterogeneity=2.0)
+
+
+def context(problem):
+    return sampled_context(problem, NAMES, replicates=2)
+
+
+def final(problem, algorithm, rounds=ROUNDS):
+    return run(problem, algorithm, context(problem), rounds=rounds, kernels=False).state
+
+
+def members_of_cohort(problem, algorithm, first):
+    """Return the clients that the server samples at step ``first``."""
+    size = max(1, round(algorithm.participation * problem.clients))
+    if size == problem.clients:
+        return list(range(problem.clients))
+    mask = context(problem).server_draw(Subset(problem.clients, size), "cohort", since=first)
+    return np.flatnonzero(mask[:, 0]).tolist()
+
+
+def drawn(problem, law, name, t):
+    """Return what every client draws at a step, [client][…]; zeros if there is no law."""
+    ctx = context(problem)
+    ctx.t = t
+    values = ctx.draw(law, name)
+    return np.zeros((problem.clients, 1)) if values is None else values[..., 0].numpy()
+
+
+# FedMAML ----------------------------------------------------------------------------------------
+
+
+def per_fedavg(problem, a, cohorts=True):
+    """Algorithm 1 by the oracles of one client at a time: D, D'' and D'."""
+    clients, server = clients_of(problem), problem.start()
+    for k in range(ROUNDS):
+        chosen = members_of_cohort(problem, a, k * a.local_steps)
+        sent = []
+        for i in chosen if cohorts else range(problem.clients):
+            w, at = server, clients[i]
+            for t in range(k * a.local_steps, (k + 1) * a.local_steps):
+                adapted = at.g(w, at.xi(a.batch, t))
+                jacobian = at.jacobian(w, at.xi(a.batch, t, "xi-jacobian"))
+                w = w - a.step_size * jacobian.T @ at.outer(adapted, at.zeta(a.outer_batch, t))
+            sent.append(w)
+        server = np.mean(sent, 0)
+    return server
+
+
+def per_fedavg_on_tasks(problem, a):
+    """The same from the tasks' numbers: f_i = ½(w − c)ᵀA(w − c) with noise along e."""
+    alpha, server, e = problem.adaptation, problem.start(), np.eye(problem.dim)[0]
+    law = problem.oracles(torch.float64).inner_law
+    for k in range(ROUNDS):
+        sent = []
+        for i in members_of_cohort(problem, a, k * a.local_steps):
+            w, curvature, centre = server, problem.curvatures[i], problem.centres[i]
+            for t in range(k * a.local_steps, (k + 1) * a.local_steps):
+                xi = drawn(problem, law(a.batch), "xi", t)[i]
+                zeta = drawn(problem, law(a.outer_batch), "zeta", t)[i]
+                adapted = w - alpha * (curvature @ (w - centre) + problem.gradient_noise * xi * e)
+                outer = curvature @ (adapted - centre) + problem.gradient_noise * zeta * e
+                w = w - a.step_size * (np.eye(problem.dim) - alpha * curvature) @ outer
+            sent.append(w)
+        server = np.mean(sent, 0)
+    return server
+
+
+FEDMAML = [*FedMAML.examples(), FedMAML(local_steps=1, batch=3, step_size=0.4)]
+
+
+@pytest.mark.parametrize("algorithm", FEDMAML)
+def test_fedmaml_is_its_pseudocode(algorithm):
+    for problem in (TRIO, TASKS):
+        held = final(problem, algorithm).w[0, :, 0].numpy()
+        np.testing.assert_allclose(held, per_fedavg(problem, algorithm), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(held, per_fedavg_on_tasks(TASKS, algorithm), rtol=1e-12, atol=1e-13)
+
+
+def test_fedmaml_is_comfedl_with_independent_minibatches():
+    for algorithm in FEDMAML:
+        values = algorithm.values()
+        same = final(TRIO, ComFedL(**values)).w
+        torch.testing.assert_close(final(TRIO, algorithm).w, same, rtol=0, atol=0)
+        one = final(TRIO, ComFedL(**values | {"samples": "shared"})).w
+        assert (one - same).abs().max() > 1e-3
+    sampled = FEDMAML[1]
+    every = per_fedavg(TASKS, sampled, cohorts=False)
+    assert np.abs(final(TASKS, sampled).w[0, :, 0].numpy() - every).max() > 1e-3
+    with pytest.raises(DriftproofError, match="one of 'independent'"):
+        FedMAML(samples="shared")
+
+
+# TR-MAML ----------------------------------------------------------------------------------------
+
+
+def projected(x):
+    p = cp.Variable(len(x))
+    cp.Problem(cp.Minimize(cp.sum_squares(p - x)), [p >= 0, cp.sum(p) == 1]).solve(
+        solver=cp.CLARABEL
+    )
+    return p.value
+
+
+def tr_maml(a, at="start"):
+    """Descent-ascent over tasks from their numbers; ``at`` "end" takes the losses after it."""
+    problem, n = TASKS, TASKS.clients
+    law, e = problem.oracles(torch.float64).inner_law, np.eye(problem.dim)[0]
+    alpha, s, server, p = (
+        problem.adaptation,
+        problem.gradient_noise,
+        problem.start(),
+        np.ones(n) / n,
+    )
+    for k in range(ROUNDS):
+        chosen = members_of_cohort(problem, a, k * a.local_steps)
+        models, gain = [], np.zeros(n)
+        for i in chosen:
+            w, curvature, centre = server, problem.curvatures[i], problem.centres[i]
+            for t in range(k * a.local_steps, (k + 1) * a.local_steps):
+                xi = drawn(problem, law(a.batch), "xi", t)[i]
+                zeta = drawn(problem, law(a.outer_batch), "zeta", t)[i]
+                adapted = w - alpha * (curvature @ (w - centre) + s * xi * e)
+                away = adapted - centre
+                if at == "end" or t == k * a.local_steps:
+                    loss = away @ curvature @ away / 2 + problem.offsets[i]
+                    gain[i] = n / len(chosen) * (loss + s * zeta[0] * adapted[0])
+                gradient = (np.eye(problem.dim) - alpha * curvature) @ (
+                    curvature @ away + s * zeta * e
+                )
+                w = w - a.step_size * gradient * (n * p[i] if a.weighting == "gradients" else 1.0)
+            models.append(w)
+        if a.weighting == "models":
+            server = sum(p[i] * w for i, w in zip(chosen, models, strict=True))
+        else:
+            server = np.mean(models, 0)
+        p = projected(p + a.weight_step * gain)
+    return server, p
+
+
+TRMAMLS = [
+    *TRMAML.examples(),
+    TRMAML(local_steps=3, step_size=0.3, weight_step=0.5, outer_batch=2),
+    TRMAML(local_steps=2, step_size=0.3, weight_step=0.5, weighting="gradients"),
+    TRMAML(step_size=0.3, weight_step=0.5, weighting="gradients", participation=0.5),
+]
+
+
+@pytest.mark.parametrize("algorithm", TRMAMLS)
+def test_tr_maml_is_its_pseudocode(algorithm):
+    state, (w, p) = final(TASKS, algorithm), tr_maml(algorithm)
+    for k in range(TASKS.clients):
+        np.testing.assert_allclose(state.w[k, :, 0], w, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(state.weights[k, :, 0], p, atol=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", TRMAMLS[2:4])
+def test_another_tr_maml_is_told_apart(algorithm):
+    held = final(TASKS, algorithm).w[0, :, 0].numpy()
+    other = {"models": "gradients", "gradients": "models"}[algorithm.weighting]
+    assert np.abs(held - tr_maml(replace(algorithm, weighting=other))[0]).max() > 1e-3
+    assert np.abs(held - tr_maml(algorithm, at="end")[0]).max() > 1e-4
+    assert np.abs(held - tr_maml(replace(algorithm, weight_step=0.0))[0]).max() > 1e-3
+
+
+def test_with_one_local_step_both_weightings_are_the_print():
+    common = {"step_size": 0.2, "weight_step": 0.3}
+    ways = [final(TASKS, TRMAML(weighting=w, **common)) for w in ("models", "gradients")]
+    for one, other in zip(*ways, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-14)
+    with pytest.raises(DriftproofError, match='1 unless weighting="gradients"'):
+        TRMAML(participation=0.5)
+
+
+def test_tr_maml_lowers_the_largest_loss_below_fedmamls():
+    problem = replace(TASKS, gradient_noise=0.0)
+    ends = [
+        final(problem, a, rounds=600).w[0]
+        for a in (TRMAML(step_size=0.2, weight_step=0.2), FedMAML(step_size=0.2))
+    ]
+    worst = [float(problem.losses(w)[:, 0].max()) for w in ends]
+    assert worst[0] < worst[1] - 0.01
+
+
+# Ditto ------------------------------------------------------------------------------------------
+
+
+def logistic(w, client, rows):
+    """Return the mean gradient of a client's rows, from the data alone."""
+    features, labels = LOSSES.data[0][client][rows], LOSSES.data[1][client][rows]
+    slopes = -labels / (1 + np.exp(labels * (features @ w)))
+    return (features * slopes[:, None]).mean(0)
+
+
+def ditto(a, anchored=True, everyone=False):
+    """Algorithm 1; ``anchored`` False draws v towards 0, ``everyone`` trains v of all clients."""
+    n, server = LOSSES.clients, np.zeros(LOSSES.dim)
+    v = [np.zeros(LOSSES.dim) for _ in range(n)]
+    law = LOSSES.oracles(torch.float64).field_law(a.batch)
+    for s in range(ROUNDS):
+        first, models = s * a.local_steps, []
+        steps = range(first, first + a.local_steps)
+        chosen = members_of_cohort(LOSSES, a, first)
+        for k in chosen:
+            w = server
+            for t in steps:
+                w = w - a.step_size * logistic(w, k, drawn(LOSSES, law, "xi", t)[k])
+            models.append(w)
+        for k in range(n) if everyone else chosen:
+            for t in steps:
+                for number in range(a.personal_steps):
+                    rows = drawn(LOSSES, law, f"xi-personal-{number}", t)[k]
+                    away = v[k] - (server if anchored else 0.0)
+                    gradient = logistic(v[k], k, rows) + a.proximity * away
+                    v[k] = v[k] - a.personal_step_size * gradient
+        server = np.mean(models, 0)
+    return server, np.array(v)
+
+
+DITTOS = [
+    *Ditto.examples(),
+    Ditto(local_steps=3, step_size=0.4, personal_step_size=0.2, proximity=2.0, batch=2,
+          participation=0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("algorithm", DITTOS)
+def test_ditto_is_its_pseudocode(algorithm):
+    state, (w, v) = final(LOSSES, algorithm), ditto(algorithm)
+    np.testing.assert_allclose(state.w[0, :, 0], w, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(state.v[..., 0], v, rtol=1e-12, atol=1e-14)
+    assert np.abs(ditto(algorithm, anchored=False)[1] - v).max() > 1e-4
+    if algorithm.participation < 1:
+        assert np.abs(ditto(algorithm, everyone=True)[1] - v).max() > 1e-4
+
+
+def test_dittos_common_model_is_fedavgs_to_the_bit():
+    for algorithm in DITTOS:
+        shared = ("local_steps", "step_size", "batch", "participation")
+        plain = FedAvg(**{name: getattr(algorithm, name) for name in shared})
+        torch.testing.assert_close(
+            final(LOSSES, algorithm).w, final(LOSSES, plain).w, rtol=0, atol=0
+        )
+
+
+def test_without_the_term_clients_are_alone_and_a_strong_one_holds_them_together():
+    alone, held = (
+        final(LOSSES, Ditto(proximity=p, personal_step_size=0.05), rounds=300) for p in (0.0, 20.0)
+    )
+    spread = [float((s.v - s.w).norm(dim=1).max()) for s in (alone, held)]
+    assert spread[1] < 0.2 * spread[0]

@@ -1,0 +1,304 @@
+"""FastDRO and PDSGD against loops over samples; worst-case weights against cvxpy and bisection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import get_args
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthetic.problems import KLDRO, PenalisedDRO
+from synthetic.problems.penalised_dro import PenalisedOracles
+from toolkit.algorithms import PDSGD, FastDRO, FedAvg
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
+from toolkit.worst_case import Geometry, worst_case_weights
+
+WRITTEN = {"fastdro", "pdsgd"}
+PROBLEM = KLDRO(form="average", clients=3, samples=5, heterogeneity=2.0)
+ROUNDS = 4
+GEOMETRIES = get_args(Geometry)
+
+
+# the inner maximum ------------------------------------------------------------------------------
+
+
+def value(q, losses, shares, geometry, size):
+    """Return what the weights maximise."""
+    penalty = {
+        "chi-square-penalty": lambda: size / 2 * np.sum(shares * (q / shares - 1) ** 2),
+        "kl-penalty": lambda: size * np.sum(q * np.log(np.maximum(q, 1e-300) / shares)),
+    }.get(geometry, lambda: 0.0)
+    return q @ losses - penalty()
+
+
+def by_cvxpy(losses, shares, geometry, size):
+    q = cp.Variable(len(losses), nonneg=True)
+    divergence = cp.sum(cp.multiply(1 / shares, cp.square(q - shares))) / 2
+    gain, limits = q @ losses, [cp.sum(q) == 1]
+    if geometry == "cvar":
+        limits.append(q <= shares / size)
+    elif geometry == "chi-square-ball":
+        limits.append(divergence <= size)
+    elif geometry == "chi-square-penalty":
+        gain -= size * divergence
+    else:
+        gain -= size * cp.sum(cp.rel_entr(q, shares))
+    problem = cp.Problem(cp.Maximize(gain), limits)
+    problem.solve(solver=cp.CLARABEL)
+    return problem.value
+
+
+def by_bisection(losses, shares, geometry, size):
+    """Return the weights by halving an interval of thresholds, one loss after another."""
+    if geometry == "kl-penalty":
+        raised = [s * np.exp((x - max(losses)) / size) for x, s in zip(losses, shares, strict=True)]
+        return np.array(raised) / sum(raised)
+    if geometry == "cvar":
+        q, left = np.zeros(len(losses)), 1.0
+        for j in sorted(range(len(losses)), key=lambda j: (-losses[j], j)):
+            q[j] = min(shares[j] / size, left)
+            left -= q[j]
+        return q
+    low, high = min(losses) - 1e3, max(losses)
+    for _ in range(200):
+        middle = (low + high) / 2
+        above = np.maximum(losses - middle, 0)
+        if geometry == "chi-square-penalty":
+            far = shares @ above < size
+        else:
+            far = shares @ above**2 > (1 + 2 * size) * (shares @ above) ** 2
+        low, high = (low, middle) if far else (middle, high)
+    above = shares * np.maximum(losses - low, 0)
+    if above.sum() == 0:  # the ball has room for all mass on the largest
+        above = shares * (losses == max(losses))
+    return above / above.sum()
+
+
+def weights_of(losses, shares, geometry, size):
+    made = worst_case_weights(
+        torch.tensor(losses)[:, None], torch.tensor(shares)[:, None], geometry, size
+    )
+    return made[:, 0].numpy()
+
+
+@st.composite
+def instances(draw):
+    """Losses with ties among them, and shares that may differ."""
+    count = draw(st.integers(1, 7))
+    losses = draw(st.lists(st.integers(-20, 20).map(lambda k: k / 4), min_size=count,
+                           max_size=count))  # fmt: skip
+    shares = np.array(draw(st.lists(st.integers(1, 5), min_size=count, max_size=count)), float)
+    return np.array(losses), shares / shares.sum()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@settings(max_examples=60)
+@given(instance=instances(), size=st.sampled_from([0.05, 0.3, 0.5, 0.9, 1.0]))
+def test_the_weights_attain_the_maximum_that_cvxpy_finds(geometry, instance, size):
+    losses, shares = instance
+    q = weights_of(losses, shares, geometry, size)
+    assert q.min() >= 0
+    assert q.sum() == pytest.approx(1.0, abs=1e-12)
+    if geometry == "cvar":
+        assert np.all(q <= shares / size + 1e-12)
+    if geometry == "chi-square-ball":
+        assert shares @ (q / shares - 1) ** 2 / 2 <= size * (1 + 1e-9)
+    best = by_cvxpy(losses, shares, geometry, size)
+    assert value(q, losses, shares, geometry, size) == pytest.approx(best, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@given(
+    losses=st.lists(st.floats(-5, 5), min_size=2, max_size=8, unique=True),
+    size=st.floats(0.05, 1.0),
+)
+def test_the_weights_are_those_of_bisection(geometry, losses, size):
+    losses, shares = np.round(np.array(losses), 3), np.full(len(losses), 1 / len(losses))
+    q = weights_of(losses, shares, geometry, size)
+    other = by_bisection(losses, shares, geometry, size)
+    goals = [value(x, losses, shares, geometry, size) for x in (q, other)]
+    assert goals[0] == pytest.approx(goals[1], rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_equal_losses_keep_their_shares_and_a_column_does_not_see_another(geometry):
+    shares = torch.tensor([[0.2], [0.3], [0.5]], dtype=torch.float64)
+    columns = torch.tensor([[2.0, 1.0], [2.0, 3.0], [2.0, 2.0]], dtype=torch.float64)
+    q = worst_case_weights(columns, shares, geometry, 1.0)
+    if geometry != "cvar":  # of equal losses it takes the first; at size 1 all of them
+        torch.testing.assert_close(
+            worst_case_weights(columns, shares, geometry, 0.1)[:, :1], shares
+        )
+    torch.testing.assert_close(q[:, :1], shares)
+    torch.testing.assert_close(q[:, 1:], worst_case_weights(columns[:, 1:], shares, geometry, 1.0))
+
+
+def test_a_ball_that_reaches_every_vertex_has_all_mass_on_the_largest_losses():
+    losses, shares = np.array([1.0, 2.0, 2.0]), np.full(3, 1 / 3)
+    assert weights_of(losses, shares, "chi-square-ball", 9.0).tolist() == [0.0, 0.5, 0.5]
+
+
+# the algorithms ---------------------------------------------------------------------------------
+
+
+def samples(w, client, rows):
+    """Return the losses and gradients of some of a client's rows, from the data alone."""
+    features, labels = PROBLEM.data[0][client][rows], PROBLEM.data[1][client][rows]
+    margins = labels * (features @ w)
+    slopes = -labels / (1 + np.exp(margins))
+    return np.logaddexp(0, -margins), features * slopes[:, None]
+
+
+def final(algorithm, problem=PROBLEM, rounds=ROUNDS):
+    return run(problem, algorithm, context(problem), rounds=rounds).state
+
+
+def context(problem=PROBLEM):
+    return sampled_context(problem, ("robust",), replicates=2)
+
+
+def draws(batch):
+    """Return sample numbers [steps][client][batch] of the same keyed stream."""
+    ctx, made = context(), []
+    law = PROBLEM.oracles(torch.float64).field_law(batch)
+    for ctx.t in range(ROUNDS):
+        made.append(ctx.draw(law, "xi")[..., 0].numpy())
+    return made
+
+
+def fastdro(a, geometry=None, shared=True):
+    """Loop over samples; ``shared`` False weighs each client's minibatch alone."""
+    w, geometry = np.zeros(PROBLEM.dim), geometry or a.geometry
+    for rows in draws(a.batch):
+        found = [samples(w, k, rows[k]) for k in range(PROBLEM.clients)]
+        if not shared:
+            q = [by_bisection(x, np.full(len(x), 1 / len(x)), geometry, a.size) for x, _ in found]
+            w = w - a.step_size * np.mean([p @ g for p, (_, g) in zip(q, found, strict=True)], 0)
+            continue
+        losses = np.concatenate([x for x, _ in found])
+        gradients = np.concatenate([g for _, g in found])
+        q = by_bisection(losses, np.full(len(losses), 1 / len(losses)), geometry, a.size)
+        w = w - a.step_size * sum(p * g for p, g in zip(q, gradients, strict=True))
+    return w
+
+
+def pdsgd(a, scaled=1.0, late=False):
+    """Loop over samples, with the weights z themselves and not their logarithms."""
+    w, n = np.zeros(PROBLEM.dim), PROBLEM.clients
+    z = [np.ones(PROBLEM.samples) for _ in range(n)]
+    for rows in draws(a.batch):
+        u, grown = np.zeros_like(w), [x.copy() for x in z]
+        for k in range(n):
+            losses, gradients = samples(w, k, rows[k])
+            for j, loss in zip(rows[k], losses, strict=True):
+                slope = np.log(z[k][j]) if a.divergence == "kl" else z[k][j] - 1
+                grown[k][j] *= np.exp(scaled * a.dual_step * (loss - a.penalty * slope))
+            used = grown if late else z
+            for j, gradient in zip(rows[k], gradients, strict=True):
+                u += used[k][j] * gradient / (n * a.batch)
+        mean = np.mean(grown)
+        z = [x / mean for x in grown]
+        w = w - a.step_size * u
+    return w, z
+
+
+FASTDRO = [
+    FastDRO(batch=4, step_size=0.7, geometry=geometry, size=size)
+    for geometry in GEOMETRIES for size in (0.1, 0.6)
+]  # fmt: skip
+PDSGDS = [
+    PDSGD(batch=b, step_size=0.7, divergence=divergence, dual_step=0.8, penalty=penalty)
+    for b in (1, 3) for divergence in ("kl", "chi-square") for penalty in (0.0, 0.5)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("algorithm", [*FastDRO.examples(), *FASTDRO])
+def test_fastdro_is_its_pseudocode(algorithm):
+    state = final(algorithm)
+    for k in range(PROBLEM.clients):
+        np.testing.assert_allclose(state.w[k, :, 0], fastdro(algorithm), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("algorithm", FASTDRO)
+def test_a_minibatch_of_each_client_alone_is_told_apart(algorithm):
+    """Negative controls: another set, or a maximum client by client."""
+    held = final(algorithm).w[0, :, 0].numpy()
+    other = "kl-penalty" if algorithm.geometry != "kl-penalty" else "cvar"
+    assert np.abs(held - fastdro(algorithm, geometry=other)).max() > 1e-4
+    assert np.abs(held - fastdro(algorithm, shared=False)).max() > 1e-4
+
+
+@pytest.mark.parametrize("algorithm", [*PDSGD.examples(), *PDSGDS])
+def test_pdsgd_is_its_pseudocode(algorithm):
+    state, (w, z) = final(algorithm), pdsgd(algorithm)
+    for k in range(PROBLEM.clients):
+        np.testing.assert_allclose(state.w[k, :, 0], w, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(state.log_weights[..., 0].exp(), z, rtol=1e-12)
+    assert float(state.log_weights.exp().mean()) == pytest.approx(1.0, abs=1e-12)
+    for reading in ({"scaled": 2.0}, {"late": True}):  # another step; z's step first
+        assert np.abs(pdsgd(algorithm, **reading)[0] - w).max() > 1e-3
+
+
+def test_large_losses_gain_weight():
+    """And with a step of 0 nothing does: then it is FedAvg's mean gradient."""
+    still = final(PDSGD(dual_step=1e-300, batch=2))
+    torch.testing.assert_close(still.w, final(FedAvg(batch=2)).w)
+    state = final(PDSGD(dual_step=0.05, penalty=1.0, batch=5), rounds=600)
+    losses = np.array([samples(state.w[k, :, 0].numpy(), k, slice(None))[0] for k in range(3)])
+    z = state.log_weights[..., 0].exp().numpy()
+    assert np.corrcoef(losses.ravel(), z.ravel())[0, 1] > 0.9
+
+
+class ExactOracles(PenalisedOracles):
+    """All samples in each step."""
+
+    def field_law(self, batch):
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exact(PenalisedDRO):
+    def oracles(self, dtype, device="cpu", clients=None):
+        return ExactOracles(self, dtype, device, clients or range(self.clients))
+
+
+ROBUST = [
+    Exact(clients=3, samples=4, penalty=0.5),
+    Exact(clients=2, divergence="chi-square", penalty=3.0),
+]
+
+
+@pytest.mark.parametrize("problem", ROBUST)
+def test_fastdro_on_all_samples_descends_the_robust_objective(problem):
+    """Φ = R of FedDRO's (3): the composition's gradient is that of the inner maximum."""
+    geometry = {"kl": "kl-penalty", "chi-square": "chi-square-penalty"}[problem.divergence]
+    algorithm = FastDRO(step_size=0.5, geometry=geometry, size=problem.penalty)
+    x = torch.from_numpy(problem.start())[:, None]
+    for _ in range(9):
+        x = x - 0.5 * problem.gradient(x)
+    held = final(algorithm, problem, rounds=9).w[0, :, :1]
+    torch.testing.assert_close(held, x, rtol=1e-11, atol=1e-13)
+    other = final(replace(algorithm, size=2 * problem.penalty), problem, rounds=9).w[0, :, :1]
+    assert (other - x).abs().max() > 1e-4
+
+
+@pytest.mark.parametrize("problem", ROBUST)
+def test_pdsgd_on_all_samples_ends_where_the_robust_gradient_is_0(problem):
+    algorithm = PDSGD(
+        step_size=0.5, dual_step=0.3, penalty=problem.penalty, divergence=problem.divergence
+    )
+    end = final(algorithm, problem, rounds=3000).w[0, :, :1]
+    assert problem.gradient(torch.from_numpy(problem.start())[:, None]).norm() > 0.05
+    assert problem.gradient(end).norm() < 1e-8
+
+
+def test_a_mean_of_more_than_all_is_refused():
+    with pytest.raises(DriftproofError, match="at most 1 for cvar"):
+        FastDRO(size=2.0)
+    assert FastDRO(geometry="chi-square-ball", size=2.0).size == 2.0

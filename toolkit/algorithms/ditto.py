@@ -1,0 +1,110 @@
+r"""Ditto: a common model by FedAvg, and a personal one of each client that is drawn towards it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm, Context, algorithm, descended
+from toolkit.draws import Subset
+from toolkit.oracles import GradientField
+from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
+
+
+class State(NamedTuple):
+    """What each client holds, [clients, dim, replicates] each.
+
+    Attributes:
+        w: its copy of the common model.
+        v: its personal model.
+        anchor: the common model as the round began.
+    """
+
+    w: Tensor
+    v: Tensor
+    anchor: Tensor
+
+
+@algorithm(
+    name="ditto",
+    source="Li, Hu, Beirami & Smith 2021 (Ditto), Algorithm 1; as compared with in ComFedL's "
+    "journal version, section 5.2",
+    statement=r"w_k \leftarrow w_k - \eta\nabla F_k(w_k), \quad v_k \leftarrow v_k - \eta_v\big("
+    r"\nabla F_k(v_k) + \lambda(v_k - w^t)\big), \quad w^{t+1} = \tfrac1{|S_t|}\sum_{k\in S_t} w_k",
+)
+class Ditto(Algorithm):
+    r"""Personalised learning by a proximal term: h_k(v; w) = F_k(v) + (λ/2)‖v − w‖².
+
+    The common model is FedAvg's, draw for draw; w^t is what the server sent as the round began.
+    The print makes s steps on v_k after the local steps on w_k; neither sees the other, so that
+    each local step here is followed by ``personal_steps`` of them: s = τ·personal_steps. A client
+    that is not sampled keeps its v_k.
+
+    One step from (2, 0) along the field (x/10 − y, y − 1 + x). v starts at w^t, where the proximal
+    term is 0:
+
+    >>> from synthetic.problems import QuadraticMinimax
+    >>> from toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> made = run(problem, Ditto(personal_step_size=0.2), ctx, rounds=1).state
+    >>> [round(x, 5) for x in (*made.w[0].ravel().tolist(), *made.v[0].ravel().tolist())]
+    [1.98, -0.1, 1.96, -0.2]
+
+    Args:
+        local_steps: τ, local steps a round on w_k.
+        step_size: η, of w_k.
+        personal_step_size: η_v, of v_k.
+        personal_steps: steps on v_k with each local step.
+        proximity: λ; with 0 every client trains alone.
+        batch: samples a step, drawn apart for w_k and v_k.
+        participation: the share of clients sampled (uniformly) each round.
+    """
+
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+    personal_step_size: Positive = 0.1
+    personal_steps: PositiveInt = 1
+    proximity: NonNegative = 0.1
+    batch: PositiveInt = 1
+    participation: Share = 1.0
+
+    notation = {
+        "tau": "local_steps", "eta": "step_size", "eta_v": "personal_step_size", "b": "batch",
+        "lambda_": "proximity", "K": "clients", "m": "cohort_size", "T": "rounds",
+    }  # fmt: skip
+
+    @classmethod
+    def examples(cls) -> list[Ditto]:
+        """Return members with all clients and with some."""
+        return [
+            cls(local_steps=3, step_size=0.05),
+            cls(local_steps=2, step_size=0.05, participation=0.5, personal_steps=2, proximity=1.0),
+        ]
+
+    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
+        """Every model starts at the same point."""
+        w = ctx.everywhere(start)
+        return State(w, w, w)
+
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
+        """One local step on w_k and those on v_k; the last of a round is followed by the mean."""
+        first = ctx.t - ctx.t % self.local_steps
+        size, law = self.cohort_size(ctx.clients), oracles.field_law(self.batch)
+        w = descended(state.w, oracles.field_grad(state.w, ctx.draw(law, "xi")), self.step_size)
+        v = state.v
+        for step in range(self.personal_steps):
+            xi = ctx.draw(law, f"xi-personal-{step}")
+            away = oracles.field_grad(v, xi) + self.proximity * (v - state.anchor)
+            v = descended(v, away, self.personal_step_size)
+        if size < ctx.clients:  # the cohort's own draw: its members alone train
+            cohort = ctx.server_draw(Subset(ctx.clients, size), "cohort", since=first)
+            v = torch.where(ctx.own(cohort)[:, None] > 0, v, state.v)
+        ctx.mark("w", w)
+        ctx.mark("v", v)
+        if (ctx.t + 1) % self.local_steps:
+            return State(w, v, state.anchor)
+        (w,) = ctx.cohort(size, since=first).average(w)
+        return State(w, v, w)
