@@ -7,12 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import driftproof
+from tests.once import once
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from verifiers.gallery import MARK, main, runs_in
 
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "docs" / "gallery.md"
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """Return the folder of a run."""
+
+    def make(folder):
+        words = ("--profile", "smoke", "--workers", "1", "--out", str(folder))
+        assert driftproof("run", "worked-example/local-steps", *words).returncode == 0
+
+    return once(tmp_path_factory, "gallery", make)
 
 
 def test_every_experiment_is_in_the_gallery_with_its_plots():
@@ -28,8 +41,8 @@ def test_every_experiment_is_in_the_gallery_with_its_plots():
             assert (GALLERY.parent / plot).is_file()
 
 
-def test_a_section_is_made_anew_and_the_rest_kept(tmp_path, once):
-    run = smoke(once)
+def test_a_section_is_made_anew_and_the_rest_kept(tmp_path, smoke):
+    run = smoke
     page = tmp_path / "gallery.md"
     page.write_text("# Mine\n\nBy hand.\n", encoding="utf-8")
     (tmp_path / "figures" / "gallery").mkdir(parents=True)
@@ -46,8 +59,8 @@ def test_a_section_is_made_anew_and_the_rest_kept(tmp_path, once):
     assert page.read_text(encoding="utf-8") == first
 
 
-def test_a_folder_without_a_run_is_told(tmp_path, once):
+def test_a_folder_without_a_run_is_told(tmp_path, smoke):
     with pytest.raises(DriftproofError, match="no experiment.json"):
         runs_in([tmp_path])
     with pytest.raises(DriftproofError, match="one run of each"):
-        runs_in([smoke(once), smoke(once)])
+        runs_in([smoke, smoke])
