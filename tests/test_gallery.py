@@ -60,7 +60,7 @@ def test_a_section_is_made_anew_and_the_rest_kept(tmp_path, smoke):
 
 
 def test_a_folder_without_a_run_is_told(tmp_path, smoke):
-    with pytest.raises(DriftproofError, match="no experiment.json"):
+    with pytest.raises(DriftproofError, match=r"no experiment\.json"):
         runs_in([tmp_path])
     with pytest.raises(DriftproofError, match="one run of each"):
         runs_in([smoke, smoke])
