@@ -1,9 +1,10 @@
 """driftproof: is a theorem of federated optimisation true as printed, and how tight is it?
 
 What a user's file imports is here: ``from driftproof import bound, each, grid``, the problem
-families in ``driftproof.problems`` and the algorithms in ``driftproof.algorithms``. What a data set
-or an experiment is written with is in ``driftproof.datasets`` and ``driftproof.experiments``. A
-name is imported when it is first used, so that importing driftproof costs next to nothing.
+families in ``driftproof.problems``, the algorithms in ``driftproof.algorithms`` and the federated
+splits in ``driftproof.splits``. What a data set or an experiment is written with is in
+``driftproof.datasets`` and ``driftproof.experiments``. A name is imported when it is first used, so
+that importing driftproof costs next to nothing.
 
 A new name is a line of the imports below, of ``__all__`` and of ``_DEFINED_IN``; a test holds the
 three to each other.
@@ -15,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from driftproof import algorithms, datasets, experiments, problems, strategies
+    from driftproof import algorithms, datasets, experiments, problems, splits, strategies
     from synthetic.attacks import attack
     from synthetic.audit import audit_algorithm, audit_problem
     from toolkit.algorithm import Algorithm, Collective, Context, algorithm, descended
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from toolkit.constants import Expression, Letters
     from toolkit.draws import Law, SignMean
     from toolkit.errors import DriftproofError
+    from toolkit.flower_split import from_flower
+    from toolkit.heterogeneity import Heterogeneity, heterogeneity
     from toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
     from toolkit.oracles import (
         Bilevel,
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
         narrower,
         wider,
     )
+    from toolkit.split import FederatedSplit, split
     from verifiers.algebra.symbolic import (
         Step,
         argued,
@@ -97,9 +101,11 @@ __all__ = [
     "DriftproofError",
     "Erratum",
     "Expression",
+    "FederatedSplit",
     "Flag",
     "Floor",
     "GradientField",
+    "Heterogeneity",
     "InnerVectors",
     "Law",
     "Letters",
@@ -144,8 +150,10 @@ __all__ = [
     "each",
     "experiments",
     "finite_limit",
+    "from_flower",
     "given_past",
     "grid",
+    "heterogeneity",
     "intended",
     "literal",
     "narrower",
@@ -154,6 +162,8 @@ __all__ = [
     "problems",
     "proof",
     "rate",
+    "split",
+    "splits",
     "sq",
     "strategies",
     "sweep",
@@ -163,7 +173,9 @@ __all__ = [
 ]
 
 _DEFINED_IN = {
-    "driftproof": ("algorithms", "datasets", "experiments", "problems", "strategies"),
+    "driftproof": (
+        "algorithms", "datasets", "experiments", "problems", "splits", "strategies",
+    ),
     "synthetic.attacks": ("attack",),
     "synthetic.audit": ("audit_algorithm", "audit_problem"),
     "toolkit.algorithm": ("Algorithm", "Collective", "Context", "algorithm", "descended"),
@@ -174,6 +186,8 @@ _DEFINED_IN = {
     "toolkit.constants": ("Expression", "Letters"),
     "toolkit.draws": ("Law", "SignMean"),
     "toolkit.errors": ("DriftproofError",),
+    "toolkit.flower_split": ("from_flower",),
+    "toolkit.heterogeneity": ("Heterogeneity", "heterogeneity"),
     "toolkit.measure": ("Reduction", "States", "Steps", "average", "each", "given_past", "sq"),
     "toolkit.oracles": (
         "Bilevel", "ClientVectors", "Composition", "GradientField", "InnerVectors", "Losses",
@@ -187,6 +201,7 @@ _DEFINED_IN = {
     "toolkit.readings": (
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
     ),
+    "toolkit.split": ("FederatedSplit", "split"),
     "verifiers.asserting": ("assert_claim", "assert_holds", "verify"),
     "verifiers.claim_types.bound": ("bound",),
     "verifiers.claim_types.comparison": ("comparison",),

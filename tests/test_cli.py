@@ -67,6 +67,7 @@ def test_show_tells_of_every_leaf(kind, capsys):
         shown = capsys.readouterr().out
         assert name in shown
         assert str(leaf.path) in shown
+        assert r"\order" not in shown, "the order itself stands there"
 
 
 def test_show_gives_constants_and_verdicts_on_record():

@@ -89,7 +89,7 @@ def test_clients_have_their_own_images():
     assert [len(part) for part in labels] == [200] + [20] * 9
     assert {len(part) for part in validation} == {60}
     rows = np.concatenate([*features, *validation])
-    held = read(None).train.features
+    held = read(None).train.scaled()
     # digits repeat no image, so that a row stands for one image
     assert len(np.unique(held, axis=0)) == len(held)
     assert len(np.unique(rows, axis=0)) == len(rows)
@@ -108,7 +108,7 @@ def test_the_wire_engine_gives_the_same_curves():
 def test_a_folder_of_idx_files_is_run(tmp_path):
     """MNIST's format with other images: digits enlarged, as many as the smoke size needs."""
     train = read(None).train
-    pixels = np.kron(train.features.reshape(-1, 8, 8), np.ones((1, 2, 2)))
+    pixels = np.kron(train.scaled().reshape(-1, 8, 8), np.ones((1, 2, 2)))
     pixels, labels = (pixels * 255).repeat(2, 0), train.labels.repeat(2)
     for name, array in (("train-images-idx3-ubyte", pixels), ("train-labels-idx1-ubyte", labels)):
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress(as_idx(array)))

@@ -45,7 +45,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
 
 
 @pytest.mark.parametrize(
-    ("kind", "package"), [("problem", "problems"), ("algorithm", "algorithms")]
+    ("kind", "package"), [("problem", "problems"), ("algorithm", "algorithms"), ("split", "splits")]
 )
 def test_leaves_are_given_by_their_class_names(kind, package):
     offered = getattr(driftproof, package)

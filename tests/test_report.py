@@ -127,6 +127,16 @@ def test_the_plots_data_are_the_rows(report):
                 assert shown[key] == list(figure.series[key])
 
 
+def test_an_instance_is_told_without_the_marks_of_its_docstring(report):
+    page = report[-1]
+    told = re.findall(r"the instance in full</summary>.*?<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
+    assert any("<strong>Optimum.</strong>" in one for one in told)
+    assert any("<code>" in one for one in told)
+    for one in told:
+        assert "**" not in one
+        assert "``" not in one
+
+
 def test_hostile_names_are_escaped(tmp_path):
     row = Row(
         claim=HOSTILE, form="printed", edition=HOSTILE, reading=HOSTILE, kind="bound",

@@ -18,6 +18,7 @@ from synthetic.problems.bounded_composition import BoundedComposition
 from synthetic.problems.piecewise_composition import PiecewiseComposition
 from synthetic.problems.piecewise_losses import PiecewiseLosses
 from tests.commands import driftproof
+from tests.users import DRIFT
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.feddro import FedDRO
@@ -360,23 +361,22 @@ def test_shapes_by_a_dense_grid(member):
 
 
 def test_the_command_tells_what_it_found(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "from driftproof import bound, each, grid, sq\n"
-        "from driftproof.algorithms import ComFedL\n"
-        "from driftproof.problems import BoundedComposition\n"
-        "def right(c):\n    return c.tau * (c.eta * c.G_f * c.G_g) ** 2\n"
-        "@bound(name='mine/drift', source='x', statement='x', right=right,\n"
-        "       cases=grid(BoundedComposition(), ComFedL(), rounds=2))\n"
-        "def drift(view):\n"
-        "    return each('round', 'local_step', sq(view.mean('w') - view.round_start('w')))\n"
-    )
+    (tmp_path / "mine.py").write_text(DRIFT)
     supported = verify(str(tmp_path / "mine.py"))
     assert {str(row.verdict) for row in supported} == {"SUPPORTED"}
-    done = driftproof("falsify", "mine.py", "--climbs", "2", "--json", "--out", "s", cwd=tmp_path)
+    words = ("falsify", "mine.py", "--climbs", "2", "--json", "--out", "s")
+    done = driftproof(*words, cwd=tmp_path)
     assert done.returncode == 1
     (finding,) = json.loads(done.stdout)["findings"]
     assert finding["status"] == "verified"
-    assert json.loads((tmp_path / "s" / "search.json").read_text())["findings"] == [finding]
+    written = tmp_path / "s" / "search.json"
+    assert json.loads(written.read_text())["findings"] == [finding]
+    replaced = "search.json is of a search before. This one will replace it"
+    assert replaced not in done.stderr
+    written.write_text("what a search before found")
+    assert replaced not in driftproof(*words, "--resume", cwd=tmp_path).stderr
+    assert replaced in driftproof(*words, cwd=tmp_path).stderr
+    assert json.loads(written.read_text())["findings"][0]["case"] == finding["case"]
 
 
 SPIKY = """

@@ -13,6 +13,7 @@ from driftproof import Case, bound, each, grid, sq
 from driftproof.commands.falsify import command
 from synthetic.problems.bounded_composition import BoundedComposition
 from tests.commands import driftproof
+from tests.users import DRIFT
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.discover import leaves
 from toolkit.report.page import render
@@ -223,16 +224,7 @@ def test_the_command_records_and_gives_each_case_to_be_pasted(file, tmp_path):
 
 
 def test_a_violation_is_printed_as_a_case_to_be_pasted_and_a_users_claim_is_not_recorded(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "from driftproof import bound, each, grid, sq\n"
-        "from driftproof.algorithms import ComFedL\n"
-        "from driftproof.problems import BoundedComposition\n"
-        "def right(c):\n    return c.tau * (c.eta * c.G_f * c.G_g) ** 2\n"
-        "@bound(name='mine/drift', source='x', statement='x', right=right,\n"
-        "       cases=grid(BoundedComposition(), ComFedL(), rounds=2))\n"
-        "def drift(view):\n"
-        "    return each('round', 'local_step', sq(view.mean('w') - view.round_start('w')))\n"
-    )
+    (tmp_path / "mine.py").write_text(DRIFT)
     done = driftproof("falsify", "mine.py", "--climbs", "2", "--out", "s", cwd=tmp_path)
     (found,) = json.loads((tmp_path / "s" / "search.json").read_text())["findings"]
     assert f"\n{found['python']}\n" in done.stdout

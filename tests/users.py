@@ -1,4 +1,4 @@
-"""A user's own problem, right or with one mistake, and a true claim about it."""
+"""A user's own problem, right or with one mistake, and claims of a user's, true or false."""
 
 from __future__ import annotations
 
@@ -140,3 +140,19 @@ def convex_claim(member: Problem) -> Any:
         return each("round", sq(view.round_start("w")))
 
     return convex
+
+
+DRIFT = """
+from driftproof import bound, each, grid, sq
+from driftproof.algorithms import ComFedL
+from driftproof.problems import BoundedComposition
+
+def right(c):
+    return c.tau * (c.eta * c.G_f * c.G_g) ** 2
+
+@bound(name="mine/drift", source="x", statement="x", right=right,
+       cases=grid(BoundedComposition(), ComFedL(), rounds=2))
+def drift(view):
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+"""
+"""A file with a claim that holds on its case and is false: τ local steps drift τη, not √τη."""

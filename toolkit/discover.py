@@ -46,6 +46,8 @@ KINDS: Mapping[str, Kind] = {
         Kind("problem", "problems", "synthetic.problems", ("problem",)),
         Kind("algorithm", "algorithms", "toolkit.algorithms", ("algorithm",)),
         Kind("dataset", "datasets", "toolkit.datasets", ("dataset",)),
+        Kind("network", "networks", "toolkit.networks", ("network",)),
+        Kind("split", "splits", "toolkit.splits", ("split",)),
         Kind("experiment", "experiments", "verifiers.experiments", ("experiment",)),
         Kind("kernel", "kernels", "synthetic.kernels", ("fused",)),
         Kind("case", "cases", "gpu_bench.cases", ("case",)),

@@ -49,7 +49,7 @@ def after_system_error(error: OSError) -> str:
     return "check the path, or name another --out"
 
 
-LISTED = ("claim", "problem", "algorithm", "dataset", "experiment", "kernel")
+LISTED = ("claim", "problem", "algorithm", "dataset", "split", "experiment", "kernel")
 FEW = 24
 """So many names may stand in a message."""
 

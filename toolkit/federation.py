@@ -93,18 +93,22 @@ def run(
     *,
     rounds: int,
     left: Callable[[Any], Any] | None = None,
-    watch: Callable[[int, Any], None] | None = None,
+    watch: Callable[[int, Any], bool | None] | None = None,
     kernels: bool = True,
     jitter: int | None = None,
+    begun: tuple[int, Any] | None = None,
 ) -> Outcome:
     """Run ``rounds`` rounds of ``algorithm`` on ``problem`` in the context ``ctx``.
 
     Args:
         left: a claim's measure (None: none is taken).
         watch: called with the number and the state of each round as it starts, and at the end.
+            If it returns False, the run ends there.
         kernels: whether a fused kernel may replace repeated steps where no measure looks inside.
         jitter: seed of random changes of the state, about a unit in the last place after each
             step, and of numbers inside the measure (Monte Carlo arithmetic); None: none.
+        begun: the round to go on from and its state at the start, of a run that was broken off
+            (None: from the beginning).
     """
     if algorithm.needs not in OFFERS[problem.offers]:
         raise DriftproofError(
@@ -117,7 +121,7 @@ def run(
     tau = ctx.local_steps = algorithm.local_steps
     ctx.horizon = rounds
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
-    state = algorithm.init(ctx, oracles, torch.from_numpy(problem.start()))
+    since, state = begun or (0, algorithm.init(ctx, oracles, torch.from_numpy(problem.start())))
     state = shake(state) if shake is not None else state
     begin = Moment(ctx, problem, state, state)
     recorder = None
@@ -140,10 +144,10 @@ def run(
     if fused is not None and (fused.many_rounds or shake is not None or not by_rounds):
         fused = None
     previous = state
-    for s in range(rounds):
+    for s in range(since, rounds):
         ctx.t = s * tau
-        if watch is not None:
-            watch(s, state)
+        if watch is not None and watch(s, state) is False:
+            break
         begin = Moment(ctx, problem, state, state, s)
         if recorder is not None and recorder.axes == ("round",):
             recorder.take(begin)

@@ -1,10 +1,10 @@
-"""Reads a binary file forward, plain or gzipped, and never more of it than is asked for."""
+"""Reads a file forward, plain or gzipped, and never more of it than is asked for."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -60,27 +60,47 @@ class FileReader:
             raise self.wrong(got, f"whole records of {size} bytes, one or more")
         return rest
 
+    def lines(self, longest: int) -> Iterator[tuple[int, bytes]]:
+        """Yield each line with its number, from 1; its end (LF or CR LF) is taken off.
+
+        Args:
+            longest: bytes of a line, with its end.
+
+        Raises:
+            DriftproofError: a line is longer, or the last one has no end; with the line.
+        """
+        number = 0
+        while line := self._asked(self._file.readline, longest):
+            number += 1
+            self.offset += len(line)
+            if not line.endswith(b"\n"):
+                got = f"{len(line)} bytes and no end of the line"
+                raise self.wrong(got, f"whole lines, of {longest} bytes at most", f"line {number}")
+            yield number, line.rstrip(b"\r\n")
+
     def end(self) -> None:
         """Raise if the file goes on."""
         if self._read(1):
             raise self.wrong("more bytes", "the end of the file")
 
-    def wrong(self, got: str, wanted: str, at: int | None = None) -> DriftproofError:
-        """Return the error for what is at an offset (default: where reading is)."""
+    def wrong(self, got: str, wanted: str, at: int | str | None = None) -> DriftproofError:
+        """Return the error for what is at an offset or place (default: where reading is)."""
         return wrong_at(self.path, self.offset if at is None else at, got, wanted)
 
     def _read(self, count: int) -> bytes:
+        return self._asked(self._file.read, count)
+
+    def _asked(self, ask: Callable[[int], bytes], count: int) -> bytes:
         try:
-            return self._file.read(count)
+            return ask(count)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise self.wrong(f"a broken gzip stream ({error})", "a whole one") from error
 
 
-def wrong_at(path: Path, offset: int, got: str, wanted: str) -> DriftproofError:
-    """Return the error for what a file has at an offset."""
-    return DriftproofError(
-        f"{path}, offset {offset}: {got}", wanted, "download or copy the file again"
-    )
+def wrong_at(path: Path, at: int | str, got: str, wanted: str) -> DriftproofError:
+    """Return the error for what a file has at an offset, or at a place ("line 3") in words."""
+    place = at if isinstance(at, str) else f"offset {at}"
+    return DriftproofError(f"{path}, {place}: {got}", wanted, "download or copy the file again")
 
 
 @contextmanager
@@ -90,15 +110,26 @@ def opened(path: Path) -> Iterator[FileReader]:
     Raises:
         DriftproofError: the file cannot be read.
     """
+    with readable(path) as raw:
+        packed = raw.read(len(GZIP)) == GZIP
+        raw.seek(0)
+        if packed:
+            with gzip.GzipFile(fileobj=raw) as file:
+                yield FileReader(path, file)
+        else:
+            yield FileReader(path, raw)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file as it is.
+
+    Raises:
+        DriftproofError: the file cannot be read.
+    """
     try:
         with path.open("rb") as raw:
-            packed = raw.read(len(GZIP)) == GZIP
-            raw.seek(0)
-            if packed:
-                with gzip.GzipFile(fileobj=raw) as file:
-                    yield FileReader(path, file)
-            else:
-                yield FileReader(path, raw)
+            yield raw
     except OSError as error:
         raise DriftproofError(
             f"{path}: {error.strerror}", "a readable file", "check its permissions"

@@ -6,10 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from synthetic.problems.piecewise_bilevel import PiecewiseBilevel
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
-from synthetic.problems.piecewise_minimax import PiecewiseMinimax
 from toolkit.cases import Case
 from toolkit.errors import DriftproofError
 from toolkit.report.page import Group, grouped, number
@@ -18,10 +14,10 @@ from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.expression import case_of, repetition
+from verifiers.expression import repetition
 from verifiers.record import unsound
 from verifiers.running.jobs import Source
-from verifiers.search.finding import Finding
+from verifiers.search.finding import Finding, remade
 from verifiers.search.search import Effort, falsify
 from verifiers.verify import Settings, judge, select
 
@@ -144,10 +140,7 @@ def _searched(claim: Claim[Any], seed: int, seconds: float) -> str:
         sides = f"left {number((finding.lhs or {}).get('mean'))}, right {number(finding.rhs)}"
         lines.append(f"  {finding.form}: REFUTED, {finding.status}, {finding.evidence}")
         lines.append(f"    {sides}  {finding.label}  {finding.reason}")
-    types: list[Any] = [PiecewiseBilevel, PiecewiseComposition, PiecewiseLosses, PiecewiseMinimax]
-    for case in claim.cases_for("full"):
-        types += [type(part) for part in (case.problem, case.algorithm) if part is not None]
-    return "\n".join(lines + _repeated(claim, case_of(bad[0].case, types)))
+    return "\n".join(lines + _repeated(claim, remade(bad[0], claim)))
 
 
 def _as_reading(finding: Finding, form: Form) -> ReadingVerdict:

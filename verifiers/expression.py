@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from toolkit.cases import Case
-from toolkit.discover import OWN
+from toolkit.discover import OWN, leaves
 from toolkit.parameters import Parameters
 
 HOMES = {"synthetic": "driftproof.problems", "toolkit": "driftproof.algorithms"}
@@ -53,18 +53,24 @@ def pasted(case: Case) -> str:
     return "\n".join(["from driftproof import Case", *_imports(case), expression(case)])
 
 
-def case_of(parameters: Mapping[str, Any], types: Iterable[type[Parameters]]) -> Case:
+def case_of(parameters: Mapping[str, Any], types: Iterable[type[Parameters]] = ()) -> Case:
     """Return the case of which ``Case.parameters`` are given, also after JSON made lists of tuples.
 
     Args:
-        types: the families and algorithms that it may be of.
+        types: families and algorithms that it may be of, beside those that driftproof has.
+
+    Raises:
+        KeyError: nobody has a family or an algorithm of that name.
+        DriftproofError, TypeError: it takes no such parameters.
     """
     by_name = {cls.leaf_name: cls for cls in types}
     parts = {}
     for part in ("problem", "algorithm"):
         if part in parameters:
             values = {name: _tuples(value) for name, value in parameters[part].items()}
-            parts[part] = by_name[values.pop("name")](**values)
+            name = values.pop("name")
+            cls = by_name[name] if name in by_name else leaves(part)[name].load()
+            parts[part] = cls(**values)
     return Case(**parts, rounds=parameters.get("rounds", 0))
 
 

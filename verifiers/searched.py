@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.cases import Case
-from toolkit.discover import leaves, package_folder
+from toolkit.discover import package_folder
 from toolkit.errors import DriftproofError
 from toolkit.report.page import number
 from verifiers.expression import case_of, pasted
@@ -108,12 +108,7 @@ def write(recorded: Record) -> None:
 def remade(parameters: Mapping[str, Any]) -> Case | None:
     """Return the case of which parameters are on record (None: there is no such case any more)."""
     try:
-        types = [
-            leaves(kind)[parameters[kind]["name"]].load()
-            for kind in ("problem", "algorithm")
-            if kind in parameters
-        ]
-        return case_of(parameters, types)
+        return case_of(parameters)
     except (DriftproofError, KeyError, TypeError):
         return None
 

@@ -78,6 +78,12 @@ def command(
     if record:
         check_own(own)
     out = shared.folder(out, "-".join(["search", *dict.fromkeys(own)]))
+    path = out / "search.json"
+    if path.exists() and not (resume or ctx.obj["quiet"]):
+        click.echo(
+            f"{path} is of a search before. This one will replace it and its scripts; --out names "
+            "another folder.", err=True,
+        )  # fmt: skip
     effort = Effort(budget, climbs, seed, warm, controls)
     with Ledger(out / "ledger.sqlite") as ledger:
         head = {
@@ -100,7 +106,6 @@ def command(
         for finding, script in zip(findings, scripts, strict=True)
     ]
     data = head | {"findings": told, "constants": [_data(one) for one in reached]}
-    path = out / "search.json"
     try:
         path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     except OSError as error:

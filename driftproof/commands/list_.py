@@ -13,9 +13,10 @@ from toolkit.discover import KINDS, Leaf, kind_named, leaves
 @click.argument("kind", required=False)
 @as_json
 def command(kind: str | None, as_json: bool) -> None:
-    """List claims, problems, algorithms, datasets, experiments, kernels, cases (or one KIND).
+    """List everything there is, or one KIND of it.
 
-    KIND may be roles: what the letters of the papers stand for.
+    KIND is claims, problems, algorithms, datasets, splits, experiments, kernels or cases. It
+    may be roles: what the letters of the papers stand for.
     """
     if kind in ROLES:
         print_roles(as_json)

@@ -17,6 +17,7 @@ ORIGINS = {
     "problem": "opposed-clients",
     "algorithm": "fedavg",
     "dataset": "mnist",
+    "split": "label-shards",
     "experiment": "worked-example/local-steps",
     "kernel": "nested-fedavg-s",
 }
@@ -27,12 +28,15 @@ NEXT = {
     "algorithm": "in a claim beside it, from {stem} import {symbol}",
     "dataset": "from {stem} import {symbol}, and {symbol}.load(folder); in toolkit/datasets/ it is "
     "found by its files",
+    "split": "from {stem} import {symbol}, and {symbol}().parts(labels, None, clients, random)",
     "experiment": "driftproof run {path} --profile smoke",
     "kernel": "name your algorithm and your problem in it; in synthetic/kernels/ it is found and "
     "tested",
 }
 """What to do with the file."""
 COLUMNS = 100
+FOLDERS = (("synthetic", "problems"), ("toolkit", "algorithms"), ("toolkit", "splits"))
+"""Packages whose leaves users import from driftproof."""
 NOT_OFFERED = ("__future__", "driftproof.whole")
 
 
@@ -44,7 +48,7 @@ def command(kind: str, name: str, origin: str | None) -> None:
     """Write a file to start from, into this folder: a real leaf of KIND to change.
 
     The file is called as NAME ends: mine/drift-bound is written into drift_bound.py.
-    KIND is claim, problem, algorithm, dataset, experiment or kernel.
+    KIND is claim, problem, algorithm, dataset, split, experiment or kernel.
     """
     if kind == "case":
         raise DriftproofError(
@@ -114,7 +118,7 @@ def as_a_user(text: str) -> str:
         lines[first : node.end_lineno] = [_import(str(node.module), kept)] if kept else []
     lines[first:first] = [_import(home, names) for home, names in sorted(wanted.items())]
     text = "".join(lines)
-    for old, new in (("synthetic", "problems"), ("toolkit", "algorithms")):  # in examples
+    for old, new in FOLDERS:  # in examples
         text = text.replace(f">>> from {old}.{new} import ", f">>> from driftproof.{new} import ")
     return text
 
@@ -131,7 +135,7 @@ def _import(module: str, names: list[str]) -> str:
 def _offered() -> dict[tuple[str, str], str]:
     """Return where users import a name from, by the module that defines it and the name."""
     homes = {(module, name): "driftproof" for name, module in driftproof._MODULE.items()}
-    for kind in ("problem", "algorithm"):
+    for kind in ("problem", "algorithm", "split"):
         for leaf in leaves(kind).values():
             homes[str(leaf.module), leaf.symbol] = f"driftproof.{kind}s"
     for part in ("datasets", "experiments"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ from toolkit.errors import DriftproofError
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Folder of the full data set."
 )  # fmt: skip
+@click.option(
+    "--device", default="cpu", show_default=True,
+    help="cpu, or cuda: where networks are trained; other experiments stay on the CPU.",
+)  # fmt: skip
 @shared.out
 @shared.seed
 @shared.workers
@@ -39,6 +44,7 @@ def command(
     profile: str,
     engine: str,
     data: Path | None,
+    device: str,
     out: Path | None,
     seed: int,
     workers: int,
@@ -51,6 +57,7 @@ def command(
     failed on the wire; 3 a data set is missing. Finished runs stay in the ledger: --resume goes on.
     """
     from toolkit.dataset import read
+    from toolkit.environment import check_device
     from verifiers.experiment import Plan, run_experiment
 
     if "TORCHELASTIC_RUN_ID" in os.environ:
@@ -66,11 +73,15 @@ def command(
     if data is not None:
         data = data.resolve()
         read(data)  # a bad folder is told before anything is run
+    check_device(device)
     plan = Plan(
-        profile=profile, seed=seed, data=data, engine=engine, workers=workers, resume=resume
-    )
-    with shared.progress("run", quiet=ctx.obj["quiet"]) as (started, ended):
-        head = run_experiment(leaf.load(), plan, out, started=started, ended=ended)
+        profile=profile, seed=seed, data=data, engine=engine, workers=workers, device=device,
+        resume=resume,
+    )  # fmt: skip
+    with shared.shares("run", quiet=ctx.obj["quiet"]) as progress:
+        head = run_experiment(
+            leaf.load(), plan, out, progress=progress, expected=partial(click.echo, err=True)
+        )
     if as_json:
         shared.print_json({key: value for key, value in head.items() if key != "panels"})
     else:
@@ -87,4 +98,5 @@ def summary(head: dict[str, Any], out: Path) -> None:
     )
     for finding in head["findings"]:
         click.echo(f"finding: {finding}")
+    click.echo(head["memory"])
     click.echo(f"page: {out / 'index.html'}")

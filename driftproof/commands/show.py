@@ -12,9 +12,11 @@ from toolkit.errors import unknown_name
 
 ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
+NAMED_BY_CLASS = ("problem", "algorithm", "split")
+"""Kinds whose NAME may be the class's."""
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
-    "variants", "files", "optional_files",
+    "variants", "files", "one_or_more_of", "optional_files",
     "tolerance", "times", "sizes", "sweeps", "file",
 )  # fmt: skip
 
@@ -31,7 +33,7 @@ def command(name: str, as_json: bool) -> None:
         print_roles(as_json)
         return
     known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
-    known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in ("problem", "algorithm")}
+    known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in NAMED_BY_CLASS}
     if name not in known and print_role(name, as_json):
         return
     if name not in known:
@@ -122,7 +124,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     common = {"documentation": documentation, "source": leaf.metadata.get("source")}
     common["statement"] = leaf.metadata.get("statement")
     if leaf.kind == "claim":
-        return common | _claim(leaf, loaded)
+        return common | {"statement": loaded.statement} | _claim(leaf, loaded)
     if leaf.kind == "problem":
         member = loaded()
         return common | {
@@ -145,8 +147,12 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "variants": {name: way.device for name, way in loaded.variants.items()},
             "tolerance": f"{loaded.tolerance:g} units in the last place",
         }
+    if leaf.kind == "split":
+        return common | {"parameters": loaded().values()}
     if leaf.kind == "dataset":
-        return common | {"files": list(loaded.files), "optional_files": list(loaded.optional)}
+        names = {"files": loaded.files, "one_or_more_of": loaded.some}
+        names |= {"optional_files": loaded.optional}
+        return common | {key: list(value) for key, value in names.items()}
     if leaf.kind == "case":
         return common | {
             "times": loaded.kernel,

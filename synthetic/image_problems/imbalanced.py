@@ -20,6 +20,8 @@ from synthetic.problems.kl_dro import DROProblem
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.problem import Solution
+from toolkit.split import cut
+from toolkit.splits.one_large import OneLarge
 
 CONE_LIMIT = 2_000_000
 """Samples × classes × features up to which the conic solver is asked.
@@ -67,9 +69,10 @@ class ImbalancedImages(DROProblem):
     ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
         """Training features and labels, validation features and labels, of each client."""
         data = read(self.data)
-        images, labels = data.train.features, data.train.labels
-        sizes = [self.large] + [self.small] * (self.clients - 1)
-        needed = sum(sizes) + self.clients * self.validation
+        labels = data.train.labels
+        sizes = OneLarge(large=self.large, small=self.small).sizes(self.clients)
+        sizes += [self.validation] * self.clients
+        needed = sum(sizes)
         if needed > len(labels):
             raise DriftproofError(
                 f"{data.title} has {len(labels)} images",
@@ -77,17 +80,12 @@ class ImbalancedImages(DROProblem):
                 "use the whole data set, or a smaller profile",
             )
         random = np.random.Generator(np.random.Philox(key=self.partition))
-        order = random.permutation(len(labels))
-        features = np.hstack([images, np.ones((len(labels), 1))])
-        ends = np.cumsum(sizes + [self.validation] * self.clients)[:-1]
-        shares = np.split(order[:needed], ends)
-        train, validation = shares[: self.clients], shares[self.clients :]
-        return (
-            [features[part] for part in train],
-            [labels[part] for part in train],
-            [features[part] for part in validation],
-            [labels[part] for part in validation],
-        )
+        order = random.permutation(len(labels))[:needed]
+        features = np.hstack([data.train.scaled(order), np.ones((needed, 1))])
+        rows = [features[part] for part in cut(np.arange(needed), sizes)]
+        classes = [labels[part] for part in cut(order, sizes)]
+        train, validation = slice(self.clients), slice(self.clients, None)
+        return rows[train], classes[train], rows[validation], classes[validation]
 
     @property
     def classes(self) -> int:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import prod
 from pathlib import Path
 from typing import Annotated
 
@@ -112,7 +113,7 @@ class LabelImbalance(BilevelProblem):
     def split(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Features and labels: train and validation [clients, images, …], test [images, …]."""
         data = read(self.data)
-        images, labels = data.train.features, data.train.labels
+        train = data.train
         parts = dealt(
             data, self.counts, per_class=self.per_class, clients=self.shards, alike=self.alike,
             validation=self.validation, seed=self.partition,
@@ -120,7 +121,7 @@ class LabelImbalance(BilevelProblem):
         for name in ("train", "validation"):
             parts[name] = parts[name].reshape(self.clients, -1)
         return {
-            name: (np.insert(images[part], images.shape[1], 1.0, -1), labels[part])
+            name: (np.insert(train.scaled(part), prod(data.shape), 1.0, -1), train.labels[part])
             for name, part in parts.items()
         }
 

@@ -27,8 +27,8 @@ class Digits(DataSet):
         from sklearn.datasets import load_digits
 
         pixels, labels = load_digits(return_X_y=True)
-        split = Split(pixels / 16.0, labels.astype(np.int64))
-        return Data("scikit-learn digits", 10, {"train": split})
+        split = Split(pixels.astype(np.uint8), labels.astype(np.int64), 16.0)
+        return Data("scikit-learn digits", 10, (8, 8), {"train": split})
 
     def sample(self, folder: Path) -> None:
         """Write nothing: there are no files."""

@@ -28,10 +28,11 @@ class MNIST(DataSet):
 
     def read(self, paths: Mapping[str, Path]) -> Data:
         """Return the images, a row each, with their labels."""
-        splits = {"train": _split(*(paths[name] for name in self.files))}
+        shape, train = _split(*(paths[name] for name in self.files))
+        splits = {"train": train}
         if all(name in paths for name in self.optional):
-            splits["test"] = _split(*(paths[name] for name in self.optional))
-        return Data("MNIST", CLASSES, splits)
+            splits["test"] = _split(*(paths[name] for name in self.optional))[1]
+        return Data("MNIST", CLASSES, shape, splits)
 
     def sample(self, folder: Path) -> None:
         """Write 20 images of 3 × 4 to train on and 10 for the test."""
@@ -42,7 +43,7 @@ class MNIST(DataSet):
                 (folder / name).write_bytes(as_idx(array))
 
 
-def _split(images: Path, labels: Path) -> Split:
+def _split(images: Path, labels: Path) -> tuple[tuple[int, ...], Split]:
     pixels, classes = read_idx(images, 3), read_idx(labels, 1)
     if len(pixels) != len(classes):
         raise DriftproofError(
@@ -55,4 +56,5 @@ def _split(images: Path, labels: Path) -> Split:
     wrong = np.flatnonzero(classes >= CLASSES)
     if len(wrong):
         raise wrong_at(labels, 8 + int(wrong[0]), f"label {classes[wrong[0]]}", "0 to 9")
-    return Split(pixels.reshape(len(pixels), -1) / 255.0, classes.astype(np.int64))
+    rows = pixels.reshape(len(pixels), -1)
+    return pixels.shape[1:], Split(rows, classes.astype(np.int64), 255.0)

@@ -19,6 +19,9 @@ from toolkit.verdict import Row, Verdict, form_key, overall
 
 GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|sigma|tau|zeta)(?=_|$)")
 
+STRONG = re.compile(r"(?<!\S)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
+CODE = re.compile(r"``([^`]+)``")
+
 FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
 
@@ -217,7 +220,7 @@ def document(template: str, **facts: Any) -> str:
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "sort_keys": True}
     environment.filters |= {
         "number": number, "cell": cell, "inline": _inline, "block": _block, "slug": _slug,
-        "letter": _letter,
+        "letter": _letter, "marked": marked,
     }  # fmt: skip
     page = environment.get_template(template).render(
         style=_safe(asset("uPlot.min.css") + asset("page.css")),
@@ -264,6 +267,18 @@ def number(value: float | None, digits: int = 4) -> str:
     if text == "1" and value != 1.0:
         return f"{value:.8g}"
     return text
+
+
+def marked(text: str) -> Any:
+    """Return a docstring as HTML: escaped, its ``**words**`` strong and its code as code.
+
+    >>> marked("**Noise.** ``x < 2`` and a**2 * b**2")
+    Markup('<strong>Noise.</strong> <code>x &lt; 2</code> and a**2 * b**2')
+    """
+    from markupsafe import escape
+
+    strong = STRONG.sub(r"<strong>\1</strong>", str(escape(text)))
+    return _safe(CODE.sub(r"<code>\1</code>", strong))
 
 
 def _safe(text: str) -> Any:

@@ -1,7 +1,8 @@
 """Experiments: one figure or table of a paper, run again, with its sentences judged.
 
-``run``: what is computed. ``codec``: how the ledger stores it. ``sentence``: how a sentence is
-judged. ``panel``: what a figure shows. ``leaf``: how all of it becomes a page.
+``run``: what is computed. ``tracked``: a long run, measured on its way. ``codec``: how the ledger
+stores it. ``sentence``: how a sentence is judged. ``panel``: what a figure shows. ``leaf``: how all
+of it becomes a page.
 """
 
 from verifiers.experiment.codec import packed, unpacked
@@ -13,9 +14,10 @@ from verifiers.experiment.leaf import (
     experiment,
     run_experiment,
 )
-from verifiers.experiment.panel import Panel, curve
+from verifiers.experiment.panel import Panel, curve, over_seeds
 from verifiers.experiment.run import Computed, Followed, Run, results_of
 from verifiers.experiment.sentence import Sentence, judged_by_seeds, similar_by_seeds
+from verifiers.experiment.tracked import TrackedRun, averaged
 
 __all__ = [
     "Computed",
@@ -27,9 +29,12 @@ __all__ = [
     "Run",
     "Sentence",
     "Steps",
+    "TrackedRun",
+    "averaged",
     "curve",
     "experiment",
     "judged_by_seeds",
+    "over_seeds",
     "packed",
     "results_of",
     "run_experiment",

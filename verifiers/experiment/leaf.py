@@ -10,9 +10,12 @@ from typing import Any
 from toolkit.environment import environment
 from toolkit.errors import unknown_name
 from toolkit.ledger import Ledger
+from toolkit.memory import largest_so_far
 from toolkit.report.experiment import write_experiment
+from verifiers.experiment.codec import checkpoint
 from verifiers.experiment.panel import Panel
 from verifiers.experiment.sentence import Sentence
+from verifiers.experiment.tracked import TrackedRun
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
 
 PROFILES = ("smoke", "quick", "paper")
@@ -29,6 +32,7 @@ class Plan:
         data: folder of the data set, or None for the one inside scikit-learn.
         engine: batched, or wire (one process a client).
         workers: processes for independent runs.
+        device: cpu, or cuda, on which networks are trained; the data go there once a run.
         resume: whether finished runs are taken from the ledger.
     """
 
@@ -37,6 +41,7 @@ class Plan:
     data: Path | None = None
     engine: str = "batched"
     workers: int = 1
+    device: str = "cpu"
     resume: bool = False
 
     def __post_init__(self) -> None:
@@ -94,10 +99,15 @@ def run_experiment(
     plan: Plan,
     out: Path,
     *,
-    started: Callable[[int], None] = lambda total: None,
-    ended: Callable[[str], None] = lambda name: None,
+    progress: Callable[[float, int], None] = lambda done, total: None,
+    expected: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
-    """Run an experiment and write its page, its data and its plots to a folder."""
+    """Run an experiment and write its page, its data and its plots to a folder.
+
+    Args:
+        progress: called with how many units are done, in parts too, and how many were asked for.
+        expected: told, at paper size, how long the first units will take.
+    """
     with Ledger(out / "ledger.sqlite") as ledger:
         head = {
             "schema": 1,
@@ -109,30 +119,75 @@ def run_experiment(
             "seed": plan.seed,
             "data": "scikit-learn digits" if plan.data is None else plan.data.name,
             "engine": plan.engine,
-            "environment": environment("cpu", plan.workers),
+            "environment": environment(plan.device, plan.workers),
         }
         number = ledger.begin(head)
-        job = _counted(chosen.run(plan), started)
+        shares = Shares(progress)
+        first = expected if plan.profile == "paper" else lambda text: None
+        job = _followed(chosen.run(plan), shares, first, plan.workers)
         units = Units(ledger, resume=plan.resume)
-        (conclusion,) = run_jobs(
-            [job], units, workers=plan.workers, each=lambda unit: ended(chosen.name)
-        )
+        (conclusion,) = run_jobs([job], units, workers=plan.workers, each=shares.came)
         head |= asdict(conclusion)
+        head["memory"] = peak_memory(plan.workers)
         ledger.finish(number, [], head)
         write_experiment(out, head)
     return head
 
 
-def _counted(job: Steps, started: Callable[[int], None]) -> Steps:
-    """Tell how many units an experiment has asked for so far, phase by phase."""
-    results: list[Result] | None = None
-    total = 0
+class Shares:
+    """Which share of every unit is done: of a run that is kept on its way, a part."""
+
+    def __init__(self, told: Callable[[float, int], None]) -> None:
+        self._told, self._shares = told, dict[str, float]()
+
+    def asked(self, units: Sequence[Unit]) -> None:
+        """Count units that were not asked for before."""
+        self._shares |= {unit.name: 0.0 for unit in units if unit.name not in self._shares}
+        self._tell()
+
+    def came(self, unit: Unit, result: Result) -> None:
+        """Note what a unit gave."""
+        part = checkpoint(result[0])
+        self._shares[unit.name] = 1.0 if part is None else part.told["done"]
+        self._tell()
+
+    def _tell(self) -> None:
+        self._told(sum(self._shares.values()), len(self._shares))
+
+
+def _followed(job: Steps, shares: Shares, expected: Callable[[str], None], workers: int) -> Steps:
+    """Count the units that an experiment asks for, and say of the first how long they take."""
+    wanted = next(job)
+    expected(in_advance(wanted, workers))
     while True:
+        shares.asked(wanted)
+        results = yield wanted
         try:
-            wanted = next(job) if results is None else job.send(results)
+            wanted = job.send(results)
         except StopIteration as stop:
             conclusion: Conclusion = stop.value
             return conclusion
-        total += len(wanted)
-        started(total)
-        results = yield wanted
+
+
+def in_advance(units: Sequence[Unit], workers: int) -> str:
+    """Say how long units will take: a round of each kind of tracked run is timed here."""
+    runs = [unit for unit in units if isinstance(unit, TrackedRun)]
+    kinds = {(type(run), run.algorithm): run for run in runs}
+    seconds = {kind: run.seconds_of(1) for kind, run in kinds.items()}
+    total = sum(seconds[type(run), run.algorithm] * run.rounds for run in runs) / workers
+    return (
+        f"{len(runs)} runs of up to {max((run.rounds for run in runs), default=0):,} rounds: "
+        f"about {total / 3600:.1f} hours on {workers} processes of this machine, by the time of "
+        "one round of each method; more may follow"
+    )
+
+
+def peak_memory(workers: int) -> str:
+    """Say how much memory the command and its workers took at most."""
+    own, worker = largest_so_far()
+    if workers == 1 or not worker:
+        return f"peak memory {own / 2**30:.2f} GiB"
+    return (
+        f"peak memory at most {(own + workers * worker) / 2**30:.2f} GiB: {own / 2**30:.2f} in the "
+        f"command, {worker / 2**30:.2f} in the largest of {workers} workers"
+    )

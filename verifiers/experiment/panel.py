@@ -28,11 +28,25 @@ class Panel:
 
 
 def curve(label: str, x: Sequence[float], values: np.ndarray) -> dict[str, Any]:
-    """Return a curve's mean over seeds with the range of the seeds, values [seeds, points]."""
+    """Return a curve's mean over seeds with the range of the seeds, values [seeds, points].
+
+    Where a seed has no finite value, because its run diverged say, the curve has a gap.
+    """
+
+    def shown(numbers: np.ndarray) -> list[float | None]:
+        fine = np.isfinite(values).all(0)
+        return [float(v) if ok else None for v, ok in zip(numbers, fine, strict=True)]
+
     return {
         "label": label,
         "x": list(x),
-        "mean": values.mean(0).tolist(),
-        "low": values.min(0).tolist(),
-        "high": values.max(0).tolist(),
+        "mean": shown(values.mean(0)),
+        "low": shown(values.min(0)),
+        "high": shown(values.max(0)),
     }
+
+
+def over_seeds(results: Sequence[Mapping[str, Any]], name: str, points: int) -> np.ndarray:
+    """Return what each seed's run measured, [seeds, points]; nan after a run that ended early."""
+    rows = [np.pad(r[name], (0, points - len(r[name])), constant_values=np.nan) for r in results]
+    return np.array(rows, dtype=float)

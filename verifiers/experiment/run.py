@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from torch import Tensor
@@ -23,10 +23,17 @@ from toolkit.discover import import_path, is_own
 from toolkit.federation import run, sampled_context
 from toolkit.problem import Problem
 from toolkit.wire import WireFailure, run_on_wire
-from verifiers.experiment.codec import packed, unpacked
+from verifiers.experiment.codec import checkpoint, packed, unpacked
 from verifiers.running.scheduler import Result, Unit
 
 Key = TypeVar("Key", bound=Hashable)
+
+
+class Continued(Protocol):
+    """A unit that may come back as a checkpoint."""
+
+    def going_on(self, blob: bytes) -> Unit:
+        """Return what is left of it."""
 
 
 class Computed(ABC):
@@ -173,6 +180,17 @@ def _on_wire(of: Run, problem: Problem, rounds: int) -> Followed:
 def results_of(
     units: Mapping[Key, Sequence[Unit]],
 ) -> Generator[Sequence[Unit], list[Result], dict[Key, list[dict[str, Any]]]]:
-    """Ask for all units at once (``yield from``) and return each key's results, in order."""
-    results = iter(unpacked((yield [unit for of_key in units.values() for unit in of_key])))
+    """Ask for all units at once (``yield from``) and return each key's results, in order.
+
+    A unit that comes back as a checkpoint is asked for again, until it is whole.
+    """
+    asked = [unit for of_key in units.values() for unit in of_key]
+    blobs: dict[int, bytes] = {}
+    while left := [place for place in range(len(asked)) if place not in blobs]:
+        for place, (blob, _) in zip(left, (yield [asked[k] for k in left]), strict=True):
+            if checkpoint(blob) is None:
+                blobs[place] = blob
+            else:
+                asked[place] = cast("Continued", asked[place]).going_on(blob)
+    results = iter(unpacked((blobs[k], 0.0) for k in range(len(asked))))
     return {key: list(islice(results, len(of_key))) for key, of_key in units.items()}

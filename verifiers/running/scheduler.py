@@ -44,6 +44,7 @@ class Unit(Protocol):
     """A unit of work; it travels to a worker by pickle.
 
     If it has an ``effort``, a guess at how long it takes, those of the largest are started first.
+    If it ``goes_on``, it is the rest of a unit that the ledger has in part: it is not looked up.
     """
 
     @property
@@ -70,7 +71,7 @@ class Units:
 
     def stored(self, item: Unit) -> Result | None:
         """Return a finished unit of an earlier run."""
-        if self._ledger is None or not self._resume:
+        if self._ledger is None or not self._resume or getattr(item, "goes_on", False):
             return None
         return self._ledger.unit(unit_key(item))
 
@@ -87,14 +88,14 @@ def run_jobs(
     *,
     workers: int,
     done: Callable[[int], None] = lambda number: None,
-    each: Callable[[str], None] = lambda unit: None,
+    each: Callable[[Unit, Result], None] = lambda unit, result: None,
 ) -> list[Any]:
     """Run every job to its end and return what each returned, in the jobs' order.
 
     Args:
         workers: processes (1: everything in this one, job after job).
         done: called with the number of each job that ended.
-        each: called with the name of each unit that was done.
+        each: called with each unit that was done, and its result.
     """
     if workers == 1:
         with on_one_thread():
@@ -104,7 +105,11 @@ def run_jobs(
 
 
 def _drive(
-    job: Job, units: Units, number: int, done: Callable[[int], None], each: Callable[[str], None]
+    job: Job,
+    units: Units,
+    number: int,
+    done: Callable[[int], None],
+    each: Callable[[Unit, Result], None],
 ) -> Any:
     results: list[Result] | None = None
     while True:
@@ -116,7 +121,7 @@ def _drive(
         results = []
         for item in wanted:
             results.append(units.stored(item) or units.keep(item, perform(item)))
-            each(item.name)
+            each(item, results[-1])
 
 
 class _Spread:
@@ -132,7 +137,7 @@ class _Spread:
         pool: ProcessPoolExecutor,
         at_once: int,
         done: Callable[[int], None],
-        each: Callable[[str], None],
+        each: Callable[[Unit, Result], None],
     ) -> None:
         self._jobs, self._units, self._pool, self._at_once = jobs, units, pool, at_once
         self._done, self._each = done, each
@@ -147,8 +152,9 @@ class _Spread:
         while self._pending:
             for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
                 number, place, item = self._pending.pop(future)
-                self._slots[number][place] = self._units.keep(item, self._result(future, item))
-                self._each(item.name)
+                result = self._units.keep(item, self._result(future, item))
+                self._slots[number][place] = result
+                self._each(item, result)
                 self._advance(number)
             self._submit()
         return self._made

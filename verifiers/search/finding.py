@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolkit.cases import Case
-from verifiers.expression import pasted
+from verifiers.claim_types.claim import Claim
+from verifiers.expression import case_of, pasted
 from verifiers.searched import FOUND
 
 NOT_SEARCHED, NOTHING = "not searched", "nothing found"
@@ -67,6 +68,12 @@ class Finding:
 def place(case: Case) -> dict[str, Any]:
     """Return the fields of a finding that say where it is."""
     return {"case": case.parameters(), "label": str(case), "python": pasted(case)}
+
+
+def remade(finding: Finding, claim: Claim[Any]) -> Case:
+    """Return a finding's case again; a user's own problem or algorithm is in the claim's cases."""
+    parts = (part for case in claim.cases_for("full") for part in (case.problem, case.algorithm))
+    return case_of(finding.case, {type(part) for part in parts if part is not None})
 
 
 def power(findings: list[Finding], claim: str) -> tuple[int, int]:

@@ -188,8 +188,11 @@ class Generic:
         return (
             named & {"strong_convexity"}  # there may be none; the others always are
             | letters_of(self.assumes, self.notation)
-            | roles_in(self.form.right, self.notation)
+            | self._of_right()
         )
+
+    def _of_right(self) -> set[str]:
+        return roles_in(self.form.right, self.notation)
 
     def _roles(self, batch: Batch, members: Members) -> dict[str, Any]:
         of = self.structure

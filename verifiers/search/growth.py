@@ -11,8 +11,7 @@ from toolkit.cases import Case
 from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.search.generic import Generic
-from verifiers.search.horizons import SHARP, SHARPEST, horizons_of
-from verifiers.search.letters import letters_of
+from verifiers.search.horizons import horizons_of, tells_nothing
 from verifiers.search.structure import Structure, with_values
 
 WIDEST = 0.5
@@ -70,9 +69,8 @@ class _AtHorizon(Generic):
         scheduled: frozenset[str],
     ) -> None:  # fmt: skip
         self._scheduled = scheduled
-        local_steps = getattr(algorithm, "local_steps", 1)
         part = algorithm.cohort_size(structure.clients)
-        structure = replace(structure, local_steps=local_steps, taking_part=part)
+        structure = replace(structure, local_steps=algorithm.local_steps, taking_part=part)
         super().__init__(claim, form, algorithm, structure, seed)
 
     def lefts(self, z: np.ndarray) -> np.ndarray:
@@ -80,21 +78,17 @@ class _AtHorizon(Generic):
         batch = self.batch(z)
         members = self.family.members(batch.parts)
         broken = self._within(batch, members)
-        # as ``score.over_horizons``: F has an infimum, and no sharp valley
-        roles = members.roles(of_objective=True)
-        gap = roles.get("initial_gap", np.zeros(1))
-        broken = broken + ~np.isfinite(gap) + (roles.get(SHARP, np.zeros(1)) > SHARPEST)
+        silent = tells_nothing(members.roles(of_objective=True))
         lefts = np.full(z.shape[1], np.nan)
-        chosen = np.flatnonzero(broken == 0)
+        chosen = np.flatnonzero((broken == 0) & ~silent)
         if len(chosen):
             taken = self._taken(batch, chosen)
             if taken.shape[1]:
                 lefts[chosen] = taken[0, -1]
         return lefts
 
-    def _asked(self) -> set[str]:
-        named = {role for assumption in self.assumes for role in assumption.roles}
-        return named & {"strong_convexity"} | letters_of(self.assumes, self.notation)
+    def _of_right(self) -> set[str]:
+        return set()  # what is on the right is the order: its letters are the schedule's
 
     def _number(self, name: str, z: np.ndarray) -> np.ndarray:
         """Return a hyperparameter: in units of the schedule's, where that sets it."""

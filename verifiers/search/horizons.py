@@ -22,7 +22,8 @@ from verifiers.claim_types.rate import RateClaim, Schedule
 from verifiers.judges.rates import measured_exponents, measured_form, measured_order, steps
 
 EXCESS = 0.2
-"""By which power of T left / order has to grow, between any two neighbouring horizons."""
+"""By which power of T left / order has to grow: over each of the last two pairs of neighbouring
+horizons, and over all of them together."""
 STEADY = 0.8
 """What of the growth before has to be left between the last two horizons."""
 LARGE = 3.0
@@ -34,8 +35,8 @@ SPAN = 8
 """The longest horizon that a climb runs, in units of the shortest."""
 SHOWN = 3
 """Horizons that a climb runs."""
-SHARP, SHARPEST = "objective_smoothness", 4.0
-"""How curved F may be: in a sharp valley steps jump to and fro until the horizon is long."""
+SHARPEST = 4.0
+"""How curved F may be (``tells_nothing``)."""
 FACTORS = (4, 16, 64)
 """Horizons beyond the claim's own, in units of its longest."""
 EXTENSION = (4, 64)
@@ -96,8 +97,14 @@ class Horizons:
             self.orders = np.array([float(order.subs(claim.horizon, x)) for x in self.sizes])
         except TypeError:
             raise UnscheduledError(f"its order {order} is no number at {self.sizes}") from None
-        self._base = self._scheduled(schedule)
-        self.free = tuple(self._free(schedule))
+        stated = _stated(claim, schedule)
+        self._base = self._scheduled(stated)
+        ranges = constraints(type(first.algorithm))
+        self.free = tuple(
+            name
+            for name, value in stated.items()
+            if _has_constants(claim, value) and name in ranges and ranges[name].integer
+        )
 
     @property
     def extension(self) -> int:
@@ -106,8 +113,7 @@ class Horizons:
         1 where the horizon is no number of steps or rounds: a longer run is then something else.
         """
         last = self.cases[-1]
-        size = self.claim.size or steps
-        if size(replace(last, rounds=2 * last.rounds)) == size(last):
+        if not _counts_rounds(self.claim, last):
             return 1
         return int(np.clip(MOST_STEPS // steps(last), *EXTENSION))
 
@@ -169,30 +175,27 @@ class Horizons:
         scores: np.ndarray = np.minimum(grows, np.sqrt(lefts[-1] / self.orders[-1] / LARGE))
         return scores
 
-    def _scheduled(self, schedule: Schedule) -> Mapping[str, Sequence[float]]:
-        """Return the numbers of the fields that change with the horizon, name → [horizons]."""
-        import sympy
+    def _scheduled(self, stated: Mapping[str, Any]) -> Mapping[str, Sequence[float]]:
+        """Return the numbers of the fields that change with the horizon, name → [horizons].
 
+        Args:
+            stated: what the form's schedule says (``_stated``).
+        """
         algorithms = [case.algorithm for case in self.cases]
-        notation = self.claim.notation(self.cases[-1])
         values = algorithms[-1].values()
         numbers: dict[str, list[float]] = {
             name: [float(getattr(a, name)) for a in algorithms]
-            for name, value in values.items()
-            if isinstance(value, int | float)
-            and any(getattr(a, name) != value for a in algorithms)
-        }  # fmt: skip
-        measured = measured_form(self.claim).right
-        special = measured_exponents(self.claim)
-        for letter, stated in schedule.letters.items():
-            name = notation.get(letter, "")
+            for name in _varying(self.cases)
+            if isinstance(values[name], int | float)
+        }
+        measured = _stated(self.claim, measured_form(self.claim).right)
+        for name, wanted in stated.items():
             if name not in values:
                 continue
-            wanted = sympy.sympify(stated).subs(special)
-            if wanted.free_symbols - {self.claim.horizon}:
+            if _has_constants(self.claim, wanted):
                 numbers.pop(name, None)  # a constant of its own, whatever the horizon
                 continue
-            shown = sympy.sympify(measured.letters.get(letter, stated)).subs(special)
+            shown = measured.get(name, wanted)
             if shown != wanted:
                 factor = wanted / shown
                 numbers[name] = [
@@ -201,18 +204,52 @@ class Horizons:
                 ]
         return numbers
 
-    def _free(self, schedule: Schedule) -> list[str]:
-        import sympy
 
-        notation = self.claim.notation(self.cases[-1])
-        ranges = constraints(type(self.cases[-1].algorithm))
-        special = measured_exponents(self.claim)
-        names = [
-            notation.get(letter, "")
-            for letter, stated in schedule.letters.items()
-            if sympy.sympify(stated).subs(special).free_symbols - {self.claim.horizon}
-        ]
-        return [name for name in names if name in ranges and ranges[name].integer]
+def tells_nothing(roles: Mapping[str, Any]) -> np.ndarray:
+    """Return of which instances a run tells nothing of a rate, [instances].
+
+    Where F has no infimum, which every paper assumes, a run falls for ever. In a sharp valley steps
+    jump to and fro until the horizon is long.
+
+    Args:
+        roles: numbers by role, one for each instance; a role that there is not hinders nothing.
+    """
+    gap = np.atleast_1d(roles.get("initial_gap", 0.0))
+    curvature = np.atleast_1d(roles.get("objective_smoothness", 0.0))
+    silent: np.ndarray = ~np.isfinite(gap) | (curvature > SHARPEST)
+    return silent
+
+
+def _stated(claim: RateClaim, schedule: Schedule) -> dict[str, Any]:
+    """Return what a schedule says of each role, with the exponents of the claim's cases."""
+    import sympy
+
+    notation, special = claim.notation(claim.cases[0]), measured_exponents(claim)
+    return {
+        notation[letter]: sympy.sympify(value).subs(special)
+        for letter, value in schedule.letters.items()
+        if letter in notation
+    }
+
+
+def _has_constants(claim: RateClaim, value: Any) -> bool:
+    """Whether a schedule leaves a constant open, beside the horizon."""
+    return bool(value.free_symbols - {claim.horizon})
+
+
+def _varying(cases: Sequence[Case]) -> list[str]:
+    """Return the algorithm's fields that are not the same in all cases."""
+    return [
+        name
+        for name, value in cases[-1].algorithm.values().items()
+        if any(getattr(case.algorithm, name) != value for case in cases)
+    ]
+
+
+def _counts_rounds(claim: RateClaim, case: Case) -> bool:
+    """Whether a run of more rounds has a longer horizon."""
+    size = claim.size or steps
+    return size(replace(case, rounds=2 * case.rounds)) != size(case)
 
 
 def beyond(claim: RateClaim, cases: Sequence[Case]) -> list[Case]:
@@ -221,24 +258,10 @@ def beyond(claim: RateClaim, cases: Sequence[Case]) -> list[Case]:
     Args:
         cases: by horizon.
     """
-    import sympy
-
     size, last = claim.size or steps, cases[-1]
-    notation, special = claim.notation(last), measured_exponents(claim)
-    stated = {
-        notation[letter]: sympy.sympify(value).subs(special)
-        for letter, value in measured_form(claim).right.letters.items()
-        if letter in notation
-    }
-    varying = [
-        name for name, value in last.algorithm.values().items()
-        if any(getattr(case.algorithm, name) != value for case in cases)
-    ]  # fmt: skip
-    if any(
-        name not in stated or stated[name].free_symbols - {claim.horizon} for name in varying
-    ):  # fmt: skip
+    stated, varying = _stated(claim, measured_form(claim).right), _varying(cases)
+    if any(name not in stated or _has_constants(claim, stated[name]) for name in varying):
         return []
-    counts_rounds = size(replace(last, rounds=2 * last.rounds)) != size(last)
     longer = []
     for factor in FACTORS:
         fields = {}
@@ -248,7 +271,7 @@ def beyond(claim: RateClaim, cases: Sequence[Case]) -> list[Case]:
             fields[name] = round(value) if isinstance(getattr(last.algorithm, name), int) else value
         algorithm: Any = replace(cast(Any, last.algorithm), **fields)
         case = replace(last, algorithm=algorithm)
-        if counts_rounds:
+        if _counts_rounds(claim, last):
             rounds = round(factor * size(last) / (size(case) / case.rounds))
             case = replace(case, rounds=max(1, rounds))
         if steps(case) > MOST_STEPS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from hypothesis import assume
@@ -22,6 +22,8 @@ from synthetic.problems.piecewise_minimax import PiecewiseMinimax
 from toolkit.problem import Problem
 from verifiers.search.families import bilevel, composition, minimax
 from verifiers.search.structure import Choices
+
+M = TypeVar("M", bound=Problem)
 
 POWERS = (0, 0, 0, -1, -1, 1, -2, 2, -3, 3, -5)
 """Sizes of numbers as powers of ten, the usual ones more often."""
@@ -95,9 +97,7 @@ def losses(draw: st.DrawFn, convex: bool) -> PiecewiseLosses:
         fields["tails"] = "linear"
     if draw(st.booleans()):
         fields |= {"noise": draw(sizes(1)), "rare": draw(st.sampled_from(RARE))}
-    member = PiecewiseLosses(**fields)
-    assume(np.isfinite(member.solution.low))
-    return member
+    return _with_infimum(PiecewiseLosses(**fields))
 
 
 @st.composite
@@ -132,9 +132,7 @@ def compositions(
         fields["offsets"] = _vectors(draw, clients, dim)
     if draw(st.booleans()):
         fields |= _noises(draw, noises, "gradient_noise")
-    member = PiecewiseComposition(**fields)
-    assume(np.isfinite(member.solution.low))
-    return member
+    return _with_infimum(PiecewiseComposition(**fields))
 
 
 @st.composite
@@ -155,9 +153,7 @@ def minimax_problems(draw: st.DrawFn, quadratic: bool = False) -> PiecewiseMinim
         fields["coupling"] = _vectors(draw, clients, dim)
     if draw(st.booleans()):
         fields |= _noises(draw, minimax.NOISES)
-    member = PiecewiseMinimax(**fields)
-    assume(np.isfinite(member.solution.low))
-    return member
+    return _with_infimum(PiecewiseMinimax(**fields))
 
 
 @st.composite
@@ -192,7 +188,11 @@ def bilevel_problems(draw: st.DrawFn, has_coupling: bool = True) -> PiecewiseBil
         numbers["coupling"] = tuple(map(tuple, turned.tolist()))
     if draw(st.booleans()):
         fields |= _noises(draw, bilevel.NOISES, "curvature_noise", "cross_noise")
-    member = PiecewiseBilevel(**fields | numbers)
+    return _with_infimum(PiecewiseBilevel(**fields | numbers))
+
+
+def _with_infimum(member: M) -> M:
+    """Return a member whose objective is bounded below; others are drawn again."""
     assume(np.isfinite(member.solution.low))
     return member
 

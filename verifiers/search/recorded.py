@@ -23,7 +23,7 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.running.jobs import Source, blaming, loaded, users_file
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
 from verifiers.search.finding import CONFIRMED, NOTHING, Finding
-from verifiers.search.generic import ENOUGH
+from verifiers.search.generic import ENOUGH, in_total_expectation
 from verifiers.search.score import ATOMS, OUTSIDE, score
 from verifiers.search.shrink import shrunk
 from verifiers.search.units import FEW_ATTEMPTS, judged
@@ -164,8 +164,7 @@ def measured(claim: Claim[Any], form: Form, entry: Searched) -> Searched | None:
 def _has_to_be_sampled(claim: Claim[Any], form: Form, case: Case) -> bool:
     if not isinstance(claim, BoundClaim):
         return False
-    left = form.left or claim.left
-    assert left is not None
+    left = in_total_expectation(form.left or claim.left)
     try:
         run_exactly(case.problem, case.algorithm, rounds=case.rounds, left=left, limit=ATOMS)
     except TooManyAtoms:

@@ -18,7 +18,7 @@ from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import bounds
 from verifiers.search.generic import in_total_expectation, largest_ratio, ratio
-from verifiers.search.horizons import SHARP, SHARPEST, Horizons, horizons_of
+from verifiers.search.horizons import Horizons, horizons_of, tells_nothing
 
 ATOMS = 1024
 """Outcomes that are enumerated; beyond them 64 replicates are sampled."""
@@ -95,17 +95,14 @@ def over_horizons(
 ) -> np.ndarray | None:
     """Return the left sides of a rate, [horizons].
 
-    None where a horizon breaks an assumption, nothing is measured, or F has no infimum: every
-    paper assumes that it has one, and a run that falls for ever says nothing of a rate. None in a
-    sharp valley, too: there steps jump to and fro until the horizon is long.
+    None where a horizon breaks an assumption, nothing is measured, or the instance tells nothing of
+    a rate (``tells_nothing``).
 
     Args:
         case: at the longest horizon of a climb.
         times: run each horizon's hyperparameters for so many times its rounds.
     """
-    if not np.isfinite(case.problem.initial_gap[1]):
-        return None
-    if case.problem.constants.get(SHARP, 0.0) > SHARPEST:
+    if tells_nothing({**case.problem.constants, "initial_gap": case.problem.initial_gap[1]}).any():
         return None
     lefts = []
     for number in range(len(horizons.cases)):

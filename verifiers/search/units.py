@@ -70,7 +70,6 @@ class Climb:
     seed: int
     warm: bool = False
     long: bool = False
-    effort: float = 0.0
 
     @property
     def path(self) -> Path | None:
@@ -129,10 +128,10 @@ class Climb:
         """Return the candidates that it climbs over."""
         claim: Claim[Any] = loaded(self.claim)
         form, template = claim.forms[self.form], claim.cases_for("full")[self.template]
-        if isinstance(claim, RateClaim) and self.structure.family in FAMILIES:
+        if isinstance(claim, RateClaim):  # which is searched on the piecewise families alone
             return Growth(claim, form, self.structure, self.seed)
         algorithm = template.algorithm
-        if algorithm is not None and not self.warm and not isinstance(claim, RateClaim):
+        if algorithm is not None and not self.warm:
             algorithm = _plain(algorithm, counts=isinstance(claim, BoundClaim))
         if self.structure.family in FAMILIES:
             assert isinstance(claim, BoundClaim)
@@ -179,7 +178,7 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         if quiet != case and score(claim, form, quiet, seed) >= ENOUGH:
             return confirmed(claim, form, quiet, seed)  # what is sampled takes more to decide
         return _told(CANDIDATE if _is_open(first) else NOTHING, case, first)
-    balls = _in_balls(claim, form, case)
+    balls = _in_balls(claim, form, case, first)
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
         return _told(NOTHING, case, balls)  # it was rounding, and more than a run can show
     keep = 1.0 + min(MARGIN, 0.5 * (score(claim, form, case, seed) - 1.0))
@@ -190,18 +189,17 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
     attempts = ATTEMPTS if isinstance(claim, BoundClaim) else FEW_ATTEMPTS
     simple = shrunk(case, breaks, attempts, partial(kept, claim, form))
     row = judged(claim, form, simple, seed) if simple != case else first
-    shown = _in_balls(claim, form, simple) if simple != case else balls
+    shown = _in_balls(claim, form, simple, row) if simple != case else balls
     if row.verdict is not Verdict.REFUTED or (
         shown is not None and shown.verdict is Verdict.SUPPORTED
     ):
         simple, row, shown = case, first, balls
-    apart = shown is not None and shown.verdict is Verdict.REFUTED
     if not isinstance(claim, BoundClaim):
         # its function was written for its own cases: elsewhere it may lose digits, or presume more
         told = _told(CANDIDATE, simple, row)
         return told | {"reason": f"{BEYOND}; {told['reason']}"}
-    verified = row.evidence is Evidence.ENCLOSED or apart
-    return _told(VERIFIED if verified else CONFIRMED, simple, row)
+    apart = shown is not None and shown.verdict is Verdict.REFUTED
+    return _told(VERIFIED if apart else CONFIRMED, simple, row)
 
 
 def _is_open(row: Row) -> bool:
@@ -209,11 +207,11 @@ def _is_open(row: Row) -> bool:
 
     By more than rounding, and than lucky draws where there is no interval: else it was that.
     """
-    mean = None if row.lhs is None else row.lhs.get("mean")
+    left = row.lhs or {}
+    mean = left.get("mean")
     if row.verdict is not Verdict.INCONCLUSIVE or mean is None or row.rhs is None:
         return False
-    known = row.lhs is not None and row.lhs.get("low") is not None
-    least = (ENOUGH - 1.0 if known else CLEAR) * abs(row.rhs)
+    least = (CLEAR if left.get("low") is None else ENOUGH - 1.0) * abs(row.rhs)
     return bool(mean - (row.margin or 0.0) - row.rhs > least)
 
 
@@ -285,8 +283,10 @@ def judged(claim: Claim[Any], form: Form, case: Case, seed: int) -> Row:
     return next(row for row in rows if (row.form, row.reading) == (form.form, form.reading))
 
 
-def _in_balls(claim: Claim[Any], form: Form, case: Case) -> Row | None:
-    """Return what ball arithmetic says of a bound on a case."""
+def _in_balls(claim: Claim[Any], form: Form, case: Case, row: Row) -> Row | None:
+    """Return what ball arithmetic says of a bound on a case: the judge's row, if that is of it."""
+    if row.evidence is Evidence.ENCLOSED:
+        return row
     return enclosed.judge(claim, case, form) if isinstance(claim, BoundClaim) else None
 
 

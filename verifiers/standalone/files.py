@@ -10,14 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from synthetic.problems.piecewise_bilevel import PiecewiseBilevel
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
-from synthetic.problems.piecewise_minimax import PiecewiseMinimax
 from toolkit.errors import DriftproofError
-from verifiers.expression import case_of
 from verifiers.running.jobs import Source, loaded
-from verifiers.search.finding import Finding
+from verifiers.search.finding import Finding, remade
 from verifiers.standalone.refusal import NoScriptError
 from verifiers.standalone.script import script_of
 
@@ -81,10 +76,7 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
 def _script(source: Source, finding: Finding) -> str:
     claim = loaded(source)
     form = next(form for form in claim.forms if form.key == finding.form)
-    cases = claim.cases_for("full")
-    types: set[Any] = {PiecewiseBilevel, PiecewiseComposition, PiecewiseLosses, PiecewiseMinimax}
-    types |= {type(part) for case in cases for part in (case.problem, case.algorithm) if part}
-    return script_of(claim, form, case_of(finding.case, types))
+    return script_of(claim, form, remade(finding, claim))
 
 
 def sides(script: Path) -> tuple[float, float, float]:

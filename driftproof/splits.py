@@ -1,0 +1,19 @@
+"""The federated splits, imported when they are used: ``from driftproof.splits import IID``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from driftproof.whole import refuse_hidden
+
+refuse_hidden()
+
+from toolkit.discover import find_symbol, symbols  # noqa: E402 - after the look at whose it is
+
+
+def __getattr__(symbol: str) -> Any:
+    return find_symbol("split", symbol)
+
+
+def __dir__() -> list[str]:
+    return symbols("split")

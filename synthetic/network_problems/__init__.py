@@ -1,0 +1,1 @@
+"""Problems on networks: losses, robust losses, meta-learning. Nothing of them is proven."""

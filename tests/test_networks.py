@@ -1,0 +1,305 @@
+"""Networks behind the oracle protocols: against plain PyTorch, client by client."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthetic.network_problems.adapted import AdaptedLosses
+from synthetic.network_problems.evaluated import evaluated
+from synthetic.network_problems.means import SampleMeans
+from synthetic.network_problems.plain import NetworkLosses
+from synthetic.network_problems.robust import RobustClients, RobustSamples
+from synthetic.network_problems.samples import PIECE, ClientData
+from synthetic.problems import PenalisedDRO
+from toolkit.algorithms import ComFedL, FedAvg
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
+from toolkit.network import TRIAL, Network
+from toolkit.networks import FourConvolutions, Perceptron, ResNet, SoftmaxRegression
+from toolkit.own_model import from_function, from_module
+
+EXAMPLE, CLASSES = (3, 8, 8), 4
+SMALL = {
+    "four-convolutions": FourConvolutions(filters=3, blocks=2),
+    "resnet": ResNet(width=2, blocks=1),
+}
+NETWORKS = [
+    pytest.param(SMALL.get(leaf.name) or leaf.load()(), id=leaf.name)
+    for leaf in leaves("network").values()
+]
+
+
+def images(clients=3, levels=True):
+    """Return clients with 4, 5, … images."""
+    random = np.random.default_rng(0)
+    inputs = [random.integers(0, 256, (4 + k, *EXAMPLE)).astype(np.uint8) for k in range(clients)]
+    labels = [random.integers(0, CLASSES, 4 + k) for k in range(clients)]
+    return ClientData(inputs if levels else [x / 255.0 for x in inputs], labels)
+
+
+def points(model, clients, replicates=2):
+    """Return a point for each client and replicate, near the model's start."""
+    noise = torch.from_numpy(np.random.default_rng(1).normal(size=(clients, model.dim, replicates)))
+    return torch.from_numpy(model.start(0))[None, :, None] + 0.1 * noise
+
+
+def by_hand(model, data, x, draw, loss=torch.nn.functional.cross_entropy):
+    """Return losses and gradients of a loop over clients and replicates in plain PyTorch."""
+    losses, gradients = torch.zeros(x.shape[0], x.shape[2]), torch.zeros_like(x)
+    for k in range(x.shape[0]):
+        for r in range(x.shape[2]):
+            rows = slice(None) if draw is None else draw[k, :, r].numpy()
+            at = x[k, :, r].clone().requires_grad_()
+            inputs = torch.from_numpy(data.inputs[k][rows] / 255.0)
+            value = loss(model(at, inputs), torch.from_numpy(data.targets[k][rows]))
+            gradients[k, :, r] = torch.autograd.grad(value, at)[0]
+            losses[k, r] = value.detach()
+    return losses, gradients
+
+
+def drawn(problem, oracles, batch, replicates=2):
+    ctx = sampled_context(problem, ("test",), replicates=replicates)
+    return ctx.draw(oracles.field_law(batch), "xi")
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("together", [True, False])
+def test_clients_together_are_the_loop_over_clients(network, together):
+    data, model = images(), network.model(EXAMPLE, CLASSES)
+    problem = NetworkLosses(model=model, data=data)
+    oracles = problem.oracles(torch.float64)
+    oracles._means._one_by_one = not together
+    x = points(model, 3)
+    xi = drawn(problem, oracles, 5)
+    losses, gradients = by_hand(model, data, x, xi)
+    torch.testing.assert_close(oracles.batch_loss(x, xi), losses.double(), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(oracles.field_grad(x, xi), gradients, rtol=1e-9, atol=1e-10)
+    values, pullback = oracles._means.samples(x, xi)
+    assert values.shape == (3, 5, 2)
+    torch.testing.assert_close(pullback(torch.full_like(values, 1 / 5)), gradients)
+
+
+@pytest.mark.parametrize(
+    "network", [SoftmaxRegression(), ResNet(width=2, blocks=1, normalisation="group")]
+)
+def test_all_samples_are_their_mean_whatever_a_client_is_padded_to(network):
+    data, model = images(), network.model(EXAMPLE, CLASSES)
+    oracles = NetworkLosses(model=model, data=data).oracles(torch.float64)
+    x = points(model, 3)
+    losses, gradients = by_hand(model, data, x, None)
+    torch.testing.assert_close(oracles.mean_loss(x), losses.double(), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(oracles.field_grad(x, None), gradients, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(oracles.client_weights.flatten(), np.array([4, 5, 6]) / 15)
+
+
+def test_bytes_are_the_numbers_that_they_stand_for():
+    model = SoftmaxRegression().model(EXAMPLE, CLASSES)
+    x = points(model, 3)
+    of_bytes, of_numbers = (
+        NetworkLosses(model=model, data=images(levels=levels)).oracles(torch.float64).mean_loss(x)
+        for levels in (True, False)
+    )
+    torch.testing.assert_close(of_bytes, of_numbers, rtol=0, atol=0)
+
+
+def test_more_samples_than_a_piece_are_all_counted():
+    random = np.random.default_rng(2)
+    count = PIECE + 3
+    data = ClientData([random.normal(size=(count, 2))], [random.integers(0, 2, count)])
+    model = SoftmaxRegression().model((2,), 2)
+    oracles = NetworkLosses(model=model, data=data).oracles(torch.float64)
+    x = points(model, 1, 1)
+    at = x[0, :, 0].requires_grad_()
+    loss = torch.nn.functional.cross_entropy(
+        model(at, torch.from_numpy(data.inputs[0])), torch.from_numpy(data.targets[0])
+    )
+    torch.testing.assert_close(oracles.mean_loss(x.detach())[0, 0], loss.detach())
+    expected = torch.autograd.grad(loss, at)[0]
+    torch.testing.assert_close(oracles.field_grad(x.detach(), None)[0, :, 0], expected)
+
+
+@pytest.mark.parametrize(("divergence", "penalty"), [("kl", 1.0), ("chi-square", 2.0)])
+def test_robust_samples_are_the_closed_form_of_the_linear_model(divergence, penalty):
+    """PenalisedDRO has the same objective for a linear model, with formulas of its own."""
+    exact = PenalisedDRO(divergence=divergence, penalty=penalty, clients=3, dim=2, samples=4)
+    linear = from_function(
+        lambda parameters, inputs: inputs @ parameters["w"][:, None], {"w": (2,)},
+        example=(2,), outputs=1, initial=lambda random: np.zeros(2),
+    )  # fmt: skip
+    data = ClientData(list(exact.rows), [np.ones(4, dtype=np.int64)] * 3)
+    problem = RobustSamples(
+        model=linear, data=data, loss="logistic", divergence=divergence, penalty=penalty
+    )
+    x = torch.tensor([[0.3, -0.4], [0.1, 0.7]], dtype=torch.float64)
+    torch.testing.assert_close(problem.objective(x), exact.objective(x))
+    torch.testing.assert_close(problem.gradient(x), exact.gradient(x))
+    own = torch.stack([x, 2 * x, -x])
+    draw = torch.tensor([[[0, 1], [3, 2]]] * 3)
+    theirs, ours = exact.oracles(torch.float64), problem.oracles(torch.float64)
+    for oracles in (theirs, ours):
+        value, pullback = oracles.inner(own, draw)
+        slope = pullback(oracles.outer_grad(value, None)) + oracles.plain_grad(own, draw)
+        if oracles is theirs:
+            expected = value, slope
+    torch.testing.assert_close(value, expected[0])
+    torch.testing.assert_close(slope, expected[1])
+
+
+def test_robust_clients_weigh_by_the_exponential_of_the_loss():
+    data, model = images(), Perceptron(hidden=3).model(EXAMPLE, CLASSES)
+    problem = RobustClients(model=model, data=data, temperature=2.0)
+    plain = NetworkLosses(model=model, data=data).oracles(torch.float64)
+    x = points(model, 1)[0]
+    every = x.expand(3, *x.shape)
+    weight = torch.exp(plain.mean_loss(every) / 2.0)
+    torch.testing.assert_close(problem.objective(x), weight.mean(0))
+    expected = (weight[:, None] / 2.0 * plain.field_grad(every, None)).mean(0)
+    torch.testing.assert_close(problem.gradient(x), expected)
+
+
+@pytest.mark.parametrize("network", [Perceptron(hidden=3), FourConvolutions(filters=2, blocks=2)])
+@pytest.mark.parametrize("temperature", [0.0, 1.5])
+def test_adapted_losses_have_the_gradient_of_the_loss_after_a_step(network, temperature):
+    """By a second route: differentiate through the step, client by client."""
+    data, model = images(), network.model(EXAMPLE, CLASSES)
+    problem = AdaptedLosses(model=model, data=data, adaptation=0.3, temperature=temperature)
+    oracles = problem.oracles(torch.float64)
+    x = points(model, 3)
+    xi = torch.tensor([[[0, 1], [3, 2]]] * 3)
+    zeta = torch.tensor([[[2, 0], [1, 1], [0, 3]]] * 3)
+    adapted, pullback = oracles.inner(x, xi)
+    direction = pullback(oracles.outer_grad(adapted, zeta))
+    cross_entropy = torch.nn.functional.cross_entropy
+    for k in range(3):
+        for r in range(2):
+            at = x[k, :, r].clone().requires_grad_()
+
+            def loss(at, rows, k=k):
+                inputs = torch.from_numpy(data.inputs[k][rows] / 255.0)
+                return cross_entropy(model(at, inputs), torch.from_numpy(data.targets[k][rows]))
+
+            inner = loss(at, xi[k, :, r].numpy())
+            step = at - 0.3 * torch.autograd.grad(inner, at, create_graph=True)[0]
+            value = loss(step, zeta[k, :, r].numpy())
+            value = torch.exp(value / temperature) if temperature else value
+            torch.testing.assert_close(adapted[k, :, r], step.detach())
+            expected = torch.autograd.grad(value, at)[0]
+            torch.testing.assert_close(direction[k, :, r], expected, rtol=1e-6, atol=1e-9)
+            batch_value = oracles.outer_batch_value(adapted, zeta)[k, r]
+            torch.testing.assert_close(batch_value, value.detach())
+
+
+def test_the_exact_pullback_of_the_inner_step_is_that_of_all_samples():
+    data, model = images(), Perceptron(hidden=3).model(EXAMPLE, CLASSES)
+    oracles = AdaptedLosses(model=model, data=data, adaptation=0.3).oracles(torch.float64)
+    x = points(model, 3, 1)
+    v = torch.randn(x.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    adapted, pullback = oracles.inner(x, None)
+    step = 1e-5
+    moved, back = (oracles.inner(x + sign * step * v, None)[0] for sign in (1, -1))
+    torch.testing.assert_close(pullback(v), (moved - back) / (2 * step), rtol=1e-5, atol=1e-7)
+    assert adapted.shape == x.shape
+
+
+def test_a_run_on_a_network_learns():
+    random = np.random.default_rng(0)
+    inputs = [random.normal(size=(40, 2)) for _ in range(3)]
+    data = ClientData(inputs, [(part[:, 0] > part[:, 1]).astype(np.int64) for part in inputs])
+    model = Perceptron(hidden=8).model((2,), 2)
+    problem = NetworkLosses(model=model, data=data)
+    ctx = sampled_context(problem, ("test",), replicates=1, dtype=torch.float32)
+    algorithm = FedAvg(local_steps=5, step_size=0.5, batch=10)
+    outcome = run(problem, algorithm, ctx, rounds=40)
+    final = [outcome.state.w[k, :, 0] for k in range(3)]
+    assert outcome.state.w.dtype == torch.float32
+    assert evaluated(model, final, data.inputs, data.targets).accuracy.min() > 0.9
+
+
+def test_a_step_that_diverges_is_a_result():
+    data, model = images(), SoftmaxRegression().model(EXAMPLE, CLASSES)
+    problem = RobustClients(model=model, data=data, temperature=0.1)
+    ctx = sampled_context(problem, ("test",), replicates=1)
+    assert (
+        run(problem, ComFedL(step_size=1e3, branch="special"), ctx, rounds=9).bad_step is not None
+    )
+
+
+def test_a_module_and_a_function_are_the_same_model():
+    module = torch.nn.Sequential(
+        torch.nn.Flatten(), torch.nn.Linear(192, 5), torch.nn.Tanh(), torch.nn.Linear(5, CLASSES)
+    ).double()
+
+    def layers(parameters, inputs):
+        hidden = torch.tanh(inputs.flatten(1) @ parameters["a"].T + parameters["b"])
+        return hidden @ parameters["c"].T + parameters["d"]
+
+    shapes = {"a": (5, 192), "b": (5,), "c": (CLASSES, 5), "d": (CLASSES,)}
+    given = {"example": EXAMPLE, "outputs": CLASSES}
+    own, plain = from_module(module, **given), from_function(layers, shapes, **given)
+    assert own.dim == plain.dim
+    data, start = images(), own.start(0)
+    x = torch.from_numpy(start)[None, :, None].expand(3, -1, 2)
+    one, other = (
+        NetworkLosses(model=model, data=data).oracles(torch.float64).field_grad(x, None)
+        for model in (own, plain)
+    )
+    torch.testing.assert_close(one, other)
+    outputs = module(torch.from_numpy(data.inputs[0] / 255.0))
+    torch.testing.assert_close(
+        own(torch.from_numpy(start), torch.from_numpy(data.inputs[0] / 255.0)), outputs
+    )
+
+
+def test_what_a_model_may_not_be_is_told():
+    with pytest.raises(DriftproofError, match="with buffers"):
+        from_module(torch.nn.BatchNorm2d(3), example=EXAMPLE, outputs=3)
+    with pytest.raises(DriftproofError, match="without parameters"):
+        from_module(torch.nn.ReLU(), example=EXAMPLE, outputs=3)
+    wrong = from_module(torch.nn.Linear(8, 2).double(), example=EXAMPLE, outputs=CLASSES)
+    with pytest.raises(DriftproofError, match=rf"outputs of shape \({TRIAL}, 3, 8, 2\)"):
+        wrong.start(0)
+    with pytest.raises(DriftproofError, match="images, of shape"):
+        ResNet().model((7,), 2)
+    with pytest.raises(DriftproofError, match="client 1 with 0 inputs"):
+        ClientData([np.ones((1, 2)), np.ones((0, 2))], [np.zeros(1), np.zeros(0)])
+
+
+@settings(max_examples=20, deadline=None)
+@given(outputs=st.integers(2, 6), side=st.integers(4, 12), channels=st.integers(1, 3))
+def test_networks_give_a_row_an_example(outputs, side, channels):
+    for case in NETWORKS:
+        network = case.values[0]
+        assert isinstance(network, Network)
+        model = network.model((channels, side, side), outputs)
+        assert model.start(3).shape == (model.dim,)
+        np.testing.assert_array_equal(model.start(3), model.start(3))
+
+
+def test_tasks_stand_beside_each_other():
+    """Two tasks of a client, each with its own point: as two clients with a task each."""
+    data, model = images(2), Perceptron(hidden=3).model(EXAMPLE, CLASSES)
+    problem = NetworkLosses(model=model, data=data)
+    apart = problem.means(data.held(torch.float64, "cpu", None), "cpu")
+
+    class Together:
+        clients, tasks = 1, 2
+        client_weights = torch.ones(1, 1, 1)
+
+        def pieces(self, draw, replicates):
+            return apart.source.pieces(draw, replicates)
+
+    means = SampleMeans(Together(), problem.losses_of_samples(), model.dim)
+    x = points(model, 2)
+    both = x.reshape(1, -1, 2)
+    torch.testing.assert_close(means.gradient(both, None).reshape(x.shape), apart.gradient(x, None))
+    torch.testing.assert_close(means.value(both, None)[0], apart.value(x, None)[:, 0])
+    shared = x[:1]
+    each, pullback = means.each_gradient(shared, None)
+    one, by_client = apart.each_gradient(shared.expand(2, -1, -1), None)
+    torch.testing.assert_close(each.reshape(x.shape), one)
+    torch.testing.assert_close(pullback(both), by_client(x).sum(0, keepdim=True))

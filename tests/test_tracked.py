@@ -1,0 +1,119 @@
+"""Runs that are kept on their way: broken off anywhere, they give the same numbers to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from synthetic.network_problems.adapted import AdaptedLosses
+from synthetic.network_problems.plain import NetworkLosses
+from synthetic.network_problems.robust import RobustSamples
+from synthetic.network_problems.samples import ClientData
+from toolkit.algorithm import Algorithm
+from toolkit.algorithms import DRFL, GCIVR, ComFedL, FedAvg, FedDRO, LocalMOML, LocalSCGDM
+from toolkit.errors import DriftproofError
+from toolkit.ledger import Ledger
+from toolkit.networks import Perceptron
+from verifiers.experiment import TrackedRun, averaged, results_of
+from verifiers.experiment.codec import checkpoint, unpacked
+from verifiers.running.scheduler import Units, run_jobs
+
+PROBLEMS = {"losses": NetworkLosses, "robust": RobustSamples, "adapted": AdaptedLosses}
+RUNS = [
+    ("losses", FedAvg(local_steps=2, participation=0.5)),
+    ("losses", DRFL(local_steps=2)),
+    ("robust", FedDRO(local_steps=2)),
+    ("robust", GCIVR()),
+    ("adapted", ComFedL(local_steps=2)),
+    ("adapted", LocalSCGDM()),
+    ("adapted", LocalMOML(local_steps=3)),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallRun(TrackedRun):
+    """A few rounds on a network of 17 parameters."""
+
+    stretch = -1.0  # broken off after each round
+
+    kind: str = "losses"
+    algorithm: Algorithm = FedAvg()  # noqa: RUF009 - it is frozen
+
+    @property
+    def problem(self):
+        random = np.random.default_rng(self.data_seed)
+        inputs = [random.normal(size=(5, 2)) for _ in range(3)]
+        data = ClientData(inputs, [random.integers(0, 2, 5) for _ in range(3)])
+        return PROBLEMS[self.kind](model=Perceptron(hidden=3).model((2,), 2), data=data)
+
+    @property
+    def keys(self):
+        return str(self.seed), "test"
+
+    def recorded(self, problem: Any, ctx: Any, state: Any) -> dict[str, Any]:
+        point = averaged(getattr(state, self.algorithm.iterate))
+        return {"loss": float(problem.objective(point[:, None].double())), "first": float(point[0])}
+
+    def concluded(self, problem: Any, ctx: Any, state: Any) -> dict[str, Any]:
+        return {"last": averaged(getattr(state, self.algorithm.iterate)).tolist()}
+
+
+def job(runs):
+    return (yield from results_of({"": runs}))[""]
+
+
+@pytest.mark.parametrize(("kind", "algorithm"), RUNS)
+def test_a_run_in_pieces_is_the_run(kind, algorithm):
+    run = SmallRun(rounds=6, points=4, kind=kind, algorithm=algorithm)
+    assert run.moments == [0, 2, 4, 6]
+    whole = run.measured()
+    assert len(whole["loss"]) == 4
+    blobs = [run.work()]
+    while checkpoint(blobs[-1]) is not None:
+        blobs.append(run.going_on(blobs[-1]).work())
+    assert len(blobs) == 6
+    (in_pieces,) = unpacked([(blobs[-1], 0.0)])
+    assert in_pieces == whole
+    shares = [part.told["done"] for blob in blobs if (part := checkpoint(blob))]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] < 1
+
+
+def test_the_ledger_goes_on_from_a_checkpoint(tmp_path):
+    runs = SmallRun(rounds=5, points=6).over(2)
+    whole = [run.measured() for run in runs]
+
+    class BrokenOffError(Exception):
+        pass
+
+    def killed(unit, result):
+        part = checkpoint(result[0])
+        if unit.name == runs[1].name and part and part.told["done"] > 0.5:
+            raise BrokenOffError
+
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        with pytest.raises(BrokenOffError):
+            run_jobs([job(runs)], Units(ledger, resume=True), workers=1, each=killed)
+        worked = []
+        (again,) = run_jobs(
+            [job(runs)], Units(ledger, resume=True), workers=1,
+            each=lambda unit, result: worked.append((unit.name, checkpoint(result[0]))),
+        )  # fmt: skip
+    assert again == whole
+    # what the ledger had was not done again: the first piece that came is one of later rounds
+    assert worked[0][1].told["done"] > 0.5
+
+
+def test_a_run_that_diverges_is_told_with_its_step():
+    whole = SmallRun(rounds=50, algorithm=FedAvg(step_size=1e30)).measured()
+    assert whole["bad_step"] is not None
+    assert len(whole["loss"]) < 51
+    assert "last" not in whole
+
+
+def test_only_the_batched_engine_is_measured_on_its_way():
+    with pytest.raises(DriftproofError, match="batched engine"):
+        SmallRun(rounds=1, engine="wire")

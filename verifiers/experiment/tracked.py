@@ -1,0 +1,178 @@
+"""A run that is measured on its way, and kept every half minute: for states too large to keep all.
+
+What is finished so far lies in the ledger as a checkpoint, under the run's own name: after a kill,
+``--resume`` goes on from it, and gives the same numbers to the bit.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from toolkit.engines.batched import BatchedContext
+from toolkit.errors import DriftproofError
+from toolkit.federation import run, sampled_context
+from toolkit.problem import Problem
+from verifiers.experiment.codec import Checkpoint, checkpoint, packed
+from verifiers.experiment.run import Run
+
+WHERE = ("done", "ctx", "state", "strides")
+"""What a checkpoint tells to be gone on from."""
+STRETCH = 25.0
+"""Seconds after which a run is kept; a round that takes longer is not cut."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackedRun(Run):
+    """One method on one problem, measured at some rounds.
+
+    A subclass names the ``problem``, the ``algorithm``, the ``keys`` and what is ``recorded``.
+
+    Attributes:
+        points: how many times it is measured: at the start, at the end, evenly in between.
+        precision: of all numbers.
+        device: cpu or cuda.
+        broken_off: the checkpoint to go on from; no part of the run's name.
+    """
+
+    stretch: ClassVar[float] = STRETCH
+
+    points: int = 21
+    precision: Literal["single", "double"] = "single"
+    device: str = "cpu"
+    broken_off: bytes = field(default=b"", repr=False, compare=False)
+
+    @abstractmethod
+    def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
+        """Return what is measured of a state at a round's start: numbers, or lists of them."""
+
+    def concluded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
+        """Return what is told of the last state alone: a fitted curve, say."""
+        return {}
+
+    def __post_init__(self) -> None:
+        if self.engine != "batched":
+            raise DriftproofError(
+                f"engine {self.engine} for {type(self).__name__}, which is measured on its way",
+                "the batched engine",
+                "leave out --engine",
+            )
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is the rest of a run."""
+        return bool(self.broken_off)
+
+    def going_on(self, blob: bytes) -> Self:
+        """Return what is left after a checkpoint."""
+        return self.but(broken_off=blob)
+
+    @property
+    def moments(self) -> list[int]:
+        """The rounds at which it is measured."""
+        return sorted(set(np.linspace(0, self.rounds, self.points).round().astype(int).tolist()))
+
+    def context(self, problem: Problem) -> BatchedContext:
+        """Return what it runs in."""
+        dtype = torch.float32 if self.precision == "single" else torch.float64
+        return sampled_context(problem, self.keys, replicates=1, dtype=dtype, device=self.device)
+
+    def measured(self) -> dict[str, Any]:
+        """Run to the end and return what was measured, a list for each name."""
+        return self._whole(self._run(lambda: False))
+
+    def work(self) -> bytes:
+        """Run for half a minute; return what was measured, or a checkpoint."""
+        ends = time.monotonic() + self.stretch
+        got = self._run(lambda: time.monotonic() > ends)
+        return got.packed() if isinstance(got, Checkpoint) else packed(self._whole(got))
+
+    def seconds_of(self, rounds: int) -> float:
+        """Return the seconds that some rounds take here, without what is measured."""
+        problem = self.problem
+        ctx = self.context(problem)
+        run(problem, self.algorithm, ctx, rounds=1)
+        began = time.perf_counter()
+        run(problem, self.algorithm, ctx, rounds=rounds)
+        return time.perf_counter() - began
+
+    def _run(self, late: Callable[[], bool]) -> Checkpoint | dict[str, Any]:
+        problem, algorithm = self.problem, self.algorithm
+        ctx = self.context(problem)
+        told: dict[str, Any] = {"records": [], "bad_step": None}
+        begun = None
+        if self.broken_off:
+            before = checkpoint(self.broken_off)
+            assert before is not None
+            told, begun = before.told, _restored(before, ctx)
+        first = 0 if begun is None else begun[0]
+        moments, paused = set(self.moments), None
+
+        def watch(s: int, state: Any) -> bool:
+            nonlocal paused
+            records = told["records"]
+            if s in moments and (not records or records[-1]["round"] < s):
+                sent = {"round": s, "sent": ctx.rounds, "reals": ctx.reals}
+                records.append(sent | self.recorded(problem, ctx, state))
+            if first < s < self.rounds and late():
+                paused = s, state
+            return paused is None
+
+        outcome = run(problem, algorithm, ctx, rounds=self.rounds, watch=watch, begun=begun)
+        if paused is not None:
+            return _kept(told, *paused, self.rounds, ctx)
+        told["bad_step"] = outcome.bad_step
+        if outcome.bad_step is None:
+            told |= self.concluded(problem, ctx, outcome.state)
+        return told
+
+    def _whole(self, told: Any) -> dict[str, Any]:
+        """Return records as a list for each name, beside the rest."""
+        records = told.pop("records")
+        columns = {name: [record[name] for record in records] for name in records[0]}
+        return columns | {name: told[name] for name in told if name not in WHERE}
+
+
+def _kept(
+    told: dict[str, Any], at: int, state: Any, rounds: int, ctx: BatchedContext
+) -> Checkpoint:
+    """Return a run as it is at a round's start."""
+    where: dict[str, Any] = {
+        "done": at / rounds, "ctx": [at, ctx.rounds, ctx.reals],
+        "state": [type(state).__module__, type(state).__qualname__],
+    }  # fmt: skip
+    fields = {name: getattr(state, name) for name in type(state)._fields}
+    where["strides"] = {name: list(x.stride()) for name, x in fields.items()}
+    arrays = {name: x.contiguous().cpu().numpy() for name, x in fields.items()}
+    return Checkpoint(told | where, arrays)
+
+
+def _restored(before: Checkpoint, ctx: BatchedContext) -> tuple[int, Any]:
+    """Set what a context has counted, and return the round and the state."""
+    at, ctx.rounds, ctx.reals = before.told["ctx"]
+    module, name = before.told["state"]
+    fields = {
+        name: _laid_out(torch.from_numpy(array).to(ctx.device), before.told["strides"][name])
+        for name, array in before.state.items()
+    }
+    return at, getattr(sys.modules[module], name)(**fields)
+
+
+def _laid_out(values: Tensor, strides: list[int]) -> Tensor:
+    """Return values in the layout that they had: a sum in another one may round otherwise."""
+    apart = values[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in strides)]
+    laid = torch.empty_strided(apart.shape, strides, dtype=values.dtype, device=values.device)
+    return laid.copy_(apart).expand(values.shape)
+
+
+def averaged(x: Tensor) -> Tensor:
+    """Return the mean of the clients' vectors, [dim], of a state [clients, dim, 1]."""
+    return x[..., 0].mean(0)
