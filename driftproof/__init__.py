@@ -2,9 +2,10 @@
 
 What a user's file imports is here: ``from driftproof import bound, each, grid``, the problem
 families in ``driftproof.problems``, the algorithms in ``driftproof.algorithms``, the federated
-splits in ``driftproof.splits``, networks and the problems on them in ``driftproof.networks``. What a data set or an experiment is written with is in
-``driftproof.datasets`` and ``driftproof.experiments``. A name is imported when it is first used, so
-that importing driftproof costs next to nothing.
+splits in ``driftproof.splits``, networks and the problems on them in ``driftproof.networks``. What
+a data set or an experiment is written with is in ``driftproof.datasets`` and
+``driftproof.experiments``. A name is imported when it is first used, so that importing driftproof
+costs next to nothing.
 
 A new name is a line of the imports below, of ``__all__`` and of ``_DEFINED_IN``; a test holds the
 three to each other.
