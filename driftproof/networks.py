@@ -21,6 +21,7 @@ from synthetic.network_problems.robust import RobustClients, RobustSamples  # no
 from synthetic.network_problems.samples import ClientData  # noqa: E402
 from toolkit.discover import find_symbol, symbols  # noqa: E402
 from toolkit.network import Model, Network, network, uniform_by_fan_in  # noqa: E402
+from toolkit.networks._linear import linear  # noqa: E402
 from toolkit.own_model import from_function, from_module  # noqa: E402
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "evaluated",
     "from_function",
     "from_module",
+    "linear",
     "network",
     "uniform_by_fan_in",
 ]

@@ -44,9 +44,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         driftproof.clam  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    "kind", ["problem", "algorithm", "network", "split"]
-)
+@pytest.mark.parametrize("kind", ["problem", "algorithm", "network", "split"])
 def test_leaves_are_given_by_their_class_names(kind):
     offered = getattr(driftproof, f"{kind}s")
     for leaf in leaves(kind).values():
