@@ -175,7 +175,13 @@ class ExplainedRun(PersonalisedRun):
         }
 
     def concluded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return the constants that are seen at the first and the last model."""
+        """Return the constants that are seen at the first and the last model.
+
+        They are looked for at single samples. Where the last convolution sees a single pixel, one
+        sample has no batch statistics, and there are none.
+        """
+        if min(self.dealt.training.inputs[0].shape[-2:]) < 2 ** FourConvolutions().blocks:
+            return {}
         first = torch.from_numpy(problem.start()).to(averaged(state.w))
         points = torch.stack([first, averaged(state.w)], 1)
         return {"constants": estimated_constants(problem, points, self.keys, draws=2)}
