@@ -6,11 +6,13 @@ Printed: CIFAR-10, the "4-layer convolutional neural network used in" Finn et al
 ρ = 0.28, τ = 5, and every method's hyper-parameters, found by grid search: ``printed.JOURNAL`` has
 them, and they are run as they are. "For fair comparison, FedAvg is trained with one step at test
 time." "We observe that when learning rate is 1, most methods just diverge" is said of the
-distributionally robust experiments; it is judged here on these five methods.
+distributionally robust experiments, whose grid of rates is the same; it is judged on these five
+methods and on the four of comfedl/imbalanced, on the data that are run here.
 
 DAMAML's printed step, η = 0.1 with γ = 0.5, is 0.1·10²/0.5 = 20 gradients long at the start, where
 f is about log 10. Where it overflows, that run counts as one that knows nothing, and the best η of
-the printed grid, searched on partitions of its own, is judged beside it.
+the printed grid up to there, and of two rates below it, searched on partitions of its own, is
+judged beside it.
 
 Chosen, because it is not printed: the values of τ (1, 5, 10) and of ρ (0.2, 0.28, 0.6); minibatches
 of 10; numbers of images and rounds; "diverges": it is not finite at the end, or its validation loss
@@ -19,12 +21,21 @@ there is above what it was at the start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from verifiers.experiment import Conclusion, Plan, Sentence, Steps, experiment, judged_by_seeds
+from verifiers.experiment import (
+    Conclusion,
+    Plan,
+    Sentence,
+    Steps,
+    experiment,
+    judged_by_seeds,
+    results_of,
+)
+from verifiers.experiments.comfedl.imbalanced.run import LABELS, ImageRun, Results
 from verifiers.experiments.comfedl.personalised.explained import explained
 from verifiers.experiments.comfedl.personalised.judged import (
     Kind,
@@ -43,8 +54,8 @@ from verifiers.experiments.comfedl.personalised.judged import (
 from verifiers.experiments.comfedl.personalised.printed import (
     JOURNAL,
     JOURNAL_SENTENCES,
-    LOCAL_STEPS,
     SHARE,
+    SMALLER,
     STEP_SIZES,
     TEMPERATURE,
     TEMPERATURES,
@@ -61,7 +72,7 @@ from verifiers.experiments.comfedl.personalised.sizes import (
 
 SIZES = {
     "smoke": SMOKE,
-    "quick": Size(seeds=6, rounds=24, short=12, every=2, filters=8),
+    "quick": Size(seeds=6, rounds=20, short=10, every=2, filters=8),
     "paper": PAPER,
 }
 LARGE = 1.0
@@ -86,7 +97,7 @@ def personalised(plan: Plan) -> Steps:
     }
     damaml = methods.pop("ComFedL-DAMAML")
     printed = f"ComFedL-DAMAML, η = {damaml.step_size:g} (printed)"
-    rates = [rate for rate in STEP_SIZES if rate <= damaml.step_size]
+    rates = [*SMALLER, *(rate for rate in STEP_SIZES if rate <= damaml.step_size)]
     search = yield from searched(damaml, rates, size.tuned)
     best, ours = search.best, f"ComFedL-DAMAML, η = {search.best.step_size:g}"
     main = yield from kinds_of(methods | {printed: damaml, ours: best}, size.seeds)
@@ -94,7 +105,8 @@ def personalised(plan: Plan) -> Steps:
     varied = yield from kinds_of(
         {
             **{
-                f"τ = {tau}": short.but(local_steps=tau) for tau in size.gaps if tau != LOCAL_STEPS
+                f"τ = {tau}": short.but(local_steps=tau)
+                for tau in size.gaps if tau != size.local_steps
             },
             **{
                 f"γ = {gamma:g}": short.but(temperature=gamma)
@@ -109,9 +121,12 @@ def personalised(plan: Plan) -> Steps:
         },
         size.seeds,
     )  # fmt: skip
+    robust_runs: Results = yield from results_of(
+        {label: _robust(plan, name).over(size.seeds) for name, label in LABELS.items()}
+    )
     theory, told = yield from explained(best, ours)
     reference = main[ours].until(size.short)
-    varied |= {f"τ = {LOCAL_STEPS}": reference, f"γ = {TEMPERATURE:g}": reference}
+    varied |= {f"τ = {size.local_steps}": reference, f"γ = {TEMPERATURE:g}": reference}
     varied |= {_at(ours, SHARE): reference, _at("FedAvg", SHARE): main["FedAvg"].until(size.short)}
     gaps = {tau: varied[f"τ = {tau}"] for tau in size.gaps}
     gammas = {gamma: varied[f"γ = {gamma:g}"] for gamma in TEMPERATURES}
@@ -131,7 +146,11 @@ def personalised(plan: Plan) -> Steps:
             *faster(JOURNAL_SENTENCES["gap"], gaps),
             *robust(JOURNAL_SENTENCES["robust"], gammas, TEMPERATURE, ours.split(", ")[1]),
             *over_shares(JOURNAL_SENTENCES["share"], JOURNAL_SENTENCES["large"], *shares, ours),
-            _diverging(large),
+            _diverging({label: _diverged(kind) for label, kind in large.items()}, "all rates 1"),
+            _diverging(
+                {label: _robust_diverged(results) for label, results in robust_runs.items()},
+                "comfedl/imbalanced's methods and model on these data, η = 1",
+            ),
         ],
         findings=[
             ends(main),
@@ -199,11 +218,25 @@ def _diverged(kind: Kind) -> np.ndarray:
     return np.asarray(~finite | (losses[:, -1] > losses[:, 0]))
 
 
-def _diverging(large: Kinds) -> Sentence:
+def _robust(plan: Plan, method: str) -> ImageRun:
+    """Return a short run of a method of comfedl/imbalanced at the learning rate 1."""
+    return ImageRun(
+        method=method, step_size=LARGE, rounds=20, seed=plan.seed, data=plan.data, large=500,
+        validation=20,
+    )  # fmt: skip
+
+
+def _robust_diverged(results: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """Return whether each seed's run overflowed or ended with a larger objective."""
+    return np.array([bool(r["overflow"]) or r["objective"][-1] > r["objective"][0]
+                     for r in results])  # fmt: skip
+
+
+def _diverging(diverged: Mapping[str, np.ndarray], how: str) -> Sentence:
     """Judge whether more than half of the methods diverge."""
-    count = np.sum([_diverged(kind) for kind in large.values()], 0)
-    where = f"number of the {len(large)} methods that diverge, against half of them; all rates 1"
-    half = np.full_like(count, len(large) / 2, dtype=float)
+    count = np.sum(list(diverged.values()), 0)
+    where = f"number of {len(diverged)} methods that diverge, against half of them; {how}"
+    half = np.full_like(count, len(diverged) / 2, dtype=float)
     return judged_by_seeds(JOURNAL_SENTENCES["diverge"], where, count, half, comparisons=1)
 
 
@@ -215,8 +248,7 @@ def _fates(large: Kinds) -> str:
     )
     return (
         f"With every learning rate 1: {told}. Batch statistics make the outputs independent of the "
-        "length of a convolution's weights, which keeps large steps finite: a network without "
-        "normalisation, or the models of the robust experiments, may behave otherwise."
+        "length of a convolution's weights, which keeps large steps finite."
     )
 
 

@@ -26,9 +26,7 @@ def explained(run: PersonalisedRun, label: str) -> Asking:
     few = replace(run.images, training=min(IMAGES, run.images.training))
     unit = ExplainedRun(**given | {"points": MOMENTS, "images": few})
     (result,) = (yield from results_of({"": [unit]}))[""]
-    curves = [
-        curve(name, result["round"], np.array([result[key]])) for key, name in LABELS.items()
-    ]
+    curves = [curve(name, result["round"], np.array([result[key]])) for key, name in LABELS.items()]
     title = f"{label}: what theorem 1 speaks of (first seed, {few.training} images a client)"
     return Panel("theory", title, "round", "value", curves, log="y"), _told(unit, result, label)
 
@@ -43,8 +41,10 @@ def _told(unit: ExplainedRun, result: Mapping[str, Any], label: str) -> str:
         "not have the whole loss as its mean, which the theorem assumes."
     )
     if "constants" not in result:
-        return f"{measured} Its constants are not estimated: the run ended early or a single small "\
+        return (
+            f"{measured} Its constants are not estimated: the run ended early or a single small "
             "image has no batch statistics."
+        )
     right = right_side(sharpened, unit.problem, unit.algorithm, unit.rounds, result["constants"])
     seen = result["constants"]
     return (
@@ -52,7 +52,7 @@ def _told(unit: ExplainedRun, result: Mapping[str, Any], label: str) -> str:
         f"largest seen at the first and the last model (G_f {seen['inner_gradient_bound']:.2g}, "
         f"G_g {seen['outer_gradient_bound']:.2g}, L_f {seen['inner_smoothness']:.2g}, L_g "
         f"{seen['outer_smoothness']:.2g}), is {right:.1g}: it says nothing about such a network."
-        if right > left else
-        f"{measured} The corrected right side of theorem 1 at estimated constants is {right:.2g}, "
+        if right > left
+        else f"{measured} The corrected right side of theorem 1 at estimated constants is {right:.2g}, "
         "below the left side: the estimates are below the true constants."
     )

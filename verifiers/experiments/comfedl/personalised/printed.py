@@ -38,6 +38,8 @@ JOURNAL = {
 
 STEP_SIZES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Searched for "learning rate (both inner and outer if two types of learning rates are needed)"."""
+SMALLER = (1e-4, 3e-4)
+"""Rates below the printed grid, tried for DAMAML, whose step is up to 200 times as long; ours."""
 TEMPERATURES = (0.1, 0.5, 1.0, 5.0)
 """Searched for γ "for our method"."""
 WEIGHT_STEPS = (8e-3, 8e-2, 8e-1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from toolkit.dataset import read
 from verifiers.experiment import Plan
 from verifiers.experiments.comfedl.personalised.images import Images
-from verifiers.experiments.comfedl.personalised.printed import GAPS, SHARES
+from verifiers.experiments.comfedl.personalised.printed import GAPS, LOCAL_STEPS, SHARES
 from verifiers.experiments.comfedl.personalised.run import PersonalisedRun
 
 
@@ -21,6 +21,7 @@ class Size:
         every: rounds from one moment at which a run is measured to the next.
         filters: of each convolution; the papers' network has 32.
         gaps, shares: τ and ρ where they are varied.
+        local_steps: τ elsewhere.
         tuned: partitions on which step sizes are searched, others than those judged.
     """
 
@@ -31,6 +32,7 @@ class Size:
     filters: int
     gaps: tuple[int, ...] = GAPS
     shares: tuple[float, ...] = SHARES
+    local_steps: int = LOCAL_STEPS
     tuned: int = 2
 
     def moments(self, rounds: int) -> int:
@@ -38,7 +40,10 @@ class Size:
         return rounds // self.every + 1
 
 
-SMOKE = Size(seeds=2, rounds=2, short=1, every=1, filters=2, gaps=(1, 2), shares=(0.2, 0.6), tuned=1)
+SMOKE = Size(
+    seeds=2, rounds=2, short=1, every=1, filters=2, gaps=(1, 2), shares=(0.2, 0.6), local_steps=2,
+    tuned=1,
+)  # fmt: skip
 PAPER = Size(seeds=6, rounds=500, short=500, every=25, filters=32)
 IMAGES = {
     "smoke": Images(training=20, validation=10, adapting=20, side=8),
@@ -54,7 +59,7 @@ def base_run(plan: Plan, size: Size) -> PersonalisedRun:
     few = plan.data is None and plan.profile != "smoke"
     return PersonalisedRun(
         rounds=size.rounds, points=size.moments(size.rounds), seed=plan.seed, engine=plan.engine,
-        device=plan.device, data=plan.data, filters=size.filters,
+        device=plan.device, data=plan.data, filters=size.filters, local_steps=size.local_steps,
         images=DIGITS if few else IMAGES[plan.profile],
     )  # fmt: skip
 
@@ -94,6 +99,8 @@ def setting(base: PersonalisedRun, size: Size, reduced: bool) -> list[str]:
         f"here); τ = {base.local_steps} unless said otherwise; all 10 clients take part",
         f"{size.seeds} seeds (partition, start and minibatches, the same for all methods); band: "
         "smallest and largest seed",
+        "a comparison at the end is undecided where the method behind gained more in the last "
+        "quarter of the rounds than it lacks: size is then the reason",
         f"a run that is not finite counts as knowing nothing from there on: accuracy "
         f"1/{held.classes}, loss log {held.classes} or more",
     ]
