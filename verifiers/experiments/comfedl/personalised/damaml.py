@@ -7,9 +7,10 @@ Printed: the clients, the network and ρ = 0.28 of comfedl/maml-cifar; γ = 0.5 
 
 ComFedL's step on the robust objective (10) is η exp(f/γ)/γ times a gradient. At the start f is
 about log 10, so η = 0.05 with γ = 0.5 is a first step of 10 gradients: 0.05·10²/0.5. Where that
-overflows, the printed run counts as one that knows nothing, and the best η of the journal's grid
-up to there, and of two rates below it, is searched on other partitions and judged beside it. So that "better" does not merely compare step
-sizes, ComFedL-MAML also runs with the first step that ComFedL-DAMAML then has.
+overflows, the printed run counts as one that knows nothing, and the best η of the journal's grid up
+to there, and of two rates below it, is searched on other partitions and judged beside it. So that
+"better" does not merely compare step sizes, ComFedL-MAML also runs with the first step that
+ComFedL-DAMAML then has.
 
 Chosen, because it is not printed: ComFedL-MAML's η = 0.05 (as in figures 5 and 6); the inner
 learning rate 0.05; the values of γ, the journal's grid; and γ varied once more with the η that

@@ -47,12 +47,14 @@ def _told(unit: ExplainedRun, result: Mapping[str, Any], label: str) -> str:
         )
     right = right_side(sharpened, unit.problem, unit.algorithm, unit.rounds, result["constants"])
     seen = result["constants"]
+    says = (
+        "it says nothing about such a network"
+        if right > left
+        else "below the left side, so the estimates are below the true constants"
+    )
     return (
         f"{measured} The corrected right side of theorem 1 at constants that are estimated, the "
         f"largest seen at the first and the last model (G_f {seen['inner_gradient_bound']:.2g}, "
         f"G_g {seen['outer_gradient_bound']:.2g}, L_f {seen['inner_smoothness']:.2g}, L_g "
-        f"{seen['outer_smoothness']:.2g}), is {right:.1g}: it says nothing about such a network."
-        if right > left
-        else f"{measured} The corrected right side of theorem 1 at estimated constants is {right:.2g}, "
-        "below the left side: the estimates are below the true constants."
+        f"{seen['outer_smoothness']:.2g}), is {right:.1g}: {says}."
     )

@@ -81,8 +81,11 @@ def dealt(folder: Path | None, of: Images, share: float, seed: int) -> Dealt:
     train, others = _apart(data, random)
     parts = _parts(train.labels, share, of.training, random)
     clients = _held(data, train, parts, of.side)
-    first = ClientData(*([part[: of.adapting] for part in held]
-                         for held in (clients.inputs, clients.targets)), clients.levels)  # fmt: skip
+    first = ClientData(
+        [part[: of.adapting] for part in clients.inputs],
+        [part[: of.adapting] for part in clients.targets],
+        clients.levels,
+    )
     away = _parts(others.labels, share, of.validation, random)
     told = str(heterogeneity(train.labels, parts, data.classes))
     return Dealt(clients, first, _held(data, others, away, of.side), data.classes, told)
