@@ -72,7 +72,7 @@ from verifiers.experiments.comfedl.personalised.sizes import (
 
 SIZES = {
     "smoke": SMOKE,
-    "quick": Size(seeds=6, rounds=20, short=10, every=2, filters=8),
+    "quick": Size(seeds=7, rounds=20, short=10, every=2, filters=8),
     "paper": PAPER,
 }
 LARGE = 1.0

@@ -52,7 +52,7 @@ from verifiers.experiments.comfedl.personalised.sizes import (
 
 SIZES = {
     "smoke": SMOKE,
-    "quick": Size(seeds=6, rounds=24, short=12, every=2, filters=8),
+    "quick": Size(seeds=7, rounds=24, short=12, every=2, filters=8),
     "paper": PAPER,
 }
 STEP_SIZES_TRIED = (*SMALLER, *(rate for rate in STEP_SIZES if rate <= STEP_SIZE))

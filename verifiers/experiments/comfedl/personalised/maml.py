@@ -46,7 +46,7 @@ from verifiers.experiments.comfedl.personalised.sizes import (
 
 SIZES = {
     "smoke": SMOKE,
-    "quick": Size(seeds=6, rounds=24, short=16, every=2, filters=8),
+    "quick": Size(seeds=7, rounds=24, short=16, every=2, filters=8),
     "paper": PAPER,
 }
 OURS, FEDAVG = "ComFedL-MAML", "FedAvg"
