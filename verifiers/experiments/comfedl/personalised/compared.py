@@ -91,10 +91,7 @@ def personalised(plan: Plan) -> Steps:
     """Run the methods as printed and DAMAML where it runs, vary τ, γ, ρ and the rate, and judge."""
     size = SIZES[plan.profile]
     plain = base_run(plan, size)
-    methods = {
-        NAMES[name]: plain.but(method=name, **given)  # type: ignore[arg-type]
-        for name, given in JOURNAL.items()
-    }
+    methods = {NAMES[name]: plain.but(method=name, **given) for name, given in JOURNAL.items()}
     damaml = methods.pop("ComFedL-DAMAML")
     printed = f"ComFedL-DAMAML, η = {damaml.step_size:g} (printed)"
     rates = [*SMALLER, *(rate for rate in STEP_SIZES if rate <= damaml.step_size)]
@@ -145,7 +142,7 @@ def personalised(plan: Plan) -> Steps:
             *_compared(main, ours, printed),
             *faster(JOURNAL_SENTENCES["gap"], gaps),
             *robust(JOURNAL_SENTENCES["robust"], gammas, TEMPERATURE, ours.split(", ")[1]),
-            *over_shares(JOURNAL_SENTENCES["share"], JOURNAL_SENTENCES["large"], *shares, ours),
+            *over_shares(JOURNAL_SENTENCES, *shares, label=ours),
             _diverging({label: _diverged(kind) for label, kind in large.items()}, "all rates 1"),
             _diverging(
                 {label: _robust_diverged(results) for label, results in robust_runs.items()},

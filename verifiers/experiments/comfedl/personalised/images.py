@@ -4,7 +4,7 @@ Printed: "We construct the training (validation) dataset as follows": ρ of clas
 (1 − ρ)/9 of each other class. How many images a client has is not printed.
 
 Chosen: the validation images come from the data set's test images, or, where it has none, from
-three tenths of all images, which are then not trained on. Pixels are scaled to [0, 1]; images
+three tenths of each class, which are then not trained on. Pixels are scaled to [0, 1]; images
 larger than ``side`` are made smaller, each pixel the mean of a block.
 """
 
@@ -21,6 +21,7 @@ from synthetic.network_problems.samples import ClientData
 from toolkit.dataset import Data, Split, read
 from toolkit.errors import DriftproofError
 from toolkit.heterogeneity import heterogeneity
+from toolkit.split import by_class
 from toolkit.splits.dominant_class import DominantClass
 from verifiers.experiments.comfedl.personalised.printed import CLIENTS
 
@@ -96,9 +97,11 @@ def _apart(data: Data, random: np.random.Generator) -> tuple[Split, Split]:
     train = data.train
     if "test" in data.splits:
         return train, data.splits["test"]
-    order = random.permutation(len(train.labels))
-    cut = round(HELD_OUT * len(order))
-    return _rows(train, order[cut:]), _rows(train, order[:cut])
+    numbers = by_class(train.labels, random)
+    cuts = [round(HELD_OUT * len(own)) for own in numbers]
+    away = np.concatenate([own[:cut] for own, cut in zip(numbers, cuts, strict=True)])
+    kept = np.concatenate([own[cut:] for own, cut in zip(numbers, cuts, strict=True)])
+    return _rows(train, kept), _rows(train, away)
 
 
 def _rows(split: Split, rows: np.ndarray) -> Split:
@@ -132,4 +135,4 @@ def smaller(pictures: np.ndarray, side: int) -> np.ndarray:
     height, width = (pixels // block for pixels in pictures.shape[-2:])
     cut = pictures[..., : height * block, : width * block]
     means = cut.reshape(*pictures.shape[:2], height, block, width, block).mean((3, 5))
-    return means if pictures.dtype.kind == "f" else np.rint(means).astype(pictures.dtype)
+    return np.asarray(means if pictures.dtype.kind == "f" else np.rint(means), pictures.dtype)

@@ -161,7 +161,7 @@ def better(
     measure = "validation loss, sign turned" if by == "loss" else "validation accuracy"
     where = " against ".join(f"{label}{_in_brackets(kind.fate)}" for label, kind in (one, other))
     pair = [sign * kind.filled(by) for _, kind in (one, other)]
-    return _at_the_end(text, f"{where}; {measure}", *pair, comparisons)
+    return _at_the_end(text, f"{where}; {measure}", *pair, comparisons=comparisons)
 
 
 def extreme(
@@ -178,11 +178,11 @@ def extreme(
     against = "the best" if best else "the worst"
     where = f"{one}{_in_brackets(kinds[one].fate)} against {against} of the others; {measure}"
     pair = (own, others.max(0)) if best else (others.min(0), own)
-    return _at_the_end(text, where, *pair, comparisons)
+    return _at_the_end(text, where, *pair, comparisons=comparisons)
 
 
 def _at_the_end(
-    text: str, where: str, one: np.ndarray, other: np.ndarray, comparisons: int
+    text: str, where: str, one: np.ndarray, other: np.ndarray, *, comparisons: int
 ) -> Sentence:
     """Judge by the last values of two measures [seeds, moments], unless it is too early."""
     last = one[:, -1], other[:, -1]
@@ -233,18 +233,25 @@ def robust(text: str, by_gamma: Mapping[float, Kind], reference: float, how: str
 
 
 def over_shares(
-    every: str, large: str, ours: Mapping[float, Kind], fedavg: Mapping[float, Kind], label: str
+    texts: Mapping[str, str],
+    ours: Mapping[float, Kind],
+    fedavg: Mapping[float, Kind],
+    *,
+    label: str,
 ) -> list[Sentence]:
     """Judge the advantage over FedAvg at every ρ, and at the largest against the smallest."""
     sentences = [
-        better(every, (f"ρ = {share:g}: {label}", ours[share]), ("FedAvg", fedavg[share]),
-               comparisons=len(ours))
+        better(
+            texts["share"], (f"ρ = {share:g}: {label}", ours[share]), ("FedAvg", fedavg[share]),
+            comparisons=len(ours),
+        )
         for share in ours
     ]  # fmt: skip
     low, high = min(ours), max(ours)
     gain = {share: ours[share].last() - fedavg[share].last() for share in (low, high)}
     where = f"{label}, ρ = {high:g} against {low:g}; difference of validation accuracies"
-    return [*sentences, judged_by_seeds(large, where, gain[high], gain[low], comparisons=1)]
+    pair = gain[high], gain[low]
+    return [*sentences, judged_by_seeds(texts["large"], where, *pair, comparisons=1)]
 
 
 def panel(name: str, title: str, kinds: Kinds, by: str = "accuracy", axis: str = "round") -> Panel:

@@ -121,8 +121,8 @@ class PersonalisedRun(TrackedRun):
         if self.method == "fedavg":
             return FedAvg(**given)
         if self.method == "ditto":
-            personal = {"personal_step_size": self.personal_step_size, "proximity": self.proximity}
-            return Ditto(**given, **personal)
+            given["personal_step_size"] = self.personal_step_size
+            return Ditto(proximity=self.proximity, **given)
         given["outer_batch"] = self.batch
         if self.method == "tr-maml":
             return TRMAML(weight_step=self.weight_step, **given)
@@ -136,12 +136,11 @@ class PersonalisedRun(TrackedRun):
     def personal(self, ctx: BatchedContext, state: Any) -> Tensor:
         """Return each client's personal model, [clients, dim]."""
         if self.method == "ditto":
-            personal: Tensor = state.v[..., 0]
-            return personal
+            return state.v[..., 0]  # type: ignore[no-any-return]
         rate = self.step_size if self.method == "fedavg" else self.adaptation
         losses = NetworkLosses(model=self.model, data=self.dealt.adapting)
         gradient = losses.oracles(ctx.dtype, ctx.device).field_grad(state.w, None)
-        return (state.w - rate * gradient)[..., 0]
+        return (state.w - rate * gradient)[..., 0]  # type: ignore[no-any-return]
 
     def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
         """Return the personal models' validation loss and accuracy, and the clients' drift."""
