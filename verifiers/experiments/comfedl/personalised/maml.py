@@ -101,9 +101,7 @@ def maml(plan: Plan) -> Steps:
         for by in ("accuracy", "loss")
     ]  # fmt: skip
     sentences += faster(MAML_SENTENCES["gap"], by_gap)
-    sentences += over_shares(
-        MAML_SENTENCES["share"], MAML_SENTENCES["large"], *by_share, label=OURS
-    )
+    sentences += over_shares(MAML_SENTENCES, *by_share, label=OURS)
     named = {f"τ = {tau}": kind for tau, kind in by_gap.items()}
     return Conclusion(
         setting=[
