@@ -162,7 +162,7 @@ def personalised(plan: Plan) -> Steps:
             told,
         ],
         panels=[
-            *all_axes("ρ = 0.28, τ = 5", finite),
+            *all_axes(f"ρ = {SHARE:g}, τ = {size.local_steps}", finite),
             panel("gap", "τ varied: validation accuracy", {f"τ = {t}": k for t, k in gaps.items()}),
             panel("gamma", "γ varied: validation accuracy",
                   {f"γ = {g:g}": k for g, k in gammas.items() if len(k.overflows) < size.seeds}),

@@ -34,6 +34,7 @@ from verifiers.experiments.comfedl.personalised.judged import (
 )
 from verifiers.experiments.comfedl.personalised.printed import (
     DAMAML_SENTENCES,
+    SHARE,
     SMALLER,
     STEP_SIZE,
     STEP_SIZES,
@@ -142,7 +143,7 @@ def damaml(plan: Plan) -> Steps:
             "is in the text.",
         ],
         panels=[
-            *all_axes("ρ = 0.28, γ = 0.5", shown),
+            *all_axes(f"ρ = {SHARE:g}, γ = {TEMPERATURE:g}", shown),
             panel("gamma", f"γ varied, η = {STUDIED_STEP_SIZE:g}: validation accuracy",
                   {k: v for k, v in as_printed.items() if len(v.overflows) < size.seeds}),
             panel("gamma-equal", "γ varied, first steps of equal length: validation accuracy",

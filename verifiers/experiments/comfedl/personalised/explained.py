@@ -27,7 +27,7 @@ def explained(run: PersonalisedRun, label: str) -> Asking:
     unit = ExplainedRun(**given | {"points": MOMENTS, "images": few})
     (result,) = (yield from results_of({"": [unit]}))[""]
     curves = [curve(name, result["round"], np.array([result[key]])) for key, name in LABELS.items()]
-    title = f"{label}: what theorem 1 speaks of (first seed, {few.training} images a client)"
+    title = f"{label}: what theorem 1 speaks of"
     return Panel("theory", title, "round", "value", curves, log="y"), _told(unit, result, label)
 
 

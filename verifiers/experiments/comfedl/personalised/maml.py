@@ -113,7 +113,7 @@ def maml(plan: Plan) -> Steps:
         sentences=sentences,
         findings=[ends(main), ends(shares), told, _what_it_would_take()],
         panels=[
-            *all_axes("ρ = 0.28", main),
+            *all_axes(f"ρ = {SHARE:g}", main),
             panel("gap-round", "τ varied: validation accuracy", named),
             panel("gap-iteration", "τ varied: validation accuracy", named, axis="iteration"),
             panel("share", "ρ varied: validation accuracy", shares),
