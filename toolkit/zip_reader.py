@@ -24,10 +24,9 @@ LOCATOR, LARGE = 20, b"PK\x06\x07"
 DIRECTORY = 2**22
 """Bytes of the list of members; Omniglot's longest, of 20,275 members, has about 2.3 million."""
 BROKEN = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError,
-    NotImplementedError, RuntimeError, ValueError,
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError,
 )  # fmt: skip
-"""What zipfile raises for archives that are broken, encrypted or packed in ways it lacks."""
+"""What zipfile raises for an archive that is broken, encrypted or of a version that it lacks."""
 
 
 def members(path: Path, longest: int) -> Iterator[tuple[str, bytes]]:
