@@ -152,8 +152,8 @@ def _sentences(runs: Mapping[str, Results], chosen: Mapping[str, ImbalancedRun])
     fewer, more = doublings[-1]
     judged += [
         judged_by_seeds(
-            NO_FURTHER, f"{name} accuracy, {more} against {fewer}", ends(runs[fewer], name) + MARGIN,
-            ends(runs[more], name), comparisons=2,
+            NO_FURTHER, f"{name} accuracy, {more} against {fewer}",
+            ends(runs[fewer], name) + MARGIN, ends(runs[more], name), comparisons=2,
         )
         for name in ("training", "test")
     ]  # fmt: skip

@@ -141,12 +141,14 @@ def theory_panels(runs: Mapping[str, Results], chosen: Mapping[str, ImbalancedRu
     if not looked:
         return []
 
-    def drawn(name: str, measured: Mapping[str, Sequence[float]], title: str, y: str) -> Panel:
+    def drawn(
+        name: str, measured: Mapping[str, Sequence[float]], title: str, y: str, log: str = "y"
+    ) -> Panel:
         curves = [
             curve(label, looked[label]["round"], np.array([values]))
             for label, values in measured.items()
         ]
-        return Panel(name, title, "rounds of the model", y, curves, "y")
+        return Panel(name, title, "rounds of the model", y, curves, log)
 
     left = drawn(
         "left", {label: got["squared gradient"] for label, got in looked.items()},
@@ -166,6 +168,7 @@ def theory_panels(runs: Mapping[str, Results], chosen: Mapping[str, ImbalancedRu
         drawn(
             "bias", {label: got["bias"] for label, got in looked.items()},
             "bias of the plug-in gradient of one minibatch (first seed)", "‖E u − ∇Φ(x̄)‖",
+            log="",  # 0 where none is seen above the noise
         ),
         drawn(
             "embedding", errors, "relative error of the embedding (first seed)",
