@@ -86,7 +86,7 @@ class Size:
 
 
 SIZES = {
-    "smoke": Size(4, 2, 1, 3, 100, Net(2, 1, 8), LEARNING_RATES[2:]),
+    "smoke": Size(3, 2, 1, 2, 80, Net(2, 1, 8), LEARNING_RATES[3:]),
     "quick": Size(120, 8, 1, 7, 1000, Net(8, 1, 16)),
     "paper": Size(120, 8, 2, 21, 10_000, Net(), divergences=("kl", "chi-square")),
 }

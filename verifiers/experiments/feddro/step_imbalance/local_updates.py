@@ -86,7 +86,7 @@ class Size:
 
 
 SIZES = {
-    "smoke": Size((1, 2, 4), 4, 2, 1, 5, 100, Net(2, 1, 8), LEARNING_RATES[3:]),
+    "smoke": Size((1, 2, 4), 4, 2, 1, 5, 80, Net(2, 1, 8), LEARNING_RATES[3:]),
     "quick": Size((1, 2, 4, 8, 16, 32), 24, 8, 1, 9, 1000, Net(8, 1, 8)),
     "paper": Size((1, 2, 4, 8, 16, 32), 120, 8, 2, 21, 10_000, Net()),
 }
