@@ -12,7 +12,7 @@ Printed: ResNet-20, a batch of 16 a client, learning rates from {0.001, 0.01, 0.
   minibatch, in the test with those of 256 images at a time.
 
 The theory's quantities need all images, and are measured on the first seed alone: ‖∇Φ(x̄)‖², the
-bias of the plug-in gradient, and how far ȳ is from g(x̄). The clients' drift is measured on all.
+bias of the plug-in gradient, and how far ȳ is from g. The clients' drift is measured on all seeds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from toolkit.algorithms.pdsgd import PDSGD
 from toolkit.engines.batched import BatchedContext
 from toolkit.network import Model
 from toolkit.networks.resnet import ResNet
-from toolkit.oracles import on_every_client
 from verifiers.experiment import TrackedRun, averaged
 from verifiers.experiment.theory import (
     drift,
@@ -180,14 +179,15 @@ class ImbalancedRun(TrackedRun):
         return evaluated(problem.model, [point], [inputs], [classes])
 
     def _theory(self, problem: RobustSamples, point: Tensor, state: Any) -> dict[str, float]:
-        """Return ‖∇Φ(x̄)‖², Φ(x̄), ‖E u_B − ∇Φ(x̄)‖, |ȳ − g(x̄)| and |g(x̄)|."""
+        """Return ‖∇Φ‖², Φ and ‖E u_B − ∇Φ‖ at x̄; and ḡ and |ȳ − ḡ|, ḡ where ȳ was made.
+
+        ȳ^t estimates ḡ = (1/K) Σ_k g_k(x_k^t), of the points before the last step.
+        """
         oracles = problem.oracles(point.dtype, self.device)
-        every = on_every_client(point[:, None], problem.clients)
-        g = oracles.inner(every, None)[0].mean(0, keepdim=True)
-        objective = oracles.plain_value(every).mean() + oracles.outer_value(g).mean()
+        g = oracles.inner(state.x_previous, None)[0].mean(0, keepdim=True)
         return {
             "squared gradient": squared_gradient(problem, point),
-            "objective": float(objective),
+            "objective": float(problem.objective(point[:, None])),
             "bias": plug_in_bias(problem, point, self.keys, batch=BATCH),
             "embedding error": float((state.y.mean(0, keepdim=True) - g).norm()),
             "embedding": float(g.norm()),
