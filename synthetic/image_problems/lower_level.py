@@ -84,3 +84,17 @@ def conjugate_gradients(
         f"{relative:g}",
         "a larger ridge",
     )
+
+
+def inverse_products(
+    oracles: Bilevel, x: ClientVectors, y: LowerVectors, v: Tensor, relative: float
+) -> Tensor:
+    """Return [∇²_yy g(x, y)]^{-1} v of the mean g, for v of [n, lower_dim, replicates].
+
+    By conjugate gradients: no matrix of dim² numbers.
+    """
+    solved = torch.empty_like(v)
+    for row, k in np.ndindex(len(v), v.shape[2]):
+        product = partial(mean_product, oracles, x[..., k : k + 1], y[..., k : k + 1])
+        solved[row, :, k] = conjugate_gradients(product, v[row, :, k], relative)
+    return solved

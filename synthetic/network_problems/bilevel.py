@@ -17,13 +17,13 @@ g is not convex in y for a network with hidden layers. ``lower_solution`` is the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.image_problems.lower_level import conjugate_gradients, mean_product, minimised
+from synthetic.image_problems.lower_level import inverse_products, minimised
 from synthetic.network_problems.base import NetworkProblem
 from synthetic.network_problems.losses import cross_entropy
 from synthetic.network_problems.samples import ClientData
@@ -108,12 +108,8 @@ class NetworkTuning(NetworkProblem, BilevelProblem):
         return torch.stack([minimised(oracles, column, start, SOLVED) for column in columns], 1)
 
     def solve_hessian(self, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
-        """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients: no matrix of dim² numbers."""
-        solved = torch.empty_like(v)
-        for row, k in np.ndindex(len(v), v.shape[2]):
-            product = partial(mean_product, self._oracles(x), x[..., k : k + 1], y[..., k : k + 1])
-            solved[row, :, k] = conjugate_gradients(product, v[row, :, k], SOLVED)
-        return solved
+        """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients."""
+        return inverse_products(self._oracles(x), x, y, v, SOLVED)
 
 
 class NetworkTuningOracles(AutogradBilevel):

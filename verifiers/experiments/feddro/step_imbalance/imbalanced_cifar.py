@@ -22,7 +22,6 @@ CIFAR100-ST is the same with CIFAR-100 in the folder that --data names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from verifiers.experiment import (
     Conclusion,
@@ -32,7 +31,6 @@ from verifiers.experiment import (
     Steps,
     experiment,
     judged_by_seeds,
-    results_of,
     similar_by_seeds,
 )
 from verifiers.experiments.feddro.step_imbalance.clients import CLIENTS
@@ -41,21 +39,21 @@ from verifiers.experiments.feddro.step_imbalance.run import (
     DROPS_AFTER,
     LEARNING_RATES,
     METHODS,
-    ImbalancedRun,
+    Divergence,
     Net,
 )
 from verifiers.experiments.feddro.step_imbalance.told import (
     BYTES,
     Results,
-    at_end,
-    best,
+    Size,
+    Tuned,
     common_setting,
     diverged,
     ends,
     panel,
-    searched,
     theory_panels,
     theory_told,
+    tuned,
     undecided_if_unlearned,
 )
 
@@ -65,32 +63,16 @@ SUPERIOR = "FedDRO provides superior training accuracy (after the last round)"
 COMPARABLE = "FedDRO provides comparable test accuracy (after the last round)"
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much is run.
-
-    Attributes:
-        seeds, tuned: partitions that are judged, and on which learning rates are chosen.
-        points: moments at which a run is measured.
-        divergences: objectives; the sentences are judged on each.
-    """
-
-    rounds: int
-    seeds: int
-    tuned: int
-    points: int
-    shown: int
-    net: Net
-    rates: tuple[float, ...] = LEARNING_RATES
-    divergences: tuple[str, ...] = ("kl",)
-
-
 SIZES = {
     "smoke": Size(3, 2, 1, 2, 80, Net(2, 1, 8), LEARNING_RATES[3:]),
     "quick": Size(120, 8, 1, 7, 1000, Net(8, 1, 16)),
-    "paper": Size(120, 8, 2, 21, 10_000, Net(), divergences=("kl", "chi-square")),
+    "paper": Size(120, 8, 2, 21, 10_000, Net()),
 }
 """Eight seeds where five are printed: five cannot decide a sentence with three comparisons."""
+DIVERGENCES: dict[str, tuple[Divergence, ...]] = {
+    "smoke": ("kl",), "quick": ("kl",), "paper": ("kl", "chi-square")
+}  # fmt: skip
+"""The objectives; the sentences are judged on each."""
 WITH_THEORY = ("FedDRO", "MBSGD")
 
 
@@ -103,39 +85,33 @@ WITH_THEORY = ("FedDRO", "MBSGD")
 def imbalanced_cifar(plan: Plan) -> Steps:
     """Choose every method's learning rate, run it on every partition, and judge the sentences."""
     size = SIZES[plan.profile]
-    base = ImbalancedRun(
-        rounds=size.rounds, points=size.points, seed=plan.seed, engine=plan.engine, net=size.net,
-        device=plan.device, data=plan.data, shown=size.shown,
-    )  # fmt: skip
+    base, divergences = size.base(plan), DIVERGENCES[plan.profile]
     wanted = {
         _label(method, divergence): base.but(
             method=method, divergence=divergence, theory=method in WITH_THEORY
         )
-        for divergence in size.divergences
+        for divergence in divergences
         for method in METHODS
     }
-    tried = yield from results_of(searched(wanted, size.rates, size.tuned))
-    rates = best(tried, size.rates)
-    chosen = {label: run.but(step_size=rates[label]) for label, run in wanted.items()}
-    runs = yield from results_of({label: run.over(size.seeds) for label, run in chosen.items()})
+    made = yield from tuned(wanted, size)
     sentences = [
         sentence
-        for divergence in size.divergences
+        for divergence in divergences
         for sentence in _sentences(
-            {method: runs[_label(method, divergence)] for method in METHODS}, divergence
+            {method: made.runs[_label(method, divergence)] for method in METHODS}, divergence
         )
     ]
     return Conclusion(
         setting=[
-            *common_setting(base, size.seeds, size.tuned),
+            *common_setting(base, size),
             f"I = 1, {size.rounds} rounds, learning rate divided by 10 after {DROPS_AFTER}; chosen "
-            + "; ".join(f"{label}: {rate:g}" for label, rate in rates.items()),
+            f"{made.rates}",
             f"comparable: test accuracies within {MARGIN:g}, set before any run",
         ],
         sentences=sentences,
-        findings=[*_findings(runs, tried), *theory_told(runs, chosen)],
-        panels=[*_panels(runs), *theory_panels(runs, chosen)],
-        numbers={"learning rates": rates, "last": _ends(runs), "tried": at_end(tried)},
+        findings=[*_findings(made), *theory_told(made.runs, made.chosen)],
+        panels=[*_panels(made.runs), *theory_panels(made.runs, made.chosen)],
+        numbers=made.numbers,
     )
 
 
@@ -165,23 +141,15 @@ def _sentences(runs: Mapping[str, Results], divergence: str) -> list[Sentence]:
     return [undecided_if_unlearned(each, learned) for each in (*superior, *comparable)]
 
 
-def _ends(runs: Mapping[str, Results]) -> dict[str, dict[str, list[float]]]:
-    names = ("training", "test", "rare", "other")
-    return {
-        label: {name: ends(results, name).tolist() for name in names}
-        for label, results in runs.items()
-    }
-
-
-def _findings(runs: Mapping[str, Results], tried: Mapping[tuple[str, float], Results]) -> list[str]:
+def _findings(made: Tuned) -> list[str]:
     found = [
         f"{label}: after the last round training accuracy {ends(results, 'training').mean():.3f}, "
         f"test accuracy {ends(results, 'test').mean():.3f} ({ends(results, 'rare').mean():.3f} on "
         f"the rare classes, {ends(results, 'other').mean():.3f} on the others), mean over seeds"
         f"{diverged(results)}."
-        for label, results in runs.items()
+        for label, results in made.runs.items()
     ]
-    lost = [f"{label} at {rate:g}" for (label, rate), got in tried.items() if diverged(got)]
+    lost = [f"{label} at {rate:g}" for (label, rate), got in made.tried.items() if diverged(got)]
     return found + ([f"Diverged in the search: {'; '.join(lost)}."] if lost else [])
 
 

@@ -18,7 +18,6 @@ Learning rates are tuned for every I, as in figure 1. They drop after 90 rounds,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +30,6 @@ from verifiers.experiment import (
     Steps,
     experiment,
     judged_by_seeds,
-    results_of,
 )
 from verifiers.experiments.feddro.step_imbalance.clients import CLIENTS
 from verifiers.experiments.feddro.step_imbalance.run import (
@@ -44,15 +42,15 @@ from verifiers.experiments.feddro.step_imbalance.run import (
 from verifiers.experiments.feddro.step_imbalance.told import (
     BYTES,
     Results,
-    at_end,
-    best,
+    Size,
+    Tuned,
     common_setting,
     diverged,
     ends,
     panel,
-    searched,
     theory_panels,
     theory_told,
+    tuned,
     undecided_if_unlearned,
 )
 
@@ -65,32 +63,13 @@ NO_FURTHER = (
 DRIFT = "… capturing the effect of client drift (training accuracy at equal steps)"
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much is run.
-
-    Attributes:
-        local_steps: the values of I, each twice the one before.
-        seeds, tuned: partitions that are judged, and on which learning rates are chosen.
-        points: moments at which a run is measured.
-    """
-
-    local_steps: tuple[int, ...]
-    rounds: int
-    seeds: int
-    tuned: int
-    points: int
-    shown: int
-    net: Net
-    rates: tuple[float, ...] = LEARNING_RATES
-
-
 SIZES = {
-    "smoke": Size((1, 2, 4), 4, 2, 1, 5, 80, Net(2, 1, 8), LEARNING_RATES[3:]),
-    "quick": Size((1, 2, 4, 8, 16, 32), 24, 8, 1, 9, 1000, Net(8, 1, 8)),
-    "paper": Size((1, 2, 4, 8, 16, 32), 120, 8, 2, 21, 10_000, Net()),
+    "smoke": Size(4, 2, 1, 5, 80, Net(2, 1, 8), LEARNING_RATES[3:]),
+    "quick": Size(24, 8, 1, 9, 1000, Net(8, 1, 8)),
+    "paper": Size(120, 8, 2, 21, 10_000, Net()),
 }
 """Eight seeds where five are printed: five cannot decide a sentence with six comparisons."""
+LOCAL_STEPS = {"smoke": (1, 2, 4), "quick": (1, 2, 4, 8, 16, 32), "paper": (1, 2, 4, 8, 16, 32)}
 
 
 @experiment(
@@ -101,39 +80,23 @@ SIZES = {
 )
 def local_updates(plan: Plan) -> Steps:
     """Choose a learning rate for every I, run it on every partition, and judge the sentences."""
-    size = SIZES[plan.profile]
-    base = ImbalancedRun(
-        rounds=size.rounds, points=size.points, seed=plan.seed, engine=plan.engine, net=size.net,
-        device=plan.device, data=plan.data, shown=size.shown,
-    )  # fmt: skip
-    ends_of_range = size.local_steps[0], size.local_steps[-1]
+    size, local_steps = SIZES[plan.profile], LOCAL_STEPS[plan.profile]
+    base, outer = size.base(plan), (local_steps[0], local_steps[-1])
     wanted = {
-        f"I = {steps}": base.but(local_steps=steps, theory=steps in ends_of_range)
-        for steps in size.local_steps
+        f"I = {steps}": base.but(local_steps=steps, theory=steps in outer) for steps in local_steps
     }
-    tried = yield from results_of(searched(wanted, size.rates, size.tuned))
-    rates = best(tried, size.rates)
-    chosen = {label: run.but(step_size=rates[label]) for label, run in wanted.items()}
-    runs = yield from results_of({label: run.over(size.seeds) for label, run in chosen.items()})
+    made = yield from tuned(wanted, size)
     return Conclusion(
         setting=[
-            *common_setting(base, size.seeds, size.tuned),
+            *common_setting(base, size),
             f"{size.rounds} rounds of the model, I steps each; learning rate divided by 10 after "
-            f"{DROPS_AFTER} rounds; chosen "
-            + "; ".join(f"{label}: {rate:g}" for label, rate in rates.items()),
+            f"{DROPS_AFTER} rounds; chosen {made.rates}",
             f"no improvement: less than {MARGIN:g} in accuracy, set before any run",
         ],
-        sentences=_sentences(runs, chosen),
-        findings=[*_findings(runs, chosen), *theory_told(runs, chosen)],
-        panels=[*_panels(runs, chosen), *theory_panels(runs, chosen)],
-        numbers={
-            "learning rates": rates,
-            "last": {
-                label: {name: ends(got, name).tolist() for name in ("training", "test", "rare")}
-                for label, got in runs.items()
-            },
-            "tried": at_end(tried),
-        },
+        sentences=_sentences(made.runs, made.chosen),
+        findings=[*_findings(made), *theory_told(made.runs, made.chosen)],
+        panels=[*_panels(made.runs, made.chosen), *theory_panels(made.runs, made.chosen)],
+        numbers=made.numbers,
     )
 
 
@@ -182,15 +145,15 @@ def _at_equal_steps(
     return (few, early), (most, late), few * rounds
 
 
-def _findings(runs: Mapping[str, Results], chosen: Mapping[str, ImbalancedRun]) -> list[str]:
+def _findings(made: Tuned) -> list[str]:
     found = [
         f"{label}: after the last round training accuracy {ends(results, 'training').mean():.3f}, "
         f"test accuracy {ends(results, 'test').mean():.3f} ({ends(results, 'rare').mean():.3f} on "
         "the rare classes); client drift (1/K) Σ ‖x_k − x̄‖ before the last average "
         f"{np.mean([r['drift'][-1] for r in results]):.3g}, mean over seeds{diverged(results)}."
-        for label, results in runs.items()
+        for label, results in made.runs.items()
     ]
-    unlike = next(iter(chosen.values())).dealt.unlike
+    unlike = next(iter(made.chosen.values())).dealt.unlike
     found.append(
         "The print puts the saturation down to drift from heterogeneous data. Here the clients are "
         f"dealt at random (label total variation {unlike.mean_variation:.2g} on average): what "

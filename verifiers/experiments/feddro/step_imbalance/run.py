@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -44,6 +44,7 @@ from verifiers.experiment.theory import (
 )
 from verifiers.experiments.feddro.step_imbalance.clients import Dealt, dealt
 
+Divergence: TypeAlias = Literal["kl", "chi-square"]
 BATCH = 16
 LEARNING_RATES = (0.001, 0.01, 0.05, 0.1)
 DROPS_AFTER, DROP = 90, 10.0
@@ -87,7 +88,7 @@ class ImbalancedRun(TrackedRun):
     method: str = "FedDRO"
     step_size: float = LEARNING_RATES[-1]
     local_steps: int = 1
-    divergence: Literal["kl", "chi-square"] = "kl"
+    divergence: Divergence = "kl"
     net: Net = Net()  # noqa: RUF009 - it cannot be changed
     shown: int = 1000
     theory: bool = False

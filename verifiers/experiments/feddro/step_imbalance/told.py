@@ -2,62 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from verifiers.claims.feddro import _theorem as theorem_5_1
-from verifiers.experiment import Panel, Sentence, curve, over_seeds
+from verifiers.experiment import Panel, Plan, Sentence, curve, over_seeds, results_of
 from verifiers.experiment.theory import right_side
 from verifiers.experiments.feddro.step_imbalance.clients import CLIENTS, SHARE
 from verifiers.experiments.feddro.step_imbalance.run import (
     BATCH,
     DUAL_STEP,
     LEARNED,
+    LEARNING_RATES,
     MOMENTUM,
     PENALTY,
     TUNED_ON,
     ImbalancedRun,
+    Net,
 )
+from verifiers.running.scheduler import Result, Unit
 
-Label = TypeVar("Label", bound=Hashable)
 Results = Sequence[Mapping[str, Any]]
 """What each seed's run measured."""
 BYTES = 4
 """Of a single-precision number."""
 
 
+@dataclass(frozen=True)
+class Size:
+    """How much is run.
+
+    Attributes:
+        rounds: in which the model is sent.
+        seeds, tuned: partitions that are judged, and on which learning rates are chosen.
+        points: moments at which a run is measured.
+        shown: training and test images, of each so many at most, on which it is measured.
+        rates: the learning rates that are tried.
+    """
+
+    rounds: int
+    seeds: int
+    tuned: int
+    points: int
+    shown: int
+    net: Net
+    rates: tuple[float, ...] = LEARNING_RATES
+
+    def base(self, plan: Plan) -> ImbalancedRun:
+        """Return FedDRO with I = 1, at this size."""
+        return ImbalancedRun(
+            rounds=self.rounds, points=self.points, seed=plan.seed, engine=plan.engine,
+            net=self.net, device=plan.device, data=plan.data, shown=self.shown,
+        )  # fmt: skip
+
+
+class Tuned(NamedTuple):
+    """What was tried, what was chosen of it, and what that measured, by label."""
+
+    tried: dict[tuple[str, float], list[dict[str, Any]]]
+    chosen: dict[str, ImbalancedRun]
+    runs: dict[str, list[dict[str, Any]]]
+
+    @property
+    def rates(self) -> str:
+        """The chosen learning rates, in words."""
+        return "; ".join(f"{label}: {run.step_size:g}" for label, run in self.chosen.items())
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """What whoever goes on with them wants: accuracies of every seed, and of the search."""
+        names = ("training", "test", "rare", "other")
+        return {
+            "learning rates": {label: run.step_size for label, run in self.chosen.items()},
+            "last": {
+                label: {name: ends(results, name).tolist() for name in names}
+                for label, results in self.runs.items()
+            },
+            "tried": {
+                f"{label} at {rate:g}": float(ends(results, "training").mean())
+                for (label, rate), results in self.tried.items()
+            },
+        }
+
+
+def tuned(
+    wanted: Mapping[str, ImbalancedRun], size: Size
+) -> Generator[Sequence[Unit], list[Result], Tuned]:
+    """Choose every run's learning rate, and run it on every partition (``yield from``)."""
+    tried = yield from results_of(searched(wanted, size.rates, size.tuned))
+    rates = best(tried, size.rates)
+    chosen = {label: run.but(step_size=rates[label]) for label, run in wanted.items()}
+    runs = yield from results_of({label: run.over(size.seeds) for label, run in chosen.items()})
+    return Tuned(tried, chosen, runs)
+
+
 def searched(
-    runs: Mapping[Label, ImbalancedRun], rates: Sequence[float], partitions: int
-) -> dict[tuple[Label, float], list[ImbalancedRun]]:
+    runs: Mapping[str, ImbalancedRun], rates: Sequence[float], partitions: int
+) -> dict[tuple[str, float], list[ImbalancedRun]]:
     """Return the search: each run at each learning rate, on partitions of its own."""
     return {
         (label, rate): [
-            run.but(step_size=rate, partition=TUNED_ON + k, points=2) for k in range(partitions)
+            run.but(step_size=rate, partition=TUNED_ON + k, points=2, theory=False)
+            for k in range(partitions)
         ]
         for label, run in runs.items()
         for rate in rates
     }
 
 
-def best(
-    tried: Mapping[tuple[Label, float], Results], rates: Sequence[float]
-) -> dict[Label, float]:
+def best(tried: Mapping[tuple[str, float], Results], rates: Sequence[float]) -> dict[str, float]:
     """Return each run's learning rate of the best training accuracy at the end."""
     labels = dict.fromkeys(label for label, _ in tried)
     return {
         label: max(rates, key=lambda rate: ends(tried[label, rate], "training").mean())
         for label in labels
-    }
-
-
-def at_end(tried: Mapping[tuple[Label, float], Results]) -> dict[str, float]:
-    """Return the training accuracies that learning rates were chosen by."""
-    return {
-        f"{label} at {rate:g}": float(ends(results, "training").mean())
-        for (label, rate), results in tried.items()
     }
 
 
@@ -88,7 +149,7 @@ def undecided_if_unlearned(sentence: Sentence, best_training: float) -> Sentence
     return replace(sentence, verdict="undecided", why=why)
 
 
-def common_setting(run: ImbalancedRun, seeds: int, tuned: int) -> list[str]:
+def common_setting(run: ImbalancedRun, size: Size) -> list[str]:
     """Return what was chosen, for the head of the page."""
     images, model, net = run.dealt, run.model, run.net
     _, height, width = model.example
@@ -106,11 +167,11 @@ def common_setting(run: ImbalancedRun, seeds: int, tuned: int) -> list[str]:
         f"normalisation: {kind if net.normalisation == 'batch' else 'groups within an image'}",
         f"objective: λ log mean exp(ℓ/λ), λ = {PENALTY:g}; batch {BATCH} a client; FedDRO's β = "
         f"{MOMENTUM:g}; PDSGD's ρ = {DUAL_STEP:g} (λ, β and ρ are chosen here)",
-        f"learning rates tuned over the printed set by training accuracy on {tuned} partition(s) "
-        "that no sentence is judged on",
+        f"learning rates tuned over the printed set by training accuracy on {size.tuned} "
+        "partition(s) that no sentence is judged on",
         f"accuracies: of the mean of the clients' models, on at most {run.shown:,} training and "
-        f"{run.shown:,} test images; {seeds} seeds (partition, start and minibatches); a run that "
-        "diverged counts as 0; band: smallest and largest seed",
+        f"{run.shown:,} test images; {size.seeds} seeds (partition, start and minibatches); a "
+        "run that diverged counts as 0; band: smallest and largest seed",
     ]
 
 
