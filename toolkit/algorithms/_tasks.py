@@ -7,6 +7,7 @@ length. Its outer function is their mean, f(y) = (1/n) Σ_i f_i(y_i), so ∇f ha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -32,6 +33,8 @@ class TaskSampling(Algorithm):
 
     task_blocks: PositiveInt = 1
     sampled_tasks: NonNegativeInt = 0
+
+    fitted: ClassVar[frozenset[str]] = frozenset({"task_blocks", "sampled_tasks"})
 
     def validate(self) -> None:
         """Refuse more tasks than there are."""

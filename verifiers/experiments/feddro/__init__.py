@@ -1,1 +1,1 @@
-"""The figures of FedDRO (2023)."""
+"""The experiments of FedDRO (2023)."""
