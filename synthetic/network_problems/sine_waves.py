@@ -1,4 +1,4 @@
-r"""Sine waves y = A sin(x + φ) as tasks: what clients of the meta-learning of Finn et al. 2017 hold.
+"""Sine waves y = A sin(x + φ) as tasks, as in the meta-learning of Finn et al. 2017.
 
 A sample of a task is a set of points, uniform on [−5, 5]; the inner and the outer function see sets
 of their own. All at once, "all samples" are a fixed even grid, whose means are those of the uniform

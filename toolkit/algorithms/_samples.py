@@ -1,4 +1,4 @@
-r"""What compositional methods share: whether the outer function sees the inner function's sample."""
+"""What compositional methods share: whether the outer function sees the inner one's sample."""
 
 from __future__ import annotations
 

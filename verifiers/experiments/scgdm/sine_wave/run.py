@@ -7,14 +7,13 @@ nothing more is known of the others, so such a run is done again seed by seed (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from synthetic.network_problems.adapted import AdaptedLosses
 from synthetic.network_problems.base import NetworkProblem
@@ -30,7 +29,6 @@ from toolkit.federation import sampled_context
 from toolkit.network import Model
 from toolkit.problem import Problem
 from verifiers.experiment import TrackedRun, results_of
-from verifiers.experiment.theory import drift, plug_in_bias, squared_gradient
 from verifiers.experiments.scgdm.sine_wave import printed, tasks
 from verifiers.running.scheduler import Result, Unit
 
@@ -54,7 +52,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 """As printed in section 5.1."""
 Results = list[dict[str, Any]]
 """What was measured, one a seed."""
-THEORY = ("drift", "bias", "left")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +65,6 @@ class SineRun(TrackedRun):
         rate: the inner learning rate.
         hidden_layers: of the network.
         seeds: how many, from ``partition`` on.
-        theory: whether drift, bias and ‖∇F‖² are measured, on the first seed.
     """
 
     method: str = "Local-SCGDM"
@@ -77,11 +73,11 @@ class SineRun(TrackedRun):
     rate: float = printed.INNER_RATE
     hidden_layers: int = 1
     seeds: int = 1
-    theory: bool = False
 
     def with_(self, **changed: float | Averaged) -> SineRun:
-        """Return the run with some settings changed."""
-        return self.but(changed=tuple(changed.items()))
+        """Return the run with some settings changed; what is as printed is not named."""
+        other = {name: v for name, v in changed.items() if SETTINGS[self.method].get(name) != v}
+        return self.but(changed=tuple(other.items()))
 
     @property
     def algorithm(self) -> Algorithm:
@@ -89,7 +85,7 @@ class SineRun(TrackedRun):
         settings = SETTINGS[self.method] | dict(self.changed)
         return METHODS[self.method](local_steps=self.local_steps, **settings)
 
-    @cached_property
+    @property
     def model(self) -> Model:
         """The network."""
         return tasks.network(self.hidden_layers)
@@ -130,12 +126,11 @@ class SineRun(TrackedRun):
         """Return the squared errors after a step on the training tasks and on 600 others."""
         models = getattr(state, self.algorithm.iterate).mean(0)
         training, test = self._tested(ctx)
-        told: dict[str, Any] = {
+        return {
             "training": training.loss(models),
             "validation": test.loss(models),
             "not adapted": test.error(models[None].repeat(1, printed.TEST_TASKS, 1)),
         }
-        return told | (self._theory(ctx, models) if self.theory else {})
 
     def _tested(self, ctx: BatchedContext) -> tuple[tasks.Adapting, tasks.Adapting]:
         training = tasks.of_one_client(tasks.training_tasks(self.numbers))
@@ -146,16 +141,6 @@ class SineRun(TrackedRun):
 
     def _adapting(self, waves: Any, ctx: BatchedContext, name: str) -> tasks.Adapting:
         return tasks.Adapting(waves, self.model, self.rate, (*self.keys, name), ctx)
-
-    def _theory(self, ctx: BatchedContext, models: Tensor) -> dict[str, Any]:
-        """Measure the first seed's drift in the last step, bias over all tasks, and ‖∇F‖²."""
-        first, marked = self.problem_of(self.numbers[:1]), ctx.marks.get("x")
-        point = models[:, 0]
-        return {
-            "drift": 0.0 if marked is None else drift(marked),
-            "bias": plug_in_bias(first, point, (*self.keys, "bias")),
-            "left": squared_gradient(first, point),
-        }  # the first moment has no step before it
 
     def concluded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
         """Return the fitted curves of every seed, and their errors, on figure 1's task."""
@@ -174,33 +159,26 @@ LISTS = ("training", "validation", "not adapted")
 
 
 def results_by_seed(
-    runs: Mapping[str, SineRun],
-) -> Generator[Sequence[Unit], list[Result], dict[str, Results]]:
+    runs: Collection[SineRun],
+) -> Generator[Sequence[Unit], list[Result], dict[SineRun, Results]]:
     """Run, all seeds at once; seed by seed where one diverged (``yield from``)."""
-    together = yield from results_of({label: [run] for label, run in runs.items()})
-    broken = {label for label, (whole,) in together.items() if whole["bad_step"] is not None}
+    together = yield from results_of({run: [run] for run in runs})
+    broken = [run for run, (whole,) in together.items() if whole["bad_step"] is not None]
     alone = yield from results_of(
-        {
-            label: [
-                runs[label].but(seeds=1, partition=runs[label].partition + k)
-                for k in range(runs[label].seeds)
-            ]
-            for label in broken
-        }
+        {run: [one.but(seeds=1) for one in run.over(run.seeds)] for run in broken}
     )
-    return {
-        label: [_of_seed(whole, 0) for whole in alone[label]]
-        if label in broken
-        else [_of_seed(together[label][0], k) for k in range(run.seeds)]
-        for label, run in runs.items()
+    whole_seeds = {
+        run: [_of_seed(whole, k) for k in range(run.seeds)]
+        for run, (whole,) in together.items()
+        if run not in alone
     }
+    return whole_seeds | {run: [_of_seed(one, 0) for one in ones] for run, ones in alone.items()}
 
 
 def _of_seed(whole: Mapping[str, Any], k: int) -> dict[str, Any]:
     """Return what one seed of a run measured."""
     told = {name: whole[name] for name in ("round", "sent", "reals", "bad_step")}
     told |= {name: [values[k] for values in whole[name]] for name in LISTS}
-    told |= {name: whole[name] for name in THEORY if name in whole}
     last = [name for name in whole if name.startswith(("function", "fitted", "error"))]
     return told | {name: whole[name][k] for name in last}
 
