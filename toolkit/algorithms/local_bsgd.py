@@ -49,7 +49,7 @@ class LocalBSGD(TaskSampling):
         step_size: η.
         batch: inner samples ξ a step.
         outer_batch: outer samples ζ a step.
-        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+        task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
             (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3.
         samples: "two" draws ζ on its own; "one" takes what belongs to ξ, the query images of ξ's
             task say, as meta-learning with tasks drawn anew needs; ``outer_batch`` then says
@@ -78,7 +78,7 @@ class LocalBSGD(TaskSampling):
         return [
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, batch=2, outer_batch=3),
-            cls(local_steps=2, step_size=0.05, tasks=2, sampled_tasks=1),
+            cls(local_steps=2, step_size=0.05, task_blocks=2, sampled_tasks=1),
             cls(local_steps=2, step_size=0.05, samples="one"),
         ]
 

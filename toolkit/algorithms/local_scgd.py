@@ -54,7 +54,7 @@ class LocalSCGD(TaskSampling):
         evaluate_at: where ∇f is taken. "before" is u_t, as (2) prints, so that the newest sample of
             g waits a step; "after" is u_{t+1}, as in Wang, Fang & Liu 2017 and in line 8 of
             Local-SCGDM's Algorithm 1.
-        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+        task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
             (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3. u_0 covers all tasks. The
             average of u is over the clients' i-th tasks, whichever these are.
         samples: "two" draws ζ on its own; "one" takes what belongs to ξ, the query images of ξ's
@@ -87,7 +87,7 @@ class LocalSCGD(TaskSampling):
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, inner_momentum=0.8, evaluate_at="after",
                 outer_batch=2),
-            cls(local_steps=2, step_size=0.05, tasks=2, sampled_tasks=1),
+            cls(local_steps=2, step_size=0.05, task_blocks=2, sampled_tasks=1),
             cls(local_steps=2, step_size=0.05, samples="one"),
         ]  # fmt: skip
 

@@ -56,7 +56,7 @@ class LocalSCGDM(TaskSampling):
         samples: the print draws one sample ζ_t for g, ∇g and ∇f ("one"); the proofs draw ξ_t for
             g and ∇g and, independently, ζ_t for ∇f ("two").
         averaged: which of "u", "m" and "x" are averaged, as one word; the print averages all.
-        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+        task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
             (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3, and "a separate inner state
             u_i for each task i". u_1 = g(x_0;·) covers all tasks, so that none is without a value
             when it is first sampled. The average of u is over the clients' i-th tasks: where every
@@ -95,7 +95,7 @@ class LocalSCGDM(TaskSampling):
             cls(local_steps=3, momentum=4.0, inner_momentum=6.0),
             cls(local_steps=2, samples="one"),
             cls(local_steps=2, averaged="x"),
-            cls(local_steps=2, averaged="mx", tasks=2, sampled_tasks=1),
+            cls(local_steps=2, averaged="mx", task_blocks=2, sampled_tasks=1),
         ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -108,6 +109,7 @@ def run_experiment(
         progress: called with how many units are done, in parts too, and how many were asked for.
         expected: told, at paper size, how long the first units will take.
     """
+    began = time.monotonic()
     with Ledger(out / "ledger.sqlite") as ledger:
         head = {
             "schema": 1,
@@ -128,7 +130,7 @@ def run_experiment(
         units = Units(ledger, resume=plan.resume)
         (conclusion,) = run_jobs([job], units, workers=plan.workers, each=shares.came)
         head |= asdict(conclusion)
-        head["memory"] = peak_memory(plan.workers)
+        head |= {"memory": peak_memory(plan.workers), "seconds": time.monotonic() - began}
         ledger.finish(number, [], head)
         write_experiment(out, head)
     return head

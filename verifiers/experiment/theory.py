@@ -186,13 +186,15 @@ def _same_for_all_points(draw: Tensor | None) -> Tensor | None:
 
 def _between(x: Tensor) -> Tensor:
     """Return the distances of neighbouring points, [clients, m − 1], for x [clients, dim, m]."""
-    return x.diff(dim=2).norm(dim=1)
+    distances: Tensor = x.diff(dim=2).norm(dim=1)
+    return distances
 
 
 def _quotient(values: Tensor, steps: Tensor) -> Tensor:
     """Return how much values [clients, q, m] change for each unit of the points' steps."""
     change = values.diff(dim=2).norm(dim=1)
-    return torch.where(steps > 0, change / steps, torch.zeros_like(change))
+    quotient: Tensor = torch.where(steps > 0, change / steps, torch.zeros_like(change))
+    return quotient
 
 
 def _spectral_norm(pullback: Pullback, y: Tensor, x: Tensor, v: Tensor) -> Tensor:
@@ -205,7 +207,8 @@ def _spectral_norm(pullback: Pullback, y: Tensor, x: Tensor, v: Tensor) -> Tenso
             unit[:, row] = 1.0
             rows.append(pullback(unit))
         jacobian = torch.stack(rows, 1).movedim(3, 1)  # [clients, m, q, dim]
-        return torch.linalg.matrix_norm(jacobian.double(), 2)
+        largest: Tensor = torch.linalg.matrix_norm(jacobian.double(), 2)
+        return largest
     tasks, dim = count // x.shape[1], x.shape[1]
     direction = v[:, :dim] / v[:, :dim].norm(dim=1, keepdim=True)
     norm = torch.zeros_like(direction[:, 0])

@@ -32,7 +32,7 @@ from verifiers.experiment import TrackedRun, results_of
 from verifiers.experiments.scgdm.sine_wave import printed, tasks
 from verifiers.running.scheduler import Result, Unit
 
-_TASKS = {"tasks": printed.TASKS, "sampled_tasks": printed.SAMPLED}
+_TASKS = {"task_blocks": printed.TASKS, "sampled_tasks": printed.SAMPLED}
 METHODS: dict[str, Callable[..., Algorithm]] = {
     "Local-BSGD": partial(LocalBSGD, **_TASKS),
     "Local-SCGD": partial(LocalSCGD, **_TASKS),
@@ -147,8 +147,9 @@ class SineRun(TrackedRun):
         models = getattr(state, self.algorithm.iterate).mean(0)
         adapting = self._adapting(tasks.unseen_task(), ctx, "unseen")
         told: dict[str, Any] = {"function": tasks.curves(self.model, models).tolist()}
+        adapted, taken = models[None], 0
         for steps in printed.STEPS_SHOWN:
-            adapted = adapting.after(models, steps)
+            adapted, taken = adapting.after(adapted[0], steps - taken), steps
             told[f"fitted {steps}"] = tasks.curves(self.model, adapted[0]).tolist()
             told[f"error {steps}"] = adapting.error(adapted)
         return told

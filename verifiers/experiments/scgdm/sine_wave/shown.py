@@ -139,10 +139,10 @@ def told(rate: float, measured: Mapping[str, Any]) -> str:
         return f"inner rate {rate:g}: the run diverged, so that no bound was computed."
     return (
         f"Inner rate {rate:g}, first seed: ‖∇F‖² is {np.mean(measured['left']):.3g} in the mean "
-        f"over the run's moments; the corrected right side of Theorem 3.4, with constants estimated "
-        f"along the run (so at most the true ones), is {float(measured['right'][-1]):.3g}. The theorem "
-        f"asks for β of at most {measured['largest β']:.2g}; the print has 0.01. The plug-in "
-        f"gradient's bias is at most {max(measured['bias']):.2g}, where ‖∇F‖ ends at "
+        "over the run's moments; the corrected right side of Theorem 3.4, with constants estimated "
+        f"along the run (so at most the true ones), is {float(measured['right'][-1]):.3g}. "
+        f"The theorem asks for β of at most {measured['largest β']:.2g}; the print has 0.01. "
+        f"The plug-in gradient's bias is at most {max(measured['bias']):.2g}, where ‖∇F‖ ends at "
         f"{measured['left'][-1] ** 0.5:.2g}."
     )
 

@@ -1,0 +1,132 @@
+"""The gallery: every experiment's figures with its sentences, written from finished runs.
+
+``python -m verifiers.gallery docs/gallery.md FOLDER …`` takes folders that ``driftproof run`` has
+written and makes anew what stands between ``<!-- figure: NAME -->`` and ``<!-- end -->`` on the
+page: setting, sentences with their verdicts, plots, and the command. An experiment that has no mark
+gets one at the end. What stands outside the marks is written by hand. The plots are copied beside
+the page, to ``figures/gallery/``; an older one that no section shows is removed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolkit.errors import DriftproofError
+from toolkit.report.experiment import file_name
+
+MARK = re.compile(r"<!-- figure: (\S+) -->\n(.*?)<!-- end -->", re.S)
+SHOWN = 4
+"""Plots of an experiment that the page shows; the run's own page has all of them."""
+SHAPES = {"reproduced": "**reproduced**", "not reproduced": "***not reproduced***"}
+
+
+def runs_in(folders: Sequence[Path]) -> dict[str, tuple[Path, dict[str, Any]]]:
+    """Return the runs in some folders, or in the folders inside them, by experiment.
+
+    Raises:
+        DriftproofError: a folder has no run, or two have the same experiment.
+    """
+    runs: dict[str, tuple[Path, dict[str, Any]]] = {}
+    for folder in folders:
+        files = sorted(folder.rglob("experiment.json"))
+        if not files:
+            raise DriftproofError(
+                f"no experiment.json in {folder}", "a finished run", "driftproof run NAME --out DIR"
+            )
+        for file in files:
+            head = json.loads(file.read_text(encoding="utf-8"))
+            if head["experiment"] in runs:
+                other = runs[head["experiment"]][0]
+                raise DriftproofError(
+                    f"{head['experiment']} in {other} and in {file.parent}",
+                    "one run of each experiment",
+                    "leave out one of them",
+                )
+            runs[head["experiment"]] = file.parent, head
+    return runs
+
+
+def block(head: Mapping[str, Any]) -> str:
+    """Return what the page says of a run."""
+    rows = [
+        f"| {_cell(s['text'])} | {_cell(s['setting'])} | {SHAPES.get(s['verdict'], s['verdict'])} "
+        f"| {_cell(s['why'])} |"
+        for s in head["sentences"]
+    ]
+    data = "" if head["data"] == "scikit-learn digits" else " --data DIR"
+    command = f"driftproof run {head['experiment']} --profile {head['profile']}{data}"
+    machine = head["environment"]
+    return "\n".join(
+        [
+            f"**{head['source']}.** “{head['statement']}”",
+            "",
+            *(f"- {line}" for line in head["setting"]),
+            "",
+            "| sentence | setting | verdict | why |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+            *(
+                f"![{panel['title']}](figures/gallery/{file_name(head, panel)}.svg)"
+                for panel in head["panels"][:SHOWN]
+            ),
+            "",
+            *(f"- {finding}" for finding in head["findings"]),
+            "",
+            f"`{command} --seed {head['seed']}`, {head['seconds']:.0f} s on {machine['workers']} "
+            f"processes ({machine['machine']}), {head['memory']}.",
+        ]
+    )
+
+
+def written_into(text: str, runs: Mapping[str, tuple[Path, dict[str, Any]]]) -> str:
+    """Return the page with the runs' sections made anew."""
+    marked = {name for name, _ in MARK.findall(text)}
+    for name in sorted(set(runs) - marked):
+        text = f"{text.rstrip()}\n\n## {name}\n\n<!-- figure: {name} -->\n<!-- end -->\n"
+
+    def made(mark: re.Match[str]) -> str:
+        if mark[1] not in runs:
+            return mark[0]
+        return f"<!-- figure: {mark[1]} -->\n{block(runs[mark[1]][1])}\n<!-- end -->"
+
+    return MARK.sub(made, text)
+
+
+def copied(page: Path, runs: Mapping[str, tuple[Path, dict[str, Any]]]) -> None:
+    """Copy the plots that the page shows, and remove those that it does not."""
+    folder = page.parent / "figures" / "gallery"
+    folder.mkdir(parents=True, exist_ok=True)
+    for run, head in runs.values():
+        for panel in head["panels"][:SHOWN]:
+            name = f"{file_name(head, panel)}.svg"
+            shutil.copyfile(run / "plots" / name, folder / name)
+    text = page.read_text(encoding="utf-8")
+    for plot in folder.glob("*.svg"):
+        if f"figures/gallery/{plot.name})" not in text:
+            plot.unlink()
+
+
+def _cell(text: str) -> str:
+    """Return a text as a cell of a table."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the page named first from the runs in the folders named after it."""
+    page, *folders = map(Path, arguments)
+    runs = runs_in(folders)
+    text = page.read_text(encoding="utf-8") if page.exists() else "# Gallery\n"
+    page.write_text(written_into(text, runs), encoding="utf-8")
+    copied(page, runs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
