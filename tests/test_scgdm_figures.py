@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +13,7 @@ from synthetic.network_problems.adapted import AdaptedLosses
 from toolkit.discover import find
 from toolkit.errors import DriftproofError
 from toolkit.federation import sampled_context
+from verifiers.experiment import Plan
 from verifiers.experiments.scgdm.omniglot.images import DRAWINGS, alphabets
 from verifiers.experiments.scgdm.omniglot.omniglot import METHODS, _sentences
 from verifiers.experiments.scgdm.omniglot.printed import SHARES
@@ -189,3 +193,20 @@ def test_omniglots_files_are_read(tmp_path):
     made = alphabets(tmp_path, 28)
     assert [images.shape for images in made.images] == [(1, DRAWINGS, 28, 28)] * 3
     assert all(0 < images.mean() < 50 for images in made.images)  # a bar of ink on paper
+
+
+@pytest.mark.parametrize("name", ["scgdm/sine-wave", "scgdm/omniglot"])
+def test_a_smoke_run_decides_nothing_and_draws_every_figure(name):
+    concluded = drained(
+        find("experiment", name).load().run(Plan(profile="smoke")),
+        lambda units: [(unit.work(), 0.0) for unit in units],
+    )
+    assert {sentence.verdict for sentence in concluded.sentences} == {"undecided"}
+    json.dumps(asdict(concluded), allow_nan=False)
+    names = [panel.name for panel in concluded.panels]
+    assert len(set(names)) == len(names)
+    for panel in concluded.panels:
+        assert panel.curves
+        for drawn in panel.curves:
+            assert len(drawn["x"]) == len(drawn["mean"]) > 1
+            assert any(value is not None for value in drawn["mean"]), (panel.name, drawn["label"])

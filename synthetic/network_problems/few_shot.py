@@ -127,7 +127,8 @@ class FewShotTasks(Source):
         of, keys = self._of, draw.mT
         lacking = self._lacking[:, None].expand(-1, replicates, -1)
         classes = keys[..., : self._most].masked_fill(lacking, 1.0).argsort(-1)[..., : of.ways]
-        own = keys[..., self._most :].unflatten(-1, (of.ways, self._drawings)).argsort(-1)
+        of_class = keys[..., self._most :].reshape(*keys.shape[:2], of.ways, self._drawings)
+        own = of_class.argsort(-1)
         shown = slice(of.shots) if of.part == "support" else slice(of.shots, of.shots + of.queries)
         drawings = own[..., shown]
         character = (self._first + classes // TURNS)[..., None]

@@ -80,7 +80,8 @@ def unseen_task() -> SineWaves:
 
 def network(hidden_layers: int) -> Model:
     """Return the network."""
-    return Perceptron(hidden_layers=hidden_layers).model((1,), 1)
+    model: Model = Perceptron(hidden_layers=hidden_layers).model((1,), 1)
+    return model
 
 
 class Adapting:
