@@ -293,7 +293,7 @@ def test_tasks_stand_beside_each_other():
         def pieces(self, draw, replicates):
             return apart.source.pieces(draw, replicates)
 
-    means = SampleMeans(Together(), problem.losses_of_samples(), model.dim)
+    means = SampleMeans(Together(), model, problem.losses_of_samples())
     x = points(model, 2)
     both = x.reshape(1, -1, 2)
     torch.testing.assert_close(means.gradient(both, None).reshape(x.shape), apart.gradient(x, None))

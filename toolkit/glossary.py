@@ -42,6 +42,7 @@ PARAMETERS: Mapping[str, str] = {
     "proximity": "weight of the distance of a personal model from the common one",
     "regulariser": "weight of a quadratic regulariser in the objective",
     "series_step": "step of the Neumann series",
+    "server_step_size": "length of the server's step, as a multiple of the mean move",
     "step_factor": "factor of the step that the model takes",
     "step_size": "length of a local step, as a multiple of the direction",
     "tasks": "tasks of each client",

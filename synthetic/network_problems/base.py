@@ -82,11 +82,11 @@ class NetworkProblem(Problem):
         return np.stack([self.model.start(seed) for seed in self.seed], 1)
 
     def losses_of_samples(self) -> PerSample:
-        """Return (parameters, inputs, targets) ↦ the loss of each sample, [batch, 1]."""
-        loss, model = loss_called(self.loss), self.model
+        """Return (outputs, targets) ↦ the loss of each sample, [batch, 1]."""
+        loss = loss_called(self.loss)
 
-        def losses(parameters: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
-            return loss(model(parameters, inputs), targets)[:, None]
+        def losses(outputs: Tensor, targets: Tensor) -> Tensor:
+            return loss(outputs, targets)[:, None]
 
         return losses
 
@@ -96,8 +96,8 @@ class NetworkProblem(Problem):
         """Return the means of a function (default: the loss) over a source's samples."""
         return SampleMeans(
             source,
+            self.model,
             function or self.losses_of_samples(),
-            self.dim,
             outputs=outputs,
             one_by_one=self.model.convolutional and device == "cpu",
         )
