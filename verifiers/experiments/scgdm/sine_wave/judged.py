@@ -57,7 +57,7 @@ def of_fit(results: Results) -> list[Sentence]:
     for steps in printed.STEPS_SHOWN:
         errors = np.array([told.get(f"error {steps}", np.inf) for told in results])
         limit = np.full_like(errors, printed.FITS_WELL * zero)
-        where = f"{steps} adaptation steps; squared error at most {limit[0]:.3f}"
+        where = f"adaptation steps: {steps}; squared error at most {limit[0]:.3f}"
         sentences.append(
             judged_by_seeds(
                 printed.FIT, where, -errors, -limit, comparisons=len(printed.STEPS_SHOWN)

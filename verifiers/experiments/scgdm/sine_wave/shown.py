@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ def _fits(main: Mapping[str, Results]) -> list[Panel]:
     truth = curve("the task", x, tasks.unseen_task().values(tasks.GRID)[0, 0])
     return [
         Panel(
-            f"figure-1-{steps}", f"figure 1, first seed, {steps} adaptation steps", "x", "y",
+            f"figure-1-{steps}", f"figure 1, first seed, adaptation steps: {steps}", "x", "y",
             [truth]
             + [
                 curve(method, x, np.array([results[0][f"fitted {steps}"]]))
@@ -118,7 +118,7 @@ def theory_panels(theory: Mapping[float, list[dict[str, Any]]]) -> list[Panel]:
     for rate, (measured,) in theory.items():
         steps = [printed.LOCAL_STEPS * at for at in measured["round"]]
         curves = [
-            curve(name, steps, np.array([measured[key]]))
+            curve(name, steps, _positive(measured[key]))
             for name, key in (
                 ("drift of the clients in the last local step", "drift"),
                 ("bias of the plug-in gradient", "bias"),
@@ -131,6 +131,12 @@ def theory_panels(theory: Mapping[float, list[dict[str, Any]]]) -> list[Panel]:
         title = f"what the theorem speaks of, inner rate {rate:g}, first seed"
         drawn.append(Panel(f"theory-{rate:g}", title, "local step", "", curves, log="y"))
     return drawn
+
+
+def _positive(values: Sequence[float]) -> np.ndarray:
+    """Return a curve for a logarithmic axis, with gaps where nothing was seen."""
+    numbers = np.array([values])
+    return np.where(numbers > 0, numbers, np.nan)
 
 
 def told(rate: float, measured: Mapping[str, Any]) -> str:
