@@ -45,7 +45,6 @@ from verifiers.experiments.feddro.step_imbalance.told import (
     Size,
     Tuned,
     common_setting,
-    diverged,
     ends,
     panel,
     theory_panels,
@@ -146,20 +145,13 @@ def _at_equal_steps(
 
 
 def _findings(made: Tuned) -> list[str]:
-    found = [
-        f"{label}: after the last round training accuracy {ends(results, 'training').mean():.3f}, "
-        f"test accuracy {ends(results, 'test').mean():.3f} ({ends(results, 'rare').mean():.3f} on "
-        "the rare classes); client drift (1/K) Σ ‖x_k − x̄‖ before the last average "
-        f"{np.mean([r['drift'][-1] for r in results]):.3g}, mean over seeds{diverged(results)}."
-        for label, results in made.runs.items()
-    ]
     unlike = next(iter(made.chosen.values())).dealt.unlike
-    found.append(
+    return [
+        *made.found(),
         "The print puts the saturation down to drift from heterogeneous data. Here the clients are "
         f"dealt at random (label total variation {unlike.mean_variation:.2g} on average): what "
-        "drift there is comes from minibatches."
-    )
-    return found
+        "drift there is comes from minibatches.",
+    ]
 
 
 def _panels(runs: Mapping[str, Results], chosen: Mapping[str, ImbalancedRun]) -> list[Panel]:
