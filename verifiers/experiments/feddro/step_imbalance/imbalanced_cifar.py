@@ -68,7 +68,7 @@ COMPARABLE = "FedDRO provides comparable test accuracy (after the last round)"
 SIZES = {
     "smoke": Size(3, 2, 1, 2, 80, Net(2, 1, 8), LEARNING_RATES[3:]),
     "quick": Size(120, 8, 1, 7, 1000, Net(8, 1, 16)),
-    "paper": Size(120, 8, 2, 21, 10_000, Net()),
+    "paper": Size(120, 8, 2, 21, 2000, Net()),
 }
 """Eight seeds where five are printed: five cannot decide a sentence with three comparisons."""
 DIVERGENCES: dict[str, tuple[Divergence, ...]] = {

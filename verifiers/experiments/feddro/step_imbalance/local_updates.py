@@ -65,7 +65,7 @@ DRIFT = "… capturing the effect of client drift (training accuracy at equal st
 SIZES = {
     "smoke": Size(4, 2, 1, 5, 80, Net(2, 1, 8), LEARNING_RATES[3:]),
     "quick": Size(16, 8, 1, 5, 1000, Net(8, 1, 8)),
-    "paper": Size(120, 8, 2, 21, 10_000, Net()),
+    "paper": Size(120, 8, 2, 21, 2000, Net()),
 }
 """Eight seeds where five are printed: five cannot decide a sentence with six comparisons."""
 LOCAL_STEPS = {"smoke": (1, 2, 4), "quick": (1, 2, 4, 8, 16, 32), "paper": (1, 2, 4, 8, 16, 32)}
