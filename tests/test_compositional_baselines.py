@@ -78,7 +78,10 @@ class Client:
     def xi(self, batch, t, name="xi"):
         return self.draw(self.oracles.inner_law(batch), name, t)
 
-    def zeta(self, batch, t):
+    def zeta(self, batch, t, xi=None):
+        """ζ, or the outer function's view of the sample ξ (samples="one")."""
+        if xi is not None:
+            return self.oracles.same_sample(xi)
         return self.draw(self.oracles.outer_law(batch), "zeta", t)
 
     def taking_part(self, a, rows, t):
@@ -120,14 +123,20 @@ def everyone(values):
     return [mean for _ in values]
 
 
+def shared(a, xi):
+    """What ζ is made of where it is no draw of its own."""
+    return xi if a.samples == "one" else None
+
+
 def local_bsgd(problem, a):
     clients = clients_of(problem)
     xs = [problem.start() for _ in clients]
     for t in range(ROUNDS * a.local_steps):
         for k, at in enumerate(clients):
             xi = at.xi(a.batch, t)
-            z = at.jacobian(xs[k], xi).T @ at.outer(at.g(xs[k], xi), at.zeta(a.outer_batch, t))
-            xs[k] = xs[k] - a.step_size * z
+            value, zeta = at.g(xs[k], xi), at.zeta(a.outer_batch, t, shared(a, xi))
+            slope = at.taking_part(a, len(value), t) * at.outer(value, zeta)
+            xs[k] = xs[k] - a.step_size * at.jacobian(xs[k], xi).T @ slope
         if t % a.local_steps == a.local_steps - 1:
             xs = everyone(xs)
     return {"x": xs}
@@ -144,7 +153,7 @@ def local_scgd(problem, a, share_u=True):
             new = (1 - a.inner_momentum) * old + a.inner_momentum * at.g(xs[k], xi)
             us[k] = np.where(part > 0, new, old)
             seen = {"before": old, "after": us[k]}[a.evaluate_at]
-            slope = at.outer(seen, at.zeta(a.outer_batch, t))
+            slope = at.outer(seen, at.zeta(a.outer_batch, t, shared(a, xi)))
             z = at.jacobian(xs[k], xi).T @ (part * slope)
             xs[k] = xs[k] - a.step_size * z
         if t % a.local_steps == a.local_steps - 1:
@@ -240,6 +249,7 @@ CASES += [
     (LocalMOML(local_steps=2, task_blocks=2, sampled_tasks=1), TASKS),
     (LocalMOML(local_steps=2, task_blocks=4, sampled_tasks=3, memory="restarted"), TASKS),
     (LocalMOML(task_blocks=2, sampled_tasks=2), TASKS),
+    (LocalBSGD(local_steps=2, task_blocks=4, sampled_tasks=3), TASKS),
     (LocalBSGD(local_steps=2), MAML(clients=2, gradient_noise=0.2)),
     (GCIVR(epoch_steps=1, outer_batch=2), MIXED),
     (GCIVR(epoch_steps=9, outer_batch=1, sends="jacobian"), MIXED),
@@ -272,6 +282,8 @@ def test_every_client_is_as_the_loops_have_it(algorithm, problem):
     [
         (LocalBSGD(), lambda a: local_bsgd(TRIO, replace(a, batch=2))),
         (LocalBSGD(), lambda a: local_scgd(TRIO, LocalSCGD(evaluate_at="after"))),
+        (LocalBSGD(), lambda a: local_bsgd(TRIO, replace(a, samples="one"))),
+        (LocalSCGD(), lambda a: local_scgd(TRIO, replace(a, samples="one"))),
         (LocalSCGD(), lambda a: local_scgd(TRIO, replace(a, evaluate_at="after"))),
         (LocalSCGD(), lambda a: local_scgd(TRIO, a, share_u=False)),
         (LocalMOML(), lambda a: local_moml(TRIO, a, share_u=True)),

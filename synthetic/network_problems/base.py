@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,15 +36,15 @@ class NetworkProblem(Problem):
     Args:
         model: the network.
         data: what each client holds.
-        loss: "cross-entropy", "logistic" or "half-square".
-        seed: of the model's start.
+        loss: "cross-entropy", "logistic", "half-square" or "square".
+        seed: of the model's start; of several, each replicate has its own.
         clients, dim: set from the data and the model.
     """
 
     model: Model
     data: Held
     loss: str = "cross-entropy"
-    seed: int = 0
+    seed: int | Sequence[int] = 0
     clients: int = 0
     dim: int = 0
 
@@ -76,8 +76,10 @@ class NetworkProblem(Problem):
         )
 
     def start(self) -> np.ndarray:
-        """Return the model's start."""
-        return self.model.start(self.seed)
+        """Return the model's start, [dim] or [dim, replicates]."""
+        if isinstance(self.seed, int):
+            return self.model.start(self.seed)
+        return np.stack([self.model.start(seed) for seed in self.seed], 1)
 
     def losses_of_samples(self) -> PerSample:
         """Return (outputs, targets) ↦ the loss of each sample, [batch, 1]."""
