@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,35 @@ def test_a_run_in_pieces_is_the_run(kind, algorithm):
     shares = [part.told["done"] for blob in blobs if (part := checkpoint(blob))]
     assert shares == sorted(shares)
     assert 0 < shares[0] < shares[-1] < 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowingRun(SmallRun):
+    """Two rounds at one step size, the others at another."""
+
+    later: float = 1e-3
+
+    @property
+    def phases(self):
+        slower = replace(self.algorithm, step_size=self.later)
+        return [(2, self.algorithm), (self.rounds, slower)]
+
+
+def test_phases_go_on_from_each_other_whole_or_in_pieces():
+    given = {"rounds": 5, "points": 6, "kind": "robust", "algorithm": FedDRO(local_steps=2)}
+    whole, plain = SlowingRun(**given).measured(), SmallRun(**given).measured()
+    assert whole["first"][:3] == plain["first"][:3]
+    assert whole["first"][3] != plain["first"][3]
+    assert whole["reals"] == plain["reals"]
+    same = SlowingRun(**given, later=FedDRO().step_size).measured()
+    assert same == plain
+    blobs = [SlowingRun(**given).work()]
+    while checkpoint(blobs[-1]) is not None:
+        blobs.append(SlowingRun(**given).going_on(blobs[-1]).work())
+    assert unpacked([(blobs[-1], 0.0)]) == [whole]
+    lost = SlowingRun(**given | {"kind": "losses", "algorithm": FedAvg()}, later=1e30).measured()
+    assert lost["bad_step"] >= 2
+    assert "last" not in lost
 
 
 def test_the_ledger_goes_on_from_a_checkpoint(tmp_path):

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import log
 from typing import Literal
 
 import numpy as np
@@ -166,7 +167,7 @@ class FairOracles:
     def outer_value(self, y: InnerVectors) -> Tensor:
         """Return f(y), [clients, replicates]."""
         exponents = self._exponents(y)
-        mean = torch.logsumexp(exponents, 1) - np.log(exponents.shape[1])
+        mean: Tensor = torch.logsumexp(exponents, 1) - log(exponents.shape[1])
         return self._penalty * mean
 
     def _exponents(self, y: InnerVectors) -> Tensor:

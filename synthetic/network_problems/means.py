@@ -56,16 +56,24 @@ class SampleMeans:
         with torch.no_grad():
             return self._apart(self._sum(points, draw, x.shape[2]), x)
 
-    def samples(self, x: Tensor, draw: Tensor) -> tuple[Tensor, Pullback]:
-        """Return φ of each drawn sample, [clients, batch, replicates] (q = 1), and its pullback."""
-        points = self._units(x).requires_grad_()
-        (batch,) = self.source.pieces(draw, x.shape[2])
-        with torch.enable_grad():
-            values = self._each(points, batch)[..., 0]
+    def samples(self, x: Tensor, draw: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return φ of each sample (q = 1), [clients, batch, replicates], and its pullback.
+
+        Without a draw these are all samples, padded ones too, in the order of the source's shares;
+        their graph may not fit, so the pullback computes anew, piece by piece.
+        """
         shape = (len(x), x.shape[2], -1)
+        points = self._units(x).requires_grad_(draw is not None)
+        with torch.set_grad_enabled(draw is not None):
+            pieces = [
+                self._each(points, batch)[..., 0] for batch in self.source.pieces(draw, x.shape[2])
+            ]
+        values = pieces[0] if len(pieces) == 1 else torch.cat(pieces, 1)
 
         def pullback(v: Tensor) -> Tensor:
-            seed = v.transpose(1, 2).reshape(values.shape)
+            seed = v.expand(-1, -1, x.shape[2]).transpose(1, 2).reshape(values.shape)
+            if draw is None:
+                return self._gradient(x, None, None, seed)
             (pulled,) = torch.autograd.grad(values, points, seed, retain_graph=True)
             return self._like(pulled, x)
 
@@ -133,12 +141,22 @@ class SampleMeans:
             (slope,) = torch.autograd.grad(total, points, create_graph=create_graph)
         return slope
 
-    def _gradient(self, x: Tensor, draw: Tensor | None, v: Tensor | None) -> Tensor:
-        """Return ∇m(x)ᵀv (None: q = 1 and v = 1), a piece and a few units at a time."""
+    def _gradient(
+        self, x: Tensor, draw: Tensor | None, v: Tensor | None, weights: Tensor | None = None
+    ) -> Tensor:
+        """Return ∇m(x)ᵀv (None: q = 1 and v = 1), a piece and a few units at a time.
+
+        Args:
+            weights: of the samples, [units, samples], in place of their shares.
+        """
         points, seed = self._units(x), None if v is None else self._split(v, self.outputs)
-        step, by_piece = self._at_once or len(points), []
-        for batch in self.source.pieces(draw, x.shape[2]):
-            parts = [slice(first, first + step) for first in range(0, len(points), step)]
+        step, by_piece, first = self._at_once or len(points), [], 0
+        for piece in self.source.pieces(draw, x.shape[2]):
+            batch, count = piece, piece.shares.shape[1]
+            if weights is not None:
+                batch = piece._replace(shares=weights[:, first : first + count])
+            first += count
+            parts = [slice(start, start + step) for start in range(0, len(points), step)]
             slopes = [
                 self._part_gradient(
                     points[part],

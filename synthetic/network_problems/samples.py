@@ -42,11 +42,14 @@ class Source(ABC):
     Attributes:
         clients: those held here.
         client_weights: each client's share of all samples, [clients, 1, 1].
+        sample_weights: each sample's share of its client's, [clients, samples, 1], in the order in
+            which ``pieces`` gives all of them.
         tasks: of each client.
     """
 
     clients: int
     client_weights: Tensor
+    sample_weights: Tensor
     tasks: int = 1
 
     @abstractmethod
@@ -125,6 +128,7 @@ class ClientSamples(Source):
         self._levels, self._dtype = data.levels, dtype
         count = torch.tensor(own, device=device)[:, None]
         self._shares = (torch.arange(max(own), device=device) < count).to(dtype) / count
+        self.sample_weights = self._shares[..., None]
         weights = torch.tensor([size / sum(self.sizes) for size in own], dtype=dtype)
         self.client_weights = weights[:, None, None].to(device)
         self._first = max(own) * torch.arange(self.clients, device=device)[:, None, None]

@@ -49,7 +49,7 @@ TRAININGS = (
     Training("40 units, sine wave", Perceptron(), (1,), 1, 10, 5, 4, "half-square"),
     Training("40 units, 64", Perceptron(), (64,), 10, 20, 5, 4),
     Training("four convolutions", FourConvolutions(), (3, 32, 32), 10, 10, 2, 2),
-    Training("ResNet-20", ResNet(), (3, 32, 32), 10, 16, 1, 2),
+    Training("ResNet-20", ResNet(), (3, 32, 32), 10, 16, 1, 1),
 )
 
 

@@ -51,9 +51,9 @@ def draw(panel: Mapping[str, Any], name: str, folder: Path, colours: Mapping[str
     for curve in panel["curves"]:
         colour = colours[curve["label"]]
         point = "o" if len(curve["x"]) < FEW else ""
-        axes.plot(curve["x"], curve["mean"], color=colour, marker=point, ms=4, label=curve["label"])
-        low, high = (np.array(curve[end], dtype=float) for end in ("low", "high"))  # None: nan
-        axes.fill_between(curve["x"], low, high, color=colour, alpha=0.15, lw=0)
+        mean, low, high = (np.array(curve[key], dtype=float) for key in ("mean", "low", "high"))
+        axes.plot(curve["x"], mean, color=colour, marker=point, ms=4, label=curve["label"])
+        axes.fill_between(curve["x"], low, high, color=colour, alpha=0.15, lw=0)  # None: a gap
     finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])
     save(sheet, folder / name)
 
