@@ -166,8 +166,8 @@ def findings(runs: Mapping[Any, Results], main: Mapping[str, Results]) -> list[s
         f"{_gain(main[OURS]):.1%}; at {fast:g}, by {_gain(runs[OURS, fast, 1]):.1%}. The smaller "
         "the rate, the nearer is the objective to that of plain training, whose best function is "
         f"the tasks' mean: {OURS} ends {plain} FedAvg on the plain losses, tested after the same "
-        f"step. On figure 1's task that mean has the squared error {_error_of_mean():.2f}, so longer "
-        "training at this rate fits it no better: a larger rate would, or more adaptation steps.",
+        f"step. On figure 1's task that mean has the squared error {_error_of_mean():.2f}: longer "
+        "training does not mend that; a larger rate would, or more adaptation steps.",
         *(_ratios(runs, rate, layers) for rate, layers in ((slow, 1), (fast, 1), (slow, 2))),
         "With α = 0.8 and η = 1 the momentum keeps a fifth of the past, and βη = 0.01 is the other "
         "methods' step: by the printed settings the four methods' steps differ by little. A great "
