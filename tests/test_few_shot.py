@@ -181,7 +181,7 @@ def test_seeds_beside_each_other_are_the_seeds_alone():
 
     def final(seeds, replicates):
         part = replace(data, amplitude=data.amplitude[..., seeds], phase=data.phase[..., seeds])
-        problem = AdaptedLosses(model=model, data=part, loss="square", seed=tuple(seeds))
+        problem = AdaptedLosses(model=model, data=part, loss="square", starts=tuple(seeds))
         ctx = sampled_context(problem, ("test",), replicates=replicates)
         return run(problem, algorithm, ctx, rounds=3).state.x
 

@@ -37,14 +37,16 @@ class NetworkProblem(Problem):
         model: the network.
         data: what each client holds.
         loss: "cross-entropy", "logistic", "half-square" or "square".
-        seed: of the model's start; of several, each replicate has its own.
+        seed: of the model's start.
+        starts: seeds of each replicate's own start; (): all have that of ``seed``.
         clients, dim: set from the data and the model.
     """
 
     model: Model
     data: Held
     loss: str = "cross-entropy"
-    seed: int | Sequence[int] = 0
+    seed: int = 0
+    starts: Sequence[int] = ()
     clients: int = 0
     dim: int = 0
 
@@ -77,9 +79,9 @@ class NetworkProblem(Problem):
 
     def start(self) -> np.ndarray:
         """Return the model's start, [dim] or [dim, replicates]."""
-        if isinstance(self.seed, int):
+        if not self.starts:
             return self.model.start(self.seed)
-        return np.stack([self.model.start(seed) for seed in self.seed], 1)
+        return np.stack([self.model.start(seed) for seed in self.starts], 1)
 
     def losses_of_samples(self) -> PerSample:
         """Return (outputs, targets) ↦ the loss of each sample, [batch, 1]."""

@@ -65,7 +65,7 @@ class Size:
 
 SIZES = {
     "smoke": Size([(5, 1)], 2, 2, 2, 4, 14, 3, 2),
-    "quick": Size([(5, 1), (5, 5)], 7, 45, 6, 8, 14, 5, 10),
+    "quick": Size([(5, 1), (5, 5)], 7, 35, 6, 8, 14, 5, 10),
     "paper": Size(
         [(5, 1), (5, 5), (20, 1), (20, 5)], 7, 4000, 41,
         printed.FILTERS, printed.SIDE, printed.QUERIES, 20,

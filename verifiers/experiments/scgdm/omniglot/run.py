@@ -37,16 +37,12 @@ from verifiers.experiments.scgdm.omniglot.printed import (
 )
 
 NEW_U = "Local-SCGD, new u"
+COMMON: dict[str, Any] = {"local_steps": LOCAL_STEPS, "samples": "one"}
 METHODS: dict[str, Callable[[], Algorithm]] = {
-    name: partial(
-        family, local_steps=LOCAL_STEPS, samples="one", **SETTINGS[name.partition(",")[0]], **more
-    )
-    for name, family, more in (
-        ("Local-BSGD", LocalBSGD, {}),
-        ("Local-SCGD", LocalSCGD, {}),
-        (NEW_U, LocalSCGD, {"evaluate_at": "after"}),
-        ("Local-SCGDM", LocalSCGDM, {}),
-    )
+    "Local-BSGD": partial(LocalBSGD, **COMMON, **SETTINGS["Local-BSGD"]),
+    "Local-SCGD": partial(LocalSCGD, **COMMON, **SETTINGS["Local-SCGD"]),
+    NEW_U: partial(LocalSCGD, **COMMON, **SETTINGS["Local-SCGD"], evaluate_at="after"),
+    "Local-SCGDM": partial(LocalSCGDM, **COMMON, **SETTINGS["Local-SCGDM"]),
 }
 """NEW_U is Local-SCGD with the outer gradient at the estimate after the step."""
 SMALL = 20
@@ -93,7 +89,8 @@ class FewShotRun(TrackedRun):
     @property
     def model(self) -> Model:
         """The network; its batch statistics are those of a task's support, and of its query."""
-        model = FourConvolutions(filters=self.filters).model((1, self.side, self.side), self.ways)
+        network = FourConvolutions(filters=self.filters)
+        model: Model = network.model((1, self.side, self.side), self.ways)
         return replace(model, convolutional=self.side > SMALL)
 
     @property

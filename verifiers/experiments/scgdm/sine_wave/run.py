@@ -23,7 +23,7 @@ from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.local_bsgd import LocalBSGD
 from toolkit.algorithms.local_moml import LocalMOML
 from toolkit.algorithms.local_scgd import LocalSCGD
-from toolkit.algorithms.local_scgdm import Averaged, LocalSCGDM
+from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.engines.batched import BatchedContext
 from toolkit.federation import sampled_context
 from toolkit.network import Model
@@ -32,7 +32,7 @@ from verifiers.experiment import TrackedRun, results_of
 from verifiers.experiments.scgdm.sine_wave import printed, tasks
 from verifiers.running.scheduler import Result, Unit
 
-_TASKS = {"task_blocks": printed.TASKS, "sampled_tasks": printed.SAMPLED}
+_TASKS: dict[str, Any] = {"task_blocks": printed.TASKS, "sampled_tasks": printed.SAMPLED}
 METHODS: dict[str, Callable[..., Algorithm]] = {
     "Local-BSGD": partial(LocalBSGD, **_TASKS),
     "Local-SCGD": partial(LocalSCGD, **_TASKS),
@@ -74,7 +74,7 @@ class SineRun(TrackedRun):
     hidden_layers: int = 1
     seeds: int = 1
 
-    def with_(self, **changed: float | Averaged) -> SineRun:
+    def with_(self, **changed: float | str) -> SineRun:
         """Return the run with some settings changed; what is as printed is not named."""
         other = {name: v for name, v in changed.items() if SETTINGS[self.method].get(name) != v}
         return self.but(changed=tuple(other.items()))
@@ -104,8 +104,8 @@ class SineRun(TrackedRun):
     def problem_of(self, numbers: range) -> NetworkProblem:
         """Return the problem of some seeds."""
         plain = self.method == "FedAvg"
-        shared = {
-            "model": self.model, "loss": "square", "seed": tuple(numbers),
+        shared: dict[str, Any] = {
+            "model": self.model, "loss": "square", "starts": tuple(numbers),
             "data": tasks.training_tasks(numbers, together=plain),
         }  # fmt: skip
         return NetworkLosses(**shared) if plain else AdaptedLosses(adaptation=self.rate, **shared)

@@ -39,7 +39,7 @@ from verifiers.experiments.scgdm.sine_wave.run import (
 from verifiers.experiments.scgdm.sine_wave.shown import findings, panels, theory_panels, told
 from verifiers.experiments.scgdm.sine_wave.theory import TheoryRun
 
-SIZES = {"smoke": (2, 4, 3), "quick": (8, 400, 21), "paper": (20, 10_000, 41)}
+SIZES = {"smoke": (2, 4, 3), "quick": (8, 300, 21), "paper": (20, 10_000, 41)}
 """Seeds, rounds of five steps, moments. The print has no number of steps."""
 METHODS = (*BASELINES, OURS)
 THEORY_POINTS = 11
