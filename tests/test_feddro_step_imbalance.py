@@ -86,6 +86,43 @@ def test_what_is_recorded_is_what_the_model_says():
     assert got["reals"] == [0, model.dim + 1]
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_the_other_objective_runs_as_well(method):
+    run = ImbalancedRun(
+        method=method, divergence="chi-square", rounds=1, points=2, net=SMALL, shown=8,
+        theory=method == "FedDRO",
+    )  # fmt: skip
+    got = run.measured()
+    assert got["bad_step"] is None
+    assert np.isfinite(got["Φ"])
+    if method == "FedDRO":
+        assert got["objective"][1] == pytest.approx(got["Φ"], rel=1e-5)
+
+
+def test_worst_case_weights_are_those_of_the_exponential():
+    """By a second route: p ∝ exp(ℓ/λ) of every image, λ = 1."""
+    run = ImbalancedRun(method="PDSGD", rounds=1, points=2, net=Net(2, 1, 8, "group"), shown=8)
+    problem, images = run.problem, run.dealt.train
+    point = torch.from_numpy(problem.start()).float()
+    held = torch.zeros((CLIENTS, max(map(len, images.targets)), 1))
+    got = run._weighed(problem, point, held)
+    inputs, classes = (
+        torch.from_numpy(np.concatenate(parts)) for parts in (images.inputs, images.targets)
+    )
+    losses = torch.nn.functional.cross_entropy(
+        problem.model(point, inputs), classes, reduction="none"
+    )
+    own = torch.cat([torch.full((len(part),), 1 / len(part) / CLIENTS) for part in images.targets])
+    worst = own * losses.exp() / (own * losses.exp()).sum()
+    expected = float((worst - own).abs().sum() / 2)
+    assert got["worst weights"] == pytest.approx(expected, rel=1e-4)
+    assert got["own weights"] == pytest.approx(0, abs=1e-6)
+    held[:, 0] = np.log(2.0)  # one image of each client counts twice
+    moved = run._weighed(problem, point, held)["own weights"]
+    first = sum(1 / len(part) / CLIENTS for part in images.targets)
+    assert moved == pytest.approx(first * (1 - first) / (1 + first), rel=1e-4)
+
+
 def made(training, test, *, bad_step=None, points=9, seeds=8):
     """Return results that rise to an accuracy on every seed, a little different on each."""
     return [

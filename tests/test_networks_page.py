@@ -13,7 +13,7 @@ from tests.commands import driftproof as command
 from toolkit.discover import leaves
 
 PAGE = (Path(__file__).parents[1] / "docs" / "networks.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"In `(\w+\.py)`:\n\n```python\n(.*?)```", PAGE, re.S))
+FILES = dict(re.findall(r"In\s`(\w+\.py)`:\n\n```python\n(.*?)```", PAGE, re.S))
 
 
 def test_a_model_of_ones_own_takes_under_20_lines_and_learns(capsys):

@@ -59,6 +59,7 @@ class NetworkTuning(NetworkProblem, BilevelProblem):
 
     data: ClientData
     validation: ClientData
+    seed: int = 0
     ridge: NonNegative = 0.01
     squash: bool = False
     smoothness: Positive = 10.0

@@ -290,8 +290,9 @@ def all_axes(title: str, kinds: Kinds) -> list[Panel]:
 def ends(kinds: Kinds) -> str:
     """Say where each kind ends, the mean over seeds."""
     told = "; ".join(
+        f"{label}: {kind.fate}" if len(kind.overflows) == len(kind.results) else
         f"{label} {kind.last().mean():.3f} (worst client {kind.last('worst').mean():.3f}, loss "
-        f"{kind.last('loss').mean():.3f})" if not kind.fate else f"{label}: {kind.fate}"
+        f"{kind.last('loss').mean():.3f}{kind.fate and ', ' + kind.fate})"
         for label, kind in kinds.items()
     )  # fmt: skip
     return f"Validation accuracy at the end, mean over seeds: {told}."

@@ -13,8 +13,10 @@ import torch
 from synthetic.network_problems.fairness import FairLosses
 from synthetic.network_problems.plain import NetworkLosses
 from toolkit.algorithm import Algorithm
-from toolkit.algorithms import GCIVR, FedAvg, FedDRO
-from toolkit.networks import SoftmaxRegression
+from toolkit.algorithms.fedavg import FedAvg
+from toolkit.algorithms.feddro import FedDRO
+from toolkit.algorithms.gcivr import GCIVR
+from toolkit.networks.softmax import SoftmaxRegression
 from verifiers.experiment import TrackedRun, averaged
 from verifiers.experiment.theory import drift, plug_in_bias, squared_gradient
 from verifiers.experiments.feddro.adult_fairness.people import Table, federation, people

@@ -35,6 +35,8 @@ from toolkit.algorithms.pdsgd import PDSGD
 from toolkit.engines.batched import BatchedContext
 from toolkit.network import Model
 from toolkit.networks.resnet import ResNet
+from toolkit.oracles import on_every_client
+from toolkit.worst_case import Geometry, worst_case_weights
 from verifiers.experiment import TrackedRun, averaged
 from verifiers.experiment.theory import (
     drift,
@@ -126,8 +128,7 @@ class ImbalancedRun(TrackedRun):
         if self.method == "FedDRO":
             return FedDRO(local_steps=self.local_steps, momentum=MOMENTUM, **given)
         if self.method == "FastDRO":
-            geometry: Any = f"{self.divergence}-penalty"
-            return FastDRO(geometry=geometry, size=PENALTY, **given)
+            return FastDRO(geometry=_penalty(self.divergence), size=PENALTY, **given)
         if self.method == "PDSGD":
             own: Any = {
                 "dual_step": DUAL_STEP,
@@ -179,11 +180,29 @@ class ImbalancedRun(TrackedRun):
     ) -> Scores:
         return evaluated(problem.model, [point], [inputs], [classes])
 
+    def _weighed(
+        self, problem: RobustSamples, point: Tensor, log_weights: Tensor
+    ) -> dict[str, float]:
+        """Return the total variation from equal weights, of PDSGD's p and of x̄'s worst case."""
+        oracles = _in_turn(problem).oracles(point.dtype, self.device)
+        every = on_every_client(point[:, None], problem.clients)
+        losses, shares = oracles.sample_losses(every, None)[0][..., 0], oracles.sample_weights
+        equal = (shares / shares.sum())[..., 0]
+        worst = worst_case_weights(
+            losses.reshape(-1, 1), equal.reshape(-1, 1), _penalty(self.divergence), PENALTY
+        )
+        own = equal * log_weights[..., 0].exp()
+        return {
+            name: float((weights.flatten() - equal.flatten()).abs().sum() / 2)
+            for name, weights in (("own weights", own / own.sum()), ("worst weights", worst))
+        }
+
     def _theory(self, problem: RobustSamples, point: Tensor, state: Any) -> dict[str, float]:
         """Return ‖∇Φ‖², Φ and ‖E u_B − ∇Φ‖ at x̄; and ḡ and |ȳ − ḡ|, ḡ where ȳ was made.
 
         ȳ^t estimates ḡ = (1/K) Σ_k g_k(x_k^t), of the points before the last step.
         """
+        problem = _in_turn(problem)
         oracles = problem.oracles(point.dtype, self.device)
         g = oracles.inner(state.x_previous, None)[0].mean(0, keepdim=True)
         return {
@@ -195,9 +214,12 @@ class ImbalancedRun(TrackedRun):
         }
 
     def concluded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return the test accuracy on rare and other classes, and estimated constants."""
+        """Return Φ(x̄), the test accuracy on rare and other classes, and estimated constants."""
         point = averaged(getattr(state, self.algorithm.iterate))
-        images, told = self.dealt, dict[str, Any]()
+        images = self.dealt
+        told: dict[str, Any] = {"Φ": float(_in_turn(problem).objective(point[:, None]))}
+        if self.method == "PDSGD":
+            told |= self._weighed(problem, point, state.log_weights)
         rare = images.classes < images.rare
         for name, rows in (("rare", rare), ("other", ~rare)):
             scores = self._scores(
@@ -210,5 +232,14 @@ class ImbalancedRun(TrackedRun):
         if self.looks:
             start = torch.from_numpy(problem.start()).to(point)
             points = torch.stack([start, (start + point) / 2, point], 1)
-            told["constants"] = estimated_constants(problem, points, self.keys, draws=2)
+            told["constants"] = estimated_constants(_in_turn(problem), points, self.keys, draws=2)
         return told
+
+
+def _in_turn(problem: RobustSamples) -> RobustSamples:
+    """Return the problem with one client after another: with all images, that takes less memory."""
+    return replace(problem, model=replace(problem.model, convolutional=True))
+
+
+def _penalty(divergence: Divergence) -> Geometry:
+    return "kl-penalty" if divergence == "kl" else "chi-square-penalty"

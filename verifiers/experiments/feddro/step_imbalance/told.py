@@ -71,6 +71,30 @@ class Tuned(NamedTuple):
         """The chosen learning rates, in words."""
         return "; ".join(f"{label}: {run.step_size:g}" for label, run in self.chosen.items())
 
+    def found(self) -> list[str]:
+        """Return what every run came to, and what the search met."""
+        found = [
+            f"{label}: after the last round training accuracy "
+            f"{ends(results, 'training').mean():.3f}, test accuracy "
+            f"{ends(results, 'test').mean():.3f} ({ends(results, 'rare').mean():.3f} on the rare "
+            f"classes, {ends(results, 'other').mean():.3f} on the others), {_objective(results)}"
+            f"client drift (1/K) Σ ‖x_k − x̄‖ before the last average "
+            f"{np.mean([r['drift'][-1] for r in results]):.3g}, mean over seeds"
+            f"{diverged(results)}."
+            for label, results in self.runs.items()
+        ]
+        tried = [rate for _, rate in self.tried]
+        edges = [
+            label for label, run in self.chosen.items()
+            if len(set(tried)) > 1 and run.step_size in (min(tried), max(tried))
+        ]  # fmt: skip
+        if edges:
+            found.append(f"The learning rate is at an end of the printed set: {', '.join(edges)}.")
+        lost = [
+            f"{label} at {rate:g}" for (label, rate), got in self.tried.items() if diverged(got)
+        ]
+        return found + ([f"Diverged in the search: {'; '.join(lost)}."] if lost else [])
+
     @property
     def numbers(self) -> dict[str, Any]:
         """What whoever goes on with them wants: accuracies of every seed, and of the search."""
@@ -130,6 +154,11 @@ def ends(results: Results, name: str) -> np.ndarray:
         return float(value[-1] if isinstance(value, list) else value)
 
     return np.array([last(result) for result in results])
+
+
+def _objective(results: Results) -> str:
+    values = [result["Φ"] for result in results if result["bad_step"] is None]
+    return f"objective {np.mean(values):.3f}, " if values else ""
 
 
 def diverged(results: Results) -> str:
