@@ -13,7 +13,7 @@ from synthetic.classes.functions import positive
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity, Vector
 
-Kind = Literal["equal", "similar", "start-distance", "start-gap"]
+Kind = Literal["equal", "similar", "similar-everywhere", "start-distance", "start-gap"]
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,14 @@ class Relation:
     """A condition on the start, or on several clients.
 
     Attributes:
-        kind: "equal", "similar", "start-distance" or "start-gap".
+        kind: which condition it is.
         parameters: {"zeta": 1}, exact.
+        loose: why a worst case over it may be too large ("": it is exact).
     """
 
     kind: Kind
     parameters: Mapping[str, Fraction]
+    loose: str = ""
 
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"
@@ -47,6 +49,19 @@ def similar(zeta: float) -> Relation:
     return Relation("similar", {"zeta": positive("zeta", zeta)})
 
 
+def similar_everywhere(zeta: float) -> Relation:
+    """(1/n) Σ_i ‖∇f_i(x) − ∇F(x)‖² ≤ ζ² at every x; a worst case is an upper bound.
+
+    It is used at the points that every client is asked at. No conditions are known under which
+    functions with it exist for given points.
+    """
+    return Relation(
+        "similar-everywhere",
+        {"zeta": positive("zeta", zeta)},
+        "that gradients are similar everywhere is used at the points that all clients share alone",
+    )
+
+
 def start_within(R: float) -> Relation:
     """‖x_0 − x*‖² ≤ R²."""
     return Relation("start-distance", {"R": positive("R", R)})
@@ -64,6 +79,15 @@ def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
         gradient = asked.at(client, Vector()).gradient
         total = total + gradient * gradient / asked.clients
     yield Constraint("similar", total, zeta**2)
+
+
+def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
+    for number, point in enumerate(asked.shared_points()):
+        mean, total = asked.mean(point)[0], Quantity()
+        for client in range(asked.clients):
+            apart = asked.at(client, point).gradient - mean
+            total = total + apart * apart / asked.clients
+        yield Constraint(f"similar, ({number})", total, zeta**2)
 
 
 def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
@@ -97,5 +121,6 @@ def _needs_solution(asked: AskedFunctions, name: str) -> None:
 
 
 MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
-    "similar": _similar, "start-distance": _start_distance, "start-gap": _start_gap,
+    "similar": _similar, "similar-everywhere": _similar_everywhere,
+    "start-distance": _start_distance, "start-gap": _start_gap,
 }  # fmt: skip

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -14,6 +14,8 @@ from torch import Tensor
 from synthetic.classes.asked import AskedFunctions, FieldOfClass, points_of
 from synthetic.classes.conditions import Constraint, FunctionClass
 from synthetic.classes.relations import Relation, bounded_below
+from toolkit.algorithm import Algorithm
+from toolkit.cases import Case, grid
 from toolkit.errors import DriftproofError
 from toolkit.parameters import PositiveInt
 from toolkit.problem import Problem, Solution
@@ -99,9 +101,11 @@ class WholeClass(Problem):
     @property
     def loose(self) -> str:
         """Why a worst case over the conditions may be too large ("": it is exact)."""
+        reasons = [part.loose for part in self.conditions if part.loose]
         if not self.asked.solvable and len(self.asked.classes) > 1:
-            return "that the mean of several functions is bounded below has no exact conditions here"
-        return self.function_class.loose
+            reasons.append("no exact conditions are known for several functions with a mean that "
+                           "is bounded below")  # fmt: skip
+        return "; ".join(reasons)
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
@@ -152,7 +156,11 @@ class WholeClass(Problem):
     @property
     def solution(self) -> Solution:
         """There is none in numbers."""
-        return self._unknown("solution")
+        raise DriftproofError(
+            "the solution of a whole class of functions",
+            "what is known of all of them",
+            "measure view.minimiser, view.gap(x) or view.gradient(x)",
+        )
 
     @cached_property
     def initial_gap(self) -> tuple[float, float]:
@@ -162,13 +170,6 @@ class WholeClass(Problem):
                 return 0.0, float(relation.parameters["delta"])
         return 0.0, float("inf")
 
-    def _unknown(self, what: str) -> NoReturn:
-        raise DriftproofError(
-            f"the {what} of a whole class of functions",
-            "what is known of all of them",
-            "measure view.minimiser, view.gap(x) or view.gradient(x)",
-        )
-
     def values(self) -> dict[str, Any]:
         """Return the conditions in words, and the number of clients."""
         return {"conditions": [str(part) for part in self.conditions], "clients": self.clients}
@@ -177,9 +178,37 @@ class WholeClass(Problem):
         """Return nothing: a class is one value."""
         return []
 
+    def expand(self) -> list[Self]:
+        """Return the class alone."""
+        return [self]
+
     def changed(self) -> dict[str, Any]:
         """Return the same: the conditions are its name."""
         return self.values()
+
+
+def over(
+    conditions: Sequence[FunctionClass | Relation],
+    algorithm: Algorithm,
+    *,
+    rounds: int | list[int],
+    clients: int = 2,
+) -> list[Case[WholeClass, Any]]:
+    """Return a case over a whole class for every combination of an algorithm's swept values.
+
+    >>> from synthetic.classes import smooth_convex, start_within
+    >>> from toolkit.algorithms import FedAvg
+    >>> from toolkit.parameters import sweep
+    >>> made = over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=sweep(0.5, 1.0)),
+    ...             rounds=[1, 2], clients=1)
+    >>> len(made), made[0].problem.constants["initial_distance"]
+    (4, 1.0)
+
+    Args:
+        conditions: one class of functions, and what relates clients and the start.
+    """
+    whole = WholeClass(conditions=tuple(conditions), clients=clients)
+    return grid(whole, algorithm, rounds=rounds)
 
 
 def _entries(listed: Any) -> np.ndarray:

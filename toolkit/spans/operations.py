@@ -36,8 +36,11 @@ def _is_zero(x: Any) -> bool:
 def _sum_of(a: Any, b: Any, sign: int) -> Any:
     for one, two in ((a, b), (b, a)):
         mixed = isinstance(one, Span) != isinstance(two, Span)
-        if isinstance(one, Unknown) and one.open and (mixed or not _is_open(two)) and not (
-            _is_zero(two)
+        if (
+            isinstance(one, Unknown)
+            and one.open
+            and (mixed or not _is_open(two))
+            and not (_is_zero(two))
         ):
             raise refused("the sum of a vector and of what is none")
     beside = _is_open(a, b)
@@ -276,9 +279,7 @@ def _compared(name: str) -> Any:
 
 
 def _is_number(entry: Any) -> bool:
-    return not isinstance(entry, Vector) and (
-        not isinstance(entry, Quantity) or entry.is_number
-    )
+    return not isinstance(entry, Vector) and (not isinstance(entry, Quantity) or entry.is_number)
 
 
 def _number(entry: Any) -> Any:

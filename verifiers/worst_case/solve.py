@@ -20,6 +20,8 @@ from verifiers.worst_case.record import WorstCase, pairs
 
 TOLERANCE = 1e-9
 """Residuals and gap that the solver goes for."""
+ALMOST = 1e-6
+"""What it may end with, where it gets no further."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ def solve_matrices(program: Matrices, *, margin: float = 0.0, constant: float = 
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = ALMOST
     unknowns = triangle + count
     solver = clarabel.DefaultSolver(
         sparse.csc_matrix((unknowns, unknowns)), cost, matrix, right, cones, settings
@@ -185,14 +188,11 @@ def solve_matrices(program: Matrices, *, margin: float = 0.0, constant: float = 
 
 
 def _unsolved(status: str) -> DriftproofError:
-    if "Infeasible" in status:
-        return DriftproofError(
-            f"a worst case that is {status}: no largest value" if "Dual" in status else status,
-            "a measure that the class and the start bound",
-            "add start_within(R), or similar(zeta), or start_gap(delta)",
-        )
     return DriftproofError(
-        f"the solver ended with {status}", "a solved program", "take fewer rounds or local steps"
+        f"a worst case of which the solver says {status}",
+        "a measure that the class, the clients' relation and the start bound",
+        "add start_within(R), similar(zeta) or start_gap(delta), whichever is missing; if none is, "
+        "take fewer rounds or local steps",
     )
 
 
