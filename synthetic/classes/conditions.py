@@ -70,6 +70,21 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Constraint:
+    """quantity ≤ bound, or = bound.
+
+    Attributes:
+        name: what a certificate calls it: "start", "similar", or the name of a condition with a
+            client and the numbers of its triples, from 0: "interpolation, client 0, (3, 5)".
+    """
+
+    name: str
+    quantity: Quantity
+    bound: Fraction = Fraction(0)
+    equality: bool = False
+
+
+@dataclass(frozen=True)
 class FunctionClass:
     """A class of functions, or of operators.
 
@@ -77,13 +92,16 @@ class FunctionClass:
         name: as ``smooth-strongly-convex``.
         parameters: {"L": 1, "mu": 1/10}, exact.
         conditions: what holds for every client's triples.
-        exact: whether the conditions are sufficient too (else a worst case is an upper bound).
+        solvable: whether there is a point x* where the mean gradient is 0, which a run is measured
+            against.
+        loose: why a worst case over the conditions may be too large ("" if they are sufficient).
     """
 
     name: str
     parameters: Mapping[str, Fraction]
     conditions: tuple[Condition, ...]
-    exact: bool = True
+    solvable: bool = True
+    loose: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"

@@ -11,28 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any
 
-from synthetic.classes.conditions import Condition, FunctionClass, Triple
+from synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
 from toolkit.spans.exact import Quantity
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """quantity ≤ bound, or = bound.
-
-    Attributes:
-        name: "interpolation, client 0, (3, 5)", "start", "similar" …: what a certificate calls it.
-            The numbers are those of ``WorstCase.triples`` within the client, from 0.
-    """
-
-    name: str
-    quantity: Quantity
-    bound: Fraction = Fraction(0)
-    equality: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +31,7 @@ class WorstCase:
             among them where the class has one.
         relations: the further constraints: the start, what relates clients.
         objective: what is maximised.
+        loose: why the optimal value may exceed what functions of the class attain ("": it is exact).
         about: what was run, for a reader: algorithm, hyper-parameters, rounds, moment, conditions.
     """
 
@@ -57,11 +42,7 @@ class WorstCase:
     relations: tuple[Constraint, ...]
     objective: Quantity
     about: Mapping[str, Any]
-
-    @property
-    def exact(self) -> bool:
-        """Whether every feasible point is attained by functions of the class (else: upper bound)."""
-        return all(of.exact for of in self.classes)
+    loose: str = ""
 
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:

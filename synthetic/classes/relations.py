@@ -1,0 +1,101 @@
+"""What relates clients and the start, beside the class of each client's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from synthetic.classes.asked import AskedFunctions
+from synthetic.classes.conditions import Constraint
+from synthetic.classes.functions import positive
+from toolkit.errors import DriftproofError
+from toolkit.spans.exact import Quantity, Vector
+
+Kind = Literal["equal", "similar", "start-distance", "start-gap"]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A condition on the start, or on several clients.
+
+    Attributes:
+        kind: "equal", "similar", "start-distance" or "start-gap".
+        parameters: {"zeta": 1}, exact.
+    """
+
+    kind: Kind
+    parameters: Mapping[str, Fraction]
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"
+
+    def constraints(self, asked: AskedFunctions) -> Iterator[Constraint]:
+        """Yield what it says of a run's unknowns."""
+        if self.kind in MAKERS:
+            yield from MAKERS[self.kind](asked, *self.parameters.values())
+
+
+def equal() -> Relation:
+    """All clients have one and the same function."""
+    return Relation("equal", {})
+
+
+def similar(zeta: float) -> Relation:
+    """(1/n) Σ_i ‖∇f_i(x*)‖² ≤ ζ²."""
+    return Relation("similar", {"zeta": positive("zeta", zeta)})
+
+
+def start_within(R: float) -> Relation:
+    """‖x_0 − x*‖² ≤ R²."""
+    return Relation("start-distance", {"R": positive("R", R)})
+
+
+def start_gap(delta: float) -> Relation:
+    """F(x_0) − inf F ≤ Δ."""
+    return Relation("start-gap", {"delta": positive("delta", delta)})
+
+
+def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
+    _needs_solution(asked, "similar")
+    total = Quantity()
+    for client in range(asked.clients):
+        gradient = asked.at(client, Vector()).gradient
+        total = total + gradient * gradient / asked.clients
+    yield Constraint("similar", total, zeta**2)
+
+
+def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
+    _needs_solution(asked, "start_within")
+    yield Constraint("start", asked.start * asked.start, R**2)
+
+
+def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
+    yield Constraint("start", asked.mean(asked.start)[1], delta)
+
+
+def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
+    """Yield ‖∇F(x)‖²/(2L) − F(x) ≤ 0, F* = 0, at every point that all clients were asked at.
+
+    An L-smooth F decreases by ‖∇F(x)‖²/(2L) in one step of 1/L. For one client it is exact (Drori
+    & Shamir 2020); of several it is necessary.
+    """
+    L = max(of.parameters["L"] for of in asked.classes)
+    for number, point in enumerate(asked.shared_points()):
+        gradient, value = asked.mean(point)
+        yield Constraint(f"bounded below, ({number})", gradient * gradient / (2 * L) - value)
+
+
+def _needs_solution(asked: AskedFunctions, name: str) -> None:
+    if not asked.solvable:
+        raise DriftproofError(
+            f"{name}(…) of functions that may have no minimiser",
+            "a convex class",
+            "write smooth_convex(L), or start_gap(delta)",
+        )
+
+
+MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
+    "similar": _similar, "start-distance": _start_distance, "start-gap": _start_gap,
+}  # fmt: skip
