@@ -7,15 +7,15 @@ column with √2 off the diagonal, so that ⟨A, B⟩ = svec(A)·svec(B).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from synthetic.classes.conditions import Condition, Triple
+from synthetic.classes.conditions import Place
 from toolkit.errors import DriftproofError
-from toolkit.spans.exact import Quantity, Vector
+from toolkit.spans.exact import Quantity
 from verifiers.worst_case.record import WorstCase, pairs
 
 TOLERANCE = 1e-9
@@ -79,14 +79,14 @@ def matrices(case: WorstCase) -> Matrices:
                 -1, 1 if condition.of == "triples" else 2
             )
             one, other = places[:, 0], places[:, -1]
-            vectors = {"difference": points[one], "one": gradients[one]}
+            vectors: dict[Place, np.ndarray] = {"difference": points[one], "one": gradients[one]}
             value = float(condition.values[0]) * own[one]
             if condition.of != "triples":
                 vectors |= {"difference": points[one] - points[other], "other": gradients[other]}
                 value = value + float(condition.values[1]) * own[other]
             gram = np.zeros((len(places), size, size))
-            for (a, b), factor in condition.products.items():
-                gram += float(factor) * vectors[a][:, :, None] * vectors[b][:, None, :]
+            for (left, right), factor in condition.products.items():
+                gram += float(factor) * vectors[left][:, :, None] * vectors[right][:, None, :]
             grams.append((gram + gram.transpose(0, 2, 1)) / 2)
             values.append(value)
             bounds.append(np.full(len(places), float(condition.bound)))
