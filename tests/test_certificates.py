@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import subprocess
-import sys
-from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from synthetic.classes.conditions import Constraint, FunctionClass, Triple
 from synthetic.classes.functions import (
@@ -25,17 +17,15 @@ from synthetic.classes.functions import (
     smooth_strongly_convex,
 )
 from synthetic.classes.relations import similar, start_gap, start_within
-from tests.commands import driftproof
 from toolkit.algorithms.fedavg import FedAvg
-from toolkit.errors import DriftproofError
 from toolkit.measure import each, sq
 from toolkit.spans.exact import Quantity, Vector
 from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify, squares
-from verifiers.worst_case.check import RefusedCertificateError, check, positive_semidefinite
-from verifiers.worst_case.digest import digest, sealed
+from verifiers.worst_case.certificate import certify
+from verifiers.worst_case.check import check
+from verifiers.worst_case.program import matrices
 from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.solve import matrices, solve
+from verifiers.worst_case.solve import solve
 
 UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)
 

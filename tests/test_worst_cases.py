@@ -37,7 +37,8 @@ from toolkit.spans.exact import Quantity, Vector
 from toolkit.spans.tensor import DIMENSION, Form, NotLinearError, Span
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.found import worst_case
-from verifiers.worst_case.solve import matrices, of_quantity, solve
+from verifiers.worst_case.program import matrices, of_quantity
+from verifiers.worst_case.solve import solve
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 FEDERATION = [STRONGLY, similar(zeta=1), start_within(R=1)]

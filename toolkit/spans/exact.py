@@ -55,7 +55,7 @@ class Vector:
         return self + -1 * other
 
     def __neg__(self) -> Vector:
-        return self * -1
+        return Vector(_sum({}, self.coefficients, -1))
 
     def __mul__(self, other: Any) -> Any:
         """Return a multiple of it, or its inner product with another vector."""
@@ -73,7 +73,7 @@ class Vector:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Number) -> Vector:
-        return self * (1 / Fraction(other))
+        return Vector(_sum({}, self.coefficients, 1 / Fraction(other)))
 
     def __hash__(self) -> int:
         return hash(frozenset(self.coefficients.items()))

@@ -126,7 +126,7 @@ class Span(Unknown):
     """Unknown vectors, [..., dim, replicates]; each entry is a ``Vector``."""
 
     @staticmethod
-    def __new__(cls, entries: np.ndarray) -> Span:  # type: ignore[override]
+    def __new__(cls, entries: np.ndarray) -> Span:
         """Wrap vectors, [..., 1, replicates]."""
         return Unknown.__new__(cls, entries, True)  # type: ignore[return-value]
 

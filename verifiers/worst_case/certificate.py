@@ -24,8 +24,10 @@ from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity, Vector
 from verifiers.worst_case.check import SCHEMA, positive_semidefinite
 from verifiers.worst_case.digest import sealed
+from verifiers.worst_case.program import Matrices, Solved, matrices
 from verifiers.worst_case.record import WorstCase, pairs
-from verifiers.worst_case.solve import Matrices, Solved, matrices, solve_matrices
+from verifiers.worst_case.scaling import units
+from verifiers.worst_case.solve import solve_matrices
 
 EXCESS = Fraction(1, 10**6)
 """What a proved bound may exceed the solver's value by, relative to it."""
@@ -65,7 +67,7 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     Raises:
         DriftproofError: the worst case is not bounded, or rounding loses the proof.
     """
-    program = _used(matrices(case))
+    program = matrices(case)
     if solved is None:
         solved = solve_matrices(program, constant=float(case.objective.constant))
     exact = _Exact(case)
@@ -91,14 +93,6 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     )
 
 
-def _used(program: Matrices) -> Matrices:
-    """Drop the vectors that no form speaks of: nothing bounds them, so they allow no margin."""
-    objective, values = program.objective
-    used = np.any(program.gram != 0, axis=(0, 1)) | np.any(objective != 0, axis=0)
-    kept = np.ix_(used, used)
-    return replace(program, gram=program.gram[:, *kept], objective=(objective[kept], values))
-
-
 def _candidates(program: Matrices, solved: Solved) -> Iterator[list[fmpq]]:
     """Yield multipliers as fractions, the bound that they prove growing."""
     largest = np.abs(solved.multipliers).max(initial=1e-300)
@@ -106,13 +100,22 @@ def _candidates(program: Matrices, solved: Solved) -> Iterator[list[fmpq]]:
         simple = (Fraction(x).limit_denominator(most) for x in solved.multipliers)
         yield [_fmpq(x) if abs(x) > 1e-6 * largest else fmpq(0) for x in simple]
     unit = Fraction(10) ** (int(np.ceil(np.log10(largest))) - DIGITS)
-    for multipliers in _with_margin(program, solved):
+    chosen = units(program)
+    for scaled in _with_margin(chosen.scaled(program), chosen.to_these(solved)):
+        multipliers = scaled * chosen.constraints / chosen.objective
         kept = np.where(program.equal, multipliers, np.maximum(multipliers, 0.0))
         yield [_fmpq(round(Fraction(float(x)) / unit) * unit) for x in kept]
 
 
 def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
     """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones."""
+    used = np.any(program.gram != 0, axis=(0, 1)) | np.any(program.objective[0] != 0, axis=0)
+    kept = np.ix_(used, used)  # nothing bounds the other vectors: they allow no margin
+    program = replace(
+        program, gram=program.gram[:, *kept],
+        objective=(program.objective[0][kept], program.objective[1]),
+    )  # fmt: skip
+    solved = replace(solved, gram=solved.gram[kept])
     size, value = float(np.trace(solved.gram)), abs(solved.value)
     room = program.bounds - np.tensordot(program.gram, solved.gram) - program.values @ solved.values
     active = program.equal | (solved.multipliers > room)  # one of the two is 0 at an optimum

@@ -11,8 +11,9 @@ from synthetic.classes.relations import Relation
 from synthetic.classes.whole import WholeClass
 from toolkit.algorithm import Algorithm
 from verifiers.worst_case.builder import build
+from verifiers.worst_case.program import Solved
 from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.solve import Solved, solve
+from verifiers.worst_case.solve import solve
 
 
 @dataclass(frozen=True)
