@@ -1,10 +1,10 @@
-"""Units for a program in doubles, such that its numbers are near 1.
+"""Units of length and of gradients in which the numbers of a program are near 1.
 
 A worst case with L = 1000 and R = 30 is the one with L = R = 1 in other units, but a solver that is
-given its numbers as they are can be wrong in the second digit. So every unknown vector v_i is
-measured in a unit s_i, every value in t_j, every constraint is multiplied by r_k, and the objective
-by o. They are the least-squares solution, in logarithms, of s_i² r_k |Q_k,ii| = 1,
-t_j r_k |a_kj| = 1 and r_k |b_k| = 1 wherever these are not 0.
+given its numbers as they are can be wrong in the second digit. So points are measured in a unit ℓ,
+gradients in γ and values in ℓγ. γ/ℓ is taken from the largest factor of a squared gradient in an
+interpolation condition, which is about 1/(2L), and ℓ from the bounds of the start and of relations.
+All are powers of 4: a program that has numbers near 1 stays as it is.
 """
 
 from __future__ import annotations
@@ -54,32 +54,28 @@ class Units:
 
 
 def units(program: Matrices) -> Units:
-    """Return units in which a program's numbers are near 1."""
-    from scipy import sparse
-    from scipy.sparse.linalg import lsqr
-
-    count, size = program.gram.shape[:2]
-    diagonal = np.einsum("kii->ki", program.gram)
-    parts = [(diagonal, 0, 2.0), (program.values, size, 1.0)]
-    rows, columns, factors, logs, made = [], [], [], [], 0
-    first = size + program.values.shape[1]
-    for entries, offset, power in parts:
-        k, j = np.nonzero(entries)
-        number = made + np.arange(len(k))
-        rows += [number, number]
-        columns += [offset + j, first + k]
-        factors += [np.full(len(k), power), np.ones(len(k))]
-        logs.append(-np.log(np.abs(entries[k, j])))
-        made += len(k)
-    k = np.nonzero(program.bounds)[0]
-    rows.append(made + np.arange(len(k)))
-    columns.append(first + k)
-    factors.append(np.ones(len(k)))
-    logs.append(-np.log(np.abs(program.bounds[k])))
-    joined = [np.concatenate(part) for part in (factors, rows, columns)]
-    system = sparse.csr_matrix((joined[0], joined[1:]), shape=(made + len(k), first + count))
-    found = np.exp(lsqr(system, np.concatenate(logs), atol=1e-10, btol=1e-10)[0])
-    s, t, r = found[:size], found[size:first], found[first:]
+    """Return units in which a program's numbers are near 1; its vector 0 is a point."""
+    bounds = np.abs(program.bounds)
+    bounded, size = bounds > 0, program.gram.shape[1]
+    squares = np.einsum("kii->ki", program.gram)
+    ratio = 1 / (2 * (squares[~bounded, 1:].max(initial=0.0) or 0.5))  # γ/ℓ
+    lengths = [np.ones(0)]
+    scales = ((squares[:, :1], 1.0), (squares[:, 1:], ratio**2), (program.values, ratio))
+    for entries, factor in scales:  # entry·factor·ℓ² = bound
+        k, j = np.nonzero(entries * bounded[:, None])
+        lengths.append(np.sqrt(bounds[k] / np.abs(entries[k, j]) / factor))
+    found = np.concatenate(lengths)
+    length = np.exp(np.log(found).mean()) if len(found) else 1.0
+    s = np.full(size, _rounded(length * ratio))
+    s[:1] = _rounded(length)
+    t = np.full(program.values.shape[1], _rounded(length**2 * ratio))
+    r = _rounded(1 / np.where(bounded, bounds, length**2 * ratio))
     gram, values = program.objective
     largest = max(np.abs(gram * np.outer(s, s)).max(initial=0), np.abs(values * t).max(initial=0))
-    return Units(s, t, r, 1 / largest if largest else 1.0)
+    return Units(s, t, r, float(_rounded(1 / largest)) if largest else 1.0)
+
+
+def _rounded(of: np.ndarray | float) -> np.ndarray:
+    """Return the nearest powers of 4."""
+    powers: np.ndarray = 4.0 ** np.round(np.log(of) / np.log(4.0))
+    return powers
