@@ -353,9 +353,7 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
     return made + [(q, Vector.basis(j), Vector.basis(k)) for (j, k), q in left.gram.items()]
 
 
-def _written(
-    case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound: Fraction
-) -> str:
+def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound: Fraction) -> str:
     names, functions = exact.names, {}
     for name, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         points = {
