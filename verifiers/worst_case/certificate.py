@@ -11,8 +11,6 @@ Nothing of this has to be believed: ``verifiers.worst_case.check`` checks what c
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,6 +23,7 @@ from synthetic.classes.conditions import Condition, FunctionClass
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity, Vector
 from verifiers.worst_case.check import SCHEMA, positive_semidefinite
+from verifiers.worst_case.digest import sealed
 from verifiers.worst_case.record import WorstCase, pairs
 from verifiers.worst_case.solve import Matrices, Solved, matrices, solve_matrices
 
@@ -32,8 +31,14 @@ EXCESS = Fraction(1, 10**6)
 """What a proved bound may exceed the solver's value by, relative to it."""
 DENOMINATORS = (1, 12, 360, 10_000)
 """Largest denominators of the fractions that are tried first."""
-STEPS = (1e-9, 1e-8, 5e-8, 2e-7, 4e-7, 8e-7)
-"""Shares of the way to the multipliers with a margin, which about double the bound."""
+STEPS = (1e-9, 1e-8, 1e-7, 4e-7, 8e-7)
+"""What a margin may cost, relative to the bound."""
+INNER = 1e-2
+"""What the margin of the second solve costs, relative to the bound: it moves all multipliers."""
+SMALL = 1e-5
+"""Eigenvalues of S that are taken for 0, relative to the largest."""
+POLISHED = 3
+"""Steps of polishing; each squares the error."""
 DIGITS = 13
 """Digits of the largest multiplier that rounding to decimals keeps."""
 
@@ -96,20 +101,62 @@ def _used(program: Matrices) -> Matrices:
 
 def _candidates(program: Matrices, solved: Solved) -> Iterator[list[fmpq]]:
     """Yield multipliers as fractions, the bound that they prove growing."""
-    largest = max(1e-300, np.abs(solved.multipliers).max(initial=0.0))
+    largest = np.abs(solved.multipliers).max(initial=1e-300)
     for most in DENOMINATORS:
         simple = (Fraction(x).limit_denominator(most) for x in solved.multipliers)
         yield [_fmpq(x) if abs(x) > 1e-6 * largest else fmpq(0) for x in simple]
-    size = float(np.trace(solved.gram))
-    try:
-        inner = solve_matrices(program, margin=(abs(solved.value) or 1.0) / (size or 1.0))
-    except DriftproofError:
-        return  # some direction is not bounded: only fractions that hit it can do
-    for step in STEPS:
-        mixed = (1 - step) * solved.multipliers + step * inner.multipliers
-        unit = Fraction(10) ** (int(np.ceil(np.log10(largest))) - DIGITS)
-        kept = np.where(program.equal, mixed, np.maximum(mixed, 0.0))
+    unit = Fraction(10) ** (int(np.ceil(np.log10(largest))) - DIGITS)
+    for multipliers in _with_margin(program, solved):
+        kept = np.where(program.equal, multipliers, np.maximum(multipliers, 0.0))
         yield [_fmpq(round(Fraction(float(x)) / unit) * unit) for x in kept]
+
+
+def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
+    """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones."""
+    size, value = float(np.trace(solved.gram)), abs(solved.value)
+    room = program.bounds - np.tensordot(program.gram, solved.gram) - program.values @ solved.values
+    active = program.equal | (solved.multipliers > room)  # one of the two is 0 at an optimum
+    for start in (np.where(active, solved.multipliers, 0.0), solved.multipliers):
+        for share in STEPS:
+            polished = _polished(program, start, share * value / max(size, 1e-300))
+            if np.linalg.eigvalsh(_slack(program, polished))[0] > 0:
+                yield polished
+    try:
+        inner = solve_matrices(program, margin=INNER * value / max(size, 1e-300))
+    except DriftproofError:
+        return  # some direction is not bounded
+    for share in STEPS:
+        mixed = solved.multipliers + share / INNER * (inner.multipliers - solved.multipliers)
+        if np.linalg.eigvalsh(_slack(program, mixed))[0] > 0:
+            yield mixed
+
+
+def _slack(program: Matrices, multipliers: np.ndarray) -> np.ndarray:
+    """Return S = Σ λ_k Q_k − Q_0 in doubles."""
+    slack: np.ndarray = np.tensordot(multipliers, program.gram, 1) - program.objective[0]
+    return slack
+
+
+def _polished(program: Matrices, multipliers: np.ndarray, margin: float) -> np.ndarray:
+    """Return multipliers near those given that meet the equations of an optimum, with a margin.
+
+    At an optimum S is 0 on the range V of the Gram matrix, and the values cancel. Multipliers are
+    moved, each in proportion to its size, until VᵀSV = margin·I and Σ λ_k a_k = a_0. Those that
+    are 0 stay so.
+    """
+    moved = multipliers.copy()
+    for _ in range(POLISHED):
+        slack = _slack(program, moved)
+        eigenvalues, directions = np.linalg.eigh(slack)
+        small = directions[:, eigenvalues < SMALL * max(eigenvalues[-1], 1e-300)]
+        upper = np.triu_indices(small.shape[1])
+        parts = (small.T @ program.gram @ small)[:, *upper]
+        wanted = (margin * np.eye(small.shape[1]) - small.T @ slack @ small)[upper]
+        left = program.objective[1] - moved @ program.values
+        weights = np.abs(moved)
+        system = np.concatenate([program.values, parts], 1).T * weights
+        moved = moved + weights * np.linalg.lstsq(system, np.concatenate([left, wanted]))[0]
+    return moved
 
 
 def _fmpq(of: Fraction | int) -> fmpq:
@@ -138,7 +185,7 @@ class _Row:
 
 
 class _Exact:
-    """A worst case in fractions. Its matrices are summed in the triples, then taken to the basis."""
+    """A worst case in fractions: matrices are summed over triples, then taken to the basis."""
 
     def __init__(self, case: WorstCase) -> None:
         self.names = _Names(case)
@@ -383,17 +430,6 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         "multipliers": [[str(x), *row.source] for x, row in exact._used(multipliers)],
     }  # fmt: skip
     return sealed(file)
-
-
-def sealed(file: Mapping[str, Any]) -> str:
-    """Return the text of a certificate with its digest, by which damage is noticed."""
-    return json.dumps({**file, "digest": digest(file)}, indent=1, ensure_ascii=False) + "\n"
-
-
-def digest(file: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of all that a certificate holds but its digest."""
-    kept = {key: value for key, value in file.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
 
 def _about(about: Mapping[str, Any]) -> str:

@@ -25,8 +25,7 @@ from flint import fmpq
 
 SCHEMA = "driftproof worst case 1"
 ZERO, ONE = fmpq(0), fmpq(1)
-Combination = dict[str, fmpq]
-"""Name → coefficient: of unknown vectors, or of unknown numbers."""
+Combination = dict[str, fmpq]  # name → coefficient, of unknown vectors or of unknown numbers
 
 
 class RefusedCertificateError(Exception):
@@ -56,9 +55,9 @@ class Triple(NamedTuple):
 
 
 def curved(L: fmpq, mu: fmpq, i: Triple, j: Triple) -> Condition:
-    """Return what L-smooth functions of curvature ≥ μ satisfy (Taylor et al. 2017, Theorem 4).
+    """Return f_j − f_i − ⟨g_j, x_j − x_i⟩ + (‖Δg‖² + Lμ‖Δx‖² − 2μ⟨Δg, Δx⟩)/(2(L − μ)) ≤ 0.
 
-    f_j − f_i − ⟨g_j, x_j − x_i⟩ + (‖Δg‖² + Lμ‖Δx‖² − 2μ⟨Δg, Δx⟩)/(2(L − μ)) ≤ 0.
+    L-smooth functions of curvature ≥ μ satisfy it: Taylor, Hendrickx & Glineur 2017, Theorem 4.
     """
     if not mu < L:
         raise ValueError(f"L = {L} is not above mu = {mu}")
@@ -76,9 +75,6 @@ CLASSES: dict[str, tuple[str, str, Callable[..., Condition]]] = {
     "smooth": ("L-Lipschitz gradient", "L", lambda L, i, j: curved(L, -L, i, j)),
     "smooth-convex": ("convex, L-Lipschitz gradient", "L", lambda L, i, j: curved(L, ZERO, i, j)),
     "smooth-strongly-convex": ("mu-strongly convex, L-Lipschitz gradient", "L mu", curved),
-    "convex": (
-        "convex", "", lambda i, j: Condition([(-ONE, j.g, j.minus(i).x)], j.minus(i).f)
-    ),
     "bounded-gradients": (
         "gradients no longer than G", "G", lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)
     ),
@@ -100,12 +96,12 @@ def positive_semidefinite(matrix: Sequence[Sequence[fmpq]]) -> bool:
     if any(rows[i][j] != rows[j][i] for i in range(size) for j in range(i)):
         return False
     for k in range(size):
-        pivot, below = rows[k][k], [i for i in range(k + 1, size) if rows[i][k] != 0]
-        if pivot < 0 or (pivot == 0 and below):
+        pivot, after = rows[k][k], [j for j in range(k + 1, size) if rows[k][j] != 0]
+        if pivot < 0 or (pivot == 0 and after):
             return False
-        for i in below:
-            factor = rows[i][k] / pivot
-            for j in below:
+        for number, i in enumerate(after):
+            factor = rows[k][i] / pivot
+            for j in after[number:]:  # the upper triangle: the lower one is its mirror image
                 rows[i][j] -= factor * rows[k][j]
     return True
 
@@ -121,7 +117,7 @@ def check(text: str) -> list[str]:
     schema, about, vectors, values, functions, assumptions, *rest = _fields(json.loads(text), keys)
     if schema != SCHEMA:
         raise ValueError(f"schema {schema!r}, not {SCHEMA!r}")
-    said = [f"{about}. Proved, in any dimension: whatever the functions are, if"]
+    said = [f"said of it, not checked: {about}", "proved, in any dimension: if"]
     constants, triples, assumed = {}, {}, {}
     for name, function in functions.items():
         classes, points = _fields(function, "classes points")
@@ -145,8 +141,7 @@ def check(text: str) -> list[str]:
         if kind == "assumption":
             condition = assumed[name]
         else:
-            met = (triples[name, point] for point in at)
-            condition = CLASSES[kind][2](*constants[name, kind], *met)
+            condition = CLASSES[kind][2](*constants[name, kind], *(triples[name, p] for p in at))
         times = _number(written)
         if times < 0 and not condition.equality:
             raise RefusedCertificateError(f"{times}, below 0, multiplies {kind} {name} {at}")
