@@ -163,6 +163,7 @@ def solve_matrices(program: Matrices, *, margin: float = 0.0, constant: float = 
         cones.insert(0, clarabel.ZeroConeT(equalities))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    settings.max_step_fraction = 0.9  # cautious steps end nearer to the optimum
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
     settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = ALMOST
     unknowns = triangle + count
