@@ -9,8 +9,10 @@ from synthetic.classes.functions import (
 )
 from synthetic.classes.relations import (
     equal,
+    shared_minimiser,
     similar,
     similar_everywhere,
+    start_at_minimiser,
     start_gap,
     start_within,
 )
@@ -21,11 +23,13 @@ __all__ = [
     "equal",
     "monotone_lipschitz",
     "over",
+    "shared_minimiser",
     "similar",
     "similar_everywhere",
     "smooth",
     "smooth_convex",
     "smooth_strongly_convex",
+    "start_at_minimiser",
     "start_gap",
     "start_within",
 ]

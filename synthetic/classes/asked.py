@@ -17,42 +17,54 @@ class AskedFunctions:
     """The clients' unknown functions, and what is asked of them.
 
     Attributes:
-        vectors: names of the unknown vectors, b_0 = x_0 first.
+        vectors: names of the unknown vectors.
         values: names of the unknown numbers.
         triples: what is known of each function.
         function_of: the function of each client (one for all, if the clients are equal).
+        start: x_0.
+
+    Args:
+        shared: whether every function is least at x*.
+        at_minimiser: whether x_0 is x*.
     """
 
-    def __init__(self, classes: Sequence[FunctionClass], function_of: Sequence[int]) -> None:
-        self.vectors = ["x_0"]
+    def __init__(
+        self,
+        classes: Sequence[FunctionClass],
+        function_of: Sequence[int],
+        *,
+        shared: bool = False,
+        at_minimiser: bool = False,
+    ) -> None:
+        self.vectors: list[str] = []
         self.values: list[str] = []
         self.classes = tuple(classes)
         self.function_of = tuple(function_of)
         self.triples: list[list[Triple]] = [[] for _ in classes]
         self._known: list[dict[Vector, Triple]] = [{} for _ in classes]
-        self.start = Vector.basis(0)
+        self.start = Vector() if at_minimiser else self._vector("x_0")
         self.solvable = all(of.solvable for of in classes)
         if self.solvable:
-            self._add_solution()
+            self._add_solution(shared)
 
     @property
     def clients(self) -> int:
         """How many clients there are."""
         return len(self.function_of)
 
-    def _add_solution(self) -> None:
+    def _add_solution(self, shared: bool) -> None:
         """Put x* at the origin, and every value there at 0; the mean gradient there is 0."""
         number, last = len(self.classes), Vector()
         for function in range(number):
             gradient = last
-            if function < number - 1:
+            if function < number - 1 and not shared:
                 gradient = self._vector(f"gradient of client {function} at the solution")
                 last = last - gradient
             triple = Triple(function, Vector(), gradient, Quantity(), "solution")
             self._keep(function, triple)
 
     def at(self, client: int, point: Vector) -> Triple:
-        """Return the triple of a client's function at a point, a new one if it is the first time."""
+        """Return the triple of a client's function at a point, made at the first time."""
         function = self.function_of[client]
         known = self._known[function].get(point)
         if known is not None:

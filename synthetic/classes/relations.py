@@ -13,7 +13,10 @@ from synthetic.classes.functions import positive
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity, Vector
 
-Kind = Literal["equal", "similar", "similar-everywhere", "start-distance", "start-gap"]
+Kind = Literal[
+    "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
+    "start-at-minimiser",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,11 @@ def equal() -> Relation:
     return Relation("equal", {})
 
 
+def shared_minimiser() -> Relation:
+    """∇f_i(x*) = 0 for every client: each one's function is least at x*."""
+    return Relation("shared-minimiser", {})
+
+
 def similar(zeta: float) -> Relation:
     """(1/n) Σ_i ‖∇f_i(x*)‖² ≤ ζ²."""
     return Relation("similar", {"zeta": positive("zeta", zeta)})
@@ -65,6 +73,11 @@ def similar_everywhere(zeta: float) -> Relation:
 def start_within(R: float) -> Relation:
     """‖x_0 − x*‖² ≤ R²."""
     return Relation("start-distance", {"R": positive("R", R)})
+
+
+def start_at_minimiser() -> Relation:
+    """x_0 = x*."""
+    return Relation("start-at-minimiser", {})
 
 
 def start_gap(delta: float) -> Relation:

@@ -45,6 +45,10 @@ class WholeClass(Problem):
     conditions: tuple[FunctionClass | Relation, ...] = ()
     clients: PositiveInt = 2
 
+    notation = {
+        "L": "objective_smoothness", "mu": "strong_convexity", "zeta": "gradient_dissimilarity",
+        "R": "initial_distance", "n": "clients",
+    }  # fmt: skip
     leaf_name = "class"
     dim = DIMENSION
 
@@ -52,10 +56,11 @@ class WholeClass(Problem):
         """Refuse conditions that do not make one class."""
         classes = [part for part in self.conditions if isinstance(part, FunctionClass)]
         odd = [p for p in self.conditions if not isinstance(p, FunctionClass | Relation)]
-        if len(classes) != 1 or odd:
+        kinds = [part.kind for part in self.conditions if isinstance(part, Relation)]
+        if len(classes) != 1 or odd or len(set(kinds)) < len(kinds):
             raise DriftproofError(
                 f"classes = [{', '.join(map(str, self.conditions))}]",
-                "one class of functions, and relations of clients and the start",
+                "one class of functions, and relations of clients and the start, each once",
                 "write [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=1)]",
             )
 
@@ -82,10 +87,16 @@ class WholeClass(Problem):
     @cached_property
     def asked(self) -> AskedFunctions:
         """The unknown functions of this run."""
-        alike = any(relation.kind == "equal" for relation in self.relations)
+        kinds = {relation.kind for relation in self.relations}
+        alike = "equal" in kinds
         number = 1 if alike else self.clients
         functions = [0 if alike else client for client in range(self.clients)]
-        return AskedFunctions([self.function_class] * number, functions)
+        return AskedFunctions(
+            [self.function_class] * number,
+            functions,
+            shared="shared-minimiser" in kinds,
+            at_minimiser="start-at-minimiser" in kinds,
+        )
 
     def fresh(self) -> WholeClass:
         """Return the same class with nothing asked yet."""
@@ -117,6 +128,11 @@ class WholeClass(Problem):
     def start(self) -> np.ndarray:
         """Return a stand-in: the context puts the unknown x_0 in its place."""
         return np.zeros(self.dim)
+
+    @property
+    def unknown_start(self) -> Tensor:
+        """x_0, [dim, 1]."""
+        return Span(_entries([[self.asked.start]]))
 
     @property
     def minimiser(self) -> Tensor:
@@ -169,6 +185,9 @@ class WholeClass(Problem):
             if relation.kind == "start-gap":
                 return 0.0, float(relation.parameters["delta"])
         return 0.0, float("inf")
+
+    def __str__(self) -> str:
+        return f"every federation of {', '.join(map(str, self.conditions))}, n = {self.clients}"
 
     def values(self) -> dict[str, Any]:
         """Return the conditions in words, and the number of clients."""

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm
@@ -22,11 +21,10 @@ from toolkit.engines.balls import exactly
 from toolkit.engines.enumerated import EnumeratedContext, Key
 from toolkit.errors import DriftproofError
 from toolkit.measure import MOMENTS, Measure, Moment, Reduction
-from toolkit.problem import Problem
 from toolkit.rationals import meant
 from toolkit.recorder import Recorder
-from toolkit.spans.exact import Quantity, Vector
-from toolkit.spans.tensor import Form, Span, entries_of
+from toolkit.spans.exact import Quantity
+from toolkit.spans.tensor import Form, entries_of
 
 SCENARIOS = 64
 """The most outcomes of sampling that are run."""
@@ -40,10 +38,8 @@ class SymbolicContext(EnumeratedContext):
         self.laws: dict[Key, Law] = {}
 
     def everywhere(self, x: Tensor) -> Tensor:
-        """Return the unknown start, as every client holds it: what x holds is not looked at."""
-        entries = np.empty((len(self.local), 1, self.replicates), dtype=object)
-        entries.fill(Vector.basis(0))
-        return Span(entries)
+        """Return the shared [dim], or [dim, 1], as every client holds it."""
+        return x.expand(len(self.local), -1, self.replicates)
 
     @property
     def chances(self) -> list[Fraction]:
@@ -111,7 +107,7 @@ def run_symbolically(
 
 
 def _run(
-    problem: Problem,
+    problem: Any,
     algorithm: Algorithm,
     ctx: SymbolicContext,
     rounds: int,
@@ -121,7 +117,7 @@ def _run(
     ctx.horizon = rounds
     oracles: Any = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds, left))
-    state = previous = algorithm.init(ctx, oracles, _start(ctx))
+    state = previous = algorithm.init(ctx, oracles, problem.unknown_start)
     for s in range(rounds):
         ctx.t, begun = s * tau, state
         begin = Moment(ctx, problem, state, begun, s)
@@ -139,11 +135,6 @@ def _run(
     return SymbolicRun(problem, taker.result(ctx.chances), ctx.replicates, state)
 
 
-def _start(ctx: SymbolicContext) -> Tensor:
-    """Return x_0, [dim, 1]; the context alone says what it is."""
-    return ctx.everywhere(torch.zeros(1))[0, :, :1]
-
-
 def _reduced(
     problem: Any, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any]
 ) -> tuple[str, ...]:
@@ -151,7 +142,7 @@ def _reduced(
     ctx, thrown = SymbolicContext(problem.clients), problem.fresh()
     ctx.local_steps, ctx.horizon = algorithm.local_steps, rounds
     oracles = thrown.oracles(ctx.dtype, ctx.device, ctx.local)
-    first = algorithm.init(ctx, oracles, _start(ctx))
+    first = algorithm.init(ctx, oracles, thrown.unknown_start)
     still = Moment(ctx, thrown, first, first, rounds - 1, 0, first, first)
     moments = dict.fromkeys(MOMENTS, 1)
     stepped = lambda: still._replace(state=algorithm.step(ctx, oracles, first))  # noqa: E731

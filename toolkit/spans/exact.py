@@ -1,7 +1,7 @@
 """Exact algebra of unknown vectors: combinations of them, and affine forms in their Gram matrix.
 
 The unknowns are vectors b_0, b_1, … of any dimension (a start, gradients) and numbers F_0, F_1, …
-(function values). All that a worst case needs of the vectors is their Gram matrix G_jk = ⟨b_j, b_k⟩.
+(function values). A worst case needs of the vectors their Gram matrix alone, G_jk = ⟨b_j, b_k⟩.
 """
 
 from __future__ import annotations

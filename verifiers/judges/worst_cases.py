@@ -110,7 +110,9 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             claim, case, form, Verdict.SUPPORTED, measured["loose"], attained=equal,
             margin=float(EXCESS * abs(right)), proofs=certificates, **facts,
         )  # fmt: skip
-    return _row(claim, case, form, Verdict.INCONCLUSIVE, _undecided(measured, worst, right), **facts)
+    return _row(
+        claim, case, form, Verdict.INCONCLUSIVE, _undecided(measured, worst, right), **facts
+    )
 
 
 def _undecided(measured: Mapping[str, Any], worst: Mapping[str, Any], right: Fraction) -> str:

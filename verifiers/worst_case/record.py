@@ -31,7 +31,7 @@ class WorstCase:
             among them where the class has one.
         relations: the further constraints: the start, what relates clients.
         objective: what is maximised.
-        loose: why the optimal value may exceed what functions of the class attain ("": it is exact).
+        loose: why the value may exceed what functions of the class attain ("": it is exact).
         about: what was run, for a reader: algorithm, hyper-parameters, rounds, moment, conditions.
     """
 

@@ -62,6 +62,7 @@ def _solved(program: Matrices) -> Solved:
     right = np.concatenate([program.bounds[arranged], np.zeros(triangle)])
     objective, values = program.objective
     cost = -np.concatenate([objective[rows, columns] * scale, values])
+    unit = float(np.abs(cost).max(initial=0.0)) or 1.0  # tolerances are meant for sizes about 1
     equalities = int(program.equal.sum())
     cones = [clarabel.NonnegativeConeT(len(program.bounds) - equalities),
              clarabel.PSDTriangleConeT(size)]  # fmt: skip
@@ -69,23 +70,24 @@ def _solved(program: Matrices) -> Solved:
         cones.insert(0, clarabel.ZeroConeT(equalities))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    settings.max_step_fraction = 0.9  # cautious steps end nearer to the optimum
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
     settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = ALMOST
     unknowns = triangle + count
     solver = clarabel.DefaultSolver(
-        sparse.csc_matrix((unknowns, unknowns)), cost, matrix, right, cones, settings
+        sparse.csc_matrix((unknowns, unknowns)), cost / unit, matrix, right, cones, settings
     )
     solution = solver.solve()
     status = str(solution.status)
     if status not in ("Solved", "AlmostSolved"):
         raise _unsolved(status)
-    x, dual = np.array(solution.x), np.array(solution.z)
+    x, dual = np.array(solution.x), unit * np.array(solution.z)
     gram = np.zeros((size, size))
     gram[rows, columns] = gram[columns, rows] = x[:triangle] / scale
     multipliers = np.zeros(len(arranged))
     multipliers[arranged] = dual[: len(arranged)]
     return Solved(
-        value=-float(solution.obj_val),
+        value=-unit * float(solution.obj_val),
         gram=gram,
         values=x[triangle:],
         multipliers=multipliers,
