@@ -34,6 +34,8 @@ EXCESS = Fraction(1, 10**5)
 
 It is about 1e-9 above the worst case. The solver's own value is wrong by 1e-6 on long runs.
 """
+EXACT = Fraction(1, 10**8)
+"""The same where small fractions are tried, which prove the worst case itself or nothing."""
 DENOMINATORS = (1, 12, 360, 10_000)
 """Largest denominators of the fractions that are tried first."""
 STEPS = (1e-9, 1e-8, 1e-7, 4e-7, 8e-7)
@@ -76,16 +78,16 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     if solved is None:
         solved = solve_matrices(program, constant=float(case.objective.constant))
     exact = _Exact(case)
-    most = Fraction(solved.value) + EXCESS * abs(Fraction(solved.value))
+    value = Fraction(solved.value)
     reasons = []
-    for tried in _candidates(program, solved):
+    for excess, tried in _candidates(program, solved):
         try:
             multipliers = exact.repaired(tried, solved.multipliers)
             bound = exact.bound(multipliers)
         except ArithmeticError as error:
             reasons.append(str(error))
             continue
-        if bound > most:
+        if bound > value + excess * abs(value):
             reasons.append(f"it would prove {float(bound):.9g}")
         elif not positive_semidefinite(exact.slack(multipliers)):
             reasons.append("S is not positive semidefinite")
@@ -93,23 +95,23 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
             return Certificate(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
-        f"fractions that prove {float(most):.9g}",
+        f"fractions that prove nearly {solved.value:.9g}",
         "take a class or a start that bounds every point, or hyper-parameters of few digits",
     )
 
 
-def _candidates(program: Matrices, solved: Solved) -> Iterator[list[fmpq]]:
-    """Yield multipliers as fractions, the bound that they prove growing."""
+def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
+    """Yield multipliers as fractions, and by how much what they prove may exceed the value."""
     largest = np.abs(solved.multipliers).max(initial=1e-300)
     for most in DENOMINATORS:
         simple = (Fraction(x).limit_denominator(most) for x in solved.multipliers)
-        yield [_fmpq(x) if abs(x) > 1e-6 * largest else fmpq(0) for x in simple]
+        yield EXACT, [_fmpq(x) if abs(x) > 1e-6 * largest else fmpq(0) for x in simple]
     unit = Fraction(10) ** (int(np.ceil(np.log10(largest))) - DIGITS)
     chosen = units(program)
     for scaled in _with_margin(chosen.scaled(program), chosen.to_these(solved)):
         multipliers = scaled * chosen.constraints / chosen.objective
         kept = np.where(program.equal, multipliers, np.maximum(multipliers, 0.0))
-        yield [_fmpq(round(Fraction(float(x)) / unit) * unit) for x in kept]
+        yield EXCESS, [_fmpq(round(Fraction(float(x)) / unit) * unit) for x in kept]
 
 
 def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
