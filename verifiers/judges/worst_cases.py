@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from synthetic.classes.whole import WholeClass
@@ -135,6 +136,7 @@ def _row(
     claim: BoundClaim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
 ) -> Row:
     roles = bounds.roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
+    roles = {name: number for name, number in roles.items() if isfinite(number)}  # no gap is known
     return row_of(
         claim, form, case_entry(case), verdict, Evidence.CLASS, reason,
         instance=instance(roles, claim.notation(case)), **facts,
