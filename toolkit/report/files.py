@@ -82,6 +82,7 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
             (part / name).parent.mkdir(exist_ok=True)
             (part / name).write_text(text, encoding="utf-8")
         plots(part / "plots")
+        (out / "plots").mkdir(exist_ok=True)
         for path in sorted(part.rglob("*.*")):
             kept = out / path.relative_to(part)
             kept.parent.mkdir(exist_ok=True)

@@ -33,7 +33,7 @@ def by_descent(c: Letters) -> Expression:
         ("half of it", lambda c: by_descent(c) / 2),
         ("without the mean", lambda c: by_descent(c) / c.S / 2),
     ],
-    explain="With η = 1/L nothing better holds in one step; for smaller steps it is a little loose.",
+    explain="With η = 1/L nothing better holds in one step; for smaller ones it is loose.",
 )
 def mean_squared_gradient(view: Steps) -> Reduction:
     return average("round", sq(view.gradient(view.mean("w"))))
