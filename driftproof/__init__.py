@@ -1,10 +1,11 @@
 """driftproof: is a theorem of federated optimisation true as printed, and how tight is it?
 
 What a user's file imports is here: ``from driftproof import bound, each, grid``, the problem
-families in ``driftproof.problems``, the algorithms in ``driftproof.algorithms`` and the federated
-splits in ``driftproof.splits``. What a data set or an experiment is written with is in
-``driftproof.datasets`` and ``driftproof.experiments``. A name is imported when it is first used, so
-that importing driftproof costs next to nothing.
+families in ``driftproof.problems``, the algorithms in ``driftproof.algorithms``, the federated
+splits in ``driftproof.splits``, networks and the problems on them in ``driftproof.networks``. What
+a data set or an experiment is written with is in ``driftproof.datasets`` and
+``driftproof.experiments``. A name is imported when it is first used, so that importing driftproof
+costs next to nothing.
 
 A new name is a line of the imports below, of ``__all__`` and of ``_DEFINED_IN``; a test holds the
 three to each other.
@@ -16,7 +17,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from driftproof import algorithms, datasets, experiments, problems, splits, strategies
+    from driftproof import (
+        algorithms,
+        datasets,
+        experiments,
+        networks,
+        problems,
+        splits,
+        strategies,
+    )
     from synthetic.attacks import attack
     from synthetic.audit import audit_algorithm, audit_problem
     from toolkit.algorithm import Algorithm, Collective, Context, algorithm, descended
@@ -157,6 +166,7 @@ __all__ = [
     "intended",
     "literal",
     "narrower",
+    "networks",
     "nonnegative",
     "problem",
     "problems",
@@ -174,7 +184,7 @@ __all__ = [
 
 _DEFINED_IN = {
     "driftproof": (
-        "algorithms", "datasets", "experiments", "problems", "splits", "strategies",
+        "algorithms", "datasets", "experiments", "networks", "problems", "splits", "strategies",
     ),
     "synthetic.attacks": ("attack",),
     "synthetic.audit": ("audit_algorithm", "audit_problem"),

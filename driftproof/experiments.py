@@ -7,6 +7,7 @@ from driftproof.whole import refuse_hidden
 refuse_hidden()
 
 from synthetic.image_problems.imbalanced import ImbalancedImages  # noqa: E402 - after the look
+from toolkit.federation import run, sampled_context  # noqa: E402
 from verifiers.experiment import (  # noqa: E402
     Computed,
     Conclusion,
@@ -41,5 +42,7 @@ __all__ = [
     "judged_by_seeds",
     "over_seeds",
     "results_of",
+    "run",
+    "sampled_context",
     "similar_by_seeds",
 ]

@@ -54,7 +54,7 @@ def fits(algorithm: Algorithm, problem: Problem) -> bool:
     if getattr(algorithm, "samples", "") == "one":
         return isinstance(problem.oracles(torch.float64), OneSample)
     if getattr(algorithm, "sampled_tasks", 0):
-        return problem.inner_values(_start(problem)).shape[1] % algorithm.tasks == 0
+        return problem.inner_values(_start(problem)).shape[1] % algorithm.task_blocks == 0
     return getattr(problem, "form", "") != "log" or getattr(algorithm, "batch", 1) == 1
 
 

@@ -137,6 +137,9 @@ SHAPES = {
     "repeat": lambda x: x.repeat(2, 1, 1),
     "unbind": lambda x: torch.stack(list(x), 2),
     "gather": lambda x: x.gather(-1, torch.tensor([[[3], [0], [1]], [[2], [2], [0]]])),
+    "scatter_add": lambda x: x.scatter_add(
+        -1, torch.tensor([[[3, 3], [0, 1], [1, 1]], [[2, 0], [2, 2], [0, 3]]]), x[..., :2]
+    ),
     "clone": lambda x: x.clone(),
     "same": lambda x: x.detach().double().cpu(),
     "to": lambda x: x.to(torch.float64),

@@ -14,7 +14,7 @@ from toolkit.report.files import write_report
 from toolkit.verdict import Verdict
 from verifiers.claim_types.compared import Comparison, components
 from verifiers.claim_types.comparison import comparison
-from verifiers.judges.comparisons import judge
+from verifiers.judges.comparisons import judge, maximum_over_simplex
 from verifiers.verify import Settings, header
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
@@ -162,3 +162,9 @@ def test_one_enclosure_that_is_too_wide_leaves_an_identity_open():
         row = judged("identity", compared)
         assert row.verdict is Verdict.INCONCLUSIVE
         assert "wide: the certificate is too wide" in row.reason
+
+
+def test_a_solver_that_gives_up_is_told():
+    """Losses and a temperature of very different sizes, which a search may propose."""
+    with pytest.raises(DriftproofError, match="ended with status 'Insufficient"):
+        maximum_over_simplex(np.array([1e16, 0.0, -1e16]), 1.0)

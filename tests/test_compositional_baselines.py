@@ -78,17 +78,20 @@ class Client:
     def xi(self, batch, t, name="xi"):
         return self.draw(self.oracles.inner_law(batch), name, t)
 
-    def zeta(self, batch, t):
+    def zeta(self, batch, t, xi=None):
+        """ζ, or the outer function's view of the sample ξ (samples="one")."""
+        if xi is not None:
+            return self.oracles.same_sample(xi)
         return self.draw(self.oracles.outer_law(batch), "zeta", t)
 
     def taking_part(self, a, rows, t):
         """Which tasks are sampled, a number a row of the inner value: n/|S| or 0."""
         if not a.sampled_tasks:
             return np.ones(rows)
-        law = Subset(a.tasks, a.sampled_tasks)
+        law = Subset(a.task_blocks, a.sampled_tasks)
         chosen = np.flatnonzero(self.draw(law, "tasks", t)[0, :, 0])
-        factor = np.zeros((a.tasks, rows // a.tasks))
-        factor[chosen] = a.tasks / len(chosen)
+        factor = np.zeros((a.task_blocks, rows // a.task_blocks))
+        factor[chosen] = a.task_blocks / len(chosen)
         return factor.ravel()
 
     def g(self, x, xi):
@@ -120,14 +123,20 @@ def everyone(values):
     return [mean for _ in values]
 
 
+def shared(a, xi):
+    """What ζ is made of where it is no draw of its own."""
+    return xi if a.samples == "one" else None
+
+
 def local_bsgd(problem, a):
     clients = clients_of(problem)
     xs = [problem.start() for _ in clients]
     for t in range(ROUNDS * a.local_steps):
         for k, at in enumerate(clients):
             xi = at.xi(a.batch, t)
-            z = at.jacobian(xs[k], xi).T @ at.outer(at.g(xs[k], xi), at.zeta(a.outer_batch, t))
-            xs[k] = xs[k] - a.step_size * z
+            value, zeta = at.g(xs[k], xi), at.zeta(a.outer_batch, t, shared(a, xi))
+            slope = at.taking_part(a, len(value), t) * at.outer(value, zeta)
+            xs[k] = xs[k] - a.step_size * at.jacobian(xs[k], xi).T @ slope
         if t % a.local_steps == a.local_steps - 1:
             xs = everyone(xs)
     return {"x": xs}
@@ -144,7 +153,7 @@ def local_scgd(problem, a, share_u=True):
             new = (1 - a.inner_momentum) * old + a.inner_momentum * at.g(xs[k], xi)
             us[k] = np.where(part > 0, new, old)
             seen = {"before": old, "after": us[k]}[a.evaluate_at]
-            slope = at.outer(seen, at.zeta(a.outer_batch, t))
+            slope = at.outer(seen, at.zeta(a.outer_batch, t, shared(a, xi)))
             z = at.jacobian(xs[k], xi).T @ (part * slope)
             xs[k] = xs[k] - a.step_size * z
         if t % a.local_steps == a.local_steps - 1:
@@ -235,11 +244,12 @@ CASES += [
     (LocalSCGD(local_steps=1, evaluate_at="after", inner_momentum=0.2), TRIO),
     (LocalMOML(local_steps=3, start_batch=5), TRIO),
     (LocalMOML(local_steps=3, memory="restarted"), KLDRO(clients=3, samples=4)),
-    (LocalSCGD(local_steps=2, tasks=4, sampled_tasks=3, evaluate_at="after"), TASKS),
-    (LocalSCGD(local_steps=3, tasks=2, sampled_tasks=1), TASKS),
-    (LocalMOML(local_steps=2, tasks=2, sampled_tasks=1), TASKS),
-    (LocalMOML(local_steps=2, tasks=4, sampled_tasks=3, memory="restarted"), TASKS),
-    (LocalMOML(tasks=2, sampled_tasks=2), TASKS),
+    (LocalSCGD(local_steps=2, task_blocks=4, sampled_tasks=3, evaluate_at="after"), TASKS),
+    (LocalSCGD(local_steps=3, task_blocks=2, sampled_tasks=1), TASKS),
+    (LocalMOML(local_steps=2, task_blocks=2, sampled_tasks=1), TASKS),
+    (LocalMOML(local_steps=2, task_blocks=4, sampled_tasks=3, memory="restarted"), TASKS),
+    (LocalMOML(task_blocks=2, sampled_tasks=2), TASKS),
+    (LocalBSGD(local_steps=2, task_blocks=4, sampled_tasks=3), TASKS),
     (LocalBSGD(local_steps=2), MAML(clients=2, gradient_noise=0.2)),
     (GCIVR(epoch_steps=1, outer_batch=2), MIXED),
     (GCIVR(epoch_steps=9, outer_batch=1, sends="jacobian"), MIXED),
@@ -272,15 +282,17 @@ def test_every_client_is_as_the_loops_have_it(algorithm, problem):
     [
         (LocalBSGD(), lambda a: local_bsgd(TRIO, replace(a, batch=2))),
         (LocalBSGD(), lambda a: local_scgd(TRIO, LocalSCGD(evaluate_at="after"))),
+        (LocalBSGD(), lambda a: local_bsgd(TRIO, replace(a, samples="one"))),
+        (LocalSCGD(), lambda a: local_scgd(TRIO, replace(a, samples="one"))),
         (LocalSCGD(), lambda a: local_scgd(TRIO, replace(a, evaluate_at="after"))),
         (LocalSCGD(), lambda a: local_scgd(TRIO, a, share_u=False)),
         (LocalMOML(), lambda a: local_moml(TRIO, a, share_u=True)),
         (LocalMOML(), lambda a: local_moml(TRIO, replace(a, memory="restarted"))),
         (LocalMOML(), lambda a: local_scgd(TRIO, LocalSCGD(step_size=a.step_size))),
-        (LocalMOML(tasks=3, sampled_tasks=2), lambda a: local_moml(TRIO, LocalMOML())),
+        (LocalMOML(task_blocks=3, sampled_tasks=2), lambda a: local_moml(TRIO, LocalMOML())),
         (
-            LocalMOML(tasks=3, sampled_tasks=2),
-            lambda a: local_moml(TRIO, replace(a, tasks=3, sampled_tasks=1)),
+            LocalMOML(task_blocks=3, sampled_tasks=2),
+            lambda a: local_moml(TRIO, replace(a, task_blocks=3, sampled_tasks=1)),
         ),
         (MBSGD(), lambda a: mbsgd(MIXED, replace(a, batch=2))),
         (MBSGD(), lambda a: mbsgd(TRIO, a)),
@@ -344,7 +356,7 @@ def test_a_step_on_sampled_tasks_is_the_whole_step_in_expectation(sampled):
     problem = Skew(clients=2, dim=3, inner_dim=3, inner_curvature=0.4, heterogeneity=0.5)
     exact = {"inner_momentum": 1.0, "local_steps": 1}
     whole = final(problem, LocalMOML(**exact), rounds=1).x[0, :, 0]
-    algorithm = LocalMOML(tasks=3, sampled_tasks=sampled, **exact)
+    algorithm = LocalMOML(task_blocks=3, sampled_tasks=sampled, **exact)
     made = run_exactly(problem, algorithm, rounds=1, left=lambda view: average(
         "round", view.round_start("x").sum(0)), limit=64)  # fmt: skip
     assert len(made.weights) == math.comb(3, sampled) ** 2
@@ -356,9 +368,9 @@ def test_a_step_on_sampled_tasks_is_the_whole_step_in_expectation(sampled):
 
 def test_tasks_that_do_not_divide_the_inner_value_are_refused():
     with pytest.raises(DriftproofError, match="an inner value of 3 rows"):
-        final(TRIO, LocalSCGD(tasks=2, sampled_tasks=1))
-    with pytest.raises(DriftproofError, match="at most tasks = 2"):
-        LocalSCGD(tasks=2, sampled_tasks=3)
+        final(TRIO, LocalSCGD(task_blocks=2, sampled_tasks=1))
+    with pytest.raises(DriftproofError, match="at most task_blocks = 2"):
+        LocalSCGD(task_blocks=2, sampled_tasks=3)
 
 
 @pytest.mark.parametrize("sends", ["direction", "jacobian"])

@@ -484,6 +484,9 @@ def test_an_archive_of_another_kind_is_told(tmp_path):
     assert "a zip64 archive" in told(lambda: list(members(path, 10)))
     path.write_bytes(bytes(plain).replace(b"PK\x01\x02", b"PK\x01\x03"))
     assert "list of members: broken" in told(lambda: list(members(path, 10)))
+    later = plain[: at - 2] + bytes([99]) + plain[at - 1 :]  # zipfile has no such version yet
+    path.write_bytes(later)
+    assert "broken (zip file version 9.9)" in told(lambda: list(members(path, 10)))
 
 
 def test_a_folder_is_known_by_its_files(tmp_path):

@@ -108,6 +108,7 @@ def rounds_of(algorithm):
         "drfl": 2,
         "fastdro": 2,
         "fedsvrg": 2,
+        "gradient-tracking-gda": 2,
         "sgda": 1 if getattr(algorithm, "order", "") == "simultaneous" else 2,
         "stocbio": getattr(algorithm, "inner_calls", 0) + getattr(algorithm, "terms", 0) + 2,
         "gcivr": 1 if getattr(algorithm, "sends", "") == "jacobian" else 2,

@@ -52,9 +52,9 @@ def written_again(problem, given, rounds=ROUNDS):
             g = numpy_of(value)
             factor = np.ones(len(g))  # section 5.1: some of the tasks, each with its own u_i
             if given.sampled_tasks:
-                draw = draws.draw(Subset(given.tasks, given.sampled_tasks), "tasks")
-                share = given.tasks / given.sampled_tasks
-                factor = share * np.repeat(draw[k, :, 0].numpy(), len(g) // given.tasks)
+                draw = draws.draw(Subset(given.task_blocks, given.sampled_tasks), "tasks")
+                share = given.task_blocks / given.sampled_tasks
+                factor = share * np.repeat(draw[k, :, 0].numpy(), len(g) // given.task_blocks)
             moved = g if t == 0 else (1 - gamma * eta) * u[k] + gamma * eta * g  # 3, 7
             u[k] = moved if t == 0 else np.where(factor > 0, moved, u[k])
             outer = device.outer_grad(torch.from_numpy(u[k])[None, :, None], other)
@@ -88,7 +88,7 @@ def test_local_scgdm_is_the_printed_pseudo_code(averaged, samples, kernels):
 def test_sampled_tasks_are_the_pseudo_code_with_an_inner_state_each(tasks, sampled, kernels):
     problem = dataclasses.replace(NOISY, dim=4, inner_dim=4)
     given = LocalSCGDM(
-        local_steps=3, momentum=2.0, inner_momentum=3.0, averaged="ux", tasks=tasks,
+        local_steps=3, momentum=2.0, inner_momentum=3.0, averaged="ux", task_blocks=tasks,
         sampled_tasks=sampled,
     )  # fmt: skip
     ctx = sampled_context(problem, NAMES, replicates=1)
@@ -98,7 +98,7 @@ def test_sampled_tasks_are_the_pseudo_code_with_an_inner_state_each(tasks, sampl
     served = kernel_of(given, problem) is not None
     assert served == (sampled in (0, tasks))  # all tasks are what it always did
     if not served:
-        others = written_again(problem, dataclasses.replace(given, tasks=1, sampled_tasks=0))
+        others = written_again(problem, dataclasses.replace(given, task_blocks=1, sampled_tasks=0))
         assert np.abs(made.x[..., 0].numpy() - others[0]).max() > 1e-4
 
 

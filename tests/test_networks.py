@@ -15,12 +15,13 @@ from synthetic.network_problems.plain import NetworkLosses
 from synthetic.network_problems.robust import RobustClients, RobustSamples
 from synthetic.network_problems.samples import PIECE, ClientData
 from synthetic.problems import PenalisedDRO
-from toolkit.algorithms import ComFedL, FedAvg
+from toolkit.algorithms import MBSGD, PDSGD, ComFedL, FastDRO, FedAvg
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
 from toolkit.network import TRIAL, Network
 from toolkit.networks import FourConvolutions, Perceptron, ResNet, SoftmaxRegression
+from toolkit.oracles import OFFERS, SampleLosses
 from toolkit.own_model import from_function, from_module
 
 EXAMPLE, CLASSES = (3, 8, 8), 4
@@ -95,6 +96,72 @@ def test_all_samples_are_their_mean_whatever_a_client_is_padded_to(network):
     torch.testing.assert_close(oracles.mean_loss(x), losses.double(), rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(oracles.field_grad(x, None), gradients, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(oracles.client_weights.flatten(), np.array([4, 5, 6]) / 15)
+
+
+@pytest.mark.parametrize(
+    "network", [Perceptron(hidden=3), ResNet(width=2, blocks=1, normalisation="group")]
+)
+@pytest.mark.parametrize("kind", ["plain", "kl", "chi-square"])
+@pytest.mark.parametrize("all_of_them", [False, True])
+def test_losses_of_samples_are_those_of_one_after_another(network, kind, all_of_them):
+    """Drawn or all, for clients with 4, 5 and 6 images: two are padded."""
+    data, model = images(), network.model(EXAMPLE, CLASSES)
+    given = {"model": model, "data": data}
+    problem = NetworkLosses(**given) if kind == "plain" else RobustSamples(divergence=kind, **given)
+    oracles, x = problem.oracles(torch.float64), points(model, 3)
+    assert "samples" in OFFERS[problem.offers]
+    assert isinstance(oracles, SampleLosses)
+    xi = None if all_of_them else drawn(problem, oracles, 5)
+    losses, pullback = oracles.sample_losses(x, xi)
+    weights = torch.linspace(-1, 2, losses.numel(), dtype=x.dtype).view_as(losses)
+    if all_of_them:
+        counted = oracles.sample_weights > 0
+        assert counted.sum((1, 2)).tolist() == [4, 5, 6]
+        weights = weights * counted
+    slope = pullback(weights)
+    for k in range(3):
+        for r in range(2):
+            at = x[k, :, r].clone().requires_grad_()
+            rows = range(len(data.targets[k])) if xi is None else xi[k, :, r].tolist()
+            total = torch.zeros((), dtype=x.dtype)
+            for j, row in enumerate(rows):
+                image = torch.from_numpy(data.inputs[k][row : row + 1] / 255.0)
+                outputs = model(at, image)
+                target = torch.from_numpy(data.targets[k][row : row + 1])
+                loss = torch.nn.functional.cross_entropy(outputs, target)
+                torch.testing.assert_close(losses[k, j, r], loss.detach())
+                total = total + weights[k, j, r] * loss
+            torch.testing.assert_close(slope[k, :, r], torch.autograd.grad(total, at)[0])
+
+
+def test_losses_of_more_samples_than_a_piece_are_pulled_back():
+    random = np.random.default_rng(2)
+    count = PIECE + 3
+    data = ClientData([random.normal(size=(count, 2))] * 2, [random.integers(0, 2, count)] * 2)
+    model = SoftmaxRegression().model((2,), 2)
+    oracles = NetworkLosses(model=model, data=data).oracles(torch.float64)
+    x = points(model, 2)
+    losses, pullback = oracles.sample_losses(x, None)
+    assert losses.shape == (2, count, 2)
+    torch.testing.assert_close(losses.mean(1), oracles.mean_loss(x))
+    torch.testing.assert_close(pullback(oracles.sample_weights), oracles.field_grad(x, None))
+    last = torch.zeros_like(losses)
+    last[:, -1] = 1.0
+    drawn_last = torch.full((2, 1, 2), count - 1)
+    torch.testing.assert_close(pullback(last), oracles.field_grad(x, drawn_last))
+
+
+@pytest.mark.parametrize(
+    "algorithm", [FastDRO(geometry="kl-penalty", batch=3), PDSGD(batch=3), MBSGD(batch=3)]
+)
+def test_methods_for_imbalanced_data_run_on_a_network(algorithm):
+    data, model = images(), Perceptron(hidden=3).model(EXAMPLE, CLASSES)
+    problem = RobustSamples(model=model, data=data)
+    ctx = sampled_context(problem, ("test",), replicates=1)
+    state = run(problem, algorithm, ctx, rounds=30).state
+    end = getattr(state, algorithm.iterate)[0]
+    start = torch.from_numpy(problem.start())[:, None]
+    assert float(problem.objective(end)) < float(problem.objective(start))
 
 
 def test_bytes_are_the_numbers_that_they_stand_for():
@@ -293,7 +360,7 @@ def test_tasks_stand_beside_each_other():
         def pieces(self, draw, replicates):
             return apart.source.pieces(draw, replicates)
 
-    means = SampleMeans(Together(), problem.losses_of_samples(), model.dim)
+    means = SampleMeans(Together(), model, problem.losses_of_samples())
     x = points(model, 2)
     both = x.reshape(1, -1, 2)
     torch.testing.assert_close(means.gradient(both, None).reshape(x.shape), apart.gradient(x, None))

@@ -14,7 +14,7 @@ from toolkit.parameters import Constraint, Positive, PositiveInt, constraints, s
 
 
 def annotated():
-    for kind in ("problem", "algorithm", "split"):
+    for kind in ("problem", "algorithm", "network", "split"):
         for leaf in leaves(kind).values():
             for name, constraint in constraints(leaf.load()).items():
                 yield pytest.param(leaf.load(), name, constraint, id=f"{leaf.name}-{name}")
@@ -43,7 +43,7 @@ def test_a_value_outside_is_refused_and_named(cls, name, constraint):
     assert constraint.allows(getattr(cls(), name))
 
 
-@pytest.mark.parametrize("kind", ["problem", "algorithm", "split"])
+@pytest.mark.parametrize("kind", ["problem", "algorithm", "network", "split"])
 def test_every_parameter_of_a_leaf_says_what_it_may_be(kind):
     """But for nested tuples, a curve for each client say, of which ``validate`` asks the shape."""
     for leaf in leaves(kind).values():

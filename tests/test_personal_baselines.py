@@ -148,9 +148,9 @@ def tr_maml(a, at="start"):
                 gradient = (np.eye(problem.dim) - alpha * curvature) @ (
                     curvature @ away + s * zeta * e
                 )
-                w = w - a.step_size * gradient * (n * p[i] if a.weighting == "gradients" else 1.0)
+                w = w - a.step_size * gradient * (n * p[i] if a.weighs == "gradients" else 1.0)
             models.append(w)
-        if a.weighting == "models":
+        if a.weighs == "models":
             server = sum(p[i] * w for i, w in zip(chosen, models, strict=True))
         else:
             server = np.mean(models, 0)
@@ -161,8 +161,8 @@ def tr_maml(a, at="start"):
 TRMAMLS = [
     *TRMAML.examples(),
     TRMAML(local_steps=3, step_size=0.3, weight_step=0.5, outer_batch=2),
-    TRMAML(local_steps=2, step_size=0.3, weight_step=0.5, weighting="gradients"),
-    TRMAML(step_size=0.3, weight_step=0.5, weighting="gradients", participation=0.5),
+    TRMAML(local_steps=2, step_size=0.3, weight_step=0.5, weighs="gradients"),
+    TRMAML(step_size=0.3, weight_step=0.5, weighs="gradients", participation=0.5),
 ]
 
 
@@ -177,18 +177,18 @@ def test_tr_maml_is_its_pseudocode(algorithm):
 @pytest.mark.parametrize("algorithm", TRMAMLS[2:4])
 def test_another_tr_maml_is_told_apart(algorithm):
     held = final(TASKS, algorithm).w[0, :, 0].numpy()
-    other = {"models": "gradients", "gradients": "models"}[algorithm.weighting]
-    assert np.abs(held - tr_maml(replace(algorithm, weighting=other))[0]).max() > 1e-3
+    other = {"models": "gradients", "gradients": "models"}[algorithm.weighs]
+    assert np.abs(held - tr_maml(replace(algorithm, weighs=other))[0]).max() > 1e-3
     assert np.abs(held - tr_maml(algorithm, at="end")[0]).max() > 1e-4
     assert np.abs(held - tr_maml(replace(algorithm, weight_step=0.0))[0]).max() > 1e-3
 
 
 def test_with_one_local_step_both_weightings_are_the_print():
     common = {"step_size": 0.2, "weight_step": 0.3}
-    ways = [final(TASKS, TRMAML(weighting=w, **common)) for w in ("models", "gradients")]
+    ways = [final(TASKS, TRMAML(weighs=w, **common)) for w in ("models", "gradients")]
     for one, other in zip(*ways, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-14)
-    with pytest.raises(DriftproofError, match='1 unless weighting="gradients"'):
+    with pytest.raises(DriftproofError, match='1 unless weighs="gradients"'):
         TRMAML(participation=0.5)
 
 

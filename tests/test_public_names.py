@@ -32,8 +32,8 @@ def test_every_name_is_there(name):
     assert getattr(driftproof, name) is not None
 
 
-@pytest.mark.parametrize("part", ["datasets", "experiments"])
-def test_what_data_sets_and_experiments_are_written_with_is_there(part):
+@pytest.mark.parametrize("part", ["datasets", "experiments", "networks"])
+def test_what_leaves_are_written_with_is_there(part):
     offered = getattr(driftproof, part)
     assert sorted(offered.__all__) == offered.__all__
     assert all(getattr(offered, name) is not None for name in offered.__all__)
@@ -44,11 +44,9 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         driftproof.clam  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    ("kind", "package"), [("problem", "problems"), ("algorithm", "algorithms"), ("split", "splits")]
-)
-def test_leaves_are_given_by_their_class_names(kind, package):
-    offered = getattr(driftproof, package)
+@pytest.mark.parametrize("kind", ["problem", "algorithm", "network", "split"])
+def test_leaves_are_given_by_their_class_names(kind):
+    offered = getattr(driftproof, f"{kind}s")
     for leaf in leaves(kind).values():
         assert leaf.symbol in dir(offered)
     some = next(iter(leaves(kind).values()))

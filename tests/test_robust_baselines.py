@@ -198,7 +198,7 @@ def pdsgd(a, scaled=1.0, late=False):
             losses, gradients = samples(w, k, rows[k])
             for j, loss in zip(rows[k], losses, strict=True):
                 slope = np.log(z[k][j]) if a.divergence == "kl" else z[k][j] - 1
-                grown[k][j] *= np.exp(scaled * a.dual_step * (loss - a.penalty * slope))
+                grown[k][j] *= np.exp(scaled * a.dual_step * (loss - a.dual_penalty * slope))
             used = grown if late else z
             for j, gradient in zip(rows[k], gradients, strict=True):
                 u += used[k][j] * gradient / (n * a.batch)
@@ -213,7 +213,7 @@ FASTDRO = [
     for geometry in GEOMETRIES for size in (0.1, 0.6)
 ]  # fmt: skip
 PDSGDS = [
-    PDSGD(batch=b, step_size=0.7, divergence=divergence, dual_step=0.8, penalty=penalty)
+    PDSGD(batch=b, step_size=0.7, divergence=divergence, dual_step=0.8, dual_penalty=penalty)
     for b in (1, 3) for divergence in ("kl", "chi-square") for penalty in (0.0, 0.5)
 ]  # fmt: skip
 
@@ -249,7 +249,7 @@ def test_large_losses_gain_weight():
     """And with a step of 0 nothing does: then it is FedAvg's mean gradient."""
     still = final(PDSGD(dual_step=1e-300, batch=2))
     torch.testing.assert_close(still.w, final(FedAvg(batch=2)).w)
-    state = final(PDSGD(dual_step=0.05, penalty=1.0, batch=5), rounds=600)
+    state = final(PDSGD(dual_step=0.05, dual_penalty=1.0, batch=5), rounds=600)
     losses = np.array([samples(state.w[k, :, 0].numpy(), k, slice(None))[0] for k in range(3)])
     z = state.log_weights[..., 0].exp().numpy()
     assert np.corrcoef(losses.ravel(), z.ravel())[0, 1] > 0.9
@@ -291,7 +291,7 @@ def test_fastdro_on_all_samples_descends_the_robust_objective(problem):
 @pytest.mark.parametrize("problem", ROBUST)
 def test_pdsgd_on_all_samples_ends_where_the_robust_gradient_is_0(problem):
     algorithm = PDSGD(
-        step_size=0.5, dual_step=0.3, penalty=problem.penalty, divergence=problem.divergence
+        step_size=0.5, dual_step=0.3, dual_penalty=problem.penalty, divergence=problem.divergence
     )
     end = final(algorithm, problem, rounds=3000).w[0, :, :1]
     assert problem.gradient(torch.from_numpy(problem.start())[:, None]).norm() > 0.05

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +90,35 @@ def test_a_run_in_pieces_is_the_run(kind, algorithm):
     assert 0 < shares[0] < shares[-1] < 1
 
 
+@dataclass(frozen=True, kw_only=True)
+class SlowingRun(SmallRun):
+    """Two rounds at one step size, the others at another."""
+
+    later: float = 1e-3
+
+    @property
+    def phases(self):
+        slower = replace(self.algorithm, step_size=self.later)
+        return [(2, self.algorithm), (self.rounds, slower)]
+
+
+def test_phases_go_on_from_each_other_whole_or_in_pieces():
+    given = {"rounds": 5, "points": 6, "kind": "robust", "algorithm": FedDRO(local_steps=2)}
+    whole, plain = SlowingRun(**given).measured(), SmallRun(**given).measured()
+    assert whole["first"][:3] == plain["first"][:3]
+    assert whole["first"][3] != plain["first"][3]
+    assert whole["reals"] == plain["reals"]
+    same = SlowingRun(**given, later=FedDRO().step_size).measured()
+    assert same == plain
+    blobs = [SlowingRun(**given).work()]
+    while checkpoint(blobs[-1]) is not None:
+        blobs.append(SlowingRun(**given).going_on(blobs[-1]).work())
+    assert unpacked([(blobs[-1], 0.0)]) == [whole]
+    lost = SlowingRun(**given | {"kind": "losses", "algorithm": FedAvg()}, later=1e30).measured()
+    assert lost["bad_step"] >= 2
+    assert "last" not in lost
+
+
 def test_the_ledger_goes_on_from_a_checkpoint(tmp_path):
     runs = SmallRun(rounds=5, points=6).over(2)
     whole = [run.measured() for run in runs]
@@ -117,3 +154,88 @@ def test_a_run_that_diverges_is_told_with_its_step():
 def test_only_the_batched_engine_is_measured_on_its_way():
     with pytest.raises(DriftproofError, match="batched engine"):
         SmallRun(rounds=1, engine="wire")
+
+
+OWN = """
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftproof.algorithms import FedAvg
+from driftproof.experiments import Conclusion, TrackedRun, averaged, experiment, results_of
+from synthetic.network_problems.plain import NetworkLosses
+from synthetic.network_problems.samples import ClientData
+from toolkit.networks import SoftmaxRegression
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRun(TrackedRun):
+    stretch = 0.05
+
+    @property
+    def problem(self):
+        random = np.random.default_rng(self.data_seed)
+        inputs = [random.normal(size=(9, 2)) for _ in range(3)]
+        labels = [random.integers(0, 2, 9) for _ in range(3)]
+        return NetworkLosses(
+            model=SoftmaxRegression().model((2,), 2), data=ClientData(inputs, labels)
+        )
+
+    @property
+    def algorithm(self):
+        return FedAvg(local_steps=2)
+
+    @property
+    def keys(self):
+        return str(self.seed), str(self.partition)
+
+    def recorded(self, problem, ctx, state):
+        return {"weight": averaged(state.w).tolist()}
+
+
+@experiment(name="mine/tracked", source="a test", statement="it goes on")
+def tracked(plan):
+    runs = yield from results_of({"": OwnRun(rounds=600, points=50).over(2)})
+    return Conclusion(
+        setting=[], sentences=[], findings=[], panels=[], numbers={"runs": runs[""]}
+    )
+"""
+
+
+def test_a_killed_command_goes_on_with_the_same_numbers(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(OWN, encoding="utf-8")
+
+    def command(out, *more):
+        words = ["run", str(file), "--workers", "1", "--out", str(out), *more]
+        return [sys.executable, "-m", "driftproof", *words]
+
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run(command(whole), check=True, capture_output=True)
+    process = subprocess.Popen(command(killed), stderr=subprocess.DEVNULL, start_new_session=True)
+    ledger = killed / "ledger.sqlite"
+    while process.poll() is None and not kept_in(ledger):
+        time.sleep(0.02)
+    assert process.poll() is None, "it ended before it could be killed"
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert kept_in(ledger)
+    subprocess.run(command(killed, "--resume"), check=True, capture_output=True)
+    first, again = (
+        json.loads((out / "experiment.json").read_text(encoding="utf-8"))["numbers"]
+        for out in (whole, killed)
+    )
+    assert len(first["runs"][0]["weight"]) == 50
+    assert again == first
+
+
+def kept_in(ledger):
+    """Return whether a ledger has a checkpoint."""
+    if not ledger.exists():
+        return False
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as database:
+        try:
+            blobs = [blob for (blob,) in database.execute("SELECT blob FROM units")]
+        except sqlite3.OperationalError:
+            return False
+    return any(checkpoint(blob) for blob in blobs)

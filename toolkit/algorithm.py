@@ -96,6 +96,9 @@ class Algorithm(Parameters, ABC):
     needs: ClassVar[str] = "field"
     """Which oracles it asks: "field" (a gradient field), "losses", "composition", "bilevel", …"""
     iterate: ClassVar[str] = "w"
+    fitted: ClassVar[frozenset[str]] = frozenset()
+    """Fields that have to fit the problem: whoever draws hyperparameters leaves them as they are.
+    """
     local_steps: int
     participation: float = 1.0
     """The share of clients that take part in a round; a field of those that sample."""

@@ -63,6 +63,8 @@ class AutogradBilevel:
         lower_smoothness: ℓ_{g,1}, known or chosen by the caller: its inverse is the step of a
             Neumann series.
         clients: those held here (all of them, except on the wire).
+        together: whether f and g are functions of a batch, tensors [batch, …], and give a number
+            for each of its samples: a network with batch statistics, say.
         dtype: of the data that are floating-point numbers; class numbers stay whole.
     """
 
@@ -76,6 +78,7 @@ class AutogradBilevel:
         upper_dim: int,
         lower_smoothness: float,
         clients: range | None = None,
+        together: bool = False,
         dtype: torch.dtype = torch.float64,
         device: str = "cpu",
     ) -> None:
@@ -86,9 +89,9 @@ class AutogradBilevel:
         self.lower_smoothness = lower_smoothness
         self._upper_data = _Held(upper_data, chosen, dtype, device)
         self._lower_data = _Held(lower_data, chosen, dtype, device)
-        self._f, g = _mean(upper), _mean(lower)
+        self._f, self._g = _mean(upper, together), _mean(lower, together)
         self._f_x, self._f_y, self._g_x, self._g_y = (
-            grad(level, argnums=k) for level in (self._f, g) for k in (0, 1)
+            grad(level, argnums=k) for level in (self._f, self._g) for k in (0, 1)
         )
 
     def upper_law(self, batch: int) -> Law | None:
@@ -110,6 +113,10 @@ class AutogradBilevel:
     def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
         """Return ∇_y f_i(x, y; ξ), [clients, lower_dim, replicates]."""
         return self._upper_data.each(self._f_y, xi, x, y)
+
+    def lower_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return g_i(x, y), [clients, replicates]."""
+        return self._lower_data.each(self._g, None, x, y)
 
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇_y g_i(x, y; ζ), [clients, lower_dim, replicates]."""
@@ -180,9 +187,9 @@ class _Held:
         return values
 
 
-def _mean(function: PerSample) -> Derivative:
+def _mean(function: PerSample, together: bool) -> Derivative:
     """Return (x, y, samples, shares) ↦ Σ_j shares_j·function(x, y, sample_j)."""
-    each = vmap(function, in_dims=(None, None, 0))
+    each = function if together else vmap(function, in_dims=(None, None, 0))
     return lambda x, y, samples, shares: shares @ each(x, y, samples)
 
 

@@ -49,7 +49,9 @@ def after_system_error(error: OSError) -> str:
     return "check the path, or name another --out"
 
 
-LISTED = ("claim", "problem", "algorithm", "dataset", "split", "experiment", "kernel")
+LISTED = (
+    "claim", "problem", "algorithm", "dataset", "network", "split", "experiment", "kernel",
+)  # fmt: skip
 FEW = 24
 """So many names may stand in a message."""
 

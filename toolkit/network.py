@@ -42,6 +42,8 @@ class Model:
         initial: a generator ↦ the parameters that training starts from, [dim].
         convolutional: whether its time goes into convolutions. On a CPU, those of several clients
             at once take longer than one client after another (docs/networks.md has the profile).
+        several: whether ``apply`` takes several units as well, [units, …] before every shape: then
+            it is called once for all of them, without the cost of ``vmap``.
     """
 
     title: str
@@ -51,6 +53,7 @@ class Model:
     apply: Callable[[Mapping[str, Tensor], Tensor], Tensor]
     initial: Callable[[np.random.Generator], np.ndarray]
     convolutional: bool = False
+    several: bool = False
 
     @property
     def dim(self) -> int:
@@ -58,12 +61,15 @@ class Model:
         return sum(map(prod, self.shapes.values()))
 
     def __call__(self, parameters: Tensor, inputs: Tensor) -> Tensor:
-        """Return the outputs, [batch, outputs], of flat parameters [dim] on [batch, *example]."""
+        """Return the outputs, [batch, outputs], of flat parameters [dim] on [batch, *example].
+
+        Where ``several``, also [units, batch, outputs] of [units, dim] on [units, batch, *example].
+        """
         import torch
 
-        parts = torch.split(parameters, [prod(shape) for shape in self.shapes.values()])
+        parts = torch.split(parameters, [prod(shape) for shape in self.shapes.values()], -1)
         named = {
-            name: part.view(shape)
+            name: part.reshape(parameters.shape[:-1] + shape)
             for (name, shape), part in zip(self.shapes.items(), parts, strict=True)
         }
         return self.apply(named, inputs)
@@ -101,6 +107,8 @@ class Network(Parameters, ABC):
 
     convolutional: ClassVar[bool] = False
     """Whether its time goes into convolutions."""
+    several: ClassVar[bool] = False
+    """Whether it takes several units at once, [units, …] before every shape."""
 
     @abstractmethod
     def shapes(self, example: tuple[int, ...], outputs: int) -> Mapping[str, tuple[int, ...]]:
@@ -120,8 +128,9 @@ class Network(Parameters, ABC):
         """Return the network for examples of a shape."""
         shapes = self.shapes(example, outputs)
         return Model(
-            str(self), example, outputs, shapes, self, Initial(self, shapes), self.convolutional
-        )
+            str(self), example, outputs, shapes, self, Initial(self, shapes), self.convolutional,
+            self.several,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

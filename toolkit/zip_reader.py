@@ -26,7 +26,10 @@ DIRECTORY = 2**22
 BROKEN = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError,
 )  # fmt: skip
-"""What zipfile raises for an archive that is broken, encrypted or of a version that it lacks."""
+"""What zipfile raises for an archive that is broken, encrypted or of a version that it lacks.
+
+For the last two it raises a RuntimeError, or one of its kinds.
+"""
 
 
 def members(path: Path, longest: int) -> Iterator[tuple[str, bytes]]:

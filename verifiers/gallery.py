@@ -59,7 +59,7 @@ def block(head: Mapping[str, Any]) -> str:
         f"| {_cell(s['why'])} |"
         for s in head["sentences"]
     ]
-    data = "" if head["data"] == "scikit-learn digits" else " --data DIR"
+    data = " --data DIR" if head["data"] else ""
     command = f"driftproof run {head['experiment']} --profile {head['profile']}{data}"
     machine = head["environment"]
     return "\n".join(

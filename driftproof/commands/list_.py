@@ -15,8 +15,8 @@ from toolkit.discover import KINDS, Leaf, kind_named, leaves
 def command(kind: str | None, as_json: bool) -> None:
     """List everything there is, or one KIND of it.
 
-    KIND is claims, problems, algorithms, datasets, splits, experiments, kernels or cases. It
-    may be roles: what the letters of the papers stand for.
+    KIND is claims, problems, algorithms, datasets, networks, splits, experiments, kernels or
+    cases. It may be roles: what the letters of the papers stand for.
     """
     if kind in ROLES:
         print_roles(as_json)

@@ -17,6 +17,7 @@ ORIGINS = {
     "problem": "opposed-clients",
     "algorithm": "fedavg",
     "dataset": "mnist",
+    "network": "softmax-regression",
     "split": "label-shards",
     "experiment": "worked-example/local-steps",
     "kernel": "nested-fedavg-s",
@@ -28,6 +29,7 @@ NEXT = {
     "algorithm": "in a claim beside it, from {stem} import {symbol}",
     "dataset": "from {stem} import {symbol}, and {symbol}.load(folder); in toolkit/datasets/ it is "
     "found by its files",
+    "network": "from {stem} import {symbol}, and {symbol}().model(example, outputs)",
     "split": "from {stem} import {symbol}, and {symbol}().parts(labels, None, clients, random)",
     "experiment": "driftproof run {path} --profile smoke",
     "kernel": "name your algorithm and your problem in it; in synthetic/kernels/ it is found and "
@@ -35,7 +37,10 @@ NEXT = {
 }
 """What to do with the file."""
 COLUMNS = 100
-FOLDERS = (("synthetic", "problems"), ("toolkit", "algorithms"), ("toolkit", "splits"))
+FOLDERS = (
+    ("synthetic", "problems"), ("toolkit", "algorithms"), ("toolkit", "networks"),
+    ("toolkit", "splits"),
+)  # fmt: skip
 """Packages whose leaves users import from driftproof."""
 NOT_OFFERED = ("__future__", "driftproof.whole")
 
@@ -48,7 +53,7 @@ def command(kind: str, name: str, origin: str | None) -> None:
     """Write a file to start from, into this folder: a real leaf of KIND to change.
 
     The file is called as NAME ends: mine/drift-bound is written into drift_bound.py.
-    KIND is claim, problem, algorithm, dataset, split, experiment or kernel.
+    KIND is claim, problem, algorithm, dataset, network, split, experiment or kernel.
     """
     if kind == "case":
         raise DriftproofError(
@@ -135,10 +140,10 @@ def _import(module: str, names: list[str]) -> str:
 def _offered() -> dict[tuple[str, str], str]:
     """Return where users import a name from, by the module that defines it and the name."""
     homes = {(module, name): "driftproof" for name, module in driftproof._MODULE.items()}
-    for kind in ("problem", "algorithm", "split"):
+    for kind in ("problem", "algorithm", "network", "split"):
         for leaf in leaves(kind).values():
             homes[str(leaf.module), leaf.symbol] = f"driftproof.{kind}s"
-    for part in ("datasets", "experiments"):
+    for part in ("datasets", "experiments", "networks"):
         tree = ast.parse(Path(driftproof.__file__).with_name(f"{part}.py").read_text("utf-8"))
         for node in tree.body:
             if isinstance(node, ast.ImportFrom) and node.module not in NOT_OFFERED:

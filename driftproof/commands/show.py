@@ -12,7 +12,7 @@ from toolkit.errors import unknown_name
 
 ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
-NAMED_BY_CLASS = ("problem", "algorithm", "split")
+NAMED_BY_CLASS = ("problem", "algorithm", "network", "split")
 """Kinds whose NAME may be the class's."""
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
@@ -147,7 +147,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "variants": {name: way.device for name, way in loaded.variants.items()},
             "tolerance": f"{loaded.tolerance:g} units in the last place",
         }
-    if leaf.kind == "split":
+    if leaf.kind in ("network", "split"):
         return common | {"parameters": loaded().values()}
     if leaf.kind == "dataset":
         names = {"files": loaded.files, "one_or_more_of": loaded.some}

@@ -56,16 +56,22 @@ def solve(objective: Any, constraints: Sequence[Any]) -> dict[str, Any]:
     # the documented three steps of problem.solve: only the raw result has the residuals
     data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts={})
     tries = (TIGHT, {}) if data["A"].shape[0] < SMALL else ({},)
+    status = ""
     for options in tries:
         raw = chain.solve_via_data(problem, data, solver_opts=options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # an inaccurate status is handled below
-            problem.unpack_results(raw, chain, inverse)
-        if problem.status == cp.OPTIMAL:
+            try:
+                problem.unpack_results(raw, chain, inverse)
+            except cp.SolverError:  # it gave up, on numbers of very different sizes say
+                status = str(raw.status)
+                continue
+        status = problem.status
+        if status == cp.OPTIMAL:
             break
     else:
         raise DriftproofError(
-            f"the solver ended with status {problem.status!r}",
+            f"the solver ended with status {status!r}",
             "an optimal solution",
             "scale the data, or make the ball smaller",
         )

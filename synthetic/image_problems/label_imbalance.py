@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import Annotated
@@ -29,7 +29,7 @@ from torch import Tensor
 
 from synthetic.image_problems.dealt import dealt, falling
 from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
-from synthetic.image_problems.lower_level import conjugate_gradients, mean_product, minimised
+from synthetic.image_problems.lower_level import inverse_products, minimised
 from toolkit.bilevel import BilevelProblem
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
@@ -175,12 +175,8 @@ class LabelImbalance(BilevelProblem):
         return torch.stack([minimised(oracles, column, start, SOLVED) for column in columns], 1)
 
     def solve_hessian(self, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
-        """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients: no matrix of dim² numbers."""
-        solved = torch.empty_like(v)
-        for row, k in np.ndindex(len(v), v.shape[2]):
-            product = partial(mean_product, self._oracles(x), x[..., k : k + 1], y[..., k : k + 1])
-            solved[row, :, k] = conjugate_gradients(product, v[row, :, k], SOLVED)
-        return solved
+        """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients."""
+        return inverse_products(self._oracles(x), x, y, v, SOLVED)
 
     @property
     def solution(self) -> Solution:

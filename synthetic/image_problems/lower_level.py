@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
 from toolkit.errors import DriftproofError
 from toolkit.oracles import Bilevel, ClientVectors, LowerVectors, on_every_client
 
@@ -22,15 +22,20 @@ PRODUCTS = 5000
 """Products with a matrix after which conjugate gradients give up."""
 
 
+class Valued(Bilevel, Protocol):
+    """Oracles that tell g_i as well."""
+
+    def lower_value(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return g_i(x, y), [clients, replicates]."""
+
+
 def mean_product(oracles: Bilevel, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
     """Return ∇²_yy g(x, y) v of the mean g, for v of [lower_dim]."""
     along = on_every_client(v[:, None], oracles.clients)
     return oracles.lower_hessian_product(x, y, along, None).mean(0)[:, 0]
 
 
-def minimised(
-    oracles: LabelImbalanceOracles, x: ClientVectors, start: np.ndarray, tolerance: float
-) -> Tensor:
+def minimised(oracles: Valued, x: ClientVectors, start: np.ndarray, tolerance: float) -> Tensor:
     """Return y with ‖∇_y g(x, y)‖ ≤ tolerance, g the mean; x has one replicate.
 
     L-BFGS until it stops, then Newton's steps, each by conjugate gradients.
@@ -79,3 +84,17 @@ def conjugate_gradients(
         f"{relative:g}",
         "a larger ridge",
     )
+
+
+def inverse_products(
+    oracles: Bilevel, x: ClientVectors, y: LowerVectors, v: Tensor, relative: float
+) -> Tensor:
+    """Return [∇²_yy g(x, y)]^{-1} v of the mean g, for v of [n, lower_dim, replicates].
+
+    By conjugate gradients: no matrix of dim² numbers.
+    """
+    solved = torch.empty_like(v)
+    for row, k in np.ndindex(len(v), v.shape[2]):
+        product = partial(mean_product, oracles, x[..., k : k + 1], y[..., k : k + 1])
+        solved[row, :, k] = conjugate_gradients(product, v[row, :, k], relative)
+    return solved

@@ -37,7 +37,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     name="local-scgdm-stretches",
     algorithm="local-scgdm",
     problem=("bounded-composition", "averaged-composition", "bias-amplification"),
-    accepts=lambda algorithm, problem: algorithm.sampled_tasks in (0, algorithm.tasks),
+    accepts=lambda algorithm, problem: algorithm.sampled_tasks in (0, algorithm.task_blocks),
     rows=lambda oracles: composed.rows(oracles, inside="u", outside=("x", "m")),
     cost=_cost,
     tolerance=STEP_BY_STEP,

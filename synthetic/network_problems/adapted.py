@@ -19,6 +19,7 @@ from synthetic.network_problems.base import Held, NetworkProblem
 from synthetic.network_problems.means import SampleMeans
 from toolkit.composition import CompositionProblem, NoPlainPart
 from toolkit.draws import Law
+from toolkit.errors import DriftproofError
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
 from toolkit.parameters import NonNegative, Positive
 
@@ -36,6 +37,11 @@ class AdaptedLosses(NetworkProblem, CompositionProblem):
     adaptation: Positive = 0.1
     temperature: NonNegative = 0.0
     query: Held | None = None
+
+    @property
+    def offers(self) -> str:
+        """A composition whose outer function, a task's loss, can be sampled (TR-MAML asks it)."""
+        return "tasks"
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
@@ -71,6 +77,21 @@ class AdaptedOracles(NoPlainPart):
     def outer_law(self, batch: int) -> Law | None:
         """Return the law of the samples of the outer loss."""
         return self._query.source.law(batch)
+
+    def same_sample(self, xi: Tensor) -> Tensor:
+        """Return what the outer loss takes where ξ is also its sample: the same draw.
+
+        Raises:
+            DriftproofError: the two losses draw by other laws.
+        """
+        inner, outer = self._support.source.law(1), self._query.source.law(1)
+        if inner != outer:
+            raise DriftproofError(
+                f"one sample for an inner loss that draws {inner} and an outer one, {outer}",
+                "a draw that says what both see, as that of a few-shot task",
+                'use samples="two", or the same data for both',
+            )
+        return xi
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return the adapted parameters of every task, and v ↦ Σ_j (I − α∇²f_kj)v_j."""

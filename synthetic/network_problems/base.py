@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,8 +36,9 @@ class NetworkProblem(Problem):
     Args:
         model: the network.
         data: what each client holds.
-        loss: "cross-entropy", "logistic" or "half-square".
+        loss: "cross-entropy", "logistic", "half-square" or "square".
         seed: of the model's start.
+        starts: seeds of each replicate's own start; (): all have that of ``seed``.
         clients, dim: set from the data and the model.
     """
 
@@ -45,6 +46,7 @@ class NetworkProblem(Problem):
     data: Held
     loss: str = "cross-entropy"
     seed: int = 0
+    starts: Sequence[int] = ()
     clients: int = 0
     dim: int = 0
 
@@ -76,15 +78,17 @@ class NetworkProblem(Problem):
         )
 
     def start(self) -> np.ndarray:
-        """Return the model's start."""
-        return self.model.start(self.seed)
+        """Return the model's start, [dim] or [dim, replicates]."""
+        if not self.starts:
+            return self.model.start(self.seed)
+        return np.stack([self.model.start(seed) for seed in self.starts], 1)
 
     def losses_of_samples(self) -> PerSample:
-        """Return (parameters, inputs, targets) ↦ the loss of each sample, [batch, 1]."""
-        loss, model = loss_called(self.loss), self.model
+        """Return (outputs, targets) ↦ the loss of each sample, [batch, 1]."""
+        loss = loss_called(self.loss)
 
-        def losses(parameters: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
-            return loss(model(parameters, inputs), targets)[:, None]
+        def losses(outputs: Tensor, targets: Tensor) -> Tensor:
+            return loss(outputs, targets)[:, None]
 
         return losses
 
@@ -94,8 +98,8 @@ class NetworkProblem(Problem):
         """Return the means of a function (default: the loss) over a source's samples."""
         return SampleMeans(
             source,
+            self.model,
             function or self.losses_of_samples(),
-            self.dim,
             outputs=outputs,
             one_by_one=self.model.convolutional and device == "cpu",
         )

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from synthetic.network_problems.losses import class_numbers, loss_called
-from synthetic.network_problems.samples import PIECE
+from synthetic.network_problems.samples import piece_of
 from toolkit.network import Model
 
 
@@ -39,9 +39,10 @@ def evaluated(
     of_loss, scores = loss_called(loss), []
     for own, part, wanted in zip(parameters, inputs, targets, strict=True):
         total, right = 0.0, 0
-        for first in range(0, len(part), PIECE):
-            piece = torch.from_numpy(np.asarray(part[first : first + PIECE])).to(own.device)
-            classes = torch.from_numpy(np.asarray(wanted[first : first + PIECE])).to(own.device)
+        length = piece_of(part.ndim - 1)
+        for first in range(0, len(part), length):
+            piece = torch.from_numpy(np.asarray(part[first : first + length])).to(own.device)
+            classes = torch.from_numpy(np.asarray(wanted[first : first + length])).to(own.device)
             scaled = piece.to(own.dtype) / (1.0 if piece.is_floating_point() else levels)
             if scaled.dim() == 4:
                 scaled = scaled.contiguous(memory_format=torch.channels_last)

@@ -30,8 +30,14 @@ def half_square(outputs: Tensor, targets: Tensor) -> Tensor:
     return 0.5 * (outputs - targets.reshape(outputs.shape)).square().sum(1)
 
 
+def square(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return ‖output − target‖², PyTorch's MSELoss for one output."""
+    return 2 * half_square(outputs, targets)
+
+
 LOSSES: dict[str, Loss] = {
-    "cross-entropy": cross_entropy, "logistic": logistic, "half-square": half_square
+    "cross-entropy": cross_entropy, "logistic": logistic, "half-square": half_square,
+    "square": square,
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-r"""Means over samples of a function of (parameters, sample), for every client at once.
+r"""Means over samples of a function of a network's outputs, for every client at once.
 
 m(x) = Σ_j share_j φ(x; j) with φ a vector of q numbers a sample, its pullback v ↦ ∇m(x)ᵀv, and for
 q = 1 the gradient and v ↦ ∇²m(x)v, by automatic differentiation. The units' parameters are
@@ -14,10 +14,11 @@ from torch import Tensor
 from torch.func import vmap
 
 from synthetic.network_problems.samples import Batch, Source
+from toolkit.network import Model
 from toolkit.oracles import Pullback
 
-PerSample = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""(parameters [dim], inputs [batch, …], targets [batch, …]) ↦ φ, [batch, q]."""
+PerSample = Callable[[Tensor, Tensor], Tensor]
+"""(outputs of the network [batch, outputs], targets [batch, …]) ↦ φ, [batch, q], row by row."""
 
 
 class SampleMeans:
@@ -28,8 +29,8 @@ class SampleMeans:
 
     Args:
         source: the samples.
-        function: φ of one unit's batch.
-        dim: the number of parameters of one point.
+        model: the network.
+        function: φ of the network's outputs.
         outputs: q.
         one_by_one: whether units are computed one after another: convolutions on a CPU.
         at_once: the most units that are computed at once (None: all).
@@ -38,15 +39,15 @@ class SampleMeans:
     def __init__(
         self,
         source: Source,
+        model: Model,
         function: PerSample,
-        dim: int,
         *,
         outputs: int = 1,
         one_by_one: bool = False,
         at_once: int | None = None,
     ) -> None:
-        self.source, self.outputs, self._dim = source, outputs, dim
-        self._function, self._one_by_one = function, one_by_one
+        self.source, self.outputs, self._dim = source, outputs, model.dim
+        self._model, self._function, self._one_by_one = model, function, one_by_one
         self._at_once = 1 if one_by_one else at_once
 
     def value(self, x: Tensor, draw: Tensor | None) -> Tensor:
@@ -55,16 +56,24 @@ class SampleMeans:
         with torch.no_grad():
             return self._apart(self._sum(points, draw, x.shape[2]), x)
 
-    def samples(self, x: Tensor, draw: Tensor) -> tuple[Tensor, Pullback]:
-        """Return φ of each drawn sample, [clients, batch, replicates] (q = 1), and its pullback."""
-        points = self._units(x).requires_grad_()
-        (batch,) = self.source.pieces(draw, x.shape[2])
-        with torch.enable_grad():
-            values = self._each(points, batch)[..., 0]
+    def samples(self, x: Tensor, draw: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return φ of each sample (q = 1), [clients, batch, replicates], and its pullback.
+
+        Without a draw these are all samples, padded ones too, in the order of the source's shares;
+        their graph may not fit, so the pullback computes anew, piece by piece.
+        """
         shape = (len(x), x.shape[2], -1)
+        points = self._units(x).requires_grad_(draw is not None)
+        with torch.set_grad_enabled(draw is not None):
+            pieces = [
+                self._each(points, batch)[..., 0] for batch in self.source.pieces(draw, x.shape[2])
+            ]
+        values = pieces[0] if len(pieces) == 1 else torch.cat(pieces, 1)
 
         def pullback(v: Tensor) -> Tensor:
-            seed = v.transpose(1, 2).reshape(values.shape)
+            seed = v.expand(-1, -1, x.shape[2]).transpose(1, 2).reshape(values.shape)
+            if draw is None:
+                return self._gradient(x, None, None, seed)
             (pulled,) = torch.autograd.grad(values, points, seed, retain_graph=True)
             return self._like(pulled, x)
 
@@ -132,12 +141,22 @@ class SampleMeans:
             (slope,) = torch.autograd.grad(total, points, create_graph=create_graph)
         return slope
 
-    def _gradient(self, x: Tensor, draw: Tensor | None, v: Tensor | None) -> Tensor:
-        """Return ∇m(x)ᵀv (None: q = 1 and v = 1), a piece and a few units at a time."""
+    def _gradient(
+        self, x: Tensor, draw: Tensor | None, v: Tensor | None, weights: Tensor | None = None
+    ) -> Tensor:
+        """Return ∇m(x)ᵀv (None: q = 1 and v = 1), a piece and a few units at a time.
+
+        Args:
+            weights: of the samples, [units, samples], in place of their shares.
+        """
         points, seed = self._units(x), None if v is None else self._split(v, self.outputs)
-        step, by_piece = self._at_once or len(points), []
-        for batch in self.source.pieces(draw, x.shape[2]):
-            parts = [slice(first, first + step) for first in range(0, len(points), step)]
+        step, by_piece, first = self._at_once or len(points), [], 0
+        for piece in self.source.pieces(draw, x.shape[2]):
+            batch, count = piece, piece.shares.shape[1]
+            if weights is not None:
+                batch = piece._replace(shares=weights[:, first : first + count])
+            first += count
+            parts = [slice(start, start + step) for start in range(0, len(points), step)]
             slopes = [
                 self._part_gradient(
                     points[part],
@@ -171,12 +190,20 @@ class SampleMeans:
         """Return φ of every unit's samples, [units, batch, q]."""
         if self._one_by_one or len(points) == 1:
             inputs = map(_channels_last, batch.inputs)
-            several = zip(points.unbind(0), inputs, batch.targets, strict=True)
-            return torch.stack([self._function(*unit) for unit in several])
-        values: Tensor = vmap(self._function, chunk_size=self._at_once)(
+            units = zip(points.unbind(0), inputs, batch.targets, strict=True)
+            return torch.stack([self._of_unit(*unit) for unit in units])
+        if self._model.several and self._at_once is None:
+            outputs = self._model(points, batch.inputs).flatten(0, 1)
+            together = self._function(outputs, batch.targets.flatten(0, 1))
+            return together.view(*batch.shares.shape, -1)
+        values: Tensor = vmap(self._of_unit, chunk_size=self._at_once)(
             points, batch.inputs, batch.targets
         )
         return values
+
+    def _of_unit(self, parameters: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
+        """Return φ of one unit's samples, [batch, q]."""
+        return self._function(self._model(parameters, inputs), targets)
 
     def _units(self, x: Tensor) -> Tensor:
         """Return a point for each unit, [units, dim]."""

@@ -10,7 +10,7 @@ from torch import Tensor
 from synthetic.network_problems.base import NetworkProblem
 from synthetic.network_problems.means import SampleMeans
 from toolkit.draws import Law
-from toolkit.oracles import ClientVectors, SharedVector, Values, on_every_client
+from toolkit.oracles import ClientVectors, Pullback, SharedVector, Values, on_every_client
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,8 +28,8 @@ class NetworkLosses(NetworkProblem):
 
     @property
     def offers(self) -> str:
-        """Losses."""
-        return "losses"
+        """Losses, and those of single samples."""
+        return "samples"
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
@@ -53,11 +53,16 @@ class NetworkLosses(NetworkProblem):
 
 
 class NetworkLossOracles:
-    """The oracles of ``toolkit.oracles.Losses``; tensors are [clients, …, replicates]."""
+    """The oracles of ``toolkit.oracles.SampleLosses``; tensors are [clients, …, replicates]."""
 
     def __init__(self, means: SampleMeans) -> None:
         self._means = means
         self.clients, self.client_weights = means.source.clients, means.source.client_weights
+
+    @property
+    def sample_weights(self) -> Tensor:
+        """Each sample's share of its client's, [clients, samples, 1]."""
+        return self._means.source.sample_weights
 
     def field_law(self, batch: int) -> Law | None:
         """Return sample numbers with replacement."""
@@ -74,3 +79,7 @@ class NetworkLossOracles:
     def batch_loss(self, x: ClientVectors, xi: Tensor | None) -> Tensor:
         """Return each client's minibatch loss, [clients, replicates]."""
         return self._means.value(x, xi)[:, 0]
+
+    def sample_losses(self, x: ClientVectors, xi: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return the losses of samples, [clients, batch, replicates], and v ↦ Σ_j v_j ∇ℓ_j."""
+        return self._means.samples(x, xi)

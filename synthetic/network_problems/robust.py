@@ -19,6 +19,7 @@ from torch import Tensor
 
 from synthetic.network_problems.base import NetworkProblem
 from synthetic.network_problems.means import SampleMeans
+from synthetic.network_problems.plain import NetworkLossOracles
 from toolkit.composition import CompositionProblem, NoPlainPart
 from toolkit.draws import Law
 from toolkit.oracles import ClientVectors, InnerVectors, Pullback
@@ -56,6 +57,11 @@ class RobustSamples(NetworkProblem, CompositionProblem):
     penalty: Positive = 1.0
 
     @property
+    def offers(self) -> str:
+        """A composition, and the losses of single samples that it is a robust form of."""
+        return "composition-of-samples"
+
+    @property
     def inside(self) -> bool:
         """The clients' inner values are averaged before f."""
         return True
@@ -67,6 +73,7 @@ class RobustSamples(NetworkProblem, CompositionProblem):
         source, losses, penalty = (
             self.data.held(dtype, device, clients), self.losses_of_samples(), self.penalty
         )  # fmt: skip
+        plain = self.means(source, device)
 
         def exponential(*batch: Tensor) -> Tensor:
             return torch.exp(losses(*batch) / penalty)
@@ -76,22 +83,20 @@ class RobustSamples(NetworkProblem, CompositionProblem):
             return loss + loss.square() / (2 * penalty)
 
         if self.divergence == "kl":
-            return KLOracles(self.means(source, device, exponential), penalty)
-        return ChiSquareOracles(
-            self.means(source, device), self.means(source, device, raised), penalty
-        )
+            return KLOracles(plain, self.means(source, device, exponential), penalty)
+        return ChiSquareOracles(plain, self.means(source, device, raised), penalty)
 
 
 class _InnerMean:
     """An inner value that is a mean over samples; no noise in the outer function."""
 
-    def __init__(self, means: SampleMeans) -> None:
-        self._means = means
-        self.clients, self.client_weights = means.source.clients, means.source.client_weights
+    def __init__(self, inner: SampleMeans) -> None:
+        self._inner = inner
+        self.clients, self.client_weights = inner.source.clients, inner.source.client_weights
 
     def inner_law(self, batch: int) -> Law | None:
         """Return sample numbers with replacement."""
-        return self._means.source.law(batch)
+        return self._inner.source.law(batch)
 
     def outer_law(self, batch: int) -> Law | None:
         """The outer function has no noise."""
@@ -99,7 +104,16 @@ class _InnerMean:
 
     def inner(self, x: ClientVectors, xi: Tensor | None) -> tuple[InnerVectors, Pullback]:
         """Return the minibatch mean, [clients, 1, replicates], and its pullback."""
-        return self._means.pulled(x, xi)
+        return self._inner.pulled(x, xi)
+
+
+class _InnerMeanOfSamples(_InnerMean, NetworkLossOracles):
+    """The same, beside the losses of single samples, of which the objective is a robust form."""
+
+    def __init__(self, plain: SampleMeans, inner: SampleMeans, penalty: float) -> None:
+        NetworkLossOracles.__init__(self, plain)
+        _InnerMean.__init__(self, inner)
+        self._penalty = penalty
 
 
 class RobustClientOracles(_InnerMean, NoPlainPart):
@@ -118,12 +132,8 @@ class RobustClientOracles(_InnerMean, NoPlainPart):
         return torch.exp(y / self._temperature)[:, 0]
 
 
-class KLOracles(_InnerMean, NoPlainPart):
+class KLOracles(_InnerMeanOfSamples, NoPlainPart):
     """Inner exponentials and an outer logarithm."""
-
-    def __init__(self, means: SampleMeans, penalty: float) -> None:
-        super().__init__(means)
-        self._penalty = penalty
 
     def outer_grad(self, y: InnerVectors, zeta: Tensor | None) -> InnerVectors:
         """Return λ/y."""
@@ -134,12 +144,12 @@ class KLOracles(_InnerMean, NoPlainPart):
         return self._penalty * torch.log(y)[:, 0]
 
 
-class ChiSquareOracles(_InnerMean):
+class ChiSquareOracles(_InnerMeanOfSamples):
     """The inner mean loss, an outer square, and a plain part."""
 
-    def __init__(self, means: SampleMeans, raised: SampleMeans, penalty: float) -> None:
-        super().__init__(means)
-        self._raised, self._penalty = raised, penalty
+    def __init__(self, plain: SampleMeans, raised: SampleMeans, penalty: float) -> None:
+        super().__init__(plain, plain, penalty)
+        self._raised = raised
 
     def plain_law(self, batch: int) -> Law | None:
         """Return sample numbers with replacement."""

@@ -18,8 +18,9 @@ from torch import Tensor
 from toolkit.draws import Indices, Law
 from toolkit.errors import DriftproofError
 
-PIECE = 256
-"""Samples of a client that are computed at once where all of them are asked for."""
+PIECE, IMAGES = 256, 64
+"""Samples of a client that are computed at once where all of them are asked for. Of images fewer:
+what a convolution keeps for its derivative of 256 images takes a gigabyte in ResNet-20."""
 
 
 class Batch(NamedTuple):
@@ -42,11 +43,14 @@ class Source(ABC):
     Attributes:
         clients: those held here.
         client_weights: each client's share of all samples, [clients, 1, 1].
+        sample_weights: each sample's share of its client's, [clients, samples, 1], in the order in
+            which ``pieces`` gives all of them.
         tasks: of each client.
     """
 
     clients: int
     client_weights: Tensor
+    sample_weights: Tensor
     tasks: int = 1
 
     @abstractmethod
@@ -125,6 +129,7 @@ class ClientSamples(Source):
         self._levels, self._dtype = data.levels, dtype
         count = torch.tensor(own, device=device)[:, None]
         self._shares = (torch.arange(max(own), device=device) < count).to(dtype) / count
+        self.sample_weights = self._shares[..., None]
         weights = torch.tensor([size / sum(self.sizes) for size in own], dtype=dtype)
         self.client_weights = weights[:, None, None].to(device)
         self._first = max(own) * torch.arange(self.clients, device=device)[:, None, None]
@@ -144,8 +149,9 @@ class ClientSamples(Source):
             shares = torch.full_like(number, 1.0 / number.shape[1], dtype=self._dtype)
             yield Batch(self._scaled(inputs), targets, shares)
             return
-        for first in range(0, self._inputs.shape[1], PIECE):
-            piece = slice(first, first + PIECE)
+        length = piece_of(self._inputs.dim() - 2)
+        for first in range(0, self._inputs.shape[1], length):
+            piece = slice(first, first + length)
             parts = self._scaled(self._inputs[:, piece]), self._targets[:, piece]
             shares = self._shares[:, piece]
             yield Batch(*(part.repeat_interleave(replicates, 0) for part in (*parts, shares)))
@@ -153,6 +159,11 @@ class ClientSamples(Source):
     def _scaled(self, inputs: Tensor) -> Tensor:
         scaled = inputs.to(self._dtype)
         return scaled if inputs.is_floating_point() else scaled / self._levels
+
+
+def piece_of(dimensions: int) -> int:
+    """Return how many samples are computed at once, for examples of so many dimensions."""
+    return IMAGES if dimensions == 3 else PIECE
 
 
 def _padded(parts: Sequence[np.ndarray], length: int) -> Tensor:

@@ -1,12 +1,13 @@
 r"""What methods with an inner estimate a task share: which tasks take part in a step.
 
-A client that has several tasks stacks their inner values: its y is ``tasks`` blocks of equal
+A client that has several tasks stacks their inner values: its y is ``task_blocks`` blocks of equal
 length. Its outer function is their mean, f(y) = (1/n) Σ_i f_i(y_i), so ∇f has the blocks ∇f_i/n.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -25,18 +26,20 @@ class TaskSampling(Algorithm):
     is (1/|S|) Σ_{i∈S} of the tasks' gradients, whose expectation is the gradient of f.
 
     Args:
-        tasks: n, the blocks of equal length of a client's inner value.
+        task_blocks: n, the blocks of equal length of a client's inner value.
         sampled_tasks: how many of them each client draws in a step, uniformly and without
             replacement; 0: all.
     """
 
-    tasks: PositiveInt = 1
+    task_blocks: PositiveInt = 1
     sampled_tasks: NonNegativeInt = 0
+
+    fitted: ClassVar[frozenset[str]] = frozenset({"task_blocks", "sampled_tasks"})
 
     def validate(self) -> None:
         """Refuse more tasks than there are."""
-        fewer = self.sampled_tasks <= self.tasks
-        self.require("sampled_tasks", f"at most tasks = {self.tasks}", fewer)
+        fewer = self.sampled_tasks <= self.task_blocks
+        self.require("sampled_tasks", f"at most task_blocks = {self.task_blocks}", fewer)
 
     def taking_part(self, ctx: Context, value: Tensor) -> Tensor | None:
         """Return 1 in the rows of an inner value whose tasks are sampled, else 0 (None: all are).
@@ -44,17 +47,17 @@ class TaskSampling(Algorithm):
         Raises:
             DriftproofError: the inner value is not of so many blocks of equal length.
         """
-        if self.sampled_tasks in (0, self.tasks):
+        if self.sampled_tasks in (0, self.task_blocks):
             return None
-        length, rest = divmod(value.shape[1], self.tasks)
+        length, rest = divmod(value.shape[1], self.task_blocks)
         if rest:
             raise DriftproofError(
-                f"{type(self).__name__}: tasks = {self.tasks}, of an inner value of "
+                f"{type(self).__name__}: task_blocks = {self.task_blocks}, of an inner value of "
                 f"{value.shape[1]} rows",
                 "as many blocks of equal length as there are tasks",
-                "set tasks to the number of tasks that the problem stacks in its inner value",
+                "set task_blocks to the number of tasks that the problem stacks in its inner value",
             )
-        drawn = ctx.draw(Subset(self.tasks, self.sampled_tasks), "tasks")
+        drawn = ctx.draw(Subset(self.task_blocks, self.sampled_tasks), "tasks")
         return None if drawn is None else drawn.repeat_interleave(length, 1)
 
     def moved(self, estimate: Tensor, new: Tensor, sampled: Tensor | None) -> Tensor:
@@ -65,4 +68,4 @@ class TaskSampling(Algorithm):
         """Return (n/|S|)∇f in the blocks of sampled tasks, 0 in the others."""
         if sampled is None:
             return outer_grad
-        return self.tasks * (sampled * outer_grad) / self.sampled_tasks
+        return self.task_blocks * (sampled * outer_grad) / self.sampled_tasks

@@ -2,7 +2,7 @@ r"""ComFedL: local plug-in steps on a composition, averaged every round."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
 
@@ -71,7 +71,7 @@ class ComFedL(Algorithm):
     }  # fmt: skip
 
     @classmethod
-    def examples(cls) -> list[ComFedL]:
+    def examples(cls) -> list[Self]:
         """Return a member for each branch, kind of sampling and participation."""
         return [
             cls(local_steps=3, step_size=0.05),

@@ -93,6 +93,7 @@ class Ditto(Algorithm):
         """One local step on w_k and those on v_k; the last of a round is followed by the mean."""
         first = ctx.t - ctx.t % self.local_steps
         size, law = self.cohort_size(ctx.clients), oracles.field_law(self.batch)
+        cohort = ctx.cohort(size, since=first)
         w = descended(state.w, oracles.field_grad(state.w, ctx.draw(law, "xi")), self.step_size)
         v = state.v
         for step in range(self.personal_steps):
@@ -100,11 +101,11 @@ class Ditto(Algorithm):
             away = oracles.field_grad(v, xi) + self.proximity * (v - state.anchor)
             v = descended(v, away, self.personal_step_size)
         if size < ctx.clients:  # the cohort's own draw: its members alone train
-            cohort = ctx.server_draw(Subset(ctx.clients, size), "cohort", since=first)
-            v = torch.where(ctx.own(cohort)[:, None] > 0, v, state.v)
+            members = ctx.server_draw(Subset(ctx.clients, size), "cohort", since=first)
+            v = torch.where(ctx.own(members)[:, None] > 0, v, state.v)
         ctx.mark("w", w)
         ctx.mark("v", v)
         if (ctx.t + 1) % self.local_steps:
             return State(w, v, state.anchor)
-        (w,) = ctx.cohort(size, since=first).average(w)
+        (w,) = cohort.average(w)
         return State(w, v, w)

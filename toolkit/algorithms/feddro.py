@@ -2,7 +2,7 @@ r"""FedDRO: low-dimensional embeddings shared every step, models every I steps."
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
 
@@ -83,7 +83,7 @@ class FedDRO(Algorithm):
         self.require("embedding_error", '0 unless embedding="given"', given)
 
     @classmethod
-    def examples(cls) -> list[FedDRO]:
+    def examples(cls) -> list[Self]:
         """Return a member for each reading of the first step."""
         return [
             cls(local_steps=3, step_size=0.05),

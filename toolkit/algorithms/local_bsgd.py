@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
+from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._samples import Samples, outer_draw
+from toolkit.algorithms._tasks import TaskSampling
 from toolkit.oracles import Composition
 from toolkit.parameters import Positive, PositiveInt
 
@@ -25,7 +27,7 @@ class State(NamedTuple):
     r"x_{t+1}^{(k)} = x_t^{(k)} - \eta z_t^{(k)}, \quad "
     r"x_{t+1}^{(k)} = \bar x_{t+1} \text{ if } p \mid t+1",
 )
-class LocalBSGD(Algorithm):
+class LocalBSGD(TaskSampling):
     r"""Local biased SGD, which the Local-SCGDM paper also calls Local-MAML: (2) with γ = 1.
 
     One minibatch gives g and ∇g, as (2) prints; z is biased unless ∇f is affine in y and g's value
@@ -47,12 +49,18 @@ class LocalBSGD(Algorithm):
         step_size: η.
         batch: inner samples ξ a step.
         outer_batch: outer samples ζ a step.
+        task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
+            (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3.
+        samples: "two" draws ζ on its own; "one" takes what belongs to ξ, the query images of ξ's
+            task say, as meta-learning with tasks drawn anew needs; ``outer_batch`` then says
+            nothing.
     """
 
     local_steps: PositiveInt = 1
     step_size: Positive = 0.1
     batch: PositiveInt = 1
     outer_batch: PositiveInt = 1
+    samples: Samples = "two"
 
     needs = "composition"
     iterate = "x"
@@ -66,10 +74,12 @@ class LocalBSGD(Algorithm):
 
     @classmethod
     def examples(cls) -> list[LocalBSGD]:
-        """Return members with one sample a step and with several."""
+        """Return members with one sample a step, with several, with tasks, with a common sample."""
         return [
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, batch=2, outer_batch=3),
+            cls(local_steps=2, step_size=0.05, task_blocks=2, sampled_tasks=1),
+            cls(local_steps=2, step_size=0.05, samples="one"),
         ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
@@ -78,9 +88,11 @@ class LocalBSGD(Algorithm):
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step; the last of a round is followed by the average."""
-        u, pullback = oracles.inner(state.x, ctx.draw(oracles.inner_law(self.batch), "xi"))
-        zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
-        z = pullback(oracles.outer_grad(u, zeta))
+        xi = ctx.draw(oracles.inner_law(self.batch), "xi")
+        u, pullback = oracles.inner(state.x, xi)
+        zeta = outer_draw(ctx, oracles, self.samples, xi, self.outer_batch)
+        sampled = self.taking_part(ctx, u)
+        z = pullback(self.of_sampled(oracles.outer_grad(u, zeta), sampled))
         x = state.x - self.step_size * z
         ctx.mark("u", u)
         ctx.mark("z", z)

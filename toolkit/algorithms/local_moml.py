@@ -55,7 +55,7 @@ class LocalMOML(TaskSampling):
         memory: "kept" maintains u over the rounds, as the Local-SCGDM paper says of it ("requires
             to maintain an inner state u_t for each task"); "restarted" begins every round with a
             sample of g at the new common model, as the authors' published code does.
-        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+        task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
             (``toolkit.algorithms._tasks``); the Local-SCGDM paper has 5 and 3. Where u begins, it
             covers all tasks.
     """
@@ -85,7 +85,7 @@ class LocalMOML(TaskSampling):
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, inner_momentum=0.7, memory="restarted", batch=2,
                 start_batch=4),
-            cls(local_steps=2, step_size=0.05, tasks=2, sampled_tasks=1),
+            cls(local_steps=2, step_size=0.05, task_blocks=2, sampled_tasks=1),
         ]  # fmt: skip
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:

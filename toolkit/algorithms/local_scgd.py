@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from torch import Tensor
 
 from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._samples import Samples, outer_draw
 from toolkit.algorithms._tasks import TaskSampling
 from toolkit.oracles import Composition
 from toolkit.parameters import Positive, PositiveInt, Share
@@ -53,9 +54,12 @@ class LocalSCGD(TaskSampling):
         evaluate_at: where ∇f is taken. "before" is u_t, as (2) prints, so that the newest sample of
             g waits a step; "after" is u_{t+1}, as in Wang, Fang & Liu 2017 and in line 8 of
             Local-SCGDM's Algorithm 1.
-        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+        task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
             (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3. u_0 covers all tasks. The
             average of u is over the clients' i-th tasks, whichever these are.
+        samples: "two" draws ζ on its own; "one" takes what belongs to ξ, the query images of ξ's
+            task say, as meta-learning with tasks drawn anew needs; ``outer_batch`` then says
+            nothing.
     """
 
     local_steps: PositiveInt = 1
@@ -64,6 +68,7 @@ class LocalSCGD(TaskSampling):
     batch: PositiveInt = 1
     outer_batch: PositiveInt = 1
     evaluate_at: Literal["before", "after"] = "before"
+    samples: Samples = "two"
 
     needs = "composition"
     iterate = "x"
@@ -77,12 +82,13 @@ class LocalSCGD(TaskSampling):
 
     @classmethod
     def examples(cls) -> list[LocalSCGD]:
-        """Return a member for each reading of where ∇f is taken, and one that samples tasks."""
+        """Return a member for each reading of ∇f's place and sample, and one that samples tasks."""
         return [
             cls(local_steps=3, step_size=0.05),
             cls(local_steps=2, step_size=0.05, inner_momentum=0.8, evaluate_at="after",
                 outer_batch=2),
-            cls(local_steps=2, step_size=0.05, tasks=2, sampled_tasks=1),
+            cls(local_steps=2, step_size=0.05, task_blocks=2, sampled_tasks=1),
+            cls(local_steps=2, step_size=0.05, samples="one"),
         ]  # fmt: skip
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
@@ -93,11 +99,12 @@ class LocalSCGD(TaskSampling):
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """One local step of (2); the last of a round is followed by the averages."""
-        value, pullback = oracles.inner(state.x, ctx.draw(oracles.inner_law(self.batch), "xi"))
+        xi = ctx.draw(oracles.inner_law(self.batch), "xi")
+        value, pullback = oracles.inner(state.x, xi)
         sampled = self.taking_part(ctx, value)
         u = (1 - self.inner_momentum) * state.u + self.inner_momentum * value
         u = self.moved(state.u, u, sampled)
-        zeta = ctx.draw(oracles.outer_law(self.outer_batch), "zeta")
+        zeta = outer_draw(ctx, oracles, self.samples, xi, self.outer_batch)
         slope = oracles.outer_grad(state.u if self.evaluate_at == "before" else u, zeta)
         z = pullback(self.of_sampled(slope, sampled))
         x = state.x - self.step_size * z

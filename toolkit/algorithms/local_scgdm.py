@@ -7,14 +7,13 @@ from typing import Literal, NamedTuple, TypeAlias
 from torch import Tensor
 
 from toolkit.algorithm import Context, algorithm
+from toolkit.algorithms._samples import Samples, outer_draw
 from toolkit.algorithms._tasks import TaskSampling
-from toolkit.errors import DriftproofError
-from toolkit.oracles import Composition, OneSample
+from toolkit.oracles import Composition
 from toolkit.parameters import Positive, PositiveInt
 
 AVERAGED = ("u", "m", "x")
 Averaged: TypeAlias = Literal["", "u", "m", "um", "x", "ux", "mx", "umx"]
-Samples: TypeAlias = Literal["one", "two"]
 
 
 class State(NamedTuple):
@@ -57,7 +56,7 @@ class LocalSCGDM(TaskSampling):
         samples: the print draws one sample ζ_t for g, ∇g and ∇f ("one"); the proofs draw ξ_t for
             g and ∇g and, independently, ζ_t for ∇f ("two").
         averaged: which of "u", "m" and "x" are averaged, as one word; the print averages all.
-        tasks, sampled_tasks: each client's tasks, and how many of them take part in a step
+        task_blocks, sampled_tasks: each client's tasks, and how many of them take part in a step
             (``toolkit.algorithms._tasks``); section 5.1 has 5 and 3, and "a separate inner state
             u_i for each task i". u_1 = g(x_0;·) covers all tasks, so that none is without a value
             when it is first sampled. The average of u is over the clients' i-th tasks: where every
@@ -96,24 +95,19 @@ class LocalSCGDM(TaskSampling):
             cls(local_steps=3, momentum=4.0, inner_momentum=6.0),
             cls(local_steps=2, samples="one"),
             cls(local_steps=2, averaged="x"),
-            cls(local_steps=2, averaged="mx", tasks=2, sampled_tasks=1),
+            cls(local_steps=2, averaged="mx", task_blocks=2, sampled_tasks=1),
         ]
 
     def init(self, ctx: Context, oracles: Composition, start: Tensor) -> State:
         """Every client starts at the same point; u_0 and m_0 are never used."""
         x = ctx.everywhere(start)
-        y, _ = oracles.inner(x, None)
+        y, _ = oracles.inner(x, ctx.draw(oracles.inner_law(1), "xi"))  # step 0's: for its shape
         return State(x, y.new_zeros(y.shape), x.new_zeros(x.shape))
 
     def step(self, ctx: Context, oracles: Composition, state: State) -> State:
         """Lines 2–16."""
         xi = ctx.draw(oracles.inner_law(1), "xi")
-        zeta: Tensor | None
-        outer_law = oracles.outer_law(1)
-        if self.samples == "one" and xi is not None and outer_law is not None:
-            zeta = _same_sample(oracles, xi)
-        else:
-            zeta = ctx.draw(outer_law, "zeta")
+        zeta = outer_draw(ctx, oracles, self.samples, xi, 1)
         value, pullback = oracles.inner(state.x, xi)
         inner, outer = self.inner_momentum * self.step_size, self.momentum * self.step_size
         sampled = self.taking_part(ctx, value)
@@ -133,13 +127,3 @@ class LocalSCGDM(TaskSampling):
             fields |= zip(sent, ctx.average(*(fields[name] for name in sent)), strict=True)
             u, m, x = fields["u"], fields["m"], fields["x"]
         return State(x, u, m)
-
-
-def _same_sample(oracles: Composition, xi: Tensor) -> Tensor:
-    if not isinstance(oracles, OneSample):
-        raise DriftproofError(
-            'samples="one" on a problem whose inner and outer functions are sampled apart',
-            "a problem with a common sample, BoundedComposition say",
-            'use samples="two"',
-        )
-    return oracles.same_sample(xi)

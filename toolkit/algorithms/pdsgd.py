@@ -70,7 +70,7 @@ class PDSGD(Algorithm):
         step_size: η.
         batch: n/K, samples a client and step.
         dual_step: ρ.
-        penalty: λ; with 0 the worst sample gets all weight in the end.
+        dual_penalty: λ; with 0 the worst sample gets all weight in the end.
         divergence: D(z) = z log z − z + 1 ("kl") or ½(z − 1)² ("chi-square").
     """
 
@@ -78,18 +78,22 @@ class PDSGD(Algorithm):
     step_size: Positive = 0.1
     batch: PositiveInt = 1
     dual_step: Positive = 0.1
-    penalty: NonNegative = 1.0
+    dual_penalty: NonNegative = 1.0
     divergence: Literal["kl", "chi-square"] = "kl"
 
     needs = "samples"
     notation = {
-        "eta": "step_size", "rho": "dual_step", "K": "clients", "S": "rounds", "T": "steps",
+        "eta": "step_size", "rho": "dual_step", "lambda_": "dual_penalty", "K": "clients",
+        "S": "rounds", "T": "steps",
     }  # fmt: skip
 
     @classmethod
     def examples(cls) -> list[PDSGD]:
         """Return a member for each divergence."""
-        return [cls(batch=2), cls(batch=3, divergence="chi-square", dual_step=0.5, penalty=0.2)]
+        return [
+            cls(batch=2),
+            cls(batch=3, divergence="chi-square", dual_step=0.5, dual_penalty=0.2),
+        ]
 
     def init(self, ctx: Context, oracles: SampleLosses, start: Tensor) -> State:
         """Every client starts at the same point, with all samples alike: z = 1."""
@@ -105,7 +109,7 @@ class PDSGD(Algorithm):
         z = log_z.exp()
         u = pullback((share if xi is None else 1.0 / losses.shape[1]) * z)
         slope = log_z if self.divergence == "kl" else z - 1
-        climbed = self.dual_step * (losses - self.penalty * slope)
+        climbed = self.dual_step * (losses - self.dual_penalty * slope)
         held = held + climbed if xi is None else held.scatter_add(1, xi, climbed)
         u, mean = ctx.average(u, (share * held.exp()).sum(1, keepdim=True))
         w = descended(state.w, u, self.step_size)

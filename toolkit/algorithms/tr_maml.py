@@ -45,7 +45,7 @@ class TRMAML(Algorithm):
     and does not say how p enters them. Chosen here: clients take plain local steps, their models
     are averaged with the weights p, and p climbs once a round, by the losses of the round's first
     step. The losses go with the models: one round of communication. With τ = 1 that is the print,
-    draw for draw. ``weighting`` has the other choice.
+    draw for draw. ``weighs`` has the other choice.
 
     A large η_p puts all weight on the task whose loss is larger:
 
@@ -63,7 +63,7 @@ class TRMAML(Algorithm):
         weight_step: η_p (8·10⁻² in ComFedL's journal version).
         batch: samples of an adaptation.
         outer_batch: samples of an outer loss.
-        weighting: "models" averages models with the weights p. "gradients" steps along n·p_i∇F_i
+        weighs: "models" averages models with the weights p. "gradients" steps along n·p_i∇F_i
             and averages models alike: also the print at τ = 1, and with sampled tasks too, but a
             local step is up to n times as long.
         participation: C/n, the share of tasks sampled (uniformly) each round, all with "models".
@@ -74,7 +74,7 @@ class TRMAML(Algorithm):
     weight_step: NonNegative = 0.08
     batch: PositiveInt = 1
     outer_batch: PositiveInt = 1
-    weighting: Literal["models", "gradients"] = "models"
+    weighs: Literal["models", "gradients"] = "models"
     participation: Share = 1.0
 
     needs = "outer-losses"
@@ -85,15 +85,15 @@ class TRMAML(Algorithm):
 
     def validate(self) -> None:
         """Refuse weights over a part of the tasks: those of a cohort may all be 0."""
-        fits = self.weighting == "gradients" or self.participation == 1
-        self.require("participation", '1 unless weighting="gradients"', fits)
+        fits = self.weighs == "gradients" or self.participation == 1
+        self.require("participation", '1 unless weighs="gradients"', fits)
 
     @classmethod
     def examples(cls) -> list[TRMAML]:
-        """Return a member for each weighting, with all tasks and with some."""
+        """Return a member for each weighs, with all tasks and with some."""
         return [
             cls(local_steps=3, step_size=0.05),
-            cls(local_steps=2, step_size=0.05, weighting="gradients", participation=0.5, batch=2),
+            cls(local_steps=2, step_size=0.05, weighs="gradients", participation=0.5, batch=2),
         ]
 
     def init(self, ctx: Context, oracles: OuterLosses, start: Tensor) -> State:
@@ -113,12 +113,12 @@ class TRMAML(Algorithm):
         unit = ctx.own(torch.eye(ctx.clients, dtype=loss.dtype, device=loss.device)[..., None])
         own = ctx.clients * (unit * state.weights).sum(1, keepdim=True)  # n·p_i
         u = pullback(oracles.outer_grad(y, zeta))
-        w = descended(state.w, own * u if self.weighting == "gradients" else u, self.step_size)
+        w = descended(state.w, own * u if self.weighs == "gradients" else u, self.step_size)
         ctx.mark("u", u)
         ctx.mark("w", w)
         if (ctx.t + 1) % self.local_steps:
             return State(w, loss, state.weights)
         cohort = ctx.cohort(self.cohort_size(ctx.clients), since=first)
-        w, losses = cohort.average(own * w if self.weighting == "models" else w, unit * loss)
+        w, losses = cohort.average(own * w if self.weighs == "models" else w, unit * loss)
         climbed = state.weights[0] + self.weight_step * ctx.clients * losses[0]
         return State(w, loss, project_on_simplex(climbed).expand_as(state.weights))

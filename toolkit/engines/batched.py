@@ -63,9 +63,10 @@ class BatchedContext:
         return torch.full((self.replicates,), 1.0 / self.replicates, dtype=torch.float64)
 
     def everywhere(self, x: Tensor) -> Tensor:
-        """Return the shared [dim] as every client holds it."""
+        """Return the shared [dim], or [dim, replicates], as every client holds it."""
         shape = (len(self.local), x.shape[0], self.replicates)
-        return x.to(self.device, self.dtype)[None, :, None].expand(shape)
+        each = x if x.dim() == 2 else x[:, None]
+        return each.to(self.device, self.dtype).expand(shape)
 
     def draw(self, law: Law | None, name: str) -> Tensor | None:
         """Draw [clients, *shape, replicates], keyed by client, step and name."""

@@ -30,6 +30,8 @@ class Perceptron(Network):
         hidden_layers: how many. "A two-layer network with 40 hidden units" is read as one.
     """
 
+    several = True
+
     hidden: PositiveInt = 40
     hidden_layers: PositiveInt = 1
 
@@ -43,7 +45,7 @@ class Perceptron(Network):
 
     def __call__(self, parameters: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
         """Return the last layer's outputs."""
-        values = inputs.flatten(1)
+        values = inputs.flatten(parameters["0.weight"].dim() - 1)
         for layer in range(self.hidden_layers + 1):
             weight, bias = parameters[f"{layer}.weight"], parameters[f"{layer}.bias"]
             values = linear(torch.relu(values) if layer else values, weight, bias)

@@ -24,13 +24,16 @@ class SoftmaxRegression(Network):
     28
     """
 
+    several = True
+
     def shapes(self, example: tuple[int, ...], outputs: int) -> Mapping[str, tuple[int, ...]]:
         """Return those of the weights and the bias."""
         return {"weight": (outputs, prod(example)), "bias": (outputs,)}
 
     def __call__(self, parameters: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
         """Return W u + b."""
-        return linear(inputs.flatten(1), parameters["weight"], parameters["bias"])
+        weight = parameters["weight"]
+        return linear(inputs.flatten(weight.dim() - 1), weight, parameters["bias"])
 
     def initial(
         self, shapes: Mapping[str, tuple[int, ...]], random: np.random.Generator

@@ -9,6 +9,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from toolkit.report.figures import canvas, finish, save
 from toolkit.report.files import write_all
 from toolkit.report.page import document
@@ -49,8 +51,9 @@ def draw(panel: Mapping[str, Any], name: str, folder: Path, colours: Mapping[str
     for curve in panel["curves"]:
         colour = colours[curve["label"]]
         point = "o" if len(curve["x"]) < FEW else ""
-        axes.plot(curve["x"], curve["mean"], color=colour, marker=point, ms=4, label=curve["label"])
-        axes.fill_between(curve["x"], curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
+        mean, low, high = (np.array(curve[key], dtype=float) for key in ("mean", "low", "high"))
+        axes.plot(curve["x"], mean, color=colour, marker=point, ms=4, label=curve["label"])
+        axes.fill_between(curve["x"], low, high, color=colour, alpha=0.15, lw=0)  # None: a gap
     finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])
     save(sheet, folder / name)
 

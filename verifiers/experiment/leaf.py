@@ -119,7 +119,7 @@ def run_experiment(
             "statement": chosen.statement,
             "profile": plan.profile,
             "seed": plan.seed,
-            "data": "scikit-learn digits" if plan.data is None else plan.data.name,
+            "data": "" if plan.data is None else plan.data.name,
             "engine": plan.engine,
             "environment": environment(plan.device, plan.workers),
         }

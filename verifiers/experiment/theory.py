@@ -186,7 +186,8 @@ def _same_for_all_points(draw: Tensor | None) -> Tensor | None:
 
 def _between(x: Tensor) -> Tensor:
     """Return the distances of neighbouring points, [clients, m − 1], for x [clients, dim, m]."""
-    return x.diff(dim=2).norm(dim=1)
+    distances: Tensor = x.diff(dim=2).norm(dim=1)
+    return distances
 
 
 def _quotient(values: Tensor, steps: Tensor) -> Tensor:

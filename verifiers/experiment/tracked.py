@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from toolkit.algorithm import Algorithm
 from toolkit.engines.batched import BatchedContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
@@ -71,6 +72,14 @@ class TrackedRun(Run):
         """Whether it is the rest of a run."""
         return bool(self.broken_off)
 
+    @property
+    def phases(self) -> Sequence[tuple[int, Algorithm]]:
+        """What runs until which round, in order: a smaller step size after some rounds, say.
+
+        Each goes on from the state of the one before, so their states have the same fields.
+        """
+        return [(self.rounds, self.algorithm)]
+
     def going_on(self, blob: bytes) -> Self:
         """Return what is left after a checkpoint."""
         return self.but(broken_off=blob)
@@ -105,7 +114,7 @@ class TrackedRun(Run):
         return time.perf_counter() - began
 
     def _run(self, late: Callable[[], bool]) -> Checkpoint | dict[str, Any]:
-        problem, algorithm = self.problem, self.algorithm
+        problem = self.problem
         ctx = self.context(problem)
         told: dict[str, Any] = {"records": [], "bad_step": None}
         begun = None
@@ -126,13 +135,17 @@ class TrackedRun(Run):
                 paused = s, state
             return paused is None
 
-        outcome = run(problem, algorithm, ctx, rounds=self.rounds, watch=watch, begun=begun)
-        if paused is not None:
-            return _kept(told, *paused, self.rounds, ctx)
-        told["bad_step"] = outcome.bad_step
-        if outcome.bad_step is None:
-            told |= self.concluded(problem, ctx, outcome.state)
-        return told
+        for until, algorithm in self.phases:
+            if begun is not None and begun[0] >= until:
+                continue
+            outcome = run(problem, algorithm, ctx, rounds=until, watch=watch, begun=begun)
+            if paused is not None:
+                return _kept(told, *paused, self.rounds, ctx)
+            if outcome.bad_step is not None:
+                return told | {"bad_step": outcome.bad_step}
+            begun = until, outcome.state
+        assert begun is not None
+        return told | self.concluded(problem, ctx, begun[1])
 
     def _whole(self, told: Any) -> dict[str, Any]:
         """Return records as a list for each name, beside the rest."""

@@ -209,8 +209,9 @@ def _redrawn(draw: st.DrawFn, part: P, options: bool = True) -> P:
     Args:
         options: whether words and flags are drawn too.
     """
+    kept: frozenset[str] = getattr(part, "fitted", frozenset())
     for name, constraint in constraints(type(part)).items():
-        if options or not constraint.choices:
+        if name not in kept and (options or not constraint.choices):
             value = draw(_values(constraint, getattr(part, name), name))
             part = altered(part, {name: value}) or part
     return part

@@ -227,6 +227,8 @@ def _values(case: Case, problem: Any) -> dict[str, Any]:
     values["rare"] = values.get("rare", 0.5)
     if method.needs == "field" and (values.get("x_noise") or values.get("y_noise")):
         raise NoScriptError("the field of a minimax problem is written in numpy without noise")
+    if getattr(method, "sampled_tasks", 0) not in (0, getattr(method, "task_blocks", 0)):
+        raise NoScriptError("steps on sampled tasks are not written in numpy yet")
     values.setdefault("noise", 0.0)
     values |= problem.numbers(of) if hasattr(problem, "numbers") else {}
     for name, called in getattr(problem, "CURVES_OF", {}).items():

@@ -2,7 +2,8 @@
 
 from sympy import Rational
 
-from toolkit.algorithms.local_scgdm import Averaged, LocalSCGDM, Samples
+from toolkit.algorithms._samples import Samples
+from toolkit.algorithms.local_scgdm import Averaged, LocalSCGDM
 from toolkit.cases import Case, P
 from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, States, average, sq

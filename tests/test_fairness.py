@@ -1,0 +1,155 @@
+"""Equality of opportunity as a penalty, and FedDRO's figure 3 that is made of it."""
+
+from __future__ import annotations
+
+import json
+from math import exp, log
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+
+from synthetic.network_problems.fairness import FairLosses
+from synthetic.network_problems.samples import ClientData
+from tests.once import experiment
+from toolkit.errors import DriftproofError
+from toolkit.networks import SoftmaxRegression
+from verifiers.experiments.feddro.adult_fairness.people import federation, generated_gap, people
+from verifiers.experiments.feddro.adult_fairness.printed import CLIENTS, SPLITS
+from verifiers.experiments.feddro.adult_fairness.run import FairRun, judged
+
+SIZES = (5, 9)
+
+
+def small(**given):
+    random = np.random.default_rng(0)
+    inputs = [random.normal(size=(n, 2)) for n in SIZES]
+    labels = [np.arange(n) % 2 for n in SIZES]
+    groups = [np.stack([np.arange(n) % 3 == 0, np.arange(n) % 3 != 0], 1) for n in SIZES]
+    model = SoftmaxRegression().model((2,), 1)
+    data = ClientData(inputs, labels)
+    return FairLosses(model=model, data=data, loss="logistic", groups=groups, **given)
+
+
+def by_hand(problem, x):
+    """Φ at x, person by person."""
+    losses = [
+        [log(1 + exp(-(2 * y - 1) * (u @ x[:2] + x[2]))) for u, y in zip(*part, strict=True)]
+        for part in zip(problem.data.inputs, problem.data.targets, strict=True)
+    ]
+    everybody = np.mean([np.mean(part) for part in losses])
+
+    def mean_of(who):
+        """The clients' mean sums over their mean shares."""
+        total = np.mean([np.mean(np.array(part) * w) for part, w in zip(losses, who, strict=True)])
+        return total / np.mean([np.mean(w) for w in who])
+
+    positive = [y == 1 for y in problem.data.targets]
+    reference = everybody if problem.reference == "everybody" else mean_of(positive)
+    over = [
+        mean_of([w & g[:, j] for w, g in zip(positive, problem.groups, strict=True)])
+        - reference - problem.slack
+        for j in range(2)
+    ]  # fmt: skip
+    inside = (1 + sum(exp(problem.sharpness * c) for c in over)) / 3
+    return everybody + problem.penalty * log(inside)
+
+
+@pytest.mark.parametrize("reference", ["everybody", "positives"])
+@pytest.mark.parametrize(("penalty", "sharpness"), [(1.0, 1.0), (0.05, 20.0)])
+def test_the_objective_is_the_formula_and_the_gradient_its_slope(reference, penalty, sharpness):
+    problem = small(reference=reference, penalty=penalty, sharpness=sharpness)
+    x = np.array([0.7, -0.4, 0.2])
+    at = torch.from_numpy(x)[:, None]
+    assert float(problem.objective(at)) == pytest.approx(by_hand(problem, x), rel=1e-12)
+    step = 1e-6
+    slopes = [
+        (by_hand(problem, x + step * e) - by_hand(problem, x - step * e)) / (2 * step)
+        for e in np.eye(3)
+    ]
+    np.testing.assert_allclose(problem.gradient(at)[:, 0], slopes, rtol=1e-6, atol=1e-9)
+
+
+def test_minibatches_of_g_are_unbiased():
+    """All pairs of one client's samples, equally likely: their mean is the exact inner value."""
+    problem = small()
+    oracles = problem.oracles(torch.float64)
+    x = torch.tensor([0.7, -0.4, 0.2], dtype=torch.float64).expand(2, 3)[..., None]
+    pairs = np.stack(np.meshgrid(*[np.arange(SIZES[0])] * 2), -1).reshape(-1, 2)
+    draw = torch.from_numpy(pairs.T.copy()).expand(2, 2, -1)
+    value, _ = oracles.inner(x.expand(2, 3, len(pairs)), draw)
+    torch.testing.assert_close(value[0].mean(1), oracles.inner(x, None)[0][0, :, 0])
+
+
+def test_a_group_without_positives_is_told():
+    problem = small()
+    empty = [np.zeros_like(rows) for rows in problem.groups]
+    lacking = FairLosses(
+        model=problem.model, data=problem.data, loss="logistic", groups=empty
+    )  # fmt: skip
+    with pytest.raises(DriftproofError, match="shares of positives"):
+        lacking.oracles(torch.float64)
+    short = FairLosses(
+        model=problem.model, data=problem.data, loss="logistic", groups=problem.groups[::-1]
+    )  # fmt: skip
+    with pytest.raises(DriftproofError, match="groups of"):
+        short.oracles(torch.float64)
+
+
+def test_the_generated_unfairness_is_what_a_fitted_model_has():
+    """Two routes: the joint normal law, and scikit-learn's fit judged on the same table."""
+    table = people(None).train
+    fitted = LogisticRegression(C=1e6, max_iter=1000).fit(table.inputs, table.labels)
+    point = torch.from_numpy(np.concatenate([fitted.coef_[0], fitted.intercept_]))
+    accuracy, rate, gaps = judged(table, point)
+    guessed = fitted.predict(table.inputs)
+    assert accuracy == pytest.approx((guessed == table.labels).mean())
+    positive = table.labels == 1
+    minority = positive & table.member[:, 1]
+    assert rate == pytest.approx(guessed[positive].mean())
+    assert gaps[1] == pytest.approx(guessed[positive].mean() - guessed[minority].mean())
+    assert abs(gaps[1] - generated_gap()) < 0.1  # 35 positives of the minority, in the mean
+    assert generated_gap() > 0.15
+
+
+def test_clients_have_equal_parts_and_the_second_split_sorts():
+    apart = {}
+    for split in SPLITS:
+        held = federation(None, split, 0)
+        numbers = np.concatenate(held.parts)
+        assert len(held.parts) == CLIENTS
+        assert len(np.unique(numbers)) == len(numbers) == len(people(None).train.labels)
+        assert max(map(len, held.parts)) - min(map(len, held.parts)) <= 1
+        shares = np.array([member[:, 1].mean() for member in held.member])
+        apart[split] = shares.max() - shares.min()
+    assert apart[SPLITS[0]] < 0.2
+    assert apart[SPLITS[1]] == 1.0
+
+
+def test_methods_on_one_deal_see_the_same_people():
+    runs = [FairRun(rounds=1, method=method) for method in ("feddro", "gcivr", "unconstrained")]
+    assert len({run.keys for run in runs}) == 1
+    assert runs[0].keys != runs[0].but(partition=1).keys
+    assert [type(run.algorithm).__name__ for run in runs] == ["FedDRO", "GCIVR", "FedAvg"]
+
+
+def test_images_are_refused(tmp_path):
+    from toolkit.datasets.mnist import MNIST
+
+    MNIST.sample(tmp_path)
+    with pytest.raises(DriftproofError, match="10 classes, 0 groups") as told:
+        people(tmp_path)
+    assert "Adult" in told.value.wanted
+
+
+def test_the_figure_is_drawn_and_a_smoke_run_decides_nothing(tmp_path_factory):
+    folder, _ = experiment(tmp_path_factory, "feddro/adult-fairness")
+    head = json.loads((folder / "experiment.json").read_text())
+    assert {sentence["verdict"] for sentence in head["sentences"]} == {"undecided"}
+    assert len(head["sentences"]) == 3 * 4 + 2 * 2
+    assert "not UCI Adult" in head["setting"][0]
+    trades = [panel for panel in head["panels"] if panel["name"].startswith("trade")]
+    assert len(trades) == 4
+    for panel in trades:
+        assert [curve["label"] for curve in panel["curves"]] == ["FedDRO", "GCIVR", "unconstrained"]

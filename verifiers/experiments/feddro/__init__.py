@@ -1,0 +1,1 @@
+"""The experiments of FedDRO (2023)."""

@@ -1,0 +1,1 @@
+"""Accuracy and fairness on UCI Adult: FedDRO's figure 3."""

@@ -1,0 +1,1 @@
+"""FedDRO's figures 1 and 2: images of which half of the classes are rare."""

@@ -1,0 +1,1 @@
+"""The figures of the Local-SCGDM paper."""

@@ -1,0 +1,1 @@
+"""Local-SCGDM's few-shot classification: its images, runs and sentences."""

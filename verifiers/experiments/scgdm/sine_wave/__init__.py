@@ -1,0 +1,1 @@
+"""Local-SCGDM's sine waves: what is printed, the tasks, the runs, the sentences."""
