@@ -78,7 +78,7 @@ def _nearest(rows: np.ndarray, heights: np.ndarray) -> np.ndarray:
         np.concatenate([[1.0], np.zeros(count)]),
         [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(count)], settings,
     )  # fmt: skip
-    shares = np.maximum(np.array(solver.solve().x), 0.0)
+    shares: np.ndarray = np.maximum(np.array(solver.solve().x), 0.0)
     shares /= shares.sum()
     return shares
 
@@ -203,5 +203,5 @@ def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
             np.array(values, dtype=float), L, float(of.parameters.get("mu", 0)),
         ))  # fmt: skip
     every = tuple(made) if len(made) == clients else tuple(made * clients)
-    of = {"objective_smoothness": made[0].L, "strong_convexity": made[0].mu}
-    return WorstFunctions(functions=every, first=columns[0], of=of)
+    roles = {"objective_smoothness": made[0].L, "strong_convexity": made[0].mu}
+    return WorstFunctions(functions=every, first=columns[0], of=roles)
