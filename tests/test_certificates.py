@@ -71,7 +71,7 @@ RUNS = {
     ),
     "operator": (FedAvg(step_size=0.1), [monotone_lipschitz(1, 0.1), NEAR], 1, distance, 1),
     "bounded gradients": (
-        LOCAL, [bounded_gradients(smooth_convex(1), 0.25), NEAR], 1, gap, 2
+        LOCAL, [bounded_gradients(smooth_convex(1), 0.25), NEAR], 1, gap, 1
     ),
 }  # fmt: skip
 KNOWN = {
