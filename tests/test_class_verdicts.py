@@ -82,6 +82,9 @@ def test_what_is_false_for_some_function_is_refuted_by_an_exact_point():
     assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.CLASS)
     assert row.lhs["low"] > row.rhs
     assert not row.proofs
+    # the algorithm itself, run on functions made from the point, is as bad
+    ran = float(re.search(r"in doubles: (\S+)", row.reason)[1])
+    assert ran == pytest.approx(row.lhs["mean"], rel=1e-3)
 
 
 @pytest.mark.parametrize("share", [0.9999, 0.99])

@@ -8,14 +8,18 @@ looked for where one is exceeded. ``judge`` is a pure function of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
 from typing import Any
 
+import torch
+
 from synthetic.classes.whole import WholeClass
 from toolkit.cases import Case
+from toolkit.engines.enumerated import NoiselessContext
 from toolkit.errors import DriftproofError
+from toolkit.federation import run
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
@@ -24,6 +28,9 @@ from verifiers.judges.evidence import instance
 from verifiers.judges.rows import case_entry, row_of
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
+from verifiers.worst_case.functions import functions
+from verifiers.worst_case.program import Solved
+from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.solve import solve
 from verifiers.worst_case.witness import witness
 
@@ -54,9 +61,28 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
         found = witness(program, solved) if exceeded else None
         if found is not None:
             made["attained"] = str(found.value)
+            made["ran"] = _ran(case, program, solved, left, len(comparisons))
         comparisons.append(made)
         loose = program.loose
     return {"loose": loose, "comparisons": comparisons}
+
+
+def _ran(
+    case: Case, program: WorstCase, solved: Solved, left: Callable[[Any], Any], number: int
+) -> float | None:
+    """Return what a comparison is when the algorithm is run, in doubles, on functions as bad.
+
+    None: functions of the class have no formula here, or clients are sampled.
+    """
+    if case.algorithm.cohort_size(case.problem.clients) < case.problem.clients:
+        return None
+    try:
+        problem = functions(program, solved, case.problem.clients)
+    except DriftproofError:
+        return None
+    ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
+    made = run(problem, case.algorithm, ctx, rounds=case.rounds, left=left)
+    return float(made.values[number, 0])
 
 
 def _applies(claim: BoundClaim, case: Case, form: Form) -> bool:
@@ -98,6 +124,8 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             f"{float(right):.6g}: fractions that meet every interpolation condition; "
             f"{made['moment']}"
         )
+        if made.get("ran") is not None:
+            reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
         lhs = {"mean": float(made["value"]), "low": float(value), "high": _high(made)}
         return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **facts)
     facts["lhs"] = {"mean": float(worst["value"]), "low": None, "high": _high(worst)}
