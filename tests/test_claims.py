@@ -34,7 +34,7 @@ def test_a_claim_says_what_it_is(made):
     assert made.kind in made.kinds
     assert made.source
     assert made.statement
-    assert made.cases or made.prove or any(isinstance(f.right, ByProof) for f in made.forms)
+    assert made.judged_on or made.prove or any(isinstance(f.right, ByProof) for f in made.forms)
     assert len([form for form in made.forms if form.form == "sibling"]) >= 2
     for form in made.forms:
         assert form.form != "corrected" or len(form.note) > 40

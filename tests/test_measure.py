@@ -81,6 +81,7 @@ INSIDE = {
     "local_step": lambda view: each("step", sq(view.mean("x")) * view.local_step),
     "local_steps": lambda view: each("step", sq(view.mean("x")) * view.local_steps),
     "state": lambda view: each("step", sq(view.state.x.mean(0))),
+    "last": lambda view: each("round", "local_step", sq(view.mean("x")) * view.last),
     "before": lambda view: each("transition", sq(view.before.x.mean(0))),
     "previous": lambda view: given_past(sq(view.previous.x.mean(0))),
     "round_start": lambda view: each("step", sq(view.round_start("x"))),

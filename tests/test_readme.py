@@ -51,15 +51,20 @@ def test_the_table_is_what_is_on_record():
         assert any(fnmatchcase(claim, pattern) for pattern in named), claim
 
 
+KNOWN = "localsgd/"
+"""Statements that are known in the literature, in our words: no paper's print."""
+
+
 def test_the_counts_of_statements_and_errata_are_those_on_record():
-    printed = errata.statements()
+    printed = [one for one in errata.statements() if not one.claim.startswith(KNOWN)]
     told = " ".join(README.split())
     count = {v: sum(one.verdict is v for one in printed) for v in Verdict}
     assert (
         f"Of {len(printed)} printed statements of four papers {count[Verdict.SUPPORTED]} are "
         f"supported, {count[Verdict.REFUTED]} refuted and {count[Verdict.INCONCLUSIVE]} undecided."
     ) in told
-    rows = sum(len(forms) for forms in record.read().values())
+    of_papers = (forms for name, forms in record.read().items() if not name.startswith(KNOWN))
+    rows = sum(map(len, of_papers))
     assert f"13 of the {rows} rows" in told
     mended = sum(one.severity is not None and one.verdict is SUPPORTED for one in printed)
     assert f"Of the supported ones {mended} hold only as they were meant" in told

@@ -13,13 +13,15 @@ from random import Random
 
 import pytest
 
-from tests.transcribed import comfedl, feddro, fednest, scgdm
+from tests.transcribed import comfedl, feddro, fednest, localsgd, scgdm
 from toolkit.constants import MEASURED, Letters, evaluate
 from toolkit.discover import leaves
 from toolkit.readings import Undecided
 from toolkit.verdict import form_key
 
-PAPERS = {"comfedl": comfedl, "feddro": feddro, "fednest": fednest, "scgdm": scgdm}
+PAPERS = {
+    "comfedl": comfedl, "feddro": feddro, "fednest": fednest, "localsgd": localsgd, "scgdm": scgdm,
+}  # fmt: skip
 FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp")} | {
     "max": max, "min": min, "sum": sum, "range": range,
 }  # fmt: skip

@@ -39,6 +39,8 @@ ROLES: Mapping[str, str] = {
     "field_gradient_bound": "sup over x and samples of the gradient field's norm",
     "field_gradient_noise": "sup over x of the gradient field's standard deviation",
     "field_heterogeneity": "sup over x of a client's distance from the mean gradient field",
+    "gradient_dissimilarity": "root mean square over clients of a client's gradient at x*",
+    "initial_distance": "distance of the start from x*",
     "plain_smoothness": "Lipschitz constant of each client's ∇h (beside the composition)",
     "plain_gradient_bound": "sup over x and samples of the norm of ∇h",
     "plain_gradient_noise": "sup over x of the standard deviation of ∇h",

@@ -272,6 +272,20 @@ class States:
         """Return F(x), exactly, for x of shape [dim, replicates]: [replicates]."""
         return self.problem.objective(self._point("objective", x))
 
+    @property
+    def minimiser(self) -> Tensor:
+        """The point x* where F is least, [dim, replicates]: of a problem, its certified one.
+
+        Raises:
+            DriftproofError: the problem knows none.
+        """
+        problem, ctx = self.problem, self._moment.ctx
+        return problem.minimiser.to(ctx.dtype).expand(problem.dim, ctx.replicates)
+
+    def gap(self, x: Tensor) -> Tensor:
+        """Return F(x) − inf F, for x of shape [dim, replicates]: [replicates]."""
+        return self.problem.gap(self._point("gap", x))
+
     def _field(self, name: str) -> Tensor:
         return _field_of(self._moment.state, name)
 
@@ -368,6 +382,11 @@ class Steps(States):
                 'return each("transition", …), say',
             )
         return state
+
+    @property
+    def last(self) -> bool:
+        """Whether no step of the run is left."""
+        return self.round + 1 == self.horizon and self.local_step == self.local_steps
 
     def since_round(self, name: str, value: Tensor, *, largest: bool = False) -> Tensor:
         """Return the sum (or the largest) of a value over the moments of this round up to now."""

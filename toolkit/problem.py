@@ -125,6 +125,26 @@ class Problem(Parameters, ABC):
     def solution(self) -> Solution:
         """The certified optimum."""
 
+    @property
+    def minimiser(self) -> Tensor:
+        """The certified point whose value is ``solution.high``, [dim, 1].
+
+        Raises:
+            DriftproofError: if the infimum is not attained.
+        """
+        import torch
+
+        if self.solution.minimiser is None:
+            raise DriftproofError(
+                f"the minimiser of {self}", "a problem whose infimum is attained",
+                "measure view.gap(x), or view.gradient(x)",
+            )  # fmt: skip
+        return torch.from_numpy(self.solution.minimiser)[:, None]
+
+    def gap(self, x: Tensor) -> Tensor:
+        """Return F(x) less the best value known, for x of shape [dim, replicates]: [replicates]."""
+        return self.objective(x) - self.solution.high
+
     @cached_property
     def initial_gap(self) -> tuple[float, float]:
         """An enclosure (low, high) of F(x_0) − inf F."""

@@ -22,6 +22,7 @@ class Evidence(StrEnum):
     """What kind of evidence decided."""
 
     SYMBOLIC = "symbolic"
+    CLASS = "class"
     ENCLOSED = "enclosed"
     EXACT = "exact"
     SEQUENTIAL = "sequential"
@@ -49,6 +50,8 @@ class Row:
         comparisons: how many comparisons the row makes (rounds, local steps …).
         reading_kind: how a printed form's reading stands to the print (``toolkit.readings``).
         part: the part of the statement that it reads ("": all of it).
+        proofs: file name → text of the certificates that prove it over a class (their names are in
+            ``results.json``).
         series: points of the row's plot (kept in the ledger, not in ``results.json``).
     """
 
@@ -75,6 +78,7 @@ class Row:
     seconds: float = 0.0
     reading_kind: str | None = None
     part: str = ""
+    proofs: Mapping[str, str] = field(default_factory=dict)
     series: Mapping[str, Any] | None = None
 
     @property
@@ -99,6 +103,7 @@ class Row:
         """Return the row as ``results.json`` has it: finite numbers or null."""
         entry = asdict(self)
         entry.pop("series")
+        entry["certificates"] = sorted(entry.pop("proofs"))
         entry["ratio"] = self.ratio
         return {key: _clean(value) for key, value in entry.items()}
 

@@ -200,7 +200,7 @@ def claim_entry(leaf: Leaf) -> dict[str, Any]:
     from toolkit.constants import Letters, expressed, latex
 
     claim: Claim[Any] = leaf.load()
-    notation = claim.notation(claim.cases[0]) if claim.cases else {}
+    notation = claim.notation(claim.judged_on[0]) if claim.judged_on else {}
     forms = {}
     for form in claim.forms:
         if form.form == "sibling" or isinstance(form.right, Undecided | ByProof):

@@ -12,7 +12,6 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,24 +25,10 @@ from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import EnumeratedContext, Key
 from toolkit.measure import Measure, Moment, Reduction
 from toolkit.problem import Problem
+from toolkit.rationals import meant
 
 ATOMS = 256
 """The most outcomes of the noise that are run in balls."""
-DENOMINATOR = 2**20
-"""A double that is the nearest to a fraction of at most this denominator stands for it."""
-
-
-@lru_cache(maxsize=4096)
-def meant(value: float) -> Fraction:
-    """Return the fraction that a value of a law stands for.
-
-    >>> meant(1 / 3), meant(0.5), meant(2.0**-60) == Fraction(1, 2**60)
-    (Fraction(1, 3), Fraction(1, 2), True)
-    """
-    near = Fraction(value).limit_denominator(DENOMINATOR)
-    return near if float(near) == value else Fraction(value)
-
-
 _meant = np.frompyfunc(lambda x: meant(float(x)), 1, 1)
 
 
@@ -109,17 +94,19 @@ class Enclosed:
     state: Any
 
 
-def exactly(algorithm: Algorithm) -> Algorithm:
-    """Return an algorithm whose real hyperparameters are balls: 1 − γη is not rounded to a double.
+def exactly(algorithm: Algorithm, number: Callable[[float], Tensor] = Balls.of) -> Algorithm:
+    """Return an algorithm whose real hyperparameters are exact: 1 − γη is not rounded to a double.
+
+    They are balls, or what ``number`` makes of them.
 
     The share of clients stays as it is: it is only rounded to a number of them.
     """
-    in_balls = copy.copy(algorithm)
+    exact = copy.copy(algorithm)
     for field in dataclasses.fields(algorithm):  # type: ignore[arg-type]
         value = getattr(algorithm, field.name)
         if isinstance(value, float) and field.name != "participation":
-            object.__setattr__(in_balls, field.name, Balls.of(value))
-    return in_balls
+            object.__setattr__(exact, field.name, number(value))
+    return exact
 
 
 def run_in_balls(
@@ -217,4 +204,4 @@ class _Taker:
         return means, names
 
 
-__all__ = ["BallContext", "Enclosed", "SampledBalls", "exactly", "meant", "run_in_balls"]
+__all__ = ["BallContext", "Enclosed", "SampledBalls", "exactly", "run_in_balls"]

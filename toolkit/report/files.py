@@ -20,6 +20,8 @@ from toolkit.workers import end_with_parent
 
 MANY = 12
 """Plots from which on several processes draw them."""
+CERTIFICATES = "certificates"
+"""The folder of the proofs over classes, which ``driftproof check`` checks."""
 PUBLIC = ("schema", "profile", "seed", "union_bound", "environment")
 
 
@@ -31,6 +33,7 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
     texts = {
         "results.json": json.dumps(results_of(head, rows), indent=1, allow_nan=False),
         "index.html": render(head, rows),
+        **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
     }
     kept = figures(rows).values() if head["profile"] != "smoke" else ()
     drawn = [figure for of_claim in kept for figure in of_claim]
@@ -76,11 +79,14 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
         shutil.rmtree(part, ignore_errors=True)
         (part / "plots").mkdir(parents=True)
         for name, text in texts.items():
+            (part / name).parent.mkdir(exist_ok=True)
             (part / name).write_text(text, encoding="utf-8")
         plots(part / "plots")
         (out / "plots").mkdir(exist_ok=True)
         for path in sorted(part.rglob("*.*")):
-            os.replace(path, out / path.relative_to(part))
+            kept = out / path.relative_to(part)
+            kept.parent.mkdir(exist_ok=True)
+            os.replace(path, kept)
     except OSError as error:
         raise cannot_write(error, out) from error
     finally:

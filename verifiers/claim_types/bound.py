@@ -2,10 +2,11 @@ r"""Bounds: an algorithm is run, and what is measured of the run stays below a r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
+from toolkit.cases import Case
 from toolkit.constants import Letters
 from toolkit.errors import DriftproofError
 from toolkit.measure import Reduction, Steps
@@ -30,6 +31,8 @@ class BoundClaim(Claim[RightSide]):
 
     Attributes:
         kind: "bound", or "existence" where the bound is what shows that something exists.
+        classes: whole classes of functions that it is judged on, beside the cases (``over`` makes
+            them): proved by a certificate, or refuted by functions of the class.
         range: the most that one replicate's left side can be, by the assumptions alone; a right
             side above it is vacuous. Two ends, if it can be negative.
         measured: {name: LaTeX} of the measured quantities that stand in a right side.
@@ -41,6 +44,7 @@ class BoundClaim(Claim[RightSide]):
     kinds: ClassVar[tuple[str, ...]] = ("bound", "existence")
 
     kind: Literal["bound", "existence"] = "bound"
+    classes: Sequence[Case] = ()
     range: RightSide | None = None
     measured: Mapping[str, str] = field(default_factory=dict)
     conditional: bool = False
@@ -49,6 +53,22 @@ class BoundClaim(Claim[RightSide]):
     def __call__(self, left: Measure) -> Self:
         """Return the claim about what ``left`` measures."""
         return replace(self, left=left).checked()
+
+    @property
+    def needs_cases(self) -> bool:
+        """Whether nothing but cases decides some form."""
+        return not self.classes and super().needs_cases
+
+    def classes_for(self, profile: str) -> Sequence[Case]:
+        """Return the classes of a profile: smoke the first, if there is no case."""
+        if profile != "smoke":
+            return self.classes
+        return () if self.cases else self.classes[:1]
+
+    @property
+    def judged_on(self) -> tuple[Case, ...]:
+        """The cases, then the classes."""
+        return (*self.cases, *self.classes)
 
     def check_right(self, form: Form) -> None:
         """Raise DriftproofError unless the right side is a function of the letters."""

@@ -140,8 +140,9 @@ class Claim(Generic[R]):
             ("assumes", Assumption, "assumes=[SMALL_STEP]"),
             ("cases", Case, "cases=grid(problem, algorithm, rounds=20)"),
             ("full", Case, "full=grid(problem, algorithm, rounds=200)"),
+            ("classes", Case, "classes=over([smooth(L=1), …], algorithm, rounds=1)"),
         ):
-            members = getattr(self, field_name)
+            members = getattr(self, field_name, ())
             is_list = isinstance(members, list | tuple)
             odd = next((x for x in members if not isinstance(x, wanted)), None) if is_list else None
             if not is_list or odd is not None:
@@ -171,6 +172,11 @@ class Claim(Generic[R]):
     def needs_cases(self) -> bool:
         """Whether nothing but cases decides some form."""
         return self.prove is None and not any(map(_needs_no_case, self.readings.values()))
+
+    @property
+    def judged_on(self) -> tuple[Case, ...]:
+        """The cases of the quick profile, and whatever else a way of judging has."""
+        return tuple(self.cases)
 
     def cases_for(self, profile: str) -> tuple[Case, ...]:
         """Return the cases of a profile: smoke the first, quick all, full also ``full``."""

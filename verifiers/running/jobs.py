@@ -26,7 +26,17 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
-from verifiers.judges import bounds, comparisons, curves, declared, enclosed, proofs, rates, slope
+from verifiers.judges import (
+    bounds,
+    comparisons,
+    curves,
+    declared,
+    enclosed,
+    proofs,
+    rates,
+    slope,
+    worst_cases,
+)
 from verifiers.judges.evidence import Measured, joined
 from verifiers.judges.rows import row_of
 from verifiers.running.scheduler import Result
@@ -45,7 +55,8 @@ class Item:
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
         task: "exact", "block", "shadowed block", "proof", "schedule", "known" (an exact left
-            side), "compare", "attack" (of a problem's declared constants), or "enclosed" (balls).
+            side), "compare", "attack" (of a problem's declared constants), "enclosed" (balls), or
+            "class" (the worst case over a class of functions).
         tier, number: which case of the claim, by profile and position ("known": the horizon).
         form: which form, by position.
         case: the case's key (part of the unit's name).
@@ -93,6 +104,11 @@ class Item:
         form = claim.forms[self.form]
         if self.task == "proof":
             return pack_rows([proofs.judge(claim, form, _steps_of(claim, form))])
+        if self.task == "class":
+            assert isinstance(claim, BoundClaim)
+            forms = [claim.forms[k] for k in _sharing(claim)[self.form]]
+            of_class = worst_cases.measure(claim, claim.classes[self.number], forms)
+            return worst_cases.pack(of_class)
         if self.task == "attack":
             return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
         if isinstance(claim, RateClaim) and self.task == "known":
@@ -191,6 +207,9 @@ def jobs_for(
                 at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
                 job = partial(_bound, claim, case, at=at, budget=BUDGETS[profile])
                 jobs.append(_where_believed(claim, [at], forms, job))
+            for number, case in enumerate(claim.classes_for(profile)):
+                at = replace(base, task="class", number=number, case=case.key, form=lead)
+                jobs.append(_over_class(claim, case, forms, at))
     return [_guarded(job, source) for job in jobs]
 
 
@@ -306,6 +325,20 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
                 undecided.remove(form)
     rows = [decided[id(form)] for form in forms]
     return _finished(claim, case, rows, measured, seconds)
+
+
+def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item) -> Job:
+    """Judge a bound over a whole class of functions."""
+    ((blob, seconds),) = yield [at]
+    measured = json.loads(blob)
+    rows = [worst_cases.judge(claim, case, form, measured) for form in forms]
+    return [replace(row, seconds=seconds) for row in rows]
+
+
+def _sharing(claim: BoundClaim) -> dict[int, list[int]]:
+    """Return all forms that are judged by a run, by the number that names their measurement."""
+    odd = (Undecided, ByProof)
+    return _by_left(claim, [k for k, f in enumerate(claim.forms) if not isinstance(f.right, odd)])
 
 
 def _more_would_do(claim: BoundClaim, forms: Sequence[Form], measured: Measured) -> bool:

@@ -1,0 +1,40 @@
+"""Classes of functions and their worst cases: ``from driftproof.classes import smooth, over``."""
+
+from driftproof.whole import refuse_hidden
+
+refuse_hidden()
+
+from synthetic.classes import (  # noqa: E402 - after the look at whose it is
+    bounded_gradients,
+    equal,
+    monotone_lipschitz,
+    over,
+    shared_minimiser,
+    similar,
+    similar_everywhere,
+    smooth,
+    smooth_convex,
+    smooth_strongly_convex,
+    start_at_minimiser,
+    start_gap,
+    start_within,
+)
+from verifiers.worst_case.found import Found, worst_case  # noqa: E402
+
+__all__ = [
+    "Found",
+    "bounded_gradients",
+    "equal",
+    "monotone_lipschitz",
+    "over",
+    "shared_minimiser",
+    "similar",
+    "similar_everywhere",
+    "smooth",
+    "smooth_convex",
+    "smooth_strongly_convex",
+    "start_at_minimiser",
+    "start_gap",
+    "start_within",
+    "worst_case",
+]

@@ -1,0 +1,73 @@
+"""``driftproof check``: does a certificate prove its bound?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from driftproof.commands import _shared as shared
+from toolkit.errors import DriftproofError
+
+NOT_PROVED = (
+    "not proved: that the points are those of an algorithm's text; anything at other numbers than "
+    "those above; that some function reaches the bound"
+)
+
+
+@click.command()
+@click.argument("certificates", nargs=-1, required=True, metavar="CERTIFICATE...")
+def command(certificates: tuple[str, ...]) -> int:
+    """Check certificates of worst cases: exactly, without a solver, by one file of 200 lines.
+
+    The exit status is 0 if every certificate proves its bound, 1 if one does not, 2 if one cannot
+    be read. docs/certificates.md says how to read them.
+    """
+    from verifiers.worst_case.check import RefusedCertificateError, check
+
+    good = True
+    for name in certificates:
+        text = _text(Path(name))
+        try:
+            said = check(text)
+        except RefusedCertificateError as reason:
+            good = False
+            shared.tell(f"{name}: REFUSED\n  {_shown(str(reason))}")
+            continue
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise DriftproofError(
+                f"{name} is no certificate: {_shown(f'{type(error).__name__}: {error}')}",
+                "a file as docs/certificates.md describes it",
+                "let driftproof verify write it anew",
+            ) from None
+        if not _intact(text):
+            good = False
+            shared.tell(f"{name}: REFUSED\n  it was changed after it was written")
+            continue
+        shared.tell(
+            "\n".join([f"{name}: PROVED", *(f"  {_shown(s)}" for s in [*said, NOT_PROVED])])
+        )
+    return 0 if good else 1
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DriftproofError(
+            f"{path}: {error}", "a certificate, a JSON file", "check the path"
+        ) from None
+
+
+def _intact(text: str) -> bool:
+    """Tell whether the digest is that of the rest, which shows what was damaged by mistake."""
+    from verifiers.worst_case.digest import digest
+
+    file = json.loads(text)
+    return bool(file["digest"] == digest(file))
+
+
+def _shown(line: str) -> str:
+    """Return a line without letters that would steer a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in line)

@@ -1,0 +1,35 @@
+"""Classes of functions, by the conditions under which given points have a function in the class."""
+
+from synthetic.classes.functions import (
+    bounded_gradients,
+    monotone_lipschitz,
+    smooth,
+    smooth_convex,
+    smooth_strongly_convex,
+)
+from synthetic.classes.relations import (
+    equal,
+    shared_minimiser,
+    similar,
+    similar_everywhere,
+    start_at_minimiser,
+    start_gap,
+    start_within,
+)
+from synthetic.classes.whole import over
+
+__all__ = [
+    "bounded_gradients",
+    "equal",
+    "monotone_lipschitz",
+    "over",
+    "shared_minimiser",
+    "similar",
+    "similar_everywhere",
+    "smooth",
+    "smooth_convex",
+    "smooth_strongly_convex",
+    "start_at_minimiser",
+    "start_gap",
+    "start_within",
+]

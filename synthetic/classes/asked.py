@@ -1,0 +1,158 @@
+"""What a run asks of unknown functions: a triple for each distinct point, made when it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor
+
+from synthetic.classes.conditions import FunctionClass, Triple
+from toolkit.errors import DriftproofError
+from toolkit.spans.exact import Quantity, Vector
+from toolkit.spans.tensor import Form, Span
+
+
+class AskedFunctions:
+    """The clients' unknown functions, and what is asked of them.
+
+    Attributes:
+        vectors: names of the unknown vectors.
+        values: names of the unknown numbers.
+        triples: what is known of each function.
+        function_of: the function of each client (one for all, if the clients are equal).
+        start: x_0.
+
+    Args:
+        shared: whether every function is least at x*.
+        at_minimiser: whether x_0 is x*.
+    """
+
+    def __init__(
+        self,
+        classes: Sequence[FunctionClass],
+        function_of: Sequence[int],
+        *,
+        shared: bool = False,
+        at_minimiser: bool = False,
+    ) -> None:
+        self.vectors: list[str] = []
+        self.values: list[str] = []
+        self.classes = tuple(classes)
+        self.function_of = tuple(function_of)
+        self.triples: list[list[Triple]] = [[] for _ in classes]
+        self._known: list[dict[Vector, Triple]] = [{} for _ in classes]
+        self.start = Vector() if at_minimiser else self._vector("x_0")
+        self.solvable = all(of.solvable for of in classes)
+        if self.solvable:
+            self._add_solution(shared)
+
+    @property
+    def clients(self) -> int:
+        """How many clients there are."""
+        return len(self.function_of)
+
+    def _add_solution(self, shared: bool) -> None:
+        """Put x* at the origin, and every value there at 0; the mean gradient there is 0."""
+        number, last = len(self.classes), Vector()
+        for function in range(number):
+            gradient = last
+            if function < number - 1 and not shared:
+                gradient = self._vector(f"gradient of client {function} at the solution")
+                last = last - gradient
+            triple = Triple(function, Vector(), gradient, Quantity(), "solution")
+            self._keep(function, triple)
+
+    def at(self, client: int, point: Vector) -> Triple:
+        """Return the triple of a client's function at a point, made at the first time."""
+        function = self.function_of[client]
+        known = self._known[function].get(point)
+        if known is not None:
+            return known
+        name = f"point {len(self.triples[function])}"
+        gradient = self._vector(f"gradient of client {function} at {name}")
+        self.values.append(f"value of client {function} at {name}")
+        value = Quantity.value(len(self.values) - 1)
+        triple = Triple(function, point, gradient, value, name)
+        self._keep(function, triple)
+        return triple
+
+    def _vector(self, name: str) -> Vector:
+        self.vectors.append(name)
+        return Vector.basis(len(self.vectors) - 1)
+
+    def _keep(self, function: int, triple: Triple) -> None:
+        self.triples[function].append(triple)
+        self._known[function][triple.point] = triple
+
+    def mean(self, point: Vector) -> tuple[Vector, Quantity]:
+        """Return ∇F and F at a point, the means over clients."""
+        every = [self.at(client, point) for client in range(self.clients)]
+        gradient, value = Vector(), Quantity()
+        for triple in every:
+            gradient = gradient + triple.gradient / self.clients
+            value = value + triple.value / self.clients
+        return gradient, value
+
+    def shared_points(self) -> list[Vector]:
+        """Return the points that every client was asked at, in the order of the first client."""
+        return [
+            point
+            for point in self._known[self.function_of[0]]
+            if all(point in known for known in self._known)
+        ]
+
+    def gradients(self, x: Tensor) -> Span:
+        """Return each client's gradient at its own point, [clients, dim, replicates]."""
+        return Span(self._each(x, "gradient"))
+
+    def function_values(self, x: Tensor) -> Form:
+        """Return each client's value at its own point, [clients, replicates]."""
+        return Form(self._each(x, "value")[:, 0])
+
+    def _each(self, x: Tensor, part: str) -> np.ndarray:
+        points = points_of(x)
+        found = np.empty(points.shape, dtype=object)
+        for client, _, replicate in np.ndindex(points.shape):
+            triple = self.at(client, points[client, 0, replicate])
+            found[client, 0, replicate] = getattr(triple, part)
+        return found
+
+
+def points_of(x: Tensor) -> np.ndarray:
+    """Return the vectors of a point that an oracle is asked at.
+
+    Raises:
+        DriftproofError: it is no combination of the unknown vectors.
+    """
+    if not isinstance(x, Span):
+        raise DriftproofError(
+            f"a gradient asked at {x!r}",
+            "a combination of the start and of gradients",
+            "begin at the start that init is given, and move by gradients",
+        )
+    return x.entries
+
+
+class FieldOfClass:
+    """The oracles that a class offers: every client's exact gradient and value."""
+
+    def __init__(self, asked: AskedFunctions, weights: Tensor) -> None:
+        self.asked = asked
+        self.clients = asked.clients
+        self.client_weights = weights
+
+    def field_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def field_grad(self, x: Tensor, xi: Tensor | None) -> Tensor:
+        """Return each client's gradient at its own x."""
+        return self.asked.gradients(x)
+
+    def mean_loss(self, x: Tensor) -> Tensor:
+        """Return each client's value at its own x, above that at x*."""
+        return self.asked.function_values(x)
+
+    def batch_loss(self, x: Tensor, xi: Tensor | None) -> Tensor:
+        """Return the same: there is no noise."""
+        return self.asked.function_values(x)

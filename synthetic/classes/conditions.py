@@ -1,0 +1,107 @@
+r"""What a class says of a client's points: inequalities between (x, g, f) triples.
+
+A triple is a point x, the gradient g of the client's function there and its value f. Interpolation
+conditions are inequalities for all pairs of triples that hold if *and only if* some function of the
+class has these gradients and values (Taylor, Hendrickx & Glineur 2017). Where a class has only
+conditions that are necessary, the worst case over them is an upper bound, and it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from toolkit.spans.exact import Quantity, Vector
+
+Place = Literal["difference", "one", "other"]
+"""x_j − x_k, g_j and g_k, of a pair (j, k); of a single triple x_j ("difference") and g_j."""
+
+
+@dataclass(frozen=True)
+class Triple:
+    """What is known of a client's function at one point.
+
+    Attributes:
+        client: the number of the client.
+        point, gradient: x and g.
+        value: f, without a Gram part.
+        name: where the point comes from: "solution", "point 3" …
+    """
+
+    client: int
+    point: Vector
+    gradient: Vector
+    value: Quantity
+    name: str
+
+
+@dataclass(frozen=True)
+class Condition:
+    r"""Σ q_ab ⟨a, b⟩ + v_j f_j + v_k f_k ≤ bound, for every pair (j, k) of a client's triples.
+
+    Attributes:
+        name: what it is called in a certificate.
+        products: (a, b) → q_ab, each unordered pair of places once.
+        values: v_j and v_k.
+        bound: the right side.
+        of: "pairs" in both orders, "unordered pairs" where both orders say the same, or "triples"
+            one by one (then "difference" is x_j, and neither "other" nor v_k appears).
+    """
+
+    name: str
+    products: Mapping[tuple[Place, Place], Fraction]
+    values: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+    bound: Fraction = Fraction(0)
+    of: Literal["pairs", "unordered pairs", "triples"] = "pairs"
+
+    def quantity(self, one: Triple, other: Triple | None) -> Quantity:
+        """Return the left side for one pair, or for one triple."""
+        vectors = {"difference": one.point, "one": one.gradient}
+        total = one.value * self.values[0]
+        if other is not None:
+            vectors |= {"difference": one.point - other.point, "other": other.gradient}
+            total = total + other.value * self.values[1]
+        for (a, b), factor in self.products.items():
+            total = total + vectors[a] * vectors[b] * factor
+        made: Quantity = total
+        return made
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """quantity ≤ bound, or = bound.
+
+    Attributes:
+        name: what a certificate calls it: "start", "similar", or the name of a condition with a
+            client and the numbers of its triples, from 0: "interpolation, client 0, (3, 5)".
+    """
+
+    name: str
+    quantity: Quantity
+    bound: Fraction = Fraction(0)
+    equality: bool = False
+
+
+@dataclass(frozen=True)
+class FunctionClass:
+    """A class of functions, or of operators.
+
+    Attributes:
+        name: as ``smooth-strongly-convex``.
+        parameters: {"L": 1, "mu": 1/10}, exact.
+        conditions: what holds for every client's triples.
+        solvable: whether there is a point x* where the mean gradient is 0, which a run is measured
+            against.
+        loose: why a worst case over the conditions may be too large ("" if they are sufficient).
+    """
+
+    name: str
+    parameters: Mapping[str, Fraction]
+    conditions: tuple[Condition, ...]
+    solvable: bool = True
+    loose: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"

@@ -1,0 +1,130 @@
+r"""Classes of functions with a Lipschitz gradient, and others, as conditions on triples.
+
+For an L-smooth function with f − (μ/2)‖·‖² convex, μ < L, triples (x_j, g_j, f_j) can be
+interpolated if and only if for all j, k
+
+    f_j ≥ f_k + ⟨g_k, d⟩ + (‖g_j − g_k‖²/L + μ‖d‖² − 2(μ/L)⟨g_j − g_k, d⟩) / (2(1 − μ/L)),
+
+d = x_j − x_k (Taylor, Hendrickx & Glineur 2017, Theorem 4; μ = 0: convex; μ = −L: Theorem 3.10 of
+the same authors' "Exact worst-case performance of first-order methods for composite convex
+optimization", smooth and perhaps not convex).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from synthetic.classes.conditions import Condition, FunctionClass, Place
+from toolkit.errors import DriftproofError
+from toolkit.spans.tensor import decimal
+
+HALF = Fraction(1, 2)
+
+
+def smooth_strongly_convex(L: float, mu: float) -> FunctionClass:
+    """Return the class of L-smooth and μ-strongly convex functions.
+
+    >>> str(smooth_strongly_convex(1, 0.1))
+    'smooth-strongly-convex(L = 1, mu = 1/10)'
+
+    Raises:
+        DriftproofError: unless 0 < μ < L.
+    """
+    high, low = positive("L", L), positive("mu", mu)
+    if low >= high:
+        raise DriftproofError(f"mu = {mu} with L = {L}", "mu below L", "take a smaller mu")
+    return FunctionClass(
+        "smooth-strongly-convex", {"L": high, "mu": low}, (_interpolation(high, low),)
+    )
+
+
+def smooth_convex(L: float) -> FunctionClass:
+    """Return the class of L-smooth and convex functions, whose mean has a minimiser."""
+    high = positive("L", L)
+    return FunctionClass("smooth-convex", {"L": high}, (_interpolation(high, Fraction(0)),))
+
+
+def smooth(L: float) -> FunctionClass:
+    """Return the class of L-smooth functions, convex or not, whose mean is bounded below.
+
+    Nothing is measured against a minimiser: there may be none.
+    """
+    high = positive("L", L)
+    return FunctionClass("smooth", {"L": high}, (_interpolation(high, -high),), solvable=False)
+
+
+def bounded_gradients(of: FunctionClass, G: float) -> FunctionClass:
+    """Return the functions of a class with ‖∇f‖ ≤ G everywhere; a worst case is an upper bound."""
+    bound = positive("G", G)
+    short = Condition("bounded gradient", {("one", "one"): Fraction(1)}, bound=bound**2,
+                      of="triples")  # fmt: skip
+    return replace(
+        of,
+        name=f"{of.name}-with-bounded-gradients",
+        parameters={**of.parameters, "G": bound},
+        conditions=(*of.conditions, short),
+        loose=f"conditions of {of.name} functions and short gradients are together necessary alone",
+    )
+
+
+def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
+    """Return the class of L-Lipschitz and μ-strongly monotone operators; an upper bound.
+
+    The two conditions hold for every pair of points, but three points that meet them in pairs need
+    not belong to one such operator (Ryu, Taylor, Bergeling & Giselsson 2020).
+
+    Raises:
+        DriftproofError: unless 0 < μ ≤ L.
+    """
+    high, low = positive("L", L), positive("mu", mu)
+    if low > high:
+        raise DriftproofError(f"mu = {mu} with L = {L}", "mu at most L", "take a smaller mu")
+    change = _change()
+    monotone = Condition(
+        "monotone",
+        {("difference", "difference"): low, ("difference", "one"): Fraction(-1),
+         ("difference", "other"): Fraction(1)},
+        of="unordered pairs",
+    )  # fmt: skip
+    lipschitz = Condition(
+        "Lipschitz", {**change, ("difference", "difference"): -(high**2)}, of="unordered pairs"
+    )
+    return FunctionClass(
+        "monotone-lipschitz",
+        {"L": high, "mu": low},
+        (monotone, lipschitz),
+        loose="conditions on pairs of points are necessary for monotone Lipschitz operators, and "
+        "not sufficient",
+    )
+
+
+def _interpolation(L: Fraction, mu: Fraction) -> Condition:
+    """Return f_k − f_j + ⟨g_k, d⟩ + … ≤ 0, multiplied out."""
+    share = HALF / (1 - mu / L)
+    products = {pair: share / L * factor for pair, factor in _change().items()}
+    products |= {
+        ("difference", "difference"): share * mu,
+        ("difference", "one"): -2 * share * mu / L,
+        ("difference", "other"): 1 + 2 * share * mu / L,
+    }
+    return Condition("interpolation", products, (Fraction(-1), Fraction(1)))
+
+
+def _change() -> dict[tuple[Place, Place], Fraction]:
+    """Return ‖g_j − g_k‖²."""
+    return {
+        ("one", "one"): Fraction(1), ("one", "other"): Fraction(-2),
+        ("other", "other"): Fraction(1),
+    }  # fmt: skip
+
+
+def positive(name: str, value: float) -> Fraction:
+    """Return a parameter of a class, exactly.
+
+    Raises:
+        DriftproofError: it is not above 0.
+    """
+    if not value > 0:
+        raise DriftproofError(f"{name} = {value}", f"{name} above 0", f"pass a positive {name}")
+    return decimal(value)

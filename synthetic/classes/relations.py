@@ -1,0 +1,139 @@
+"""What relates clients and the start, beside the class of each client's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from synthetic.classes.asked import AskedFunctions
+from synthetic.classes.conditions import Constraint
+from synthetic.classes.functions import positive
+from toolkit.errors import DriftproofError
+from toolkit.spans.exact import Quantity, Vector
+
+Kind = Literal[
+    "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
+    "start-at-minimiser",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A condition on the start, or on several clients.
+
+    Attributes:
+        kind: which condition it is.
+        parameters: {"zeta": 1}, exact.
+        loose: why a worst case over it may be too large ("": it is exact).
+    """
+
+    kind: Kind
+    parameters: Mapping[str, Fraction]
+    loose: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"
+
+    def constraints(self, asked: AskedFunctions) -> Iterator[Constraint]:
+        """Yield what it says of a run's unknowns."""
+        if self.kind in MAKERS:
+            yield from MAKERS[self.kind](asked, *self.parameters.values())
+
+
+def equal() -> Relation:
+    """All clients have one and the same function."""
+    return Relation("equal", {})
+
+
+def shared_minimiser() -> Relation:
+    """∇f_i(x*) = 0 for every client: each one's function is least at x*."""
+    return Relation("shared-minimiser", {})
+
+
+def similar(zeta: float) -> Relation:
+    """(1/n) Σ_i ‖∇f_i(x*)‖² ≤ ζ²."""
+    return Relation("similar", {"zeta": positive("zeta", zeta)})
+
+
+def similar_everywhere(zeta: float) -> Relation:
+    """(1/n) Σ_i ‖∇f_i(x) − ∇F(x)‖² ≤ ζ² at every x; a worst case is an upper bound.
+
+    It is used at the points that every client is asked at. No conditions are known under which
+    functions with it exist for given points.
+    """
+    return Relation(
+        "similar-everywhere",
+        {"zeta": positive("zeta", zeta)},
+        "that gradients are similar everywhere is used at the points that all clients share alone",
+    )
+
+
+def start_within(R: float) -> Relation:
+    """‖x_0 − x*‖² ≤ R²."""
+    return Relation("start-distance", {"R": positive("R", R)})
+
+
+def start_at_minimiser() -> Relation:
+    """x_0 = x*."""
+    return Relation("start-at-minimiser", {})
+
+
+def start_gap(delta: float) -> Relation:
+    """F(x_0) − inf F ≤ Δ."""
+    return Relation("start-gap", {"delta": positive("delta", delta)})
+
+
+def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
+    _needs_solution(asked, "similar")
+    total = Quantity()
+    for client in range(asked.clients):
+        gradient = asked.at(client, Vector()).gradient
+        total = total + gradient * gradient / asked.clients
+    yield Constraint("similar", total, zeta**2)
+
+
+def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
+    for number, point in enumerate(asked.shared_points()):
+        mean, total = asked.mean(point)[0], Quantity()
+        for client in range(asked.clients):
+            apart = asked.at(client, point).gradient - mean
+            total = total + apart * apart / asked.clients
+        yield Constraint(f"similar, ({number})", total, zeta**2)
+
+
+def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
+    _needs_solution(asked, "start_within")
+    yield Constraint("start", asked.start * asked.start, R**2)
+
+
+def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
+    yield Constraint("start", asked.mean(asked.start)[1], delta)
+
+
+def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
+    """Yield ‖∇F(x)‖²/(2L) − F(x) ≤ 0, F* = 0, at every point that all clients were asked at.
+
+    An L-smooth F decreases by ‖∇F(x)‖²/(2L) in one step of 1/L. For one client it is exact (Drori
+    & Shamir 2020); of several it is necessary.
+    """
+    L = max(of.parameters["L"] for of in asked.classes)
+    for number, point in enumerate(asked.shared_points()):
+        gradient, value = asked.mean(point)
+        yield Constraint(f"bounded below, ({number})", gradient * gradient / (2 * L) - value)
+
+
+def _needs_solution(asked: AskedFunctions, name: str) -> None:
+    if not asked.solvable:
+        raise DriftproofError(
+            f"{name}(…) of functions that may have no minimiser",
+            "a convex class",
+            "write smooth_convex(L), or start_gap(delta)",
+        )
+
+
+MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
+    "similar": _similar, "similar-everywhere": _similar_everywhere,
+    "start-distance": _start_distance, "start-gap": _start_gap,
+}  # fmt: skip

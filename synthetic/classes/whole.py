@@ -1,0 +1,242 @@
+"""A whole class of functions in the place of a problem, on which an algorithm is run once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from synthetic.classes.asked import AskedFunctions, FieldOfClass, points_of
+from synthetic.classes.conditions import Constraint, FunctionClass
+from synthetic.classes.relations import Relation, bounded_below
+from toolkit.algorithm import Algorithm
+from toolkit.cases import Case, grid
+from toolkit.errors import DriftproofError
+from toolkit.parameters import PositiveInt
+from toolkit.problem import Problem, Solution
+from toolkit.spans.exact import Vector
+from toolkit.spans.tensor import DIMENSION, Form, Span
+
+ROLES = {
+    "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
+    "G": ("field_gradient_bound",), "zeta": ("gradient_dissimilarity",),
+    "R": ("initial_distance",),
+}  # fmt: skip
+"""The roles of the parameters of classes and relations."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeClass(Problem):
+    """Every federation whose clients' functions are of a class, in every dimension.
+
+    A run of it is symbolic (``toolkit.engines.symbolic``); ``asked`` then holds what the run asked
+    for. It is made anew for each run (``fresh``).
+
+    Args:
+        conditions: one class of functions, and what relates clients and the start.
+        clients: n.
+    """
+
+    conditions: tuple[FunctionClass | Relation, ...] = ()
+    clients: PositiveInt = 2
+
+    notation = {
+        "L": "objective_smoothness", "mu": "strong_convexity", "zeta": "gradient_dissimilarity",
+        "R": "initial_distance", "n": "clients",
+    }  # fmt: skip
+    leaf_name = "class"
+    dim = DIMENSION
+
+    def validate(self) -> None:
+        """Refuse conditions that do not make one class."""
+        classes = [part for part in self.conditions if isinstance(part, FunctionClass)]
+        odd = [p for p in self.conditions if not isinstance(p, FunctionClass | Relation)]
+        kinds = [part.kind for part in self.conditions if isinstance(part, Relation)]
+        if len(classes) != 1 or odd or len(set(kinds)) < len(kinds):
+            raise DriftproofError(
+                f"classes = [{', '.join(map(str, self.conditions))}]",
+                "one class of functions, and relations of clients and the start, each once",
+                "write [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=1)]",
+            )
+
+    @property
+    def function_class(self) -> FunctionClass:
+        """The class of each client's function."""
+        return next(part for part in self.conditions if isinstance(part, FunctionClass))
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """What relates clients and the start."""
+        return tuple(part for part in self.conditions if isinstance(part, Relation))
+
+    @property
+    def constants(self) -> Mapping[str, float]:
+        """The parameters of the class by role."""
+        return {
+            role: float(value)
+            for part in self.conditions
+            for name, value in part.parameters.items()
+            for role in ROLES.get(name, ())
+        }
+
+    @cached_property
+    def asked(self) -> AskedFunctions:
+        """The unknown functions of this run."""
+        kinds = {relation.kind for relation in self.relations}
+        alike = "equal" in kinds
+        number = 1 if alike else self.clients
+        functions = [0 if alike else client for client in range(self.clients)]
+        return AskedFunctions(
+            [self.function_class] * number,
+            functions,
+            shared="shared-minimiser" in kinds,
+            at_minimiser="start-at-minimiser" in kinds,
+        )
+
+    def fresh(self) -> WholeClass:
+        """Return the same class with nothing asked yet."""
+        return WholeClass(conditions=self.conditions, clients=self.clients)
+
+    def constraints(self) -> Iterator[Constraint]:
+        """Yield what relates the unknowns of a run that was made."""
+        for relation in self.relations:
+            yield from relation.constraints(self.asked)
+        if not self.asked.solvable:
+            yield from bounded_below(self.asked)
+
+    @property
+    def loose(self) -> str:
+        """Why a worst case over the conditions may be too large ("": it is exact)."""
+        reasons = [part.loose for part in self.conditions if part.loose]
+        if not self.asked.solvable and len(self.asked.classes) > 1:
+            reasons.append("no exact conditions are known for several functions with a mean that "
+                           "is bounded below")  # fmt: skip
+        return "; ".join(reasons)
+
+    def oracles(
+        self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
+    ) -> FieldOfClass:
+        """Return the oracles that note what they are asked."""
+        weights = torch.full((self.clients, 1, 1), 1 / self.clients, dtype=torch.float64)
+        return FieldOfClass(self.asked, weights)
+
+    def start(self) -> np.ndarray:
+        """Return a stand-in: the context puts the unknown x_0 in its place."""
+        return np.zeros(self.dim)
+
+    @property
+    def unknown_start(self) -> Tensor:
+        """x_0, [dim, 1]."""
+        return Span(_entries([[self.asked.start]]))
+
+    @property
+    def minimiser(self) -> Tensor:
+        """x*, which is the origin, [dim, 1].
+
+        Raises:
+            DriftproofError: there may be none.
+        """
+        if not self.asked.solvable:
+            raise DriftproofError(
+                f"the minimiser of functions of {self.function_class}",
+                "a measure that needs none: there may be no minimiser",
+                "measure view.gradient(x), or take smooth_convex(L)",
+            )
+        return Span(_entries([[Vector()]]))
+
+    def objective(self, x: Tensor) -> Tensor:
+        """Return F(x) − F* at x of shape [dim, replicates]."""
+        return Form(_entries([self.asked.mean(point)[1] for point in points_of(x)[0]]))
+
+    def gap(self, x: Tensor) -> Tensor:
+        """Return F(x) − F*, as ``objective`` does: F* is 0 here."""
+        return self.objective(x)
+
+    def gradient(self, x: Tensor) -> Tensor:
+        """Return ∇F at x of shape [dim, replicates]."""
+        return Span(_entries([[self.asked.mean(point)[0] for point in points_of(x)[0]]]))
+
+    def client_gradients(self, x: Tensor) -> Tensor:
+        """Return each client's ∇f_i at x, [clients, dim, replicates]."""
+        return self.own_gradients(x.expand(self.clients, *x.shape))
+
+    def own_gradients(self, x: Tensor) -> Tensor:
+        """Return each client's ∇f_i at its own point."""
+        return self.asked.gradients(x)
+
+    @property
+    def solution(self) -> Solution:
+        """There is none in numbers."""
+        raise DriftproofError(
+            "the solution of a whole class of functions",
+            "what is known of all of them",
+            "measure view.minimiser, view.gap(x) or view.gradient(x)",
+        )
+
+    @cached_property
+    def initial_gap(self) -> tuple[float, float]:
+        """The bound on F(x_0) − inf F, where a relation states one."""
+        for relation in self.relations:
+            if relation.kind == "start-gap":
+                return 0.0, float(relation.parameters["delta"])
+        return 0.0, float("inf")
+
+    def __str__(self) -> str:
+        return f"every federation of {', '.join(map(str, self.conditions))}, n = {self.clients}"
+
+    def values(self) -> dict[str, Any]:
+        """Return the conditions in words, and the number of clients."""
+        return {"conditions": [str(part) for part in self.conditions], "clients": self.clients}
+
+    def swept(self) -> list[str]:
+        """Return nothing: a class is one value."""
+        return []
+
+    def expand(self) -> list[Self]:
+        """Return the class alone."""
+        return [self]
+
+    def changed(self) -> dict[str, Any]:
+        """Return the same: the conditions are its name."""
+        return self.values()
+
+
+def over(
+    conditions: Sequence[FunctionClass | Relation],
+    algorithm: Algorithm,
+    *,
+    rounds: int | list[int],
+    clients: int = 2,
+) -> list[Case[WholeClass, Any]]:
+    """Return a case over a whole class for every combination of an algorithm's swept values.
+
+    >>> from synthetic.classes import smooth_convex, start_within
+    >>> from toolkit.algorithms import FedAvg
+    >>> from toolkit.parameters import sweep
+    >>> made = over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=sweep(0.5, 1.0)),
+    ...             rounds=[1, 2], clients=1)
+    >>> len(made), made[0].problem.constants["initial_distance"]
+    (4, 1.0)
+
+    Args:
+        conditions: one class of functions, and what relates clients and the start.
+    """
+    whole = WholeClass(conditions=tuple(conditions), clients=clients)
+    return grid(whole, algorithm, rounds=rounds)
+
+
+def _entries(listed: Any) -> np.ndarray:
+    """Return nested lists of vectors or quantities as an array."""
+    shape = (len(listed), len(listed[0])) if isinstance(listed[0], list) else (len(listed),)
+    array = np.empty(shape, dtype=object)
+    for place in np.ndindex(shape):
+        entry = listed
+        for index in place:
+            entry = entry[index]
+        array[place] = entry
+    return array

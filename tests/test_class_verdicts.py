@@ -1,0 +1,216 @@
+"""Verdicts over whole classes: proved by a certificate, refuted by functions, or left open."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from importlib.resources import files
+
+import jsonschema
+import numpy as np
+import pytest
+import torch
+
+from synthetic.classes import (
+    monotone_lipschitz,
+    over,
+    similar,
+    smooth_strongly_convex,
+    start_at_minimiser,
+    start_within,
+)
+from synthetic.problems import BoundedComposition, QuadraticMinimax
+from toolkit.algorithms import ComFedL, FedAvg
+from toolkit.cases import Assumption, grid
+from toolkit.engines.enumerated import NoiselessContext
+from toolkit.errors import DriftproofError
+from toolkit.federation import run
+from toolkit.measure import Reduction, Steps, each, sq
+from toolkit.verdict import Evidence, Verdict
+from verifiers.claim_types.bound import bound
+from verifiers.running.jobs import pack_rows, unpack_rows
+from verifiers.verify import Settings, judge, select, verify
+from verifiers.worst_case.builder import build
+from verifiers.worst_case.check import check
+from verifiers.worst_case.solve import matrices, solve
+from verifiers.worst_case.witness import witness
+
+STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
+ONE = over([STRONGLY, start_within(R=1)], FedAvg(local_steps=2, step_size=0.5), rounds=1, clients=1)
+TWO = over(
+    [STRONGLY, similar(zeta=1), start_within(R=1)], FedAvg(local_steps=2, step_size=0.5), rounds=1
+)
+
+
+def distance(view: Steps) -> Reduction:
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser))
+
+
+def contraction(c):
+    return (1 - c.eta * c.mu) ** 2 * c.R**2
+
+
+def claim(classes, right=contraction, left=distance, **fields):
+    return bound(name="mine/distance", source="this test", statement="x", classes=classes,
+                 right=right, **fields)(left)  # fmt: skip
+
+
+def proved_by(text):
+    """Return the bound that a certificate is checked to prove."""
+    return Fraction(re.search(r"≤ (\S+), about", check(text)[-1])[1])
+
+
+def row_of(made, form="printed"):
+    (row,) = [row for row in judge([made], Settings(siblings=True)) if row.form == form]
+    return row
+
+
+def test_what_is_proved_has_a_certificate_for_each_comparison():
+    row = row_of(claim(ONE))
+    assert (row.verdict, row.evidence) == (Verdict.SUPPORTED, Evidence.CLASS)
+    assert row.comparisons == len(row.proofs) == 2  # after each local step
+    assert row.attained
+    assert row.lhs["mean"] == pytest.approx(0.95**2, rel=1e-6)
+    assert row.lhs["high"] <= row.rhs + row.margin
+    proved = [proved_by(text) for text in row.proofs.values()]
+    assert float(max(proved)) == row.lhs["high"] <= row.rhs + row.margin
+
+
+def test_what_is_false_for_some_function_is_refuted_by_an_exact_point():
+    row = row_of(claim(TWO, lambda c: contraction(c) ** 2))
+    assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.CLASS)
+    assert row.lhs["low"] > row.rhs
+    assert not row.proofs
+    # the algorithm itself, run on functions made from the point, is as bad
+    ran = float(re.search(r"in doubles: (\S+)", row.reason)[1])
+    assert ran == pytest.approx(row.lhs["mean"], rel=1e-3)
+
+
+@pytest.mark.parametrize("share", [0.9999, 0.99])
+def test_a_right_side_a_little_below_the_worst_case_is_refuted(share):
+    assert row_of(claim(ONE, lambda c: share * contraction(c))).verdict is Verdict.REFUTED
+
+
+def test_a_right_side_a_little_above_it_is_proved():
+    row = row_of(claim(ONE, lambda c: 1.0001 * contraction(c)))
+    assert row.verdict is Verdict.SUPPORTED
+    assert not row.attained
+
+
+def test_an_upper_bound_refutes_nothing():
+    """The conditions on pairs of points are not those of one operator: too small is open."""
+    operators = over(
+        [monotone_lipschitz(L=1, mu=0.5), start_within(R=1)], FedAvg(step_size=0.3), rounds=1,
+        clients=1,
+    )  # fmt: skip
+    row = row_of(claim(operators, lambda c: 0.5 * c.R))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "not sufficient" in row.reason
+    assert row_of(claim(operators, lambda c: c.R)).verdict is Verdict.SUPPORTED
+
+
+def test_assumptions_and_letters_apply_to_a_class():
+    short = Assumption("step size", r"\eta\le1/4", relation=lambda c: c.eta * c.L <= 0.25)
+    row = row_of(claim(ONE, assumes=[short]))
+    assert row.verdict is Verdict.INAPPLICABLE
+    row = row_of(claim(ONE, lambda c: c.zeta))
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "gradient_dissimilarity" in row.reason
+
+
+OWN = """
+from driftproof import Reduction, Steps, bound, each, sq
+from driftproof.algorithms import FedAvg
+from driftproof.classes import over, smooth_strongly_convex, start_within
+
+
+def right(c):
+    return (1 - c.eta * c.mu) ** (2 * c.tau) * c.R**2
+
+
+@bound(
+    name="mine/contraction",
+    source="my notes",
+    statement=r"\\|w_\\tau - x^*\\|^2 \\le (1-\\eta\\mu)^{2\\tau}R^2",
+    classes=over(
+        [smooth_strongly_convex(L=1, mu=0.1), start_within(R=1)],
+        FedAvg(local_steps=2, step_size=0.5),
+        rounds=1,
+        clients=1,
+    ),
+    right=right,
+    false_siblings=[("half", lambda c: right(c) / 2)],
+)
+def distance(view: Steps) -> Reduction | None:
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
+"""
+
+
+def test_a_claim_of_ones_own_is_proved_and_its_certificates_are_written(tmp_path):
+    path, out = tmp_path / "mine.py", tmp_path / "out"
+    path.write_text(OWN, encoding="utf-8")
+    out.mkdir()
+    _, rows = verify(select([str(path)]), Settings(), out)
+    assert [row.verdict for row in rows] == [Verdict.SUPPORTED]
+    assert unpack_rows(pack_rows(rows)) == rows
+    written = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    schema = json.loads(files("toolkit").joinpath("report/assets/results.schema.json").read_text())
+    jsonschema.validate(written, schema)
+    (name,) = written["results"][0]["certificates"]
+    proved = proved_by((out / "certificates" / name).read_text(encoding="utf-8"))
+    assert rows[0].lhs["mean"] * (1 - 1e-6) <= proved <= rows[0].rhs * (1 + 1e-6)
+    assert f"certificates/{name}" in (out / "index.html").read_text(encoding="utf-8")
+    (sibling,) = (row for row in judge(select([str(path)]), Settings(siblings=True))
+                  if row.form == "sibling")  # fmt: skip
+    assert sibling.verdict is Verdict.REFUTED
+
+
+def test_a_witness_meets_every_condition_and_nearly_the_worst_case():
+    for classes in (TWO, over([STRONGLY, similar(zeta=1), start_at_minimiser()],
+                              FedAvg(local_steps=2, step_size=0.5), rounds=1)):  # fmt: skip
+        (case,) = classes
+        program = build(case.algorithm, case.problem, rounds=1, left=distance)[-1]
+        solved = solve(program)
+        found = witness(program, solved)
+        assert 0 < found.value <= Fraction(solved.value) * (1 + Fraction(1, 10**6))
+        assert float(found.value) == pytest.approx(solved.value, rel=1e-4)
+        gram, values = np.array(found.gram, dtype=float), np.array(found.values, dtype=float)
+        made = matrices(program)
+        left = np.tensordot(made.gram, gram, 2) + made.values @ values
+        assert np.all(left <= made.bounds + 1e-12)
+        assert np.linalg.eigvalsh(gram).min() >= -1e-12
+
+
+def test_cases_and_classes_may_stand_beside_each_other():
+    cases = grid(
+        QuadraticMinimax(clients=2, dim=1), FedAvg(step_size=0.1), rounds=1
+    )  # fmt: skip
+    both = bound(
+        name="mine/both", source="this test", statement="x", cases=cases, classes=ONE,
+        right=lambda c: 10 + 0 * c.eta,
+    )(lambda view: each("round", "local_step", sq(view.mean("w"))))  # fmt: skip
+    rows = judge([both], Settings())
+    assert [row.evidence for row in rows] == [Evidence.EXACT, Evidence.CLASS]
+    assert {row.verdict for row in rows} == {Verdict.SUPPORTED}
+    smoke = judge([both], Settings(profile="smoke"))
+    assert [row.evidence for row in smoke] == [Evidence.EXACT]
+
+
+def test_classes_are_a_list_of_cases():
+    with pytest.raises(DriftproofError, match="classes of claim mine/distance"):
+        claim([STRONGLY])
+
+
+def test_a_problem_has_a_minimiser_and_a_gap_for_the_same_measures():
+    problem, method = BoundedComposition(distance=3.0), ComFedL(step_size=0.5)
+
+    def measured(left):
+        ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
+        return run(problem, method, ctx, rounds=2, left=left).values.ravel()
+
+    far = measured(lambda view: each("round", sq(view.mean("w") - view.minimiser)))
+    assert far.tolist() == [9.0, 6.25]
+    gaps = measured(lambda view: each("round", view.gap(view.mean("w"))))
+    assert np.all(gaps > 0)
+    assert gaps[0] == pytest.approx(problem.initial_gap[0])

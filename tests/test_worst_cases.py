@@ -1,0 +1,343 @@
+"""Worst cases over classes: known values, PEPit's, and what is refused.
+
+The numbers of PEPit are from version 0.5.1 with Clarabel 0.11.1, of programs written by hand, one
+for each method: a route that shares neither the algorithms' texts nor the builder.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from synthetic.classes import (
+    equal,
+    monotone_lipschitz,
+    similar,
+    similar_everywhere,
+    smooth,
+    smooth_convex,
+    smooth_strongly_convex,
+    start_gap,
+    start_within,
+)
+from toolkit.algorithm import Algorithm, algorithm
+from toolkit.algorithms.fedavg import FedAvg
+from toolkit.algorithms.fedsvrg import FedSVRG
+from toolkit.errors import DriftproofError
+from toolkit.measure import States, Steps, average, each, sq
+from toolkit.parameters import Positive, PositiveInt
+from toolkit.spans.exact import Quantity, Vector
+from toolkit.spans.tensor import DIMENSION, Form, NotLinearError, Span
+from verifiers.worst_case.builder import build
+from verifiers.worst_case.found import worst_case
+from verifiers.worst_case.program import matrices, of_quantity
+from verifiers.worst_case.solve import solve
+
+STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
+FEDERATION = [STRONGLY, similar(zeta=1), start_within(R=1)]
+TWO_STEPS = FedAvg(local_steps=2, step_size=0.5)
+
+
+def at_end(value):
+    def left(view: Steps):
+        return each("round", "local_step", value(view)) if view.last else None
+
+    return left
+
+
+distance = at_end(lambda view: sq(view.mean(view_iterate(view)) - view.minimiser))
+gap = at_end(lambda view: view.gap(view.mean("w")))
+gradient = at_end(lambda view: sq(view.gradient(view.mean("w"))))
+
+
+def view_iterate(view):
+    return "w" if "w" in view.state._fields else "x"
+
+
+def drift(view: Steps):
+    apart = sq(view.client("w") - view.round_start("w"))
+    return average("round", "local_step", apart.mean(0))
+
+
+def mean_gradient(view: States):
+    return average("round", sq(view.gradient(view.mean("w"))))
+
+
+PEPIT = {
+    "distance, 2 clients": (TWO_STEPS, FEDERATION, 1, 2, distance, 0.8680429848003607),
+    "distance, 3 clients": (TWO_STEPS, FEDERATION, 1, 3, distance, 0.8680429825832241),
+    "distance, 5 steps, 2 rounds": (
+        FedAvg(local_steps=5, step_size=0.2), FEDERATION, 2, 2, distance, 0.8045931821931975,
+    ),
+    "gap": (TWO_STEPS, FEDERATION, 1, 2, gap, 0.17475000652988448),
+    "gradient": (TWO_STEPS, FEDERATION, 1, 2, gradient, 0.27438803999588257),
+    "drift": (TWO_STEPS, FEDERATION, 2, 2, drift, 0.9919143831636662),
+    "one of two clients sampled": (
+        FedAvg(local_steps=2, step_size=0.5, participation=0.5), FEDERATION, 2, 2, distance,
+        2.6533031192371386,
+    ),
+    "FedSVRG": (
+        FedSVRG(local_steps=2, step_size=0.5), FEDERATION, 1, 2, distance, 0.8145062526621497,
+    ),
+    "not convex": (
+        TWO_STEPS, [smooth(L=1), start_gap(delta=1)], 2, 1, mean_gradient, 1.0625000024615914,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PEPIT)
+def test_the_worst_case_is_pepits(name):
+    method, classes, rounds, clients, left, value = PEPIT[name]
+    found = worst_case(method, classes, rounds=rounds, left=left, clients=clients)
+    assert found.value == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+@pytest.mark.parametrize("step_size", [0.3, 1.0])
+def test_gradient_descent_on_convex_functions(steps, step_size):
+    """F(x_N) − F* ≤ LR²/(4Nh + 2) for h = ηL ≤ 1, attained (Drori & Teboulle 2014)."""
+    found = worst_case(
+        FedAvg(step_size=step_size / 4),
+        [smooth_convex(L=4), start_within(R=3)],
+        rounds=steps, left=gap, clients=1,
+    )  # fmt: skip
+    assert found.value == pytest.approx(4 * 9 / (4 * steps * step_size + 2), rel=1e-6)
+    assert not found.loose
+
+
+@pytest.mark.parametrize("step_size", [0.5, 1.5, 1.9])
+@pytest.mark.parametrize("steps", [1, 3])
+def test_gradient_descent_contracts(step_size, steps):
+    """‖x_N − x*‖ ≤ max(|1 − ημ|, |1 − ηL|)^N ‖x_0 − x*‖, attained by quadratics."""
+    found = worst_case(
+        FedAvg(step_size=step_size, local_steps=steps), [STRONGLY, start_within(R=1)],
+        rounds=1, left=distance, clients=1,
+    )  # fmt: skip
+    factor = max(abs(1 - 0.1 * step_size), abs(1 - step_size))
+    assert found.value == pytest.approx(factor ** (2 * steps), rel=1e-6)
+
+
+@pytest.mark.parametrize("left", [distance, gap, drift])
+def test_more_clients_are_not_worse(left):
+    values = [
+        worst_case(TWO_STEPS, FEDERATION, rounds=1, left=left, clients=n).value for n in (2, 3, 4)
+    ]
+    assert values == pytest.approx([values[0]] * 3, rel=1e-6)
+
+
+def test_equal_clients_are_one():
+    """With one function FedAvg is gradient descent, so τ steps contract like it."""
+    found = worst_case(
+        TWO_STEPS, [STRONGLY, equal(), start_within(R=1)], rounds=1, left=distance, clients=3
+    )
+    assert found.value == pytest.approx(0.95**4, rel=1e-6)
+    apart = worst_case(TWO_STEPS, FEDERATION, rounds=1, left=distance)
+    assert apart.value > found.value + 0.01
+
+
+def test_the_program_in_doubles_is_the_exact_one():
+    for classes in (FEDERATION, [monotone_lipschitz(L=1, mu=0.5), similar(zeta=1),
+                                 start_within(R=1)]):  # fmt: skip
+        (case,) = build(TWO_STEPS, classes, rounds=2, left=distance)
+        program = matrices(case)
+        size, count = len(case.vectors), len(case.values)
+        assert len(case.constraints) == len(program.bounds)
+        for k, constraint in enumerate(case.constraints):
+            gram, values = of_quantity(constraint.quantity, size, count)
+            np.testing.assert_allclose(program.gram[k], gram, atol=1e-14)
+            np.testing.assert_allclose(program.values[k], values, atol=1e-14)
+            assert program.bounds[k] == float(constraint.bound - constraint.quantity.constant)
+
+
+def test_strong_duality():
+    """Σ λ_k b_k is the value, the multipliers' values cancel and their matrix is above Q_0."""
+    (case,) = build(TWO_STEPS, FEDERATION, rounds=1, left=gap)
+    program, solved = matrices(case), solve(case)
+    assert solved.multipliers.min() > -1e-9
+    assert solved.multipliers @ program.bounds == pytest.approx(solved.value, rel=1e-6)
+    np.testing.assert_allclose(solved.multipliers @ program.values, program.objective[1], atol=1e-6)
+    slack = np.tensordot(solved.multipliers, program.gram, 1) - program.objective[0]
+    assert np.linalg.eigvalsh(slack).min() > -1e-6
+
+
+def test_a_margin_is_kept():
+    (case,) = build(TWO_STEPS, FEDERATION, rounds=1, left=distance)
+    program, solved = matrices(case), solve(case, margin=1e-3)
+    slack = np.tensordot(solved.multipliers, program.gram, 1) - program.objective[0]
+    assert np.linalg.eigvalsh(slack).min() > 1e-3 - 1e-6
+    assert solved.value > solve(case).value
+
+
+def test_quadratics_of_the_class_stay_below():
+    """A lower bound by another route: FedAvg in closed form on random diagonal quadratics."""
+    random = np.random.default_rng(0)
+    worst = 0.0
+    for _ in range(2000):
+        curvature = random.uniform(0.1, 1, (2, 1)) if random.random() < 0.5 else (
+            random.choice([0.1, 1.0], (2, 1))
+        )  # fmt: skip
+        push = random.choice([-1.0, 1.0])  # each client's gradient at x* = 0, of norm ζ = 1
+        own = np.array([[push], [-push]])
+        start = random.choice([-1.0, 1.0], 1)
+        x = np.tile(start, (2, 1))
+        for _ in range(2):
+            x = x - 0.5 * (curvature * x + own)
+        worst = max(worst, float(x.mean(0)[0] ** 2))
+    found = worst_case(TWO_STEPS, FEDERATION, rounds=1, left=distance).value
+    assert 0.8 * found < worst <= found * (1 + 1e-6)
+
+
+def test_an_upper_bound_says_so():
+    classes = [smooth(L=1), similar_everywhere(zeta=1), start_gap(delta=1)]
+    found = worst_case(TWO_STEPS, classes, rounds=1, left=mean_gradient)
+    assert "at the points that all clients share" in found.loose
+    operators = [monotone_lipschitz(L=1, mu=0.5), start_within(R=1)]
+    found = worst_case(FedAvg(step_size=0.3), operators, rounds=1, left=distance, clients=1)
+    assert "not sufficient" in found.loose
+    # one step, two points: then the conditions are the whole truth, 1 − 2ημ + η²L²
+    assert found.value == pytest.approx(1 - 2 * 0.3 * 0.5 + 0.09, rel=1e-6)
+
+
+# -- what is refused
+
+
+class State(NamedTuple):
+    w: Tensor
+
+
+@algorithm(name="moved", source="this test", statement="w")
+class Moved(Algorithm):
+    """Moves as a test says."""
+
+    local_steps: PositiveInt = 1
+    step_size: Positive = 0.1
+
+    def init(self, ctx, oracles, start):
+        return State(ctx.everywhere(start))
+
+    def step(self, ctx, oracles, state):
+        u = oracles.field_grad(state.w, None)
+        return State(MOVES[-1](state.w, u))
+
+
+MOVES = []
+
+
+REFUSED = {
+    "sqrt": lambda w, u: w - u.square().sum(1).sqrt(),
+    "a product of coordinates": lambda w, u: w - u * u,
+    "exp": lambda w, u: torch.exp(w),
+    "a sum of coordinates": lambda w, u: w - w.sum(1, keepdim=True),
+    "a mean over coordinates": lambda w, u: w - w.mean(1, keepdim=True),
+    "one coordinate": lambda w, u: w[:, :1],
+    "numbers that vary": lambda w, u: w * torch.arange(float(DIMENSION))[:, None],
+    "a shift": lambda w, u: w + 1.0,
+    "a choice": lambda w, u: torch.where(w > 0, w, u),
+    "a norm": lambda w, u: w / torch.linalg.vector_norm(u, dim=1, keepdim=True),
+    "a division by a vector": lambda w, u: w / u,
+    "a power": lambda w, u: w**0.5,
+    "an if": lambda w, u: w if (w == u).all() else u,
+    "a sort": lambda w, u: w.sort(dim=0).values,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_step_that_leaves_the_span_is_refused_with_its_line(name):
+    moved = REFUSED[name]
+    MOVES.append(moved)
+    with pytest.raises(NotLinearError) as caught:
+        worst_case(Moved(), FEDERATION, rounds=1, left=distance)
+    line = moved.__code__.co_firstlineno
+    assert caught.value.got.startswith(f"{__file__}:{line}: ")
+
+
+def test_a_measure_that_leaves_the_span_is_refused_with_its_line():
+    def left(view: Steps):
+        return each("round", "local_step", sq(view.mean("w")).sqrt())
+
+    with pytest.raises(NotLinearError, match="sqrt") as caught:
+        worst_case(TWO_STEPS, FEDERATION, rounds=1, left=left)
+    assert f"{__file__}:{left.__code__.co_firstlineno + 1}: " in caught.value.got
+
+
+def test_what_nothing_bounds_is_refused():
+    with pytest.raises(DriftproofError, match="start_within"):
+        worst_case(TWO_STEPS, [STRONGLY, start_within(R=1)], rounds=1, left=distance)
+    with pytest.raises(DriftproofError, match="no minimiser"):
+        worst_case(TWO_STEPS, [smooth(L=1), start_gap(1)], rounds=1, left=distance, clients=1)
+    with pytest.raises(DriftproofError, match="one class of functions"):
+        worst_case(TWO_STEPS, [STRONGLY, STRONGLY], rounds=1, left=distance)
+    with pytest.raises(DriftproofError, match="outcomes"):
+        worst_case(FedAvg(participation=0.5), FEDERATION, rounds=9, left=distance, clients=2)
+
+
+# -- the exact algebra
+
+numbers = st.fractions(min_value=-3, max_value=3, max_denominator=8)
+vectors = st.dictionaries(st.integers(0, 3), numbers).map(
+    lambda c: sum((Vector.basis(j) * x for j, x in c.items()), Vector())
+)
+
+
+def in_numbers(vector, basis):
+    return sum((float(c) * basis[j] for j, c in vector.coefficients.items()), np.zeros(5))
+
+
+def value_of(quantity, basis):
+    return float(quantity.constant) + sum(
+        float(q) * basis[j] @ basis[k] for (j, k), q in quantity.gram.items()
+    )
+
+
+@given(vectors, vectors, numbers)
+def test_vectors_are_what_they_stand_for(one, two, factor):
+    basis = np.random.default_rng(0).normal(size=(4, 5))
+    x, y = (in_numbers(v, basis) for v in (one, two))
+    np.testing.assert_allclose(in_numbers(one - two * factor, basis), x - float(factor) * y)
+    product = one * two + (one - two) * (one - two) / 3 - factor
+    wanted = x @ y + (x - y) @ (x - y) / 3 - float(factor)
+    np.testing.assert_allclose(value_of(product, basis), wanted, atol=1e-9)
+    assert all(one.coefficients.values()), "zeros are not kept"
+
+
+def test_a_double_is_the_decimal_that_is_printed():
+    (case,) = build(FedAvg(step_size=0.1), FEDERATION, rounds=1, left=distance)
+    last = case.objective.gram
+    assert last[0, 0] == 1
+    assert {abs(q) for q in last.values()} <= {
+        1,
+        Fraction(1, 10),
+        Fraction(1, 200),
+        Fraction(1, 400),
+    }
+    assert Form.of(0.3).entries[()] == Quantity.number(Fraction(3, 10))
+
+
+def test_torch_is_followed_exactly():
+    entries = np.empty((2, 1, 1), dtype=object)
+    entries[:, 0, 0] = [Vector.basis(0), Vector.basis(1)]
+    x = Span(entries)
+    assert x.shape == (2, DIMENSION, 1)
+    mean = x.mean(0)
+    assert sq(mean).entries[0] == Quantity(
+        {(0, 0): Fraction(1, 4), (0, 1): Fraction(1, 2), (1, 1): Fraction(1, 4)}
+    )
+    mask = torch.tensor([1.0, 0.0])[:, None, None]
+    assert torch.where(mask > 0, x, torch.zeros_like(x)).entries[1, 0, 0] == Vector()
+    kept = x.clone()
+    kept -= x
+    assert kept.entries[0, 0, 0] == Vector()
+    assert x.entries[0, 0, 0] == Vector.basis(0)
+    third = torch.full((1, 1, 1), 1 / 3, dtype=torch.float64)
+    assert (x * third).entries[0, 0, 0].coefficients == {0: Fraction(1, 3)}
+    assert torch.stack([x, x]).shape == (2, 2, DIMENSION, 1)
+    assert torch.cat([x, x]).shape == (4, DIMENSION, 1)
+    assert x[:1].expand_as(x).entries[1, 0, 0] == Vector.basis(0)
+    assert bool(Form.of(0.5) < 1)

@@ -1,0 +1,188 @@
+"""The symbolic context: one run of an algorithm that stands for a whole class of functions.
+
+The start is an unknown vector x_0 and every gradient another (``toolkit.spans``), so a state is a
+combination of them. Hyper-parameters are exact: the decimals that Python prints. Clients that are
+sampled, and noise of finite support, are enumerated: a replicate is an outcome, with its chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from toolkit.algorithm import Algorithm
+from toolkit.draws import Law, TooManyAtoms
+from toolkit.engines.balls import exactly
+from toolkit.engines.enumerated import EnumeratedContext, Key
+from toolkit.errors import DriftproofError
+from toolkit.measure import MOMENTS, Measure, Moment, Reduction
+from toolkit.rationals import meant
+from toolkit.recorder import Recorder
+from toolkit.spans.exact import Quantity
+from toolkit.spans.tensor import Form, entries_of
+
+SCENARIOS = 64
+"""The most outcomes of sampling that are run."""
+
+
+class SymbolicContext(EnumeratedContext):
+    """Every outcome of sampling at once, from an unknown start."""
+
+    def __init__(self, clients: int, *, limit: int = SCENARIOS, **given: Any) -> None:
+        super().__init__(clients, limit=limit, **given)
+        self.laws: dict[Key, Law] = {}
+
+    def everywhere(self, x: Tensor) -> Tensor:
+        """Return the shared [dim], or [dim, 1], as every client holds it."""
+        return x.expand(len(self.local), -1, self.replicates)
+
+    @property
+    def chances(self) -> list[Fraction]:
+        """The outcomes' probabilities, exactly."""
+        chances = [Fraction(1)] * self.replicates
+        for key, law in self.laws.items():
+            stride, radix = self._digits[key]
+            each = [meant(float(p)) for p in law.support(key[2])[1]]
+            chances = [p * each[j // stride % radix] for j, p in enumerate(chances)]
+        return chances
+
+    def _element(self, law: Law, key: Key) -> np.ndarray:
+        self.laws[key] = law
+        return super()._element(law, key)
+
+
+@dataclass(frozen=True)
+class SymbolicRun:
+    """What a run on unknown functions gave.
+
+    Attributes:
+        problem: the class, with what it was asked.
+        measures: where each comparison was made, and the quantity: expectations over sampling.
+        outcomes: how many outcomes the sampling has.
+        state: the final state.
+    """
+
+    problem: Any
+    measures: list[tuple[str, Quantity]]
+    outcomes: int
+    state: Any
+
+
+def run_symbolically(
+    problem: Any,
+    algorithm: Algorithm,
+    *,
+    rounds: int,
+    left: Callable[[Any], Any],
+) -> SymbolicRun:
+    """Run an algorithm once on every function of a class.
+
+    Args:
+        problem: a class of functions, with ``fresh()``.
+        left: the measure.
+
+    Raises:
+        NotLinearError: the algorithm or the measure leaves the span of the start and the gradients.
+        DriftproofError: the sampling has more than ``SCENARIOS`` outcomes.
+    """
+    method = exactly(algorithm, Form.of)
+    try:
+        counting = SymbolicContext(problem.clients)
+        made = _run(problem.fresh(), method, counting, rounds, left)
+        if counting.atom_count > 1:
+            every = SymbolicContext(problem.clients, atoms=counting.digits)
+            made = _run(problem.fresh(), method, every, rounds, left)
+    except TooManyAtoms as error:
+        raise DriftproofError(
+            f"{algorithm} for {rounds} rounds, whose sampling has more than {SCENARIOS} outcomes",
+            "few enough outcomes: each is a path of its own in the semidefinite program",
+            "take fewer rounds or clients, or participation=1",
+        ) from error
+    return made
+
+
+def _run(
+    problem: Any,
+    algorithm: Algorithm,
+    ctx: SymbolicContext,
+    rounds: int,
+    left: Callable[[Any], Any],
+) -> SymbolicRun:
+    tau = ctx.local_steps = algorithm.local_steps
+    ctx.horizon = rounds
+    oracles: Any = problem.oracles(ctx.dtype, ctx.device, ctx.local)
+    taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds, left))
+    state = previous = algorithm.init(ctx, oracles, problem.unknown_start)
+    for s in range(rounds):
+        ctx.t, begun = s * tau, state
+        begin = Moment(ctx, problem, state, begun, s)
+        taker.take(("round",), begin, f"at the start of round {s}")
+        for j in range(tau):
+            ctx.t = s * tau + j
+            where = f"step {j + 1} of round {s}"
+            taker.take(("step",), begin._replace(state=state, local_step=j), f"before {where}")
+            before, state = state, algorithm.step(ctx, oracles, state)
+            after = begin._replace(state=state, local_step=j + 1)
+            taker.take(("round", "local_step"), after, f"after {where}")
+            moment = after._replace(before=before, previous=previous)
+            taker.take(("transition",), moment, f"in {where}")
+            previous = before
+    return SymbolicRun(problem, taker.result(ctx.chances), ctx.replicates, state)
+
+
+def _reduced(
+    problem: Any, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any]
+) -> tuple[str, ...]:
+    """Return how a measure reduces which moments, from a step that is thrown away."""
+    ctx, thrown = SymbolicContext(problem.clients), problem.fresh()
+    ctx.local_steps, ctx.horizon = algorithm.local_steps, rounds
+    oracles = thrown.oracles(ctx.dtype, ctx.device, ctx.local)
+    first = algorithm.init(ctx, oracles, thrown.unknown_start)
+    still = Moment(ctx, thrown, first, first, rounds - 1, 0, first, first)
+    moments = dict.fromkeys(MOMENTS, 1)
+    stepped = lambda: still._replace(state=algorithm.step(ctx, oracles, first))  # noqa: E731
+    return Recorder(left, moments, still, stepped).how
+
+
+class _Taker:
+    """Takes a measure at its moments, and its expectations over sampling."""
+
+    def __init__(self, measure: Measure, how: tuple[str, ...]) -> None:
+        self._measure, self._how, self._axes = measure, how[0], how[1:]
+        self._taken: list[tuple[str, Reduction]] = []
+        if self._how == "given past":
+            raise DriftproofError(
+                "given_past(…) of a whole class", "a measure of the run", "write each(…)"
+            )
+
+    def take(self, axes: tuple[str, ...], moment: Moment, where: str) -> None:
+        """Take the measure, if these are its moments."""
+        if axes == self._axes:
+            reduction = self._measure(moment)
+            if reduction is not None:  # the statement may not speak of this moment
+                self._taken.append((where, reduction))
+
+    def result(self, chances: list[Fraction]) -> list[tuple[str, Quantity]]:
+        """Return the comparisons: where, and the expected quantity."""
+        made: list[tuple[str, Quantity]] = []
+        for where, taken in self._taken:
+            if taken.parts:
+                raise DriftproofError(
+                    f"a measure of a whole class with {', '.join(taken.parts)} beside its value",
+                    "one value",
+                    "put what the right side measures into the left one, with a minus",
+                )
+            entries = entries_of(taken.value)
+            rows = entries if taken.by_client else entries[None]
+            for client, row in enumerate(rows):
+                expected = sum((p * x for p, x in zip(chances, row, strict=True)), Quantity())
+                made.append((f"{where}, client {client}" if taken.by_client else where, expected))
+        if self._how == "average" and made:
+            mean = sum((x for _, x in made), Quantity()) / len(made)
+            return [(f"the mean over {len(made)} moments", mean)]
+        return made

@@ -1,0 +1,1 @@
+"""Spans: vectors as exact combinations of unknown ones, which torch's linear functions accept."""

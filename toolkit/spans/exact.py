@@ -1,0 +1,178 @@
+"""Exact algebra of unknown vectors: combinations of them, and affine forms in their Gram matrix.
+
+The unknowns are vectors b_0, b_1, … of any dimension (a start, gradients) and numbers F_0, F_1, …
+(function values). A worst case needs of the vectors their Gram matrix alone, G_jk = ⟨b_j, b_k⟩.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias, TypeVar
+
+Number: TypeAlias = Fraction | int
+K = TypeVar("K")
+
+
+def _sum(
+    one: Mapping[K, Fraction], two: Mapping[K, Fraction], factor: Number
+) -> Mapping[K, Fraction]:
+    """Return one + factor·two, without zeros."""
+    total = dict(one)
+    for key, coefficient in two.items():
+        total[key] = total.get(key, Fraction(0)) + factor * coefficient
+    return {key: coefficient for key, coefficient in total.items() if coefficient}
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Σ_j c_j b_j.
+
+    >>> x, g = Vector.basis(0), Vector.basis(1)
+    >>> (x - g * Fraction(1, 10)).coefficients
+    {0: Fraction(1, 1), 1: Fraction(-1, 10)}
+
+    Attributes:
+        coefficients: j → c_j, none of them 0.
+    """
+
+    coefficients: Mapping[int, Fraction] = field(default_factory=dict)
+
+    @classmethod
+    def basis(cls, number: int) -> Vector:
+        """Return b_j."""
+        return cls({number: Fraction(1)})
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Vector):
+            return Vector(_sum(self.coefficients, other.coefficients, 1))
+        return self if other == 0 else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -1 * other
+
+    def __neg__(self) -> Vector:
+        return Vector(_sum({}, self.coefficients, -1))
+
+    def __mul__(self, other: Any) -> Any:
+        """Return a multiple of it, or its inner product with another vector."""
+        if isinstance(other, Quantity):
+            return NotImplemented
+        if not isinstance(other, Vector):
+            return Vector(_sum({}, self.coefficients, other))
+        product: dict[tuple[int, int], Fraction] = {}
+        for j, c in self.coefficients.items():
+            for k, d in other.coefficients.items():
+                pair = (j, k) if j <= k else (k, j)
+                product[pair] = product.get(pair, Fraction(0)) + c * d
+        return Quantity({pair: c for pair, c in product.items() if c})
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Number) -> Vector:
+        return Vector(_sum({}, self.coefficients, 1 / Fraction(other)))
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.coefficients.items()))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Σ_{j≤k} q_jk G_jk + Σ_j a_j F_j + c, affine in the Gram matrix and the values.
+
+    The entry of the symmetric matrix Q of ⟨Q, G⟩ is q_jj on the diagonal and q_jk/2 off it.
+
+    >>> x = Vector.basis(0) - Vector.basis(1)
+    >>> {pair: int(q) for pair, q in (x * x).gram.items()}
+    {(0, 0): 1, (0, 1): -2, (1, 1): 1}
+
+    Attributes:
+        gram: (j, k) with j ≤ k → q_jk, none of them 0.
+        values: j → a_j, none of them 0.
+        constant: c.
+    """
+
+    gram: Mapping[tuple[int, int], Fraction] = field(default_factory=dict)
+    values: Mapping[int, Fraction] = field(default_factory=dict)
+    constant: Fraction = Fraction(0)
+
+    @classmethod
+    def number(cls, value: Number) -> Quantity:
+        """Return a constant."""
+        return cls(constant=Fraction(value))
+
+    @classmethod
+    def value(cls, number: int) -> Quantity:
+        """Return F_j."""
+        return cls(values={number: Fraction(1)})
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a constant."""
+        return not self.gram and not self.values
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Vector):
+            return NotImplemented
+        added = other if isinstance(other, Quantity) else Quantity.number(other)
+        return Quantity(
+            _sum(self.gram, added.gram, 1),
+            _sum(self.values, added.values, 1),
+            self.constant + added.constant,
+        )
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -1 * other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -1 * self + other
+
+    def __neg__(self) -> Quantity:
+        scaled: Quantity = self * -1
+        return scaled
+
+    def __mul__(self, other: Any) -> Any:
+        """Return a multiple: one of the two is a constant.
+
+        Raises:
+            ArithmeticError: neither is.
+        """
+        if isinstance(other, Quantity):
+            if self.is_number:
+                return other * self.constant
+            other = other.as_number
+        if isinstance(other, Vector):
+            return other * self.as_number
+        return Quantity(
+            _sum({}, self.gram, other), _sum({}, self.values, other), self.constant * other
+        )
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Quantity:
+        divisor = other.as_number if isinstance(other, Quantity) else Fraction(other)
+        scaled: Quantity = self * (1 / divisor)
+        return scaled
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other * (1 / self.as_number)
+
+    @property
+    def as_number(self) -> Fraction:
+        """Return the constant that it is.
+
+        Raises:
+            ArithmeticError: it is none.
+        """
+        if not self.is_number:
+            raise ArithmeticError("a product of two quantities that are unknown")
+        return self.constant
+
+    def __hash__(self) -> int:
+        gram, values = frozenset(self.gram.items()), frozenset(self.values.items())
+        return hash((gram, values, self.constant))

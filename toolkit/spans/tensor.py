@@ -1,0 +1,238 @@
+"""Spans and forms: tensors of unknown vectors and quantities, which torch's functions accept.
+
+An algorithm's text runs on them unchanged, as on ``toolkit.balls``: torch hands each of its
+functions to ``__torch_function__``, and the table of ``toolkit.spans.operations`` has those that
+are linear. Any other is refused, with the line of the algorithm that called it.
+
+The dimension has a place in every shape, the last but one, and a stand-in size: nothing that is
+computed depends on it. A product of two spans is a form whose coordinates are not summed yet
+(``open``); ``sum(-2)`` makes it the inner product.
+
+Numbers are exact. A hyper-parameter is read as the decimal that Python prints (0.1 is 1/10); a
+double of a tensor as the simplest fraction that rounds to it (1/3, not its nearest double).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from linecache import getline
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from toolkit.errors import DriftproofError
+from toolkit.rationals import meant
+from toolkit.spans.exact import Quantity, Vector
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DIMENSION = 7
+"""The stand-in for the dimension."""
+HANDLERS: dict[str, Callable[..., Any]] = {}
+"""What stands for each of torch's functions, by its name."""
+
+_PLAIN = frozenset({"dim", "size", "__len__", "numel", "is_floating_point", "stride", "get_device"})
+_ATTRIBUTES = frozenset(
+    {"shape", "dtype", "device", "ndim", "requires_grad", "is_leaf", "layout", "grad_fn", "_base"}
+)
+_ROOT = Path(__file__).parents[1]
+_MACHINERY = (_ROOT / "spans", _ROOT / "engines", _ROOT / "algorithm.py", _ROOT / "measure.py")
+
+
+class NotLinearError(DriftproofError):
+    """An algorithm or a measure left what performance estimation can follow."""
+
+
+def refused(what: str, remedy: str = "") -> NotLinearError:
+    """Return the error for an operation, with the line that asked for it."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_machinery(frame.f_code.co_filename):
+        frame = frame.f_back
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    source = getline(file, line).strip()
+    return NotLinearError(
+        f"{file}:{line}: {what}" + (f"\n        {source}" if source else ""),
+        "sums and multiples of vectors, and inner products of two in a measure: what stays in the "
+        "span of the start and of the gradients",
+        remedy or "a worst case over a class needs such steps alone; judge this one on cases",
+    )
+
+
+def _is_machinery(file: str) -> bool:
+    path = Path(file)
+    return "torch" in path.parts or any(path.is_relative_to(part) for part in _MACHINERY)
+
+
+class Unknown(Tensor):
+    """What spans and forms share: exact entries, and torch's functions from the table.
+
+    Attributes:
+        entries: the entries; the dimension's axis, where there is one, has size 1.
+        open: whether it has the dimension's axis, the last but one.
+    """
+
+    entries: np.ndarray
+    open: bool
+
+    @staticmethod
+    def __new__(cls, entries: np.ndarray, open: bool) -> Unknown:
+        """Wrap exact entries."""
+        shape = entries.shape
+        if open:
+            assert entries.ndim >= 2, shape
+            assert shape[-2] == 1, shape
+            shape = (*shape[:-2], DIMENSION, shape[-1])
+        make: Any = torch.Tensor._make_wrapper_subclass
+        tensor: Unknown = make(cls, shape, dtype=torch.float64)
+        tensor.entries, tensor.open = entries, open
+        return tensor
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """Call what stands for one of torch's functions."""
+        name = func.__name__
+        if name == "__get__":
+            name = func.__self__.__name__
+            if name in _ATTRIBUTES:
+                with torch._C.DisableTorchFunctionSubclass():
+                    return func(*args)
+        elif name in _PLAIN:
+            with torch._C.DisableTorchFunctionSubclass():
+                return func(*args, **(kwargs or {}))
+        return called(name, args, kwargs or {})
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """Refuse what came past the table."""
+        raise refused(f"torch's {func} of unknown vectors")
+
+    def __repr__(self, **_: Any) -> str:  # type: ignore[override]
+        return f"{type(self).__name__}({self.entries.tolist()})"
+
+    def __bool__(self) -> bool:
+        raise refused("a choice by an unknown quantity")
+
+
+class Span(Unknown):
+    """Unknown vectors, [..., dim, replicates]; each entry is a ``Vector``."""
+
+    @staticmethod
+    def __new__(cls, entries: np.ndarray) -> Span:
+        """Wrap vectors, [..., 1, replicates]."""
+        return Unknown.__new__(cls, entries, True)  # type: ignore[return-value]
+
+    def __init__(self, entries: np.ndarray) -> None:
+        super().__init__()
+
+
+class Form(Unknown):
+    """Quantities that are affine in the Gram matrix and the values; exact numbers among them."""
+
+    def __init__(self, entries: np.ndarray, open: bool = False) -> None:
+        super().__init__()
+
+    @staticmethod
+    def __new__(cls, entries: np.ndarray, open: bool = False) -> Form:
+        """Wrap quantities."""
+        return Unknown.__new__(cls, entries, open)  # type: ignore[return-value]
+
+    @classmethod
+    def of(cls, value: float) -> Form:
+        """Return a hyper-parameter as an exact number."""
+        entry = np.empty((), dtype=object)
+        entry[()] = Quantity.number(decimal(value))
+        return cls(entry)
+
+
+def decimal(value: Any) -> Fraction:
+    """Return a number as the decimal that Python prints.
+
+    >>> decimal(0.1), decimal(1e-3), decimal(3)
+    (Fraction(1, 10), Fraction(1, 1000), Fraction(3, 1))
+    """
+    return value if isinstance(value, Fraction) else Fraction(repr(value))
+
+
+def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call the version of a function; of one in place, write the result where it goes."""
+    import toolkit.spans.operations  # noqa: F401 - it fills the table
+
+    try:
+        if name in HANDLERS:
+            return HANDLERS[name](*args, **kwargs)
+        plain = _out_of_place(name)
+        if plain == name or plain not in HANDLERS:
+            raise refused(f"torch's {name} of unknown vectors")
+        into, result = args[0], HANDLERS[plain](*args, **kwargs)
+        if type(into) is not type(result) or into.shape != result.shape:
+            raise refused(f"torch's {name} changes what it writes to")
+        into.entries[...] = result.entries
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise refused(f"torch's {name}: {error}") from error
+    return into
+
+
+def _out_of_place(name: str) -> str:
+    """Return ``add`` of ``add_`` and of ``__iadd__``."""
+    if name.startswith("__i") and name.endswith("__"):
+        name = name[3:-2] + "_"
+    return {"truediv_": "div"}.get(name, name.removesuffix("_"))
+
+
+def handles(*names: str) -> Callable[[F], F]:
+    """Enter a function in the table under torch's names for it."""
+
+    def decorate(function: F) -> F:
+        HANDLERS.update(dict.fromkeys(names, function))
+        return function
+
+    return decorate
+
+
+_meant = np.frompyfunc(lambda x: meant(float(x)), 1, 1)
+_decimal = np.frompyfunc(decimal, 1, 1)
+
+
+def entries_of(x: Any, *, beside_open: bool = False) -> np.ndarray:
+    """Return the exact entries of whatever a function of torch was given.
+
+    Args:
+        beside_open: it meets something that has the dimension's axis, over which it may not vary.
+    """
+    if isinstance(x, Unknown):
+        array = x.entries
+        if not x.open and beside_open and array.ndim >= 2 and array.shape[-2] != 1:
+            raise refused("a product with numbers that vary over the coordinates")
+        return array
+    if not isinstance(x, Tensor):
+        return np.asarray(_decimal(np.asarray(x, dtype=object)), dtype=object)
+    array = np.asarray(_meant(x.detach().cpu().numpy()), dtype=object)
+    if beside_open and array.ndim >= 2 and array.shape[-2] != 1:
+        if any(array.flat):
+            raise refused("numbers that vary over the coordinates")
+        array = array[..., :1, :]
+    return array
+
+
+def of_entries(entries: Any, *, open: bool) -> Any:
+    """Return entries as a Span or a Form, whichever they are."""
+    array = np.asarray(entries, dtype=object)
+    if array.size and isinstance(array.flat[0], Vector):
+        if not all(isinstance(entry, Vector) for entry in array.flat):
+            raise refused("vectors and numbers in one tensor")
+        return Span(array)
+    return Form(np.asarray(_quantity(array), dtype=object), open)
+
+
+_quantity = np.frompyfunc(
+    lambda entry: entry if isinstance(entry, Quantity) else Quantity.number(entry), 1, 1
+)

@@ -1,0 +1,1 @@
+"""Local gradient descent: statements that the field knows, over whole classes of functions."""

@@ -1,0 +1,176 @@
+"""Judges a bound over a whole class of functions: proved by a certificate, or refuted by functions.
+
+What is measured (``measure``) is the worst case of every comparison that the left side makes, with
+a certificate of each; it knows nothing of right sides, but that functions are
+looked for where one is exceeded. ``judge`` is a pure function of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+import torch
+
+from synthetic.classes.whole import WholeClass
+from toolkit.cases import Case
+from toolkit.engines.enumerated import NoiselessContext
+from toolkit.errors import DriftproofError
+from toolkit.federation import run
+from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Form
+from verifiers.judges import bounds
+from verifiers.judges.evidence import instance
+from verifiers.judges.rows import case_entry, row_of
+from verifiers.worst_case.builder import build
+from verifiers.worst_case.certificate import certify
+from verifiers.worst_case.functions import functions
+from verifiers.worst_case.program import Solved
+from verifiers.worst_case.record import WorstCase
+from verifiers.worst_case.solve import solve
+from verifiers.worst_case.witness import witness
+
+EXCESS = Fraction(1, 10**6)
+"""What a proved bound may exceed the right side by, relative to it: then both are equal."""
+
+
+def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
+    """Return the worst case of every comparison, as data.
+
+    Args:
+        forms: those that share a left side; functions are looked for above each right side.
+    """
+    left = forms[0].left or claim.left
+    assert left is not None
+    assert isinstance(case.problem, WholeClass)
+    comparisons = []
+    rights = [_right(claim, case, form) for form in forms if _applies(claim, case, form)]
+    for program in build(case.algorithm, case.problem, rounds=case.rounds, left=left):
+        solved = solve(program)
+        made: dict[str, Any] = {"moment": program.about["moment"], "value": solved.value}
+        try:
+            certificate = certify(program, solved)
+            made |= {"bound": str(certificate.bound), "certificate": certificate.text}
+        except DriftproofError as error:
+            made["open"] = error.got
+        exceeded = any(Fraction(solved.value) > right + EXCESS * abs(right) for right in rights)
+        found = witness(program, solved) if exceeded else None
+        if found is not None:
+            made["attained"] = str(found.value)
+            made["ran"] = _ran(case, program, solved, left, len(comparisons))
+        comparisons.append(made)
+        loose = program.loose
+    return {"loose": loose, "comparisons": comparisons}
+
+
+def _ran(
+    case: Case, program: WorstCase, solved: Solved, left: Callable[[Any], Any], number: int
+) -> float | None:
+    """Return what a comparison is when the algorithm is run, in doubles, on functions as bad.
+
+    None: functions of the class have no formula here, or clients are sampled.
+    """
+    if case.algorithm.cohort_size(case.problem.clients) < case.problem.clients:
+        return None
+    try:
+        problem = functions(program, solved, case.problem.clients)
+    except DriftproofError:
+        return None
+    ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
+    made = run(problem, case.algorithm, ctx, rounds=case.rounds, left=left)
+    return float(made.values[number, 0])
+
+
+def _applies(claim: BoundClaim, case: Case, form: Form) -> bool:
+    return bounds.unmet(claim, case, form) is None and not _lacking(claim, case, form)
+
+
+def _lacking(claim: BoundClaim, case: Case, form: Form) -> list[str]:
+    return bounds.lacking_constants(claim, case, form.right)
+
+
+def _right(claim: BoundClaim, case: Case, form: Form) -> Fraction:
+    return Fraction(bounds.right_side(claim, case, form.right)[1])
+
+
+def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
+    """Return the row of one form over one class.
+
+    SUPPORTED: every comparison has a certificate of at most (1 + 1e-6)·right. REFUTED: of one
+    there are functions of the class on which it exceeds the right side. Else INCONCLUSIVE.
+    """
+    broken = bounds.unmet(claim, case, form)
+    if broken is not None:
+        return _row(claim, case, form, Verdict.INAPPLICABLE, broken)
+    lacking = _lacking(claim, case, form)
+    if lacking:
+        reason = f"the right side needs {', '.join(lacking)}, of which the class says nothing"
+        return _row(claim, case, form, Verdict.INAPPLICABLE, reason)
+    right = _right(claim, case, form)
+    comparisons = measured["comparisons"]
+    most = right + EXCESS * abs(right)
+    worst = max(comparisons, key=lambda made: float(made["value"]))
+    facts: dict[str, Any] = {"rhs": float(right), "comparisons": len(comparisons)}
+    attained = [made for made in comparisons if Fraction(made.get("attained", right)) > right]
+    if attained:
+        made = max(attained, key=lambda made: Fraction(made["attained"]))
+        value = Fraction(made["attained"])
+        reason = (
+            f"there are functions of the class with left ≥ {float(value):.6g} above right = "
+            f"{float(right):.6g}: fractions that meet every interpolation condition; "
+            f"{made['moment']}"
+        )
+        if made.get("ran") is not None:
+            reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
+        lhs = {"mean": float(made["value"]), "low": float(value), "high": _high(made)}
+        return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **facts)
+    facts["lhs"] = {"mean": float(worst["value"]), "low": None, "high": _high(worst)}
+    if all("bound" in made and Fraction(made["bound"]) <= most for made in comparisons):
+        equal = not measured["loose"] and Fraction(worst["value"]) > right - EXCESS * abs(right)
+        certificates = {
+            _file(claim, case, number): made["certificate"]
+            for number, made in enumerate(comparisons)
+        }
+        return _row(
+            claim, case, form, Verdict.SUPPORTED, measured["loose"], attained=equal,
+            margin=float(EXCESS * abs(right)), proofs=certificates, **facts,
+        )  # fmt: skip
+    return _row(
+        claim, case, form, Verdict.INCONCLUSIVE, _undecided(measured, worst, right), **facts
+    )
+
+
+def _undecided(measured: Mapping[str, Any], worst: Mapping[str, Any], right: Fraction) -> str:
+    told = f"the worst case is {worst['value']:.6g}, right = {float(right):.6g}"
+    if measured["loose"]:
+        return f"{told}; it is an upper bound: {measured['loose']}"
+    return f"{told}; {worst.get('open', 'neither a certificate nor functions decide')}"
+
+
+def _high(made: Mapping[str, Any]) -> float | None:
+    return float(Fraction(made["bound"])) if "bound" in made else None
+
+
+def _file(claim: BoundClaim, case: Case, number: int) -> str:
+    """Return the name of a certificate's file."""
+    return f"{claim.name.replace('/', '-')}-{case.key}-{number}.json"
+
+
+def _row(
+    claim: BoundClaim, case: Case, form: Form, verdict: Verdict, reason: str, **facts: Any
+) -> Row:
+    roles = bounds.roles_of(case) if verdict is not Verdict.INAPPLICABLE else {}
+    roles = {name: number for name, number in roles.items() if isfinite(number)}  # no gap is known
+    return row_of(
+        claim, form, case_entry(case), verdict, Evidence.CLASS, reason,
+        instance=instance(roles, claim.notation(case)), **facts,
+    )  # fmt: skip
+
+
+def pack(measured: Mapping[str, Any]) -> bytes:
+    """Return what was measured as JSON."""
+    return json.dumps(measured).encode()

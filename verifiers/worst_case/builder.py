@@ -1,0 +1,64 @@
+"""Builds the semidefinite program of a worst case from one symbolic run of an algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from synthetic.classes.conditions import FunctionClass
+from synthetic.classes.relations import Relation
+from synthetic.classes.whole import WholeClass
+from toolkit.algorithm import Algorithm
+from toolkit.engines.symbolic import run_symbolically
+from toolkit.errors import DriftproofError
+from verifiers.worst_case.record import WorstCase
+
+
+def build(
+    algorithm: Algorithm,
+    classes: Sequence[FunctionClass | Relation] | WholeClass,
+    *,
+    rounds: int,
+    left: Callable[[Any], Any],
+    clients: int = 2,
+) -> list[WorstCase]:
+    """Return the program of every comparison that a measure makes, of one run.
+
+    Args:
+        classes: one class of functions, and what relates clients and the start.
+        left: the measure, as a claim has it.
+
+    Raises:
+        NotLinearError: the algorithm or the measure leaves what can be followed; it names the line.
+        DriftproofError: the measure says nothing at any moment, or not with this class.
+    """
+    whole = classes
+    if not isinstance(whole, WholeClass):
+        whole = WholeClass(conditions=tuple(whole), clients=clients)
+    made = run_symbolically(whole, algorithm, rounds=rounds, left=left)
+    if not made.measures:
+        raise DriftproofError(
+            "left(view) gave no value at any moment", "a value at one moment at least",
+            'return each("round", "local_step", …) where view.last, say',
+        )  # fmt: skip
+    asked = made.problem.asked
+    relations = tuple(made.problem.constraints())
+    return [
+        WorstCase(
+            vectors=tuple(asked.vectors),
+            values=tuple(asked.values),
+            classes=asked.classes,
+            triples=tuple(map(tuple, asked.triples)),
+            relations=relations,
+            objective=objective,
+            about={
+                "algorithm": {"name": algorithm.leaf_name, **algorithm.values()},
+                "rounds": rounds,
+                "clients": whole.clients,
+                "conditions": [str(part) for part in whole.conditions],
+                "moment": where,
+            },
+            loose=made.problem.loose,
+        )
+        for where, objective in made.measures
+    ]

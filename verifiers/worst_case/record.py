@@ -1,0 +1,76 @@
+r"""A worst case as exact data: the semidefinite program that a run of an algorithm leads to.
+
+    maximise  ⟨Q_0, G⟩ + a_0·F + c_0   subject to   ⟨Q_k, G⟩ + a_k·F + c_k ≤ b_k,   G ⪰ 0,
+
+over the Gram matrix G of the unknown vectors and the unknown function values F. The solution x* is
+the origin, and every client's value at x* is 0: moving the origin, or adding a constant to a
+client's function, changes neither an algorithm's steps nor a measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, permutations
+from typing import Any
+
+from synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
+from toolkit.spans.exact import Quantity
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """A run of an algorithm on every function of a class, and one measure of it.
+
+    Attributes:
+        vectors: names of the unknown vectors b_0, b_1, ….
+        values: names of the unknown numbers F_0, F_1, ….
+        classes: each client's class.
+        triples: each client's triples, in the order in which they were asked; the solution is
+            among them where the class has one.
+        relations: the further constraints: the start, what relates clients.
+        objective: what is maximised.
+        loose: why the value may exceed what functions of the class attain ("": it is exact).
+        about: what was run, for a reader: algorithm, hyper-parameters, rounds, moment, conditions.
+    """
+
+    vectors: tuple[str, ...]
+    values: tuple[str, ...]
+    classes: tuple[FunctionClass, ...]
+    triples: tuple[tuple[Triple, ...], ...]
+    relations: tuple[Constraint, ...]
+    objective: Quantity
+    about: Mapping[str, Any]
+    loose: str = ""
+
+    @cached_property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Every constraint, in the order of the multipliers: interpolation first, then relations.
+
+        All are exact, and are made when they are first asked for: a solver needs doubles alone.
+        """
+        conditions = tuple(
+            Constraint(name, condition.quantity(one, other), condition.bound)
+            for name, condition, one, other in self.conditions()
+        )
+        return conditions + self.relations
+
+    def conditions(self) -> Iterator[tuple[str, Condition, Triple, Triple | None]]:
+        """Yield each class condition by name, with the triples that it is about."""
+        for client, (of, triples) in enumerate(zip(self.classes, self.triples, strict=True)):
+            for condition in of.conditions:
+                for places in pairs(condition, len(triples)):
+                    where = ", ".join(map(str, places))
+                    chosen = [triples[place] for place in places]
+                    one, other = chosen[0], chosen[1] if len(chosen) == 2 else None
+                    yield f"{condition.name}, client {client}, ({where})", condition, one, other
+
+
+def pairs(condition: Condition, count: int) -> Iterator[tuple[int, ...]]:
+    """Yield the numbers of the triples that a condition is about, of ``count`` triples."""
+    if condition.of == "triples":
+        yield from ((j,) for j in range(count))
+    else:
+        ordered = condition.of == "pairs"
+        yield from (permutations if ordered else combinations)(range(count), 2)
