@@ -126,11 +126,11 @@ def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
     size, value = float(np.trace(solved.gram)), abs(solved.value)
     room = program.bounds - np.tensordot(program.gram, solved.gram) - program.values @ solved.values
     active = program.equal | (solved.multipliers > room)  # one of the two is 0 at an optimum
-    for start in (np.where(active, solved.multipliers, 0.0), solved.multipliers):
-        for share in STEPS:
-            polished = _polished(program, start, share * value / max(size, 1e-300))
-            if np.linalg.eigvalsh(_slack(program, polished))[0] > 0:
-                yield polished
+    starts = (np.where(active, solved.multipliers, 0.0), solved.multipliers)
+    for share in STEPS:
+        polished = [_polished(program, x, share * value / max(size, 1e-300)) for x in starts]
+        polished = [x for x in polished if np.linalg.eigvalsh(_slack(program, x))[0] > 0]
+        yield from sorted(polished, key=lambda x: float(x @ program.bounds))
     try:
         inner = solve_matrices(program, margin=INNER * value / max(size, 1e-300))
     except DriftproofError:
