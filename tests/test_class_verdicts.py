@@ -202,6 +202,17 @@ def test_classes_are_a_list_of_cases():
         claim([STRONGLY])
 
 
+def test_a_measure_of_the_end_alone_is_taken_on_problems_too():
+    def at_end(view):
+        return each("round", "local_step", sq(view.mean("w"))) if view.last else None
+
+    problem, method = BoundedComposition(distance=3.0), ComFedL(step_size=0.5)
+    ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
+    made = run(problem, method, ctx, rounds=3, left=at_end)
+    assert made.values.shape[0] == 1
+    assert made.values[0, 0] == pytest.approx(float((made.state.w.mean(0) ** 2).sum()))
+
+
 def test_a_problem_has_a_minimiser_and_a_gap_for_the_same_measures():
     problem, method = BoundedComposition(distance=3.0), ComFedL(step_size=0.5)
 

@@ -30,13 +30,17 @@ from synthetic.classes import (
 from toolkit.algorithm import Algorithm, algorithm
 from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.fedsvrg import FedSVRG
+from toolkit.discover import leaves
+from toolkit.engines.enumerated import NoiselessContext
 from toolkit.errors import DriftproofError
+from toolkit.federation import run
 from toolkit.measure import States, Steps, average, each, sq
 from toolkit.parameters import Positive, PositiveInt
 from toolkit.spans.exact import Quantity, Vector
 from toolkit.spans.tensor import DIMENSION, Form, NotLinearError, Span
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.found import worst_case
+from verifiers.worst_case.functions import functions
 from verifiers.worst_case.program import matrices, of_quantity
 from verifiers.worst_case.solve import solve
 
@@ -122,6 +126,26 @@ def test_gradient_descent_contracts(step_size, steps):
     )  # fmt: skip
     factor = max(abs(1 - 0.1 * step_size), abs(1 - step_size))
     assert found.value == pytest.approx(factor ** (2 * steps), rel=1e-6)
+
+
+FIELDS = [leaf for leaf in leaves("algorithm").values() if leaf.load()().needs == "field"]
+
+
+@pytest.mark.parametrize("leaf", FIELDS, ids=lambda leaf: leaf.name)
+def test_every_algorithm_on_a_gradient_field_can_be_followed(leaf):
+    """The algorithm itself, run on functions made from the worst case, is as bad."""
+    method = leaf.load().examples()[0]
+
+    def left(view: Steps):
+        apart = sq(view.mean(method.iterate) - view.minimiser)
+        return each("round", "local_step", apart) if view.last else None
+
+    found = worst_case(method, FEDERATION, rounds=1, left=left)
+    (case,) = build(method, FEDERATION, rounds=1, left=left)
+    problem = functions(case, found.solved, 2)
+    ctx = NoiselessContext(2, dtype=torch.float64, device="cpu")
+    ran = run(problem, method, ctx, rounds=1, left=left).values[-1, 0]
+    assert ran == pytest.approx(found.value, rel=1e-4)
 
 
 @pytest.mark.parametrize("left", [distance, gap, drift])

@@ -63,12 +63,14 @@ class Recorder:
         """Call the measure on trial moments, until it has something to say.
 
         They are the first and the last step of a round, as if they were steps 1 and 2: it may have
-        nothing to say of step 0, of a round's last step or its others, or of every second one.
+        nothing to say of step 0, of a round's last step or its others, or of every second one; or
+        of any round but the last.
         """
         ctx, reduction = moment.ctx, None
-        for local_step, t in product((1, ctx.local_steps), (1, 2)):
+        rounds = (moment.round, ctx.horizon - 1)
+        for s, local_step, t in product(rounds, (1, ctx.local_steps), (1, 2)):
             ctx.t = t
-            reduction = self.measure(moment._replace(local_step=local_step))
+            reduction = self.measure(moment._replace(round=s, local_step=local_step))
             if reduction is not None:
                 break
         ctx.t = 0

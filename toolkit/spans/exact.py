@@ -72,8 +72,9 @@ class Vector:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Number) -> Vector:
-        return Vector(_sum({}, self.coefficients, 1 / Fraction(other)))
+    def __truediv__(self, other: Any) -> Vector:
+        divisor = other.as_number if isinstance(other, Quantity) else Fraction(other)
+        return Vector(_sum({}, self.coefficients, 1 / divisor))
 
     def __hash__(self) -> int:
         return hash(frozenset(self.coefficients.items()))

@@ -47,7 +47,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     left = forms[0].left or claim.left
     assert left is not None
     assert isinstance(case.problem, WholeClass)
-    comparisons = []
+    comparisons: list[dict[str, Any]] = []
     rights = [_right(claim, case, form) for form in forms if _applies(claim, case, form)]
     for program in build(case.algorithm, case.problem, rounds=case.rounds, left=left):
         solved = solve(program)
