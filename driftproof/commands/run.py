@@ -91,6 +91,8 @@ def command(
 
 def summary(head: dict[str, Any], out: Path) -> None:
     """Print what a reader wants first."""
+    for line in head["setting"][:1]:
+        click.echo(line)
     shared.table(
         ["sentence", "setting", "verdict", "why"],
         [(s["text"], s["setting"], s["verdict"], s["why"]) for s in head["sentences"]],

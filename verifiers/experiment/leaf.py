@@ -107,7 +107,8 @@ def run_experiment(
 
     Args:
         progress: called with how many units are done, in parts too, and how many were asked for.
-        expected: told, at paper size, how long the first units will take.
+        expected: told, at paper size, how long the first units will take; and how many of those
+            asked for an earlier run has left.
     """
     began = time.monotonic()
     with Ledger(out / "ledger.sqlite") as ledger:
@@ -125,9 +126,8 @@ def run_experiment(
         }
         number = ledger.begin(head)
         shares = Shares(progress)
-        first = expected if plan.profile == "paper" else lambda text: None
-        job = _followed(chosen.run(plan), shares, first, plan.workers)
         units = Units(ledger, resume=plan.resume)
+        job = _followed(chosen.run(plan), shares, units, plan, expected)
         (conclusion,) = run_jobs([job], units, workers=plan.workers, each=shares.came)
         head |= asdict(conclusion)
         head |= {"memory": peak_memory(plan.workers), "seconds": time.monotonic() - began}
@@ -157,12 +157,20 @@ class Shares:
         self._told(sum(self._shares.values()), len(self._shares))
 
 
-def _followed(job: Steps, shares: Shares, expected: Callable[[str], None], workers: int) -> Steps:
+def _followed(
+    job: Steps, shares: Shares, units: Units, plan: Plan, told: Callable[[str], None]
+) -> Steps:
     """Count the units that an experiment asks for, and say of the first how long they take."""
     wanted = next(job)
-    expected(in_advance(wanted, workers))
+    if plan.profile == "paper":
+        told(in_advance(wanted, plan.workers))
     while True:
         shares.asked(wanted)
+        kept = [(unit, result) for unit in wanted if (result := units.stored(unit)) is not None]
+        for unit, result in kept:
+            shares.came(unit, result)
+        if kept:
+            told(f"{len(kept)} of {len(wanted)} runs are in the ledger, in whole or in part")
         results = yield wanted
         try:
             wanted = job.send(results)

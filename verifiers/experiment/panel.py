@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from toolkit.errors import DriftproofError
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -31,7 +33,17 @@ def curve(label: str, x: Sequence[float], values: np.ndarray) -> dict[str, Any]:
     """Return a curve's mean over seeds with the range of the seeds, values [seeds, points].
 
     Where a seed has no finite value, because its run diverged say, the curve has a gap.
+
+    Raises:
+        DriftproofError: x and the values do not have as many points.
     """
+    if values.ndim != 2 or values.shape[1] != len(x):
+        raise DriftproofError(
+            f"curve({label!r}, …) of {len(x)} points x and values of shape {values.shape}",
+            "a value for each seed and point, [seeds, points]",
+            "give the moments of the run itself: over_seeds(results, name, len(run.moments)) over "
+            "run.moments",
+        )
 
     def shown(numbers: np.ndarray) -> list[float | None]:
         fine = np.isfinite(values).all(0)
