@@ -66,9 +66,9 @@ def test_the_objective_ends_above_its_certified_optimum(smoke):
     assert 0 <= optimum["high"] - optimum["low"] < 1e-6
     assert optimum["certificate"]["status"] == "optimal"
     (panel,) = (p for p in head["panels"] if p["name"] == "suboptimality")
-    for curve in panel["curves"]:
-        assert min(curve["mean"]) > -1e-6
-        assert curve["mean"][-1] < curve["mean"][0]
+    for shown in panel["curves"]:
+        assert min(shown["mean"]) > -1e-6
+        assert shown["mean"][-1] < shown["mean"][0]
 
 
 def test_both_routes_to_the_optimum_agree():
