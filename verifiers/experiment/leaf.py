@@ -100,12 +100,14 @@ def run_experiment(
     plan: Plan,
     out: Path,
     *,
+    typed: str,
     progress: Callable[[float, int], None] = lambda done, total: None,
     expected: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Run an experiment and write its page, its data and its plots to a folder.
 
     Args:
+        typed: what ``driftproof run`` calls the experiment: its name, or its file.
         progress: called with how many units are done, in parts too, and how many were asked for.
         expected: told, at paper size, how long the first units will take; and how many of those
             asked for an earlier run has left.
@@ -116,6 +118,7 @@ def run_experiment(
             "schema": 1,
             "what": "experiment",
             "experiment": chosen.name,
+            "command": f"driftproof run {typed}",
             "source": chosen.source,
             "statement": chosen.statement,
             "profile": plan.profile,

@@ -19,6 +19,8 @@ class Panel:
         name: ends the names of its files.
         curves: of ``curve``, one a method.
         log: "y", "x" or "xy" for logarithmic axes, else "".
+        path: whether x may go back, and points are joined in their order. The page shows the SVG
+            of such a panel: its own plots have every curve in the order of x.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Panel:
     y_label: str
     curves: Sequence[Mapping[str, Any]]
     log: str = ""
+    path: bool = False
 
 
 def curve(label: str, x: Sequence[float], values: np.ndarray) -> dict[str, Any]:
