@@ -12,11 +12,19 @@ from tests.once import experiment
 from toolkit.datasets.adult import Adult
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
-from verifiers.experiments.comfedl.personalised.compared import _diverged, _diverging
+from verifiers.experiment.sentence import LEVEL
+from verifiers.experiments.comfedl.personalised import compared, damaml, maml
+from verifiers.experiments.comfedl.personalised.compared import OTHERS, _diverged, _diverging
 from verifiers.experiments.comfedl.personalised.damaml import gradients
 from verifiers.experiments.comfedl.personalised.images import Images, dealt, smaller
-from verifiers.experiments.comfedl.personalised.judged import Kind, better, extreme, robust
-from verifiers.experiments.comfedl.personalised.printed import JOURNAL
+from verifiers.experiments.comfedl.personalised.judged import (
+    Kind,
+    better,
+    extreme,
+    robust,
+    searched,
+)
+from verifiers.experiments.comfedl.personalised.printed import JOURNAL, TEMPERATURES
 from verifiers.experiments.comfedl.personalised.run import NAMES, PersonalisedRun
 
 SMALL = Images(training=20, validation=10, adapting=8, side=8)
@@ -153,12 +161,50 @@ def test_the_best_is_better_than_each_other():
     ):  # fmt: skip
         made = extreme("", label, kinds, by="accuracy", best=best, comparisons=2)
         assert made.verdict == verdict, label
+    assert made.why.startswith("c: mean difference")  # who is worse than the supposed worst
+    assert "b: " not in made.why
+    tied = kinds | {"d": kind(0.6)}
+    assert extreme("", "b", tied, by="accuracy", best=True, comparisons=2).verdict == "undecided"
+
+
+def test_noise_does_not_refute_that_one_of_equal_methods_is_best():
+    """By simulation: at most 5 in 100 expected, as no method is better than the first."""
+    random, base = np.random.default_rng(18), Kind(RUN.but(rounds=1, points=2), [])
+    verdicts = []
+    for _ in range(60):
+        ends = random.normal(0.5, 0.01, (5, 9))
+        kinds = {
+            str(label): Kind(base.run, [{"accuracy": [0.1, end], "bad_step": None} for end in own])
+            for label, own in enumerate(ends)
+        }
+        verdicts.append(extreme("", "0", kinds, by="accuracy", best=True, comparisons=1).verdict)
+    assert verdicts.count("not reproduced") <= 6  # P(Binomial(60, 0.05) > 6) = 0.03
+    assert verdicts.count("reproduced") <= 6
+
+
+def test_there_are_seeds_enough_to_decide_either_way():
+    """The least p is 2^(−seeds); a margin is left on one of two sides."""
+    studied = 2 * (len(TEMPERATURES) - 1)
+    for profile in ("quick", "paper"):
+        assert 0.5 ** compared.SIZES[profile].seeds <= LEVEL / (4 * len(OTHERS))
+        assert 0.5 ** damaml.SIZES[profile].seeds <= LEVEL / studied / 2
+        assert 0.5 ** maml.SIZES[profile].seeds <= LEVEL / 3
+
+
+def test_the_search_is_on_partitions_of_its_own():
+    tried = next(searched(RUN, (0.01, 0.1), 3))
+    judged = {run.data_seed for run in RUN.over(100)}
+    assert len({run.data_seed for run in tried}) == 3
+    assert not judged & {run.data_seed for run in tried}
 
 
 def test_a_parameter_that_matters_is_not_called_robust():
     by_gamma = {0.1: kind(0.2), 0.5: kind(0.5), 1.0: kind(0.505), 5.0: kind(0.45, rise=0.2)}
     verdicts = [s.verdict for s in robust("", by_gamma, 0.5, "")]
     assert verdicts == ["not reproduced", "reproduced", "undecided"]
+    # seven seeds refute one of three comparisons, and not one of six
+    shared = [s.verdict for s in robust("", by_gamma, 0.5, "", studies=2)]
+    assert shared == ["undecided", "reproduced", "undecided"]
 
 
 def test_divergence_is_counted():
@@ -181,6 +227,8 @@ def test_smoke_runs_decide_nothing_and_say_what_was_reduced(smoke):
     assert {sentence["verdict"] for sentence in smoke["sentences"]} == {"undecided"}
     assert any(line.startswith("size reduced") for line in smoke["setting"])
     assert any("total variation" in line for line in smoke["setting"])
+    assert any("not blind to the images" in line for line in smoke["setting"])
+    assert any("of 64 of its validation images" in line for line in smoke["setting"])
     labels = {panel["x_label"] for panel in smoke["panels"]}
     assert len(labels) == 4  # rounds, local steps, megabytes, images
     assert any(panel["name"] == "theory" for panel in smoke["panels"])

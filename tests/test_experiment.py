@@ -16,7 +16,13 @@ from toolkit.dataset import read
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.idx import as_idx
-from verifiers.experiment import Plan, curve, judged_by_seeds, similar_by_seeds
+from verifiers.experiment import (
+    Plan,
+    curve,
+    judged_by_seeds,
+    no_worse_by_seeds,
+    similar_by_seeds,
+)
 from verifiers.experiments.comfedl.imbalanced.run import ImageRun
 
 
@@ -151,6 +157,61 @@ def test_a_sentence_is_judged_by_a_paired_test(better, worse, verdict):
     assert judged_by_seeds("s", "x", better, worse, comparisons=10).verdict == verdict
 
 
+RANKS = np.arange(1.0, 9.0)
+NEARLY = RANKS * [-1, -1, 1, 1, 1, 1, 1, 1]  # 5 of 256 sign patterns are as extreme: p = 0.0195
+LESS = RANKS * [1, 1, 1, -1, 1, 1, 1, 1]  # 7 of 256: p = 0.0273
+
+
+def test_the_level_is_shared_by_comparisons():
+    def better(comparisons, sign=1):
+        given = sign * NEARLY, np.zeros(8)
+        return judged_by_seeds("s", "x", *given, comparisons=comparisons).verdict
+
+    def similar(comparisons):
+        given = NEARLY / 1000 - 0.1, np.zeros(8)  # far below 0.1, and above −0.1 by p = 0.0195
+        return similar_by_seeds("s", "x", *given, margin=0.1, comparisons=comparisons).verdict
+
+    assert [better(1), better(2), better(3)] == ["reproduced", "reproduced", "undecided"]
+    assert [better(2, -1), better(3, -1)] == ["not reproduced", "undecided"]
+    assert [similar(1), similar(2), similar(3)] == ["reproduced", "reproduced", "undecided"]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_difference_has_two_sides_to_be_beyond_a_margin(sign):
+    def similar(beyond):
+        given = sign * (0.1 + beyond / 1000), np.zeros(8)
+        return similar_by_seeds("s", "x", *given, margin=0.1, comparisons=1).verdict
+
+    assert similar(NEARLY) == "not reproduced"  # 0.0195 < 0.05/2
+    assert similar(LESS) == "undecided"  # 0.05/2 < 0.0273 < 0.05
+
+
+@pytest.mark.parametrize(
+    ("difference", "verdict"),
+    [(0.5, "reproduced"), (0.0, "reproduced"), (-0.05, "reproduced"), (-0.1, "undecided"),
+     (-0.2, "not reproduced")],
+)  # fmt: skip
+def test_no_worse_has_one_side(difference, verdict):
+    values = RANKS + difference + RANKS * [1, -1, -1, 1, -1, 1, 1, -1] / 1000
+    made = no_worse_by_seeds("s", "x", values, RANKS, margin=0.1, comparisons=4)
+    assert made.verdict == verdict
+    assert f"mean difference {difference:+.4f} over 8 seeds, margin 0.1" in made.why
+    # by a second route: the first against the second lowered by the margin
+    assert judged_by_seeds("s", "x", values, RANKS - 0.1, comparisons=4).verdict == verdict
+
+
+def test_no_worse_is_undecided_on_the_margin_and_shares_the_level():
+    exact = no_worse_by_seeds("s", "x", RANKS, RANKS + 0.5, margin=0.5, comparisons=1)
+    assert (exact.verdict, exact.why[-13:]) == ("undecided", "on every seed")
+    verdicts = [
+        no_worse_by_seeds(
+            "s", "x", NEARLY - 100, np.zeros(8), margin=100.0, comparisons=comparisons
+        ).verdict
+        for comparisons in (2, 3)
+    ]
+    assert verdicts == ["reproduced", "undecided"]
+
+
 def test_a_plan_names_what_there_is():
     for wrong in ({"profile": "full"}, {"engine": "gpu"}):
         with pytest.raises(DriftproofError, match="unknown"):
@@ -168,6 +229,7 @@ def test_a_number_that_is_not_finite_decides_nothing():
     for judged in (
         judged_by_seeds("better", "here", lost, fine, comparisons=1),
         similar_by_seeds("alike", "here", fine, lost, margin=0.1, comparisons=1),
+        no_worse_by_seeds("as good", "here", lost, fine, margin=0.1, comparisons=1),
     ):
         assert judged.verdict == "undecided"
         assert "no finite number on" in judged.why

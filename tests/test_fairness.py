@@ -16,7 +16,7 @@ from synthetic.network_problems.samples import ClientData
 from tests.once import experiment
 from toolkit.errors import DriftproofError
 from toolkit.networks import SoftmaxRegression
-from verifiers.experiments.feddro.adult_fairness import printed
+from verifiers.experiments.feddro.adult_fairness import adult_fairness, printed
 from verifiers.experiments.feddro.adult_fairness.people import federation, generated_gap, people
 from verifiers.experiments.feddro.adult_fairness.printed import CLIENTS, SPLITS
 from verifiers.experiments.feddro.adult_fairness.run import FairRun, judged
@@ -134,6 +134,30 @@ def test_methods_on_one_deal_see_the_same_people():
     assert len({run.keys for run in runs}) == 1
     assert runs[0].keys != runs[0].but(partition=1).keys
     assert [type(run.algorithm).__name__ for run in runs] == ["FedDRO", "GCIVR", "FedAvg"]
+
+
+def test_the_search_is_on_a_deal_of_its_own():
+    judged = {run.data_seed for run in FairRun(rounds=1).over(100)}
+    tried = next(adult_fairness._chosen({"": FairRun(rounds=1)}, (0.1, 0.5)))
+    assert len(tried) == len(printed.RATES) * 2
+    assert not judged & {run.data_seed for run in tried}
+
+
+@pytest.mark.parametrize(("ours", "verdict"), [(0.1, "reproduced"), (0.2, "not reproduced"),
+                                               (0.0, "reproduced")])  # fmt: skip
+def test_a_lower_violation_is_no_failure(ours, verdict):
+    def ended(violation):
+        return [
+            {"test accuracy": [0.8], "test violation": [violation + seed / 1e4]}
+            for seed in range(8)
+        ]
+
+    runs = {
+        (method, reading, split): ended(ours if method == "feddro" else 0.1)
+        for method in adult_fairness.METHODS for reading in printed.READINGS for split in SPLITS
+    }  # fmt: skip
+    judged = [s for s in adult_fairness._against(runs) if s.text == printed.VIOLATION]
+    assert [s.verdict for s in judged] == [verdict] * 4
 
 
 def test_images_are_refused(tmp_path):

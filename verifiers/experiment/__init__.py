@@ -16,7 +16,12 @@ from verifiers.experiment.leaf import (
 )
 from verifiers.experiment.panel import Panel, curve, over_seeds
 from verifiers.experiment.run import Computed, Followed, Run, results_of
-from verifiers.experiment.sentence import Sentence, judged_by_seeds, similar_by_seeds
+from verifiers.experiment.sentence import (
+    Sentence,
+    judged_by_seeds,
+    no_worse_by_seeds,
+    similar_by_seeds,
+)
 from verifiers.experiment.tracked import TrackedRun, averaged
 
 __all__ = [
@@ -34,6 +39,7 @@ __all__ = [
     "curve",
     "experiment",
     "judged_by_seeds",
+    "no_worse_by_seeds",
     "over_seeds",
     "packed",
     "results_of",

@@ -34,13 +34,52 @@ def judged_by_seeds(
         better, worse: one number a seed each, in the same order; larger is better.
         comparisons: how many sentences share the level.
     """
-    lost = _lost(better, worse)
+    return _by_sign(text, setting, better, worse, 0.0, comparisons)
+
+
+def no_worse_by_seeds(
+    text: str,
+    setting: str,
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    margin: float,
+    comparisons: int,
+) -> Sentence:
+    """Judge "the first is as good as the second": it is not worse by ``margin`` or more.
+
+    One-sided Wilcoxon signed-rank tests at level 0.05/comparisons: reproduced if
+    first > second − margin is established, not reproduced if first < second − margin is, else
+    undecided. A first that is much better is no failure.
+
+    Args:
+        first, second: one number a seed each, in the same order; larger is better.
+        margin: set before any run.
+        comparisons: how many sentences share the level.
+    """
+    return _by_sign(text, setting, first, second, margin, comparisons)
+
+
+def _by_sign(
+    text: str,
+    setting: str,
+    first: np.ndarray,
+    second: np.ndarray,
+    margin: float,
+    comparisons: int,
+) -> Sentence:
+    """Judge by the sign of first − second + margin."""
+    lost = _lost(first, second)
     if lost:
         return Sentence(text, setting, "undecided", lost)
-    difference = np.asarray(better) - np.asarray(worse)
+    difference = np.asarray(first) - np.asarray(second)
     shown = f"mean difference {difference.mean():+.4f} over {len(difference)} seeds"
+    if margin:
+        shown += f", margin {margin}"
+        difference = difference + margin
     if not np.any(difference):
-        return Sentence(text, setting, "undecided", "no difference on any seed")
+        none = f"{shown}, on every seed" if margin else "no difference on any seed"
+        return Sentence(text, setting, "undecided", none)
     level, least = LEVEL / comparisons, 2.0 ** -len(difference)
     if least > level:
         few = f"{len(difference)} seeds cannot decide: their least p is {least:.2g} > {level:.2g}"

@@ -24,7 +24,10 @@ from verifiers.experiments.comfedl.personalised.run import NAMES, PersonalisedRu
 from verifiers.running.scheduler import Result, Unit
 
 TUNING = 900
-"""The first partition on which step sizes are searched; no sentence is judged there."""
+"""The first partition on which step sizes are searched; no sentence is judged there.
+
+It is dealt from the same images. At quick size its validation images are those that sentences are
+judged on, all of the test images: ``sizes.setting`` says so."""
 PASSES = {"fedavg": 1, "ditto": 2, "maml": 2, "damaml": 2, "tr-maml": 2, "fedmaml": 3}
 """Minibatches that a client draws for a local step."""
 BYTES = 4
@@ -131,8 +134,8 @@ class Search:
             for rate, value in self.accuracies.items()
         )
         return (
-            f"η of {NAMES[self.best.method]}, searched on partitions that no sentence is judged "
-            f"on (validation accuracy at the end): {tried}; chosen {self.best.step_size:g}"
+            f"η of {NAMES[self.best.method]}, searched on other partitions of the same images "
+            f"(validation accuracy at the end): {tried}; chosen {self.best.step_size:g}"
         )
 
 
@@ -167,18 +170,35 @@ def better(
 def extreme(
     text: str, one: str, kinds: Kinds, *, by: str, best: bool, comparisons: int
 ) -> Sentence:
-    """Judge whether one kind is better than each other on every seed, or worse than each other.
+    """Judge whether one kind is better than each other kind, or worse than each.
 
-    The best of the others on a seed is compared with it, so that it is one comparison.
+    Reproduced if every comparison with another kind says so at level 0.05/comparisons: all of them
+    have to, so they need not share it. Not reproduced if one of them says the opposite at that
+    level divided by the number of others: any of them may. Else undecided.
+
+    The best of the others *on each seed* would be no fair opponent: of equal methods, noise makes
+    it better than each.
     """
     sign = -1.0 if by == "loss" else 1.0
-    own = sign * kinds[one].filled(by)
-    others = np.array([sign * kind.filled(by) for label, kind in kinds.items() if label != one])
     measure = "validation loss, sign turned" if by == "loss" else "validation accuracy"
-    against = "the best" if best else "the worst"
-    where = f"{one}{_in_brackets(kinds[one].fate)} against {against} of the others; {measure}"
-    pair = (own, others.max(0)) if best else (others.min(0), own)
-    return _at_the_end(text, where, *pair, comparisons=comparisons)
+    where = f"{one}{_in_brackets(kinds[one].fate)} against each of the others; {measure}"
+    values = {label: sign * kind.filled(by) for label, kind in kinds.items()}
+    own = values.pop(one)
+
+    def against(other: np.ndarray, share: int) -> Sentence:
+        pair = (own, other) if best else (other, own)
+        return _at_the_end(text, where, *pair, comparisons=share)
+
+    for verdict, share, needed in (
+        ("reproduced", comparisons, len(values)),
+        ("not reproduced", comparisons * len(values), 1),
+    ):
+        judged = {label: against(other, share) for label, other in values.items()}
+        whys = [f"{label}: {said.why}" for label, said in judged.items() if said.verdict == verdict]
+        if len(whys) >= needed:
+            return Sentence(text, where, verdict, "; ".join(whys))
+    whys = [f"{label}: {said.why}" for label, said in judged.items() if said.verdict == "undecided"]
+    return Sentence(text, where, "undecided", "; ".join(whys))
 
 
 def _at_the_end(
@@ -215,8 +235,14 @@ def faster(text: str, by_gap: Mapping[int, Kind]) -> list[Sentence]:
     ]  # fmt: skip
 
 
-def robust(text: str, by_gamma: Mapping[float, Kind], reference: float, how: str) -> list[Sentence]:
-    """Judge whether every other γ ends as the reference does."""
+def robust(
+    text: str, by_gamma: Mapping[float, Kind], reference: float, how: str, *, studies: int = 1
+) -> list[Sentence]:
+    """Judge whether every other γ ends as the reference does.
+
+    Args:
+        studies: how many studies of γ share the sentence's level.
+    """
     own, sentences = by_gamma[reference], []
     for gamma, kind in by_gamma.items():
         if gamma == reference:
@@ -224,7 +250,7 @@ def robust(text: str, by_gamma: Mapping[float, Kind], reference: float, how: str
         where = f"γ = {gamma:g}{_in_brackets(kind.fate)} against {reference:g}"
         sentence = similar_by_seeds(
             text, f"{where}{_in_brackets(own.fate)}; {how}", kind.last(), own.last(),
-            margin=MARGIN, comparisons=len(by_gamma) - 1,
+            margin=MARGIN, comparisons=studies * (len(by_gamma) - 1),
         )  # fmt: skip
         if sentence.verdict == "not reproduced":
             sentence = _unless_early(sentence, kind.filled("accuracy"), own.filled("accuracy"))

