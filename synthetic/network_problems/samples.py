@@ -180,11 +180,12 @@ class ClientSamples(Source):
             parts = self._scaled(self._inputs[:, piece]), self._targets[:, piece]
             shares = self._shares[:, piece]
             counts = [min(max(size - first, 0), shares.shape[1]) for size in self._own]
-            yield Batch(
-                *(part.repeat_interleave(replicates, 0) for part in (*parts, shares)),
-                counts=None if min(counts) == shares.shape[1]
-                else tuple(count for count in counts for _ in range(replicates)),
-            )  # fmt: skip
+            inputs, targets, shares = (
+                part.repeat_interleave(replicates, 0) for part in (*parts, shares)
+            )
+            every = tuple(count for count in counts for _ in range(replicates))
+            padded = min(counts) < shares.shape[1]
+            yield Batch(inputs, targets, shares, every if padded else None)
 
     def _scaled(self, inputs: Tensor) -> Tensor:
         scaled = inputs.to(self._dtype)
