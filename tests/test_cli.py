@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import jsonschema
 import pytest
 
-from driftproof.commands.new import ORIGINS
+from driftproof.commands.new import ORIGINS, as_a_user, renamed
 from tests.commands import driftproof
 from toolkit.discover import KINDS, leaves
 from toolkit.report.page import asset
@@ -137,12 +139,28 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
         ran = driftproof("run", path.name, "--profile", "smoke", "--workers", "2", cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
         assert "more local steps" in ran.stdout
+        (page,) = tmp_path.glob("**/index.html")
+        assert "Repeat: <code>driftproof run first_try.py --profile smoke" in page.read_text()
         resumed = driftproof("run", path.name, "--profile", "smoke", "--resume", cwd=tmp_path)
         assert resumed.returncode == 0, resumed.stderr
     if kind == "claim":
         body = path.read_text().split('"""')[-1]
         assert len([line for line in body.splitlines() if line.strip()]) <= 60
         assert driftproof("verify", path.name, *SMOKE, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("kind", list(ORIGINS))
+def test_a_file_from_any_leaf_imports_what_driftproof_offers(kind):
+    for leaf in leaves(kind).values():
+        for node in ast.parse(renamed(leaf, "mine/first-try")).body:
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("driftproof"):
+                offered = dir(import_module(str(node.module)))
+                assert {alias.name for alias in node.names} <= set(offered), leaf.name
+
+
+def test_what_driftproof_imports_itself_is_not_offered():
+    text = "from typing import Any\nfrom toolkit.network import Model\n"
+    assert as_a_user(text) == "from typing import Any\nfrom driftproof.networks import Model\n"
 
 
 def test_a_claim_that_is_refuted_exits_with_1_and_one_that_cannot_run_with_2(tmp_path):

@@ -16,7 +16,7 @@ from toolkit.dataset import read
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from toolkit.idx import as_idx
-from verifiers.experiment import Plan, judged_by_seeds
+from verifiers.experiment import Plan, curve, judged_by_seeds, similar_by_seeds
 from verifiers.experiments.comfedl.imbalanced.run import ImageRun
 
 
@@ -66,9 +66,9 @@ def test_the_objective_ends_above_its_certified_optimum(smoke):
     assert 0 <= optimum["high"] - optimum["low"] < 1e-6
     assert optimum["certificate"]["status"] == "optimal"
     (panel,) = (p for p in head["panels"] if p["name"] == "suboptimality")
-    for curve in panel["curves"]:
-        assert min(curve["mean"]) > -1e-6
-        assert curve["mean"][-1] < curve["mean"][0]
+    for shown in panel["curves"]:
+        assert min(shown["mean"]) > -1e-6
+        assert shown["mean"][-1] < shown["mean"][0]
 
 
 def test_both_routes_to_the_optimum_agree():
@@ -161,3 +161,19 @@ def test_every_experiment_is_named_and_sourced():
     for leaf in leaves("experiment").values():
         assert leaf.metadata["source"]
         assert leaf.metadata["statement"]
+
+
+def test_a_number_that_is_not_finite_decides_nothing():
+    fine, lost = np.arange(8.0), np.array([np.nan, *range(7)])
+    for judged in (
+        judged_by_seeds("better", "here", lost, fine, comparisons=1),
+        similar_by_seeds("alike", "here", fine, lost, margin=0.1, comparisons=1),
+    ):
+        assert judged.verdict == "undecided"
+        assert "no finite number on" in judged.why
+    assert (
+        "1 of 8 seeds of the first"
+        in judged_by_seeds("better", "here", lost, fine, comparisons=1).why
+    )
+    with pytest.raises(DriftproofError, match="of 3 points x and values of shape"):
+        curve("mine", [0, 1, 2], np.zeros((2, 4)))

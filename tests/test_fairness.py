@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from math import exp, log
 
 import numpy as np
@@ -15,6 +16,7 @@ from synthetic.network_problems.samples import ClientData
 from tests.once import experiment
 from toolkit.errors import DriftproofError
 from toolkit.networks import SoftmaxRegression
+from verifiers.experiments.feddro.adult_fairness import printed
 from verifiers.experiments.feddro.adult_fairness.people import federation, generated_gap, people
 from verifiers.experiments.feddro.adult_fairness.printed import CLIENTS, SPLITS
 from verifiers.experiments.feddro.adult_fairness.run import FairRun, judged
@@ -149,7 +151,22 @@ def test_the_figure_is_drawn_and_a_smoke_run_decides_nothing(tmp_path_factory):
     assert {sentence["verdict"] for sentence in head["sentences"]} == {"undecided"}
     assert len(head["sentences"]) == 3 * 4 + 2 * 2
     assert "not UCI Adult" in head["setting"][0]
+    papers = (printed.ACCURACY, printed.VIOLATION, printed.IMPROVES, printed.SATURATION)
+    assert head["statement"] == "; ".join(papers)
+    assert head["command"] == "driftproof run feddro/adult-fairness"
     trades = [panel for panel in head["panels"] if panel["name"].startswith("trade")]
     assert len(trades) == 4
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    for panel in head["panels"]:
+        assert panel["path"] is (panel in trades)
+        assert panel["path"] or all(sorted(c["x"]) == c["x"] for c in panel["curves"])
+        name = f"feddro-adult-fairness-{panel['name']}"
+        assert (f'<div class="plot" id="plot-{name}"' in page) is not panel["path"]
+        image = re.search(rf'<img[^>]* src="plots/{name}\.svg" alt="([^"]*)"', page)
+        if panel["path"]:
+            assert image[1].endswith("by method: test accuracy against violation (test)")
+            assert (folder / "plots" / f"{name}.svg").is_file()
+        else:
+            assert image is None
     for panel in trades:
         assert [curve["label"] for curve in panel["curves"]] == ["FedDRO", "GCIVR", "unconstrained"]

@@ -27,8 +27,34 @@ def test_leaves_say_what_they_are(kind):
     assert found
     for leaf in found.values():
         assert leaf.summary
+        assert not computed(leaf)
         # two literals that were glued together
         assert not re.search(r"\\q?quad[a-zA-Z]", str(leaf.metadata.get("statement", "")))
+
+
+def computed(leaf):
+    """Return the words of a leaf's decorator that would be listed as source code."""
+    tree = ast.parse(leaf.path.read_text(encoding="utf-8"))
+    (node,) = (node for node in tree.body if getattr(node, "name", "") == leaf.symbol)
+    return [
+        word.arg
+        for call in node.decorator_list if isinstance(call, ast.Call)
+        for word in call.keywords if word.arg in ("name", "source", "statement")
+        and not (isinstance(word.value, ast.Constant) and isinstance(word.value.value, str))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [("'x ≤ ' 'y'", []), ("f'x ≤ {Y}'", ["statement"]), ("'x ≤ ' + Y", ["statement"]),
+     ("Y", ["statement"])],
+)  # fmt: skip
+def test_a_statement_that_is_computed_is_found(statement, found, tmp_path):
+    (tmp_path / "own.py").write_text(
+        f"@bound(name='a/b', source='', statement={statement}, right=1)\n"
+        "def own(view):\n    return None"
+    )
+    assert computed(find("claim", str(tmp_path / "own.py"))) == found
 
 
 def imported(tree, known):

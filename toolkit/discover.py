@@ -73,6 +73,11 @@ class Leaf:
     lines: int = 0
     decorator: str = ""
 
+    @property
+    def typed(self) -> str:
+        """What a command calls the leaf: its name, or a user's own file as seen from here."""
+        return self.name if self.module else path_from_here(self.path)
+
     def load(self) -> Any:
         """Import the leaf's file and return the object that its decorator made.
 
@@ -88,6 +93,12 @@ class Leaf:
             if self.module.partition(".")[0] in shadowing.PACKAGES:
                 raise
             raise _told_of_a_package(self.module, self.path, error) from error
+
+
+def path_from_here(path: Path) -> str:
+    """Return a path as it can be typed in this folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def kind_named(text: str) -> Kind:

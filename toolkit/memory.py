@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from contextlib import suppress
 from functools import cache
+from multiprocessing import active_children
+from pathlib import Path
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 LARGEST_BLOCK = 32 << 20  # glibc accepts no larger threshold
@@ -25,18 +28,25 @@ def keep_freed_memory() -> bool:
     return bool(mallopt(M_MMAP_THRESHOLD, LARGEST_BLOCK) and mallopt(M_TRIM_THRESHOLD, KEPT))
 
 
-def largest_so_far() -> tuple[int, int]:
-    """Return the peak memory of this process and of the largest that it waited for, in bytes.
-
-    (0, 0) on Windows, which does not tell.
-    """
+def own_peak() -> int:
+    """Return the peak memory of this process in bytes; 0 on Windows, which does not tell."""
     try:
         import resource
     except ImportError:
-        return 0, 0
+        return 0
     unit = 1 if sys.platform == "darwin" else 1024
-    own, others = (
-        resource.getrusage(who).ru_maxrss * unit
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    return own, others
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def largest_worker() -> int:
+    """Return the peak memory so far of the largest process started here, in bytes.
+
+    0 elsewhere than on Linux, where no process tells of another while it runs.
+    """
+    peaks = [0]
+    for process in active_children():
+        with suppress(OSError):
+            status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+            peaks += [int(line.split()[1]) * 1024 for line in status.splitlines()
+                      if line.startswith("VmHWM:")]  # fmt: skip
+    return max(peaks)

@@ -79,8 +79,8 @@ def block(head: Mapping[str, Any]) -> str:
             "",
             *(f"- {finding}" for finding in head["findings"]),
             "",
-            f"`{command} --seed {head['seed']}`, {head['seconds']:.0f} s on {machine['workers']} "
-            f"processes ({machine['machine']}), {head['memory']}.",
+            f"`{command} --seed {head['seed']}`, {machine['workers']} "
+            f"process{'es' * (machine['workers'] > 1)} ({machine['machine']}), {head['memory']}.",
         ]
     )
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from toolkit.discover import Leaf, leaves, leaves_in, parse
+from toolkit.discover import Leaf, leaves, leaves_in, parse, path_from_here
 from toolkit.environment import check_device, environment
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.ledger import Ledger
@@ -77,7 +77,8 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
                 other = chosen.get(name) or known.get(name)
                 if other is not None and other.path.resolve() != leaf.path:
                     raise DriftproofError(
-                        f"{pattern} and {_shown(other.path)} both have a claim called {name!r}",
+                        f"{pattern} and {path_from_here(other.path)} both have a claim called "
+                        f"{name!r}",
                         "a name of its own for each claim",
                         "rename yours",
                     )
@@ -226,15 +227,7 @@ def claim_entry(leaf: Leaf) -> dict[str, Any]:
         "erratum": None if claim.erratum is None else vars(claim.erratum),
         "explain": claim.explain,
         "papers": cited(leaf.path, claim.source),
-        "command": f"driftproof verify {leaf.name if leaf.module else _shown(leaf.path)}",
+        "command": f"driftproof verify {leaf.typed}",
         "searched": shown(leaf.name) if leaf.module else {},
         "counterexample": f"driftproof counterexample {leaf.name}" if scripts(leaf.name) else None,
     }
-
-
-def _shown(path: Path) -> str:
-    """Return a path as it can be typed from here."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

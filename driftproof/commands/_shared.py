@@ -209,15 +209,17 @@ def shares(what: str, *, quiet: bool) -> Iterator[Callable[[float, int], None]]:
 
 
 def _plain_shares(what: str) -> Callable[[float, int], None]:
-    began, shown = time.monotonic(), 0.0
+    began, shown, pace = time.monotonic(), 0.0, 0.0
 
     def told(done: float, total: int) -> None:
-        nonlocal shown
+        nonlocal shown, pace
         if done <= 0 or (done < total and done - shown < total / 10):
             return
+        seconds = time.monotonic() - began
+        if seconds > 1.0:  # what comes at once was in the ledger, and says nothing of the rest
+            pace = seconds / done
         shown = done
-        left = (time.monotonic() - began) * (total - done) / done
-        rest = f", about {left:.0f} s left" if done < total else ""
+        rest = f", about {pace * (total - done):.0f} s left" if pace and done < total else ""
         click.echo(f"{what}: {done:.1f} of {total} runs{rest}", err=True)
 
     return told

@@ -42,7 +42,6 @@ FOLDERS = (
     ("toolkit", "splits"),
 )  # fmt: skip
 """Packages whose leaves users import from driftproof."""
-NOT_OFFERED = ("__future__", "driftproof.whole")
 
 
 @click.command()
@@ -145,7 +144,12 @@ def _offered() -> dict[tuple[str, str], str]:
             homes[str(leaf.module), leaf.symbol] = f"driftproof.{kind}s"
     for part in ("datasets", "experiments", "networks"):
         tree = ast.parse(Path(driftproof.__file__).with_name(f"{part}.py").read_text("utf-8"))
+        offered = next(
+            ast.literal_eval(node.value) for node in tree.body
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        )  # fmt: skip
         for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and node.module not in NOT_OFFERED:
-                homes |= {(str(node.module), x.name): f"driftproof.{part}" for x in node.names}
+            if isinstance(node, ast.ImportFrom):
+                names = [alias.name for alias in node.names if alias.name in offered]
+                homes |= {(str(node.module), name): f"driftproof.{part}" for name in names}
     return homes

@@ -80,8 +80,9 @@ def command(
     )  # fmt: skip
     with shared.shares("run", quiet=ctx.obj["quiet"]) as progress:
         head = run_experiment(
-            leaf.load(), plan, out, progress=progress, expected=partial(click.echo, err=True)
-        )
+            leaf.load(), plan, out, typed=leaf.typed, progress=progress,
+            expected=partial(click.echo, err=True),
+        )  # fmt: skip
     if as_json:
         shared.print_json({key: value for key, value in head.items() if key != "panels"})
     else:
@@ -91,6 +92,8 @@ def command(
 
 def summary(head: dict[str, Any], out: Path) -> None:
     """Print what a reader wants first."""
+    for line in head["setting"][:1]:
+        click.echo(line)
     shared.table(
         ["sentence", "setting", "verdict", "why"],
         [(s["text"], s["setting"], s["verdict"], s["why"]) for s in head["sentences"]],

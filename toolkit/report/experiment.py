@@ -66,6 +66,7 @@ def drawn_panels(
         {
             "name": named(panel),
             "title": panel["title"],
+            "path": panel.get("path", False),
             "data": {
                 "x": panel["x_label"],
                 "y": panel["y_label"],

@@ -11,7 +11,7 @@ from typing import Any
 from toolkit.environment import environment
 from toolkit.errors import unknown_name
 from toolkit.ledger import Ledger
-from toolkit.memory import largest_so_far
+from toolkit.memory import largest_worker, own_peak
 from toolkit.report.experiment import write_experiment
 from verifiers.experiment.codec import checkpoint
 from verifiers.experiment.panel import Panel
@@ -100,14 +100,17 @@ def run_experiment(
     plan: Plan,
     out: Path,
     *,
+    typed: str,
     progress: Callable[[float, int], None] = lambda done, total: None,
     expected: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Run an experiment and write its page, its data and its plots to a folder.
 
     Args:
+        typed: what ``driftproof run`` calls the experiment: its name, or its file.
         progress: called with how many units are done, in parts too, and how many were asked for.
-        expected: told, at paper size, how long the first units will take.
+        expected: told, at paper size, how long the first units will take; and how many of those
+            asked for an earlier run has left.
     """
     began = time.monotonic()
     with Ledger(out / "ledger.sqlite") as ledger:
@@ -115,6 +118,7 @@ def run_experiment(
             "schema": 1,
             "what": "experiment",
             "experiment": chosen.name,
+            "command": f"driftproof run {typed}",
             "source": chosen.source,
             "statement": chosen.statement,
             "profile": plan.profile,
@@ -125,22 +129,28 @@ def run_experiment(
         }
         number = ledger.begin(head)
         shares = Shares(progress)
-        first = expected if plan.profile == "paper" else lambda text: None
-        job = _followed(chosen.run(plan), shares, first, plan.workers)
         units = Units(ledger, resume=plan.resume)
+        job = _followed(chosen.run(plan), shares, units, plan, expected)
         (conclusion,) = run_jobs([job], units, workers=plan.workers, each=shares.came)
         head |= asdict(conclusion)
-        head |= {"memory": peak_memory(plan.workers), "seconds": time.monotonic() - began}
+        head |= {
+            "memory": peak_memory(shares.worker, plan.workers),
+            "seconds": time.monotonic() - began,
+        }
         ledger.finish(number, [], head)
         write_experiment(out, head)
     return head
 
 
 class Shares:
-    """Which share of every unit is done: of a run that is kept on its way, a part."""
+    """Which share of every unit is done: of a run that is kept on its way, a part.
+
+    Attributes:
+        worker: the peak memory of the largest worker, looked at whenever a unit came.
+    """
 
     def __init__(self, told: Callable[[float, int], None]) -> None:
-        self._told, self._shares = told, dict[str, float]()
+        self._told, self._shares, self.worker = told, dict[str, float](), 0
 
     def asked(self, units: Sequence[Unit]) -> None:
         """Count units that were not asked for before."""
@@ -150,6 +160,7 @@ class Shares:
     def came(self, unit: Unit, result: Result) -> None:
         """Note what a unit gave."""
         part = checkpoint(result[0])
+        self.worker = max(self.worker, largest_worker())
         self._shares[unit.name] = 1.0 if part is None else part.told["done"]
         self._tell()
 
@@ -157,12 +168,20 @@ class Shares:
         self._told(sum(self._shares.values()), len(self._shares))
 
 
-def _followed(job: Steps, shares: Shares, expected: Callable[[str], None], workers: int) -> Steps:
+def _followed(
+    job: Steps, shares: Shares, units: Units, plan: Plan, told: Callable[[str], None]
+) -> Steps:
     """Count the units that an experiment asks for, and say of the first how long they take."""
     wanted = next(job)
-    expected(in_advance(wanted, workers))
+    if plan.profile == "paper":
+        told(in_advance(wanted, plan.workers))
     while True:
         shares.asked(wanted)
+        kept = [(unit, result) for unit in wanted if (result := units.stored(unit)) is not None]
+        for unit, result in kept:
+            shares.came(unit, result)
+        if kept:
+            told(f"{len(kept)} of {len(wanted)} runs are in the ledger, in whole or in part")
         results = yield wanted
         try:
             wanted = job.send(results)
@@ -184,11 +203,15 @@ def in_advance(units: Sequence[Unit], workers: int) -> str:
     )
 
 
-def peak_memory(workers: int) -> str:
-    """Say how much memory the command and its workers took at most."""
-    own, worker = largest_so_far()
+def peak_memory(worker: int, workers: int) -> str:
+    """Say how much memory the command and its workers took at most.
+
+    Args:
+        worker: bytes of the largest one; 0: there was none, or it is not known.
+    """
+    own = own_peak()
     if workers == 1 or not worker:
-        return f"peak memory {own / 2**30:.2f} GiB"
+        return f"peak memory {own / 2**30:.2f} GiB" + (" in the command" if workers > 1 else "")
     return (
         f"peak memory at most {(own + workers * worker) / 2**30:.2f} GiB: {own / 2**30:.2f} in the "
         f"command, {worker / 2**30:.2f} in the largest of {workers} workers"

@@ -34,6 +34,9 @@ def judged_by_seeds(
         better, worse: one number a seed each, in the same order; larger is better.
         comparisons: how many sentences share the level.
     """
+    lost = _lost(better, worse)
+    if lost:
+        return Sentence(text, setting, "undecided", lost)
     difference = np.asarray(better) - np.asarray(worse)
     shown = f"mean difference {difference.mean():+.4f} over {len(difference)} seeds"
     if not np.any(difference):
@@ -70,6 +73,9 @@ def similar_by_seeds(
         margin: set before any run.
         comparisons: how many sentences share the level.
     """
+    lost = _lost(first, second)
+    if lost:
+        return Sentence(text, setting, "undecided", lost)
     difference = np.asarray(first) - np.asarray(second)
     level = LEVEL / comparisons
     inside = max(p_above(margin + difference), p_above(margin - difference))
@@ -82,6 +88,21 @@ def similar_by_seeds(
     if outside <= level / 2:  # two sides
         return Sentence(text, setting, "not reproduced", f"{shown}, p = {outside:.2g} against it")
     return Sentence(text, setting, "undecided", f"{shown}, p = {inside:.2g} > {level:.2g}")
+
+
+def _lost(first: np.ndarray, second: np.ndarray) -> str:
+    """Say on how many seeds one of two numbers is not finite ("": on none).
+
+    Whether a run that diverged has lost is the experiment's to say: it gives the number that then
+    counts, an accuracy of 0 say.
+    """
+    counts = [int((~np.isfinite(np.asarray(values, float))).sum()) for values in (first, second)]
+    if not any(counts):
+        return ""
+    return (
+        f"no finite number on {counts[0]} of {len(first)} seeds of the first and {counts[1]} of "
+        "the second, where a run diverged say: the experiment has to say what counts there"
+    )
 
 
 def p_above(values: np.ndarray) -> float:
