@@ -13,7 +13,7 @@ from synthetic.network_problems.evaluated import evaluated
 from synthetic.network_problems.means import SampleMeans
 from synthetic.network_problems.plain import NetworkLosses
 from synthetic.network_problems.robust import RobustClients, RobustSamples
-from synthetic.network_problems.samples import PIECE, ClientData
+from synthetic.network_problems.samples import IMAGES, PIECE, ClientData
 from synthetic.problems import PenalisedDRO
 from toolkit.algorithms import MBSGD, PDSGD, ComFedL, FastDRO, FedAvg
 from toolkit.discover import leaves
@@ -271,6 +271,45 @@ def test_the_exact_pullback_of_the_inner_step_is_that_of_all_samples():
     moved, back = (oracles.inner(x + sign * step * v, None)[0] for sign in (1, -1))
     torch.testing.assert_close(pullback(v), (moved - back) / (2 * step), rtol=1e-5, atol=1e-7)
     assert adapted.shape == x.shape
+
+
+@pytest.mark.parametrize(("example", "piece"), [((3,), PIECE), ((1, 2, 2), IMAGES)])
+def test_a_step_on_more_samples_than_a_piece_is_that_of_plain_pytorch(example, piece):
+    """MAML's adapted parameters and gradient, where one client has many samples and one few."""
+    random, sizes = np.random.default_rng(3), (piece + 9, 5)
+    inputs = [random.normal(size=(size, *example)) for size in sizes]
+    data = ClientData(inputs, [random.integers(0, 2, size) for size in sizes])
+    model = Perceptron(hidden=2).model(example, 2)
+    oracles = AdaptedLosses(model=model, data=data, adaptation=0.3).oracles(torch.float64)
+    x = points(model, 2, 1)
+    adapted, pullback = oracles.inner(x, None)
+    direction = pullback(oracles.outer_grad(adapted, None))
+    for k in range(2):
+        rows, classes = torch.from_numpy(inputs[k]), torch.from_numpy(data.targets[k])
+
+        def loss(at, rows=rows, classes=classes):
+            return torch.nn.functional.cross_entropy(model(at, rows), classes)
+
+        at = x[k, :, 0].clone().requires_grad_()
+        step = at - 0.3 * torch.autograd.grad(loss(at), at, create_graph=True)[0]
+        torch.testing.assert_close(adapted[k, :, 0], step.detach())
+        expected = torch.autograd.grad(loss(step), at)[0]
+        torch.testing.assert_close(direction[k, :, 0], expected)
+
+
+@pytest.mark.parametrize(("example", "piece"), [((3,), PIECE), ((1, 2, 2), IMAGES)])
+def test_scores_are_means_over_more_samples_than_a_piece(example, piece):
+    random, sizes = np.random.default_rng(4), (2 * piece + 7, 3)
+    inputs = [random.normal(size=(size, *example)) for size in sizes]
+    labels = [random.integers(0, 2, size) for size in sizes]
+    model = Perceptron(hidden=2).model(example, 2)
+    parameters = list(points(model, 2, 1)[..., 0])
+    scores = evaluated(model, parameters, inputs, labels)
+    for k, own in enumerate(parameters):
+        outputs, classes = model(own, torch.from_numpy(inputs[k])), torch.from_numpy(labels[k])
+        right = np.mean(outputs.argmax(1).numpy() == labels[k])
+        loss = float(torch.nn.functional.cross_entropy(outputs, classes))
+        assert (scores.accuracy[k], scores.loss[k]) == pytest.approx((right, loss), rel=1e-12)
 
 
 def test_a_run_on_a_network_learns():

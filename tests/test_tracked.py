@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -11,10 +12,13 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from synthetic.network_problems.adapted import AdaptedLosses
 from synthetic.network_problems.plain import NetworkLosses
@@ -143,6 +147,89 @@ def test_the_ledger_goes_on_from_a_checkpoint(tmp_path):
     assert again == whole
     # what the ledger had was not done again: the first piece that came is one of later rounds
     assert worked[0][1].told["done"] > 0.5
+
+
+@functools.cache
+def broken_off():
+    return SmallRun(rounds=3).work()
+
+
+@st.composite
+def damages(draw):
+    """A checkpoint that was cut, or of which some bits of one byte were flipped."""
+    blob = broken_off()
+    place = draw(st.integers(0, len(blob) - 1) | st.integers(0, 200))
+    if draw(st.booleans()):
+        return blob[:place]
+    return blob[:place] + bytes([blob[place] ^ draw(st.integers(1, 255))]) + blob[place + 1 :]
+
+
+@settings(max_examples=100, deadline=None)
+@given(damages())
+def test_a_damaged_checkpoint_is_told(blob):
+    assert checkpoint(broken_off()) is not None
+    with pytest.raises(DriftproofError, match="a damaged .* in the ledger(.|\n)*--resume"):
+        if checkpoint(blob) is None:  # its first byte became a bracket: a result it would be
+            unpacked([(blob, 0.0)])
+
+
+@pytest.mark.parametrize(
+    ("blob", "told"),
+    [
+        (b"checkpoint\0", r"checkpoint in the ledger, of .*SmallRun\(.*partition=1"),
+        (b"", r"checkpoint in the ledger, of .*SmallRun\(.*partition=1"),
+        (b'{"loss": [0.1, 0.', "result in the ledger"),
+    ],
+)
+def test_a_resumed_run_tells_that_the_ledger_is_damaged_and_a_new_one_does_not_mind(
+    tmp_path, blob, told
+):
+    runs = SmallRun(rounds=3).over(2)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        units = Units(ledger, resume=True)
+        units.keep(runs[1], (blob, 0.0))
+        with pytest.raises(DriftproofError, match=told):
+            run_jobs([job(runs)], units, workers=1)
+        fresh = run_jobs([job(runs)], Units(ledger, resume=False), workers=1)
+    assert fresh == [[run.measured() for run in runs]]
+
+
+LATE = """
+from toolkit.algorithms import fedavg
+
+
+class State(fedavg.State):
+    pass
+
+
+class Late(fedavg.FedAvg):
+    def init(self, ctx, oracles, start):
+        return State(*super().init(ctx, oracles, start))
+
+    def step(self, ctx, oracles, state):
+        return State(*super().step(ctx, oracles, state))
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LateRun(SmallRun):
+    """A run whose algorithm is imported when it is asked for, not before."""
+
+    @property
+    def phases(self):
+        return [(self.rounds, import_module("late_descent").Late())]
+
+
+def test_a_run_goes_on_where_its_algorithm_was_not_imported_yet(tmp_path, monkeypatch):
+    (tmp_path / "late_descent.py").write_text(LATE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = LateRun(rounds=2, points=3)
+    whole, first = run.measured(), run.work()
+    assert checkpoint(first).told["state"] == ["late_descent", "State"]
+    del sys.modules["late_descent"]  # as in another process
+    (in_pieces,) = unpacked([(run.going_on(first).work(), 0.0)])
+    monkeypatch.delitem(sys.modules, "late_descent")
+    assert in_pieces == whole
 
 
 def test_a_run_that_diverges_is_told_with_its_step():

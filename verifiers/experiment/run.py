@@ -200,7 +200,7 @@ def results_of(
     blobs: dict[int, bytes] = {}
     while left := [place for place in range(len(asked)) if place not in blobs]:
         for place, (blob, _) in zip(left, (yield [asked[k] for k in left]), strict=True):
-            if checkpoint(blob) is None:
+            if checkpoint(blob, asked[place].name) is None:
                 blobs[place] = blob
             else:
                 asked[place] = cast("Continued", asked[place]).going_on(blob)
