@@ -34,7 +34,10 @@ def panels(base: SineRun, runs: Mapping[Any, Results], main: Mapping[str, Result
     )
     for axis, along in axes:
         label = "round" if axis == "rounds" else "bytes that a client sent"
-        curves = [_curve(name, of, "validation", along(of[0])) for name, of in main.items()]
+        curves = [
+            _curve(name, of, "validation", along(max(of, key=lambda told: len(told["round"]))))
+            for name, of in main.items()
+        ]
         drawn.append(
             Panel(f"figure-2-{axis}", "figure 2, validation", label, "squared error", curves)
         )
@@ -103,7 +106,8 @@ def _fits(main: Mapping[str, Results]) -> list[Panel]:
 
 def _pre_training(results: Results) -> Panel:
     x = tasks.GRID
-    functions = np.array([told["function"] for told in results if "function" in told])
+    none = np.full(len(x), np.nan)  # of a run that diverged: a gap
+    functions = np.array([told.get("function", none) for told in results], float)
     curves = [
         curve("FedAvg on all tasks", x.tolist(), functions),
         curve("mean of the 25 tasks", x.tolist(), tasks.mean_curve(x)[None]),
@@ -157,7 +161,8 @@ def findings(runs: Mapping[Any, Results], main: Mapping[str, Results]) -> list[s
     """Return what was measured, in words."""
     slow, fast = printed.RATES
     best = runs[PLAIN]
-    square = np.mean([np.square(told["function"]).mean() for told in best if "function" in told])
+    kept = [np.square(told["function"]).mean() for told in best if "function" in told]
+    square = f"has {np.mean(kept):.2f}" if kept else "is lost, as it diverged on every seed"
     own = ", ".join(f"{loss} {_change(runs[OWN_U], main[OURS], loss)}" for loss in LOSSES)
     after = _change(runs[AFTER], main["Local-SCGD"], "training")
     plain = _change(main[OURS], best, "validation")
@@ -175,7 +180,7 @@ def findings(runs: Mapping[Any, Results], main: Mapping[str, Results]) -> list[s
         f"Pre-training does not give the zero function, and cannot: b in {{1, …, 5}} puts the "
         f"phases π/5 … π on half a circle, so the tasks' mean is {tasks.mean_amplitude():.3f} "
         f"sin(x + 3π/5), of mean square {np.square(tasks.mean_curve(tasks.GRID)).mean():.2f} on "
-        f"[−5, 5]; FedAvg's function has {square:.2f}. It would be zero with b in {{1, …, 10}}.",
+        f"[−5, 5]; FedAvg's function {square}. It would be zero with b in {{1, …, 10}}.",
         f"The average of u mixes the clients' i-th tasks, which are different ones. With u kept by "
         f"its client, {OURS} ends at: {own}, against its printed form.",
         f"Local-SCGD with {AFTER}, as in Wang, Fang & Liu 2017, ends {after} its printed form (2) "
@@ -210,4 +215,6 @@ def _ratios(runs: Mapping[Any, Results], rate: float, layers: int) -> str:
         for other in BASELINES
     ]
     what = f"inner rate {rate:g}, {layers} hidden layer{'s' if layers > 1 else ''}"
+    if (rate, layers) != (printed.INNER_RATE, 1):
+        what = f"In a setting of our own, {what}"
     return f"{what}: {OURS} ends " + "; ".join(said) + "."
