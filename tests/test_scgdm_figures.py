@@ -18,7 +18,7 @@ from verifiers.experiments.scgdm.omniglot.images import DRAWINGS, alphabets
 from verifiers.experiments.scgdm.omniglot.omniglot import METHODS, _sentences
 from verifiers.experiments.scgdm.omniglot.printed import SHARES
 from verifiers.experiments.scgdm.omniglot.run import FewShotRun
-from verifiers.experiments.scgdm.sine_wave import judged, printed, tasks
+from verifiers.experiments.scgdm.sine_wave import judged, printed, shown, tasks
 from verifiers.experiments.scgdm.sine_wave.run import SineRun, results_by_seed
 from verifiers.experiments.scgdm.sine_wave.theory import largest_factor
 
@@ -138,6 +138,9 @@ def test_what_diverged_is_the_worst_and_is_no_nan():
     for results in (lost, over):
         for loss in judged.LOSSES:
             assert judged.end(results, loss) == pytest.approx(np.log(np.finfo(np.float32).max))
+        told = shown._not_paired({"FedAvg": results})
+        assert bool(told) == (results is lost)
+        assert shown._pre_training(results).curves
         assert judged.of_plain(results).verdict == "not reproduced"
         assert {s.verdict for s in judged.of_fit(results)} == {"not reproduced"}
         runs = {"Local-SCGDM": results} | dict.fromkeys(judged.BASELINES, [

@@ -173,6 +173,7 @@ def findings(runs: Mapping[Any, Results], main: Mapping[str, Results]) -> list[s
         f"the tasks' mean: {OURS} ends {plain} FedAvg on the plain losses, tested after the same "
         f"step. On figure 1's task that mean has the squared error {_error_of_mean():.2f}: longer "
         "training does not mend that; a larger rate would, or more adaptation steps.",
+        *_not_paired(runs),
         *(_ratios(runs, rate, layers) for rate, layers in ((slow, 1), (fast, 1), (slow, 2))),
         "With α = 0.8 and η = 1 the momentum keeps a fifth of the past, and βη = 0.01 is the other "
         "methods' step: by the printed settings the four methods' steps differ by little. A great "
@@ -186,6 +187,18 @@ def findings(runs: Mapping[Any, Results], main: Mapping[str, Results]) -> list[s
         f"Local-SCGD with {AFTER}, as in Wang, Fang & Liu 2017, ends {after} its printed form (2) "
         "in training loss: (2) uses an estimate that is a step old, or older where the task was "
         "not sampled.",
+    ]
+
+
+def _not_paired(runs: Mapping[Any, Results]) -> list[str]:
+    """Name the runs that were repeated seed by seed, because a seed diverged."""
+    alone = [str(key) for key, of in runs.items() if any(t["bad_step"] is not None for t in of)]
+    if not alone:
+        return []
+    return [
+        f"Repeated seed by seed, as a seed diverged: {'; '.join(alone)}. Seeds after the first then "
+        "draw other training points than the other methods: comparisons with them are not "
+        "paired in these points."
     ]
 
 
