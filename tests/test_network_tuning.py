@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
 from synthetic.network_problems.bilevel import NetworkTuning
@@ -146,6 +148,17 @@ def test_fednest_tunes_the_loss_of_a_network():
     )
     assert after < before - 0.2
     assert float((state.x[0, :, 0] - torch.from_numpy(start[: 2 * CLASSES])).norm()) > 0.01
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=12))
+def test_classes_that_occur_weigh_alike_whichever_are_lacking(labels):
+    inputs, classes = [np.ones((len(labels), 2))], np.array(labels)
+    half = ClientData(inputs, [classes])
+    model = SoftmaxRegression().model((2,), 6)
+    weights = NetworkTuning(model=model, data=half, validation=half).class_weights
+    assert weights[classes].mean() == pytest.approx(1.0)
+    of_class = [weights[c] * np.mean(classes == c) for c in set(labels)]
+    assert of_class == pytest.approx([1 / len(of_class)] * len(of_class))
 
 
 def test_clients_need_both_kinds_of_samples():

@@ -13,7 +13,7 @@ from synthetic.network_problems.evaluated import evaluated
 from synthetic.network_problems.means import SampleMeans
 from synthetic.network_problems.plain import NetworkLosses
 from synthetic.network_problems.robust import RobustClients, RobustSamples
-from synthetic.network_problems.samples import PIECE, ClientData
+from synthetic.network_problems.samples import IMAGES, PIECE, ClientData
 from synthetic.problems import PenalisedDRO
 from toolkit.algorithms import MBSGD, PDSGD, ComFedL, FastDRO, FedAvg
 from toolkit.discover import leaves
@@ -273,6 +273,45 @@ def test_the_exact_pullback_of_the_inner_step_is_that_of_all_samples():
     assert adapted.shape == x.shape
 
 
+@pytest.mark.parametrize(("example", "piece"), [((3,), PIECE), ((1, 2, 2), IMAGES)])
+def test_a_step_on_more_samples_than_a_piece_is_that_of_plain_pytorch(example, piece):
+    """MAML's adapted parameters and gradient, where one client has many samples and one few."""
+    random, sizes = np.random.default_rng(3), (piece + 9, 5)
+    inputs = [random.normal(size=(size, *example)) for size in sizes]
+    data = ClientData(inputs, [random.integers(0, 2, size) for size in sizes])
+    model = Perceptron(hidden=2).model(example, 2)
+    oracles = AdaptedLosses(model=model, data=data, adaptation=0.3).oracles(torch.float64)
+    x = points(model, 2, 1)
+    adapted, pullback = oracles.inner(x, None)
+    direction = pullback(oracles.outer_grad(adapted, None))
+    for k in range(2):
+        rows, classes = torch.from_numpy(inputs[k]), torch.from_numpy(data.targets[k])
+
+        def loss(at, rows=rows, classes=classes):
+            return torch.nn.functional.cross_entropy(model(at, rows), classes)
+
+        at = x[k, :, 0].clone().requires_grad_()
+        step = at - 0.3 * torch.autograd.grad(loss(at), at, create_graph=True)[0]
+        torch.testing.assert_close(adapted[k, :, 0], step.detach())
+        expected = torch.autograd.grad(loss(step), at)[0]
+        torch.testing.assert_close(direction[k, :, 0], expected)
+
+
+@pytest.mark.parametrize(("example", "piece"), [((3,), PIECE), ((1, 2, 2), IMAGES)])
+def test_scores_are_means_over_more_samples_than_a_piece(example, piece):
+    random, sizes = np.random.default_rng(4), (2 * piece + 7, 3)
+    inputs = [random.normal(size=(size, *example)) for size in sizes]
+    labels = [random.integers(0, 2, size) for size in sizes]
+    model = Perceptron(hidden=2).model(example, 2)
+    parameters = list(points(model, 2, 1)[..., 0])
+    scores = evaluated(model, parameters, inputs, labels)
+    for k, own in enumerate(parameters):
+        outputs, classes = model(own, torch.from_numpy(inputs[k])), torch.from_numpy(labels[k])
+        right = np.mean(outputs.argmax(1).numpy() == labels[k])
+        loss = float(torch.nn.functional.cross_entropy(outputs, classes))
+        assert (scores.accuracy[k], scores.loss[k]) == pytest.approx((right, loss), rel=1e-12)
+
+
 def test_a_run_on_a_network_learns():
     random = np.random.default_rng(0)
     inputs = [random.normal(size=(40, 2)) for _ in range(3)]
@@ -370,3 +409,53 @@ def test_tasks_stand_beside_each_other():
     one, by_client = apart.each_gradient(shared.expand(2, -1, -1), None)
     torch.testing.assert_close(each.reshape(x.shape), one)
     torch.testing.assert_close(pullback(both), by_client(x).sum(0, keepdim=True))
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_batch_statistics_do_not_see_what_pads_a_smaller_client(together):
+    """Clients of 3, 70 and 9 images; 70 are a piece of 64 and one of 6."""
+    random = np.random.default_rng(4)
+    sizes = 3, 70, 9
+    inputs = [random.normal(size=(size, *EXAMPLE)) for size in sizes]
+    data = ClientData(inputs, [random.integers(0, CLASSES, size) for size in sizes])
+    model = FourConvolutions(filters=3, blocks=2, normalisation="batch").model(EXAMPLE, CLASSES)
+    oracles = NetworkLosses(model=model, data=data).oracles(torch.float64)
+    oracles._means._one_by_one = not together
+    x = points(model, 3)
+    values, gradients = oracles.mean_loss(x), oracles.field_grad(x, None)
+    for k, size in enumerate(sizes):
+        for r in range(2):
+            at = x[k, :, r].clone().requires_grad_()
+            cuts = [slice(0, 64), slice(64, size)] if size > 64 else [slice(0, size)]
+            value = sum(
+                torch.nn.functional.cross_entropy(
+                    model(at, torch.from_numpy(inputs[k][cut])),
+                    torch.from_numpy(data.targets[k][cut]), reduction="sum",
+                ) for cut in cuts
+            ) / size  # fmt: skip
+            torch.testing.assert_close(values[k, r], value.detach())
+            expected = torch.autograd.grad(value, at)[0]
+            torch.testing.assert_close(gradients[k, :, r], expected, rtol=1e-7, atol=1e-9)
+
+
+def test_one_number_a_channel_is_its_own_mean():
+    model = FourConvolutions(filters=2, blocks=3, normalisation="batch").model((1, 4, 4), 2)
+    outputs = model(torch.from_numpy(model.start(0)), torch.ones(1, 1, 4, 4, dtype=torch.float64))
+    assert torch.isfinite(outputs).all()
+
+
+def test_what_a_loss_or_a_model_does_not_take_is_told():
+    images_, labels = [np.ones((2, 3))], [np.array([0, 1])]
+    two, one = (SoftmaxRegression().model((3,), outputs) for outputs in (2, 1))
+    for problem, match in (
+        (lambda: NetworkLosses(model=two, data=ClientData(images_, [labels[0] + 1])), "1 to 2"),
+        (lambda: NetworkLosses(model=two, data=ClientData(images_, [labels[0] - 0.5])), "float64"),
+        (lambda: NetworkLosses(model=one, data=ClientData(images_, labels)), "with 1 outputs"),
+        (lambda: NetworkLosses(model=one, loss="logistic",
+                               data=ClientData(images_, [2 * labels[0] - 1])), "from -1 to 1"),
+        (lambda: NetworkLosses(model=two, data=ClientData([np.ones((2, 4))], labels)), "data of"),
+        (lambda: ClientData([np.ones((2, 3), dtype=int)], labels), "inputs of type int64"),
+        (lambda: ClientData([np.ones((2, 3)), np.ones((2, 3), np.uint8)], labels * 2), "several"),
+    ):  # fmt: skip
+        with pytest.raises(DriftproofError, match=match):
+            problem()

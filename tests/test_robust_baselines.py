@@ -12,11 +12,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from synthetic.network_problems.plain import NetworkLosses, NetworkLossOracles
+from synthetic.network_problems.samples import ClientData
 from synthetic.problems import KLDRO, PenalisedDRO
 from synthetic.problems.penalised_dro import PenalisedOracles
 from toolkit.algorithms import PDSGD, FastDRO, FedAvg
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
+from toolkit.networks import SoftmaxRegression
 from toolkit.worst_case import Geometry, worst_case_weights
 
 WRITTEN = {"fastdro", "pdsgd"}
@@ -296,6 +299,76 @@ def test_pdsgd_on_all_samples_ends_where_the_robust_gradient_is_0(problem):
     end = final(algorithm, problem, rounds=3000).w[0, :, :1]
     assert problem.gradient(torch.from_numpy(problem.start())[:, None]).norm() > 0.05
     assert problem.gradient(end).norm() < 1e-8
+
+
+class AllOfThem(NetworkLossOracles):
+    """All samples of a network's clients in each step."""
+
+    def field_law(self, batch):
+        return None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Unequal(NetworkLosses):
+    def oracles(self, dtype, device="cpu", clients=None):
+        return AllOfThem(self.means(self.data.held(dtype, device, clients), device))
+
+
+SIZES = (1, 3, 6)
+"""Samples of clients of which each counts alike: a sample's share is 1/(K n_k)."""
+
+
+def unequal():
+    random = np.random.default_rng(5)
+    inputs = [random.normal(size=(size, 2)) for size in SIZES]
+    data = ClientData(inputs, [random.integers(0, 2, size) for size in SIZES])
+    return Unequal(model=SoftmaxRegression().model((2,), 2), data=data)
+
+
+def every_sample(problem, w):
+    """Return all losses and gradients of all clients' samples, one after another, by PyTorch."""
+    losses, gradients = [], []
+    for rows, classes in zip(problem.data.inputs, problem.data.targets, strict=True):
+        for row, label in zip(rows, classes, strict=True):
+            at = torch.from_numpy(w).requires_grad_()
+            outputs = problem.model(at, torch.from_numpy(row)[None])
+            loss = torch.nn.functional.cross_entropy(outputs, torch.tensor([label]))
+            gradients.append(torch.autograd.grad(loss, at)[0].numpy())
+            losses.append(float(loss.detach()))
+    return np.array(losses), np.array(gradients)
+
+
+SHARES = np.concatenate([np.full(size, 1 / (len(SIZES) * size)) for size in SIZES])
+
+
+@pytest.mark.parametrize("algorithm", FASTDRO)
+def test_fastdro_on_all_samples_of_unequal_clients_has_each_client_alike(algorithm):
+    problem = unequal()
+    w = problem.start()
+    for _ in range(ROUNDS):
+        losses, gradients = every_sample(problem, w)
+        w = w - algorithm.step_size * (
+            by_bisection(losses, SHARES, algorithm.geometry, algorithm.size) @ gradients
+        )
+    held = final(algorithm, problem).w
+    for k in range(len(SIZES)):
+        np.testing.assert_allclose(held[k, :, 0], w, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", PDSGDS)
+def test_pdsgd_on_all_samples_of_unequal_clients_has_each_client_alike(algorithm):
+    problem = unequal()
+    w, z = problem.start(), np.ones(sum(SIZES))
+    for _ in range(ROUNDS):
+        losses, gradients = every_sample(problem, w)
+        slope = np.log(z) if algorithm.divergence == "kl" else z - 1
+        grown = z * np.exp(algorithm.dual_step * (losses - algorithm.dual_penalty * slope))
+        w = w - algorithm.step_size * ((SHARES * z) @ gradients)
+        z = grown / (SHARES @ grown)
+    state = final(algorithm, problem)
+    for k, own in enumerate(np.split(z, np.cumsum(SIZES)[:-1])):
+        np.testing.assert_allclose(state.w[k, :, 0], w, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(state.log_weights[k, : SIZES[k], 0].exp(), own, rtol=1e-9)
 
 
 def test_a_mean_of_more_than_all_is_refused():

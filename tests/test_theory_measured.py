@@ -86,3 +86,22 @@ def test_the_bias_of_a_plug_in_gradient_is_seen_where_there_is_one():
     assert seen == pytest.approx(float(exact.norm()), rel=0.5)
     quiet = plug_in_bias(problem, point, ("test",), batch=4096, draws=16)
     assert quiet < 0.1 * seen
+
+
+def test_noise_without_a_bias_is_not_taken_for_one():
+    """Only the outer gradient is noisy. The halves' products have mean 0: half of them are below.
+
+    The norm of the mean deviation, a bias by another name, is above 0 in every estimate.
+    """
+    problem = BoundedComposition(clients=1, dim=3, inner_dim=3, outer_gradient_noise=0.5)
+    point = torch.full((3,), 0.2, dtype=torch.float64)
+    seen = [plug_in_bias(problem, point, ("test", str(k)), draws=64) for k in range(40)]
+    assert 10 <= sum(value == 0 for value in seen) <= 35
+    assert max(seen) < 0.5
+
+
+def test_a_known_noise_is_found():
+    known = {"inner_value_noise": 0.3, "outer_gradient_noise": 0.2}
+    problem = BoundedComposition(clients=2, **known)
+    seen = estimated_constants(problem, visited(problem), ("test",))
+    assert {role: seen[role] for role in known} == pytest.approx(known)  # signs: no spread

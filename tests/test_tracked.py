@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -11,10 +12,13 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from synthetic.network_problems.adapted import AdaptedLosses
 from synthetic.network_problems.plain import NetworkLosses
@@ -22,6 +26,7 @@ from synthetic.network_problems.robust import RobustSamples
 from synthetic.network_problems.samples import ClientData
 from toolkit.algorithm import Algorithm
 from toolkit.algorithms import DRFL, GCIVR, ComFedL, FedAvg, FedDRO, LocalMOML, LocalSCGDM
+from toolkit.dataset import digest
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 from toolkit.networks import Perceptron
@@ -144,6 +149,89 @@ def test_the_ledger_goes_on_from_a_checkpoint(tmp_path):
     assert worked[0][1].told["done"] > 0.5
 
 
+@functools.cache
+def broken_off():
+    return SmallRun(rounds=3).work()
+
+
+@st.composite
+def damages(draw):
+    """A checkpoint that was cut, or of which some bits of one byte were flipped."""
+    blob = broken_off()
+    place = draw(st.integers(0, len(blob) - 1) | st.integers(0, 200))
+    if draw(st.booleans()):
+        return blob[:place]
+    return blob[:place] + bytes([blob[place] ^ draw(st.integers(1, 255))]) + blob[place + 1 :]
+
+
+@settings(max_examples=100, deadline=None)
+@given(damages())
+def test_a_damaged_checkpoint_is_told(blob):
+    assert checkpoint(broken_off()) is not None
+    with pytest.raises(DriftproofError, match="a damaged .* in the ledger(.|\n)*--resume"):
+        if checkpoint(blob) is None:  # its first byte became a bracket: a result it would be
+            unpacked([(blob, 0.0)])
+
+
+@pytest.mark.parametrize(
+    ("blob", "told"),
+    [
+        (b"checkpoint\0", r"checkpoint in the ledger, of .*SmallRun\(.*partition=1"),
+        (b"", r"checkpoint in the ledger, of .*SmallRun\(.*partition=1"),
+        (b'{"loss": [0.1, 0.', "result in the ledger"),
+    ],
+)
+def test_a_resumed_run_tells_that_the_ledger_is_damaged_and_a_new_one_does_not_mind(
+    tmp_path, blob, told
+):
+    runs = SmallRun(rounds=3).over(2)
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        units = Units(ledger, resume=True)
+        units.keep(runs[1], (blob, 0.0))
+        with pytest.raises(DriftproofError, match=told):
+            run_jobs([job(runs)], units, workers=1)
+        fresh = run_jobs([job(runs)], Units(ledger, resume=False), workers=1)
+    assert fresh == [[run.measured() for run in runs]]
+
+
+LATE = """
+from toolkit.algorithms import fedavg
+
+
+class State(fedavg.State):
+    pass
+
+
+class Late(fedavg.FedAvg):
+    def init(self, ctx, oracles, start):
+        return State(*super().init(ctx, oracles, start))
+
+    def step(self, ctx, oracles, state):
+        return State(*super().step(ctx, oracles, state))
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LateRun(SmallRun):
+    """A run whose algorithm is imported when it is asked for, not before."""
+
+    @property
+    def phases(self):
+        return [(self.rounds, import_module("late_descent").Late())]
+
+
+def test_a_run_goes_on_where_its_algorithm_was_not_imported_yet(tmp_path, monkeypatch):
+    (tmp_path / "late_descent.py").write_text(LATE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = LateRun(rounds=2, points=3)
+    whole, first = run.measured(), run.work()
+    assert checkpoint(first).told["state"] == ["late_descent", "State"]
+    del sys.modules["late_descent"]  # as in another process
+    (in_pieces,) = unpacked([(run.going_on(first).work(), 0.0)])
+    monkeypatch.delitem(sys.modules, "late_descent")
+    assert in_pieces == whole
+
+
 def test_a_run_that_diverges_is_told_with_its_step():
     whole = SmallRun(rounds=50, algorithm=FedAvg(step_size=1e30)).measured()
     assert whole["bad_step"] is not None
@@ -239,3 +327,19 @@ def kept_in(ledger):
         except sqlite3.OperationalError:
             return False
     return any(checkpoint(blob) for blob in blobs)
+
+
+def test_a_run_is_named_by_what_is_in_its_data(tmp_path):
+    """The same folder with other files is another run: a ledger gives no stale result."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class OnData(SmallRun):
+        data: Any = None
+
+    (tmp_path / "a").write_text("1")
+    run = OnData(rounds=1, data=tmp_path)
+    before = run.name
+    assert before == OnData(rounds=1, data=tmp_path).name
+    (tmp_path / "a").write_text("2")
+    digest.cache_clear()  # a command reads the files once
+    assert run.name != before

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 
+from toolkit.errors import DriftproofError
 from verifiers.running.scheduler import Result
 
 
@@ -26,12 +28,21 @@ def packed(value: Mapping[str, Any]) -> bytes:
 
 
 def unpacked(results: Iterable[Result]) -> list[dict[str, Any]]:
-    """Return what units measured, in their order."""
-    return [json.loads(blob) for blob, _ in results]
+    """Return what units measured, in their order.
+
+    Raises:
+        DriftproofError: the bytes of a result are not JSON.
+    """
+    try:
+        return [json.loads(blob) for blob, _ in results]
+    except ValueError as error:
+        raise _damaged("result", "") from error
 
 
 CHECKPOINT = b"checkpoint\0"
-"""What a stored checkpoint begins with; a result in JSON begins with a bracket."""
+"""What a stored checkpoint begins with; a result begins with the bracket of a JSON object."""
+DIGEST = 16
+"""Bytes of the digest that follows, of all the rest: by it a changed byte is seen."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +62,43 @@ class Checkpoint:
         file = BytesIO()
         np.savez(file, allow_pickle=False, **self.state)
         head = json.dumps(self.told).encode()
-        return CHECKPOINT + len(head).to_bytes(8, "little") + head + file.getvalue()
+        rest = len(head).to_bytes(8, "little") + head + file.getvalue()
+        return CHECKPOINT + _digest(rest) + rest
 
 
-def checkpoint(blob: bytes) -> Checkpoint | None:
+def checkpoint(blob: bytes, name: str = "") -> Checkpoint | None:
     """Return the checkpoint that is stored as these bytes, or None: they are a whole result.
+
+    Args:
+        name: of the unit, for the message.
+
+    Raises:
+        DriftproofError: the bytes were changed, or cut, after they were written.
 
     >>> checkpoint(packed({"x": 1})) is None
     True
     >>> checkpoint(Checkpoint({"done": 0.5}, {"w": np.zeros(2)}).packed()).state["w"]
     array([0., 0.])
     """
-    if not blob.startswith(CHECKPOINT):
+    if blob.startswith(b"{"):
         return None
-    begins = len(CHECKPOINT) + 8
-    ends = begins + int.from_bytes(blob[begins - 8 : begins], "little")
-    with np.load(BytesIO(blob[ends:]), allow_pickle=False) as arrays:
-        state = {name: arrays[name] for name in arrays.files}
-    return Checkpoint(json.loads(blob[begins:ends]), state)
+    begins = len(CHECKPOINT) + DIGEST
+    head, rest = blob[:begins], blob[begins:]
+    if head != CHECKPOINT + _digest(rest):
+        raise _damaged("checkpoint", name)
+    ends = 8 + int.from_bytes(rest[:8], "little")
+    with np.load(BytesIO(rest[ends:]), allow_pickle=False) as arrays:
+        state = {field: arrays[field] for field in arrays.files}
+    return Checkpoint(json.loads(rest[8:ends]), state)
+
+
+def _digest(rest: bytes) -> bytes:
+    return blake2b(rest, digest_size=DIGEST).digest()
+
+
+def _damaged(what: str, name: str) -> DriftproofError:
+    return DriftproofError(
+        f"a damaged {what} in the ledger" + (f", of {name}" if name else ""),
+        "one that is as driftproof wrote it",
+        "run without --resume, or with another --out",
+    )

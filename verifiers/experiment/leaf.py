@@ -159,7 +159,7 @@ class Shares:
 
     def came(self, unit: Unit, result: Result) -> None:
         """Note what a unit gave."""
-        part = checkpoint(result[0])
+        part = checkpoint(result[0], unit.name)
         self.worker = max(self.worker, largest_worker())
         self._shares[unit.name] = 1.0 if part is None else part.told["done"]
         self._tell()

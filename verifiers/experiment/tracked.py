@@ -6,11 +6,11 @@ What is finished so far lies in the ledger as a checkpoint, under the run's own 
 
 from __future__ import annotations
 
-import sys
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -119,7 +119,7 @@ class TrackedRun(Run):
         told: dict[str, Any] = {"records": [], "bad_step": None}
         begun = None
         if self.broken_off:
-            before = checkpoint(self.broken_off)
+            before = checkpoint(self.broken_off, self.name)
             assert before is not None
             told, begun = before.told, _restored(before, ctx)
         first = 0 if begun is None else begun[0]
@@ -176,7 +176,7 @@ def _restored(before: Checkpoint, ctx: BatchedContext) -> tuple[int, Any]:
         name: _laid_out(torch.from_numpy(array).to(ctx.device), before.told["strides"][name])
         for name, array in before.state.items()
     }
-    return at, getattr(sys.modules[module], name)(**fields)
+    return at, getattr(import_module(module), name)(**fields)
 
 
 def _laid_out(values: Tensor, strides: list[int]) -> Tensor:
