@@ -18,7 +18,7 @@ from verifiers.experiments.scgdm.omniglot.images import DRAWINGS, alphabets
 from verifiers.experiments.scgdm.omniglot.omniglot import METHODS, _sentences
 from verifiers.experiments.scgdm.omniglot.printed import SHARES
 from verifiers.experiments.scgdm.omniglot.run import FewShotRun
-from verifiers.experiments.scgdm.sine_wave import judged, printed, tasks
+from verifiers.experiments.scgdm.sine_wave import judged, printed, shown, tasks
 from verifiers.experiments.scgdm.sine_wave.run import SineRun, results_by_seed
 from verifiers.experiments.scgdm.sine_wave.theory import largest_factor
 
@@ -115,11 +115,40 @@ def test_few_shot_sentences_have_negative_controls():
         ]  # fmt: skip
 
     runs = {method: made(1.0, 0.5) for method in METHODS}
-    assert {s.verdict for s in _sentences("5-way 1-shot", runs)[:6]} == {"undecided"}
+    assert {s.verdict for s in _sentences((5, 1), runs)[:6]} == {"undecided"}
     better = runs | {"Local-SCGDM": made(0.5, 0.8)}
-    assert {s.verdict for s in _sentences("5-way 1-shot", better)} == {"reproduced"}
+    assert {s.verdict for s in _sentences((5, 1), better)} == {"reproduced"}
     worse = runs | {"Local-SCGDM": made(1.5, 0.3)}
-    assert {s.verdict for s in _sentences("5-way 1-shot", worse)} == {"not reproduced"}
+    assert {s.verdict for s in _sentences((5, 1), worse)} == {"not reproduced"}
+
+    # of what is smaller than printed, only what the settings alone imply is kept
+    small = _sentences((5, 1), worse, smaller="8 of 64 filters")
+    kept = [s for s in small if s.verdict == "not reproduced"]
+    assert len(kept) == 4
+    assert all("great margin" in s.text and "by the printed settings" in s.why for s in kept)
+    assert {s.verdict for s in _sentences((5, 1), better, smaller="x")} == {"undecided"}
+    others = _sentences((5, 5), worse, cases=2)
+    assert {s.verdict for s in others} == {"undecided"}
+    assert all("setting of our own" in s.text for s in others)
+
+
+def test_what_diverged_is_the_worst_and_is_no_nan():
+    lost = [{"bad_step": 3, "training": [1.0], "validation": [1.0]}] * 8
+    over = [{"bad_step": None, "training": [1.0, np.nan], "validation": [1.0, np.inf]}] * 8
+    for results in (lost, over):
+        for loss in judged.LOSSES:
+            assert judged.end(results, loss) == pytest.approx(np.log(np.finfo(np.float32).max))
+        told = shown._not_paired({"FedAvg": results})
+        assert bool(told) == (results is lost)
+        assert shown._pre_training(results).curves
+        assert judged.of_plain(results).verdict == "not reproduced"
+        assert {s.verdict for s in judged.of_fit(results)} == {"not reproduced"}
+        runs = {"Local-SCGDM": results} | dict.fromkeys(judged.BASELINES, [
+            {"bad_step": None, "training": [1.0, 1.0], "validation": [1.0, 1.0]}] * 8)  # fmt: skip
+        for rate in printed.RATES:
+            sentences = judged.of_methods(runs, rate)
+            assert {s.verdict for s in sentences} == {"not reproduced"}
+            assert all(("our own" in s.text) == (rate != 0.001) for s in sentences)
 
 
 def test_the_largest_step_factor_is_the_theorems_formula():

@@ -22,6 +22,9 @@ SIDE = 28
 """Of the images, as in Vinyals et al. 2016; not in this paper's print."""
 INNER_RATE = 0.4
 LOCAL_STEPS = 5
+CLIENTS = 33
+CASE = 5, 1
+"""Ways and shots of the case that the settings are printed for."""
 SHARES = (33 / 50, 5 / 50, 12 / 50)
 """Of the alphabets, to train, validate and test."""
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from verifiers.experiment import Sentence, judged_by_seeds, similar_by_seeds
+from verifiers.experiment import Sentence, judged_by_seeds, over_seeds, similar_by_seeds
 from verifiers.experiments.scgdm.sine_wave import printed, tasks
-from verifiers.experiments.scgdm.sine_wave.run import Results, end
+from verifiers.experiments.scgdm.sine_wave.run import Results, counted, end
 
 OURS = "Local-SCGDM"
 BASELINES = ("Local-BSGD", "Local-SCGD", "Local-MOML")
@@ -34,10 +34,11 @@ def lower(
 
 
 def of_methods(runs: Mapping[str, Results], rate: float) -> list[Sentence]:
-    """Local-SCGDM against each of the others."""
+    """Local-SCGDM against each of the others; at another inner rate, in a setting of our own."""
+    own = "" if rate == printed.INNER_RATE else printed.OWN_SETTING
     return [
         lower(
-            text,
+            text + own,
             f"{OURS} against {other}, {loss} loss, inner rate {rate:g}; {LOG}",
             end(runs[OURS], loss),
             end(runs[other], loss),
@@ -55,7 +56,7 @@ def of_fit(results: Results) -> list[Sentence]:
     zero = float(np.square(tasks.unseen_task().values(tasks.GRID)).mean())
     sentences = []
     for steps in printed.STEPS_SHOWN:
-        errors = np.array([told.get(f"error {steps}", np.inf) for told in results])
+        errors = counted([told.get(f"error {steps}", np.inf) for told in results])
         limit = np.full_like(errors, printed.FITS_WELL * zero)
         where = f"adaptation steps: {steps}; squared error at most {limit[0]:.3f}"
         sentences.append(
@@ -137,7 +138,7 @@ def of_scgd(runs: Mapping[float, Results]) -> list[Sentence]:
 
 def of_plain(results: Results) -> Sentence:
     """The mean square of the function that plain training gives."""
-    square = np.array([np.square(told["function"]).mean() for told in results])
+    square = counted([np.square(told.get("function", np.inf)).mean() for told in results])
     waves = tasks.training_tasks(range(1)).values(tasks.GRID)
     limit = printed.ZERO * float(np.square(waves).mean())
     return judged_by_seeds(
@@ -150,4 +151,5 @@ def of_plain(results: Results) -> Sentence:
 
 
 def _mean_log(results: Results) -> np.ndarray:
-    return np.array([np.log(told["training"]).mean() for told in results])
+    points = max(len(told["training"]) for told in results)
+    return np.asarray(np.log(counted(over_seeds(results, "training", points))).mean(1))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from synthetic.network_problems.adapted import AdaptedLosses
 from synthetic.network_problems.base import NetworkProblem
@@ -50,6 +51,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "FedAvg": {"step_size": 0.01},  # chosen here: plain pre-training has no rate in print
 }  # fmt: skip
 """As printed in section 5.1."""
+WORST = float(np.finfo(np.float32).max)
+"""The loss that a run counts as which diverged: it is a result, and no other is worse."""
 Results = list[dict[str, Any]]
 """What was measured, one a seed."""
 
@@ -185,11 +188,12 @@ def _of_seed(whole: Mapping[str, Any], k: int) -> dict[str, Any]:
 
 
 def end(results: Results, name: str) -> np.ndarray:
-    """Return the log of each seed's last loss; ∞ (the largest number's log) where it diverged."""
-    largest = np.log(np.finfo(np.float32).max)
-    return np.array(
-        [
-            largest if told["bad_step"] is not None else min(np.log(told[name][-1]), largest)
-            for told in results
-        ]
-    )
+    """Return the log of each seed's last loss; the worst where it diverged."""
+    last = [np.nan if told["bad_step"] is not None else told[name][-1] for told in results]
+    return np.log(counted(last))
+
+
+def counted(losses: ArrayLike) -> np.ndarray:
+    """Return losses, with single precision's largest number, the worst, where one is not finite."""
+    values = np.asarray(losses, float)
+    return np.where(np.isfinite(values), np.minimum(values, WORST), WORST)

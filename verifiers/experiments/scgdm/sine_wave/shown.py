@@ -34,7 +34,10 @@ def panels(base: SineRun, runs: Mapping[Any, Results], main: Mapping[str, Result
     )
     for axis, along in axes:
         label = "round" if axis == "rounds" else "bytes that a client sent"
-        curves = [_curve(name, of, "validation", along(of[0])) for name, of in main.items()]
+        curves = [
+            _curve(name, of, "validation", along(max(of, key=lambda told: len(told["round"]))))
+            for name, of in main.items()
+        ]
         drawn.append(
             Panel(f"figure-2-{axis}", "figure 2, validation", label, "squared error", curves)
         )
@@ -103,7 +106,8 @@ def _fits(main: Mapping[str, Results]) -> list[Panel]:
 
 def _pre_training(results: Results) -> Panel:
     x = tasks.GRID
-    functions = np.array([told["function"] for told in results if "function" in told])
+    none = np.full(len(x), np.nan)  # of a run that diverged: a gap
+    functions = np.array([told.get("function", none) for told in results], float)
     curves = [
         curve("FedAvg on all tasks", x.tolist(), functions),
         curve("mean of the 25 tasks", x.tolist(), tasks.mean_curve(x)[None]),
@@ -157,7 +161,8 @@ def findings(runs: Mapping[Any, Results], main: Mapping[str, Results]) -> list[s
     """Return what was measured, in words."""
     slow, fast = printed.RATES
     best = runs[PLAIN]
-    square = np.mean([np.square(told["function"]).mean() for told in best if "function" in told])
+    kept = [np.square(told["function"]).mean() for told in best if "function" in told]
+    square = f"has {np.mean(kept):.2f}" if kept else "is lost, as it diverged on every seed"
     own = ", ".join(f"{loss} {_change(runs[OWN_U], main[OURS], loss)}" for loss in LOSSES)
     after = _change(runs[AFTER], main["Local-SCGD"], "training")
     plain = _change(main[OURS], best, "validation")
@@ -168,6 +173,7 @@ def findings(runs: Mapping[Any, Results], main: Mapping[str, Results]) -> list[s
         f"the tasks' mean: {OURS} ends {plain} FedAvg on the plain losses, tested after the same "
         f"step. On figure 1's task that mean has the squared error {_error_of_mean():.2f}: longer "
         "training does not mend that; a larger rate would, or more adaptation steps.",
+        *_not_paired(runs),
         *(_ratios(runs, rate, layers) for rate, layers in ((slow, 1), (fast, 1), (slow, 2))),
         "With α = 0.8 and η = 1 the momentum keeps a fifth of the past, and βη = 0.01 is the other "
         "methods' step: by the printed settings the four methods' steps differ by little. A great "
@@ -175,12 +181,24 @@ def findings(runs: Mapping[Any, Results], main: Mapping[str, Results]) -> list[s
         f"Pre-training does not give the zero function, and cannot: b in {{1, …, 5}} puts the "
         f"phases π/5 … π on half a circle, so the tasks' mean is {tasks.mean_amplitude():.3f} "
         f"sin(x + 3π/5), of mean square {np.square(tasks.mean_curve(tasks.GRID)).mean():.2f} on "
-        f"[−5, 5]; FedAvg's function has {square:.2f}. It would be zero with b in {{1, …, 10}}.",
+        f"[−5, 5]; FedAvg's function {square}. It would be zero with b in {{1, …, 10}}.",
         f"The average of u mixes the clients' i-th tasks, which are different ones. With u kept by "
         f"its client, {OURS} ends at: {own}, against its printed form.",
         f"Local-SCGD with {AFTER}, as in Wang, Fang & Liu 2017, ends {after} its printed form (2) "
         "in training loss: (2) uses an estimate that is a step old, or older where the task was "
         "not sampled.",
+    ]
+
+
+def _not_paired(runs: Mapping[Any, Results]) -> list[str]:
+    """Name the runs that were repeated seed by seed, because a seed diverged."""
+    alone = [str(key) for key, of in runs.items() if any(t["bad_step"] is not None for t in of)]
+    if not alone:
+        return []
+    return [
+        f"Repeated seed by seed, as a seed diverged: {'; '.join(alone)}. Seeds after the first then "
+        "draw other training points than the other methods: comparisons with them are not "
+        "paired in these points."
     ]
 
 
@@ -210,4 +228,6 @@ def _ratios(runs: Mapping[Any, Results], rate: float, layers: int) -> str:
         for other in BASELINES
     ]
     what = f"inner rate {rate:g}, {layers} hidden layer{'s' if layers > 1 else ''}"
+    if (rate, layers) != (printed.INNER_RATE, 1):
+        what = f"In a setting of our own, {what}"
     return f"{what}: {OURS} ends " + "; ".join(said) + "."

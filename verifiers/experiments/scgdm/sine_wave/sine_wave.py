@@ -145,6 +145,8 @@ def _setting(base: SineRun) -> list[str]:
         f"points; of the 25 training tasks, and of {printed.TEST_TASKS} others drawn for each seed",
         f"{base.seeds} seeds (deal of the tasks, start of the network, points, test tasks); band: "
         "smallest and largest seed",
+        "a run that diverges, or whose loss overflows, is a result: it counts as the worst, the "
+        "largest number of single precision",
         f'chosen before any run: "fits well" is an error of at most {printed.FITS_WELL:g} of the '
         'zero function\'s, "a great margin" a quarter, "performs well" a difference of at most a '
         f'tenth, "zero" at most {printed.ZERO:g} of the tasks\' mean square',
