@@ -190,7 +190,7 @@ def _of_seed(whole: Mapping[str, Any], k: int) -> dict[str, Any]:
 def end(results: Results, name: str) -> np.ndarray:
     """Return the log of each seed's last loss; the worst where it diverged."""
     last = [np.nan if told["bad_step"] is not None else told[name][-1] for told in results]
-    return np.log(counted(last))
+    return np.asarray(np.log(counted(last)))
 
 
 def counted(losses: ArrayLike) -> np.ndarray:

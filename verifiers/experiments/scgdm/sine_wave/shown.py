@@ -196,8 +196,8 @@ def _not_paired(runs: Mapping[Any, Results]) -> list[str]:
     if not alone:
         return []
     return [
-        f"Repeated seed by seed, as a seed diverged: {'; '.join(alone)}. Seeds after the first then "
-        "draw other training points than the other methods: comparisons with them are not "
+        f"Repeated seed by seed, as a seed diverged: {'; '.join(alone)}. Seeds after the first "
+        "then draw other training points than the other methods: comparisons with them are not "
         "paired in these points."
     ]
 
