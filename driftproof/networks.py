@@ -14,6 +14,7 @@ from driftproof.whole import refuse_hidden
 refuse_hidden()
 
 from synthetic.network_problems.adapted import AdaptedLosses  # noqa: E402 - after the look
+from synthetic.network_problems.bilevel import NetworkTuning  # noqa: E402
 from synthetic.network_problems.evaluated import Scores, evaluated  # noqa: E402
 from synthetic.network_problems.fairness import FairLosses  # noqa: E402
 from synthetic.network_problems.plain import NetworkLosses  # noqa: E402
@@ -31,6 +32,7 @@ __all__ = [
     "Model",
     "Network",
     "NetworkLosses",
+    "NetworkTuning",
     "RobustClients",
     "RobustSamples",
     "Scores",

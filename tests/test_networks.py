@@ -409,3 +409,53 @@ def test_tasks_stand_beside_each_other():
     one, by_client = apart.each_gradient(shared.expand(2, -1, -1), None)
     torch.testing.assert_close(each.reshape(x.shape), one)
     torch.testing.assert_close(pullback(both), by_client(x).sum(0, keepdim=True))
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_batch_statistics_do_not_see_what_pads_a_smaller_client(together):
+    """Clients of 3, 70 and 9 images; 70 are a piece of 64 and one of 6."""
+    random = np.random.default_rng(4)
+    sizes = 3, 70, 9
+    inputs = [random.normal(size=(size, *EXAMPLE)) for size in sizes]
+    data = ClientData(inputs, [random.integers(0, CLASSES, size) for size in sizes])
+    model = FourConvolutions(filters=3, blocks=2, normalisation="batch").model(EXAMPLE, CLASSES)
+    oracles = NetworkLosses(model=model, data=data).oracles(torch.float64)
+    oracles._means._one_by_one = not together
+    x = points(model, 3)
+    values, gradients = oracles.mean_loss(x), oracles.field_grad(x, None)
+    for k, size in enumerate(sizes):
+        for r in range(2):
+            at = x[k, :, r].clone().requires_grad_()
+            cuts = [slice(0, 64), slice(64, size)] if size > 64 else [slice(0, size)]
+            value = sum(
+                torch.nn.functional.cross_entropy(
+                    model(at, torch.from_numpy(inputs[k][cut])),
+                    torch.from_numpy(data.targets[k][cut]), reduction="sum",
+                ) for cut in cuts
+            ) / size  # fmt: skip
+            torch.testing.assert_close(values[k, r], value.detach())
+            expected = torch.autograd.grad(value, at)[0]
+            torch.testing.assert_close(gradients[k, :, r], expected, rtol=1e-7, atol=1e-9)
+
+
+def test_one_number_a_channel_is_its_own_mean():
+    model = FourConvolutions(filters=2, blocks=3, normalisation="batch").model((1, 4, 4), 2)
+    outputs = model(torch.from_numpy(model.start(0)), torch.ones(1, 1, 4, 4, dtype=torch.float64))
+    assert torch.isfinite(outputs).all()
+
+
+def test_what_a_loss_or_a_model_does_not_take_is_told():
+    images_, labels = [np.ones((2, 3))], [np.array([0, 1])]
+    two, one = (SoftmaxRegression().model((3,), outputs) for outputs in (2, 1))
+    for problem, match in (
+        (lambda: NetworkLosses(model=two, data=ClientData(images_, [labels[0] + 1])), "1 to 2"),
+        (lambda: NetworkLosses(model=two, data=ClientData(images_, [labels[0] - 0.5])), "float64"),
+        (lambda: NetworkLosses(model=one, data=ClientData(images_, labels)), "with 1 outputs"),
+        (lambda: NetworkLosses(model=one, loss="logistic",
+                               data=ClientData(images_, [2 * labels[0] - 1])), "from -1 to 1"),
+        (lambda: NetworkLosses(model=two, data=ClientData([np.ones((2, 4))], labels)), "data of"),
+        (lambda: ClientData([np.ones((2, 3), dtype=int)], labels), "inputs of type int64"),
+        (lambda: ClientData([np.ones((2, 3)), np.ones((2, 3), np.uint8)], labels * 2), "several"),
+    ):  # fmt: skip
+        with pytest.raises(DriftproofError, match=match):
+            problem()

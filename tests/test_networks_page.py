@@ -7,10 +7,14 @@ import re
 from math import log
 from pathlib import Path
 
+import numpy as np
+
 import driftproof
 from driftproof import networks
+from driftproof.networks import ClientData, Perceptron
 from tests.commands import driftproof as command
 from toolkit.discover import leaves
+from toolkit.oracles import OFFERS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "networks.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"In\s`(\w+\.py)`:\n\n```python\n(.*?)```", PAGE, re.S))
@@ -32,7 +36,7 @@ def test_the_page_names_every_network_and_every_problem():
     rows = re.findall(r"^\| `([\w-]+)` \|", PAGE, re.M)
     assert set(leaves("network")) <= set(rows)
     problems = {name for name in networks.__all__ if hasattr(getattr(networks, name), "oracles")}
-    assert len(problems) == 5
+    assert len(problems) == 6
     assert problems <= set(rows)
     for leaf in leaves("network").values():
         assert f"`{leaf.symbol}`" in PAGE
@@ -43,3 +47,24 @@ def test_networks_are_listed_and_shown():
     listed = json.loads(command("list", "networks", "--json").stdout)
     assert {row["name"] for row in listed} == set(leaves("network"))
     assert "hidden = 40" in command("show", "Perceptron").stdout
+
+
+def test_the_page_says_which_problems_an_algorithm_fits():
+    table = PAGE.split("| an algorithm's `needs` |")[1].split("\n\n")[0]
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| (.*) \|$", table, re.M))
+    told = {needs: set(re.findall(r"`(\w+)`", row)) for needs, row in rows.items()}
+    random = np.random.default_rng(0)
+    data = ClientData([random.normal(size=(6, 2))] * 2, [np.arange(6) % 2] * 2)
+    groups = [np.eye(2)[np.arange(6) % 2]] * 2
+    more = {"NetworkTuning": {"validation": data}, "FairLosses": {"groups": groups}}
+    model = Perceptron(hidden=2).model((2,), 2)
+    offered = {
+        name: getattr(networks, name)(model=model, data=data, **more.get(name, {})).offers
+        for name in networks.__all__ if hasattr(getattr(networks, name), "oracles")
+    }  # fmt: skip
+    fitting = {
+        needs: {name for name, offers in offered.items() if needs in OFFERS[offers]}
+        for needs in set.union(*OFFERS.values())
+    }
+    assert told == fitting
+    assert {leaf.load().needs for leaf in leaves("algorithm").values()} <= set(told)

@@ -26,6 +26,7 @@ from synthetic.network_problems.robust import RobustSamples
 from synthetic.network_problems.samples import ClientData
 from toolkit.algorithm import Algorithm
 from toolkit.algorithms import DRFL, GCIVR, ComFedL, FedAvg, FedDRO, LocalMOML, LocalSCGDM
+from toolkit.dataset import digest
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 from toolkit.networks import Perceptron
@@ -327,3 +328,19 @@ def kept_in(ledger):
         except sqlite3.OperationalError:
             return False
     return any(checkpoint(blob) for blob in blobs)
+
+
+def test_a_run_is_named_by_what_is_in_its_data(tmp_path):
+    """The same folder with other files is another run: a ledger gives no stale result."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class OnData(SmallRun):
+        data: Any = None
+
+    (tmp_path / "a").write_text("1")
+    run = OnData(rounds=1, data=tmp_path)
+    before = run.name
+    assert before == OnData(rounds=1, data=tmp_path).name
+    (tmp_path / "a").write_text("2")
+    digest.cache_clear()  # a command reads the files once
+    assert run.name != before

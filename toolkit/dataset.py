@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
@@ -239,6 +240,21 @@ def dataset(*, name: str, source: str, statement: str) -> Callable[[type[DataSet
         return leaf
 
     return decorate
+
+
+@cache
+def digest(folder: Path) -> str:
+    """Return a digest of the files of a folder, names and contents: results rest on them.
+
+    They are read once a process.
+    """
+    made = blake2b(digest_size=16)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        made.update(str(path.relative_to(folder)).encode())
+        with path.open("rb") as file:
+            while part := file.read(2**20):
+                made.update(part)
+    return made.hexdigest()
 
 
 @cache

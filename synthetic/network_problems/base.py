@@ -12,10 +12,13 @@ from torch import Tensor
 
 from synthetic.network_problems.losses import loss_called
 from synthetic.network_problems.means import PerSample, SampleMeans
-from synthetic.network_problems.samples import Source
+from synthetic.network_problems.samples import ClientData, Source
 from toolkit.errors import DriftproofError
 from toolkit.network import Model
 from toolkit.problem import Problem, Solution
+
+CLASSES_OF = {"cross-entropy": 0, "logistic": 2}
+"""Losses whose targets are class numbers → how many classes; 0: as many as outputs."""
 
 
 class Held(Protocol):
@@ -27,6 +30,34 @@ class Held(Protocol):
 
     def held(self, dtype: torch.dtype, device: str, clients: range | None) -> Source:
         """Return the samples of some clients (None: all)."""
+
+
+def _check_fits(model: Model, data: ClientData, loss: str) -> None:
+    """Raise DriftproofError unless a model takes the examples and the loss takes the targets."""
+    if model.example != data.example:
+        raise DriftproofError(
+            f"{model.title} for examples of shape {model.example}, on data of {data.example}",
+            "a model bound to the shape of the data's examples",
+            f"build it with example={data.example}",
+        )
+    if loss not in CLASSES_OF:
+        return
+    classes = CLASSES_OF[loss] or model.outputs
+    if (loss == "logistic" and model.outputs != 1) or (loss != "logistic" and model.outputs < 2):
+        raise DriftproofError(
+            f"the loss {loss} of a model with {model.outputs} outputs",
+            "one output for logistic, one for each class for cross-entropy",
+            "change outputs, or the loss",
+        )
+    for client, targets in enumerate(data.targets):
+        whole = targets.dtype.kind in "iu" and targets.dtype != np.uint8
+        if not whole or targets.min() < 0 or targets.max() >= classes:
+            raise DriftproofError(
+                f"client {client}: targets of type {targets.dtype}, from {targets.min()} to "
+                f"{targets.max()}",
+                f"class numbers 0 to {classes - 1}, 64-bit integers",
+                "number the classes from 0, and write targets.astype(np.int64)",
+            )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +85,8 @@ class NetworkProblem(Problem):
         object.__setattr__(self, "clients", self.data.clients)
         object.__setattr__(self, "dim", self.model.dim)
         loss_called(self.loss)
+        if isinstance(self.data, ClientData):
+            _check_fits(self.model, self.data, self.loss)
         super().__post_init__()
 
     def __str__(self) -> str:

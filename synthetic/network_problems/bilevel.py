@@ -72,6 +72,15 @@ class NetworkTuning(NetworkProblem, BilevelProblem):
                 "both of every client, and cross-entropy",
                 "split each client's samples in two, and leave out loss",
             )
+        for held in (self.data, self.validation):
+            sizes = sorted({len(part) for part in held.inputs})
+            if len(sizes) > 1:
+                raise DriftproofError(
+                    f"clients with {sizes[0]} to {sizes[-1]} samples of one level",
+                    "as many on each client: a smaller one is padded, and batch statistics would "
+                    "see the padding",
+                    "split equally: IID(), or cut every client to the smallest",
+                )
         super().__post_init__()
 
     @property

@@ -22,7 +22,7 @@ def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
 
 def logistic(outputs: Tensor, targets: Tensor) -> Tensor:
     """Return log(1 + e^{−s·output}) with s = ±1, for one output and classes 0 and 1."""
-    return functional.softplus(-(2 * targets - 1).to(outputs) * outputs[:, 0])
+    return functional.softplus((1 - 2 * targets.to(outputs)) * outputs[:, 0])
 
 
 def half_square(outputs: Tensor, targets: Tensor) -> Tensor:

@@ -160,7 +160,7 @@ class SampleMeans:
             slopes = [
                 self._part_gradient(
                     points[part],
-                    Batch(*(field[part] for field in batch)),
+                    batch.of(part),
                     None if seed is None else seed[part],
                 )
                 for part in parts
@@ -171,6 +171,8 @@ class SampleMeans:
 
     def _part_gradient(self, points: Tensor, batch: Batch, seed: Tensor | None) -> Tensor:
         """Return the same of some units, whose graph is freed at once."""
+        if batch.counts is not None and not any(batch.counts):
+            return torch.zeros_like(points)
         points = points.requires_grad_()
         with torch.enable_grad():
             weighed = self._each(points, batch) * batch.shares[..., None]
@@ -187,18 +189,34 @@ class SampleMeans:
         return values[0] if len(values) == 1 else torch.stack(values).sum(0)
 
     def _each(self, points: Tensor, batch: Batch) -> Tensor:
-        """Return φ of every unit's samples, [units, batch, q]."""
+        """Return φ of every unit's samples, [units, batch, q]; 0 of those that pad a unit."""
+        if batch.counts is None:
+            return self._of_units(points, batch.inputs, batch.targets)
+        order: list[int] = []
+        parts = []
+        for count in sorted(set(batch.counts)):
+            units = [unit for unit, own in enumerate(batch.counts) if own == count]
+            order += units
+            if not count:
+                parts.append(points.new_zeros(len(units), batch.shares.shape[1], self.outputs))
+                continue
+            inputs, targets = batch.inputs[units, :count], batch.targets[units, :count]
+            values = self._of_units(points[units], inputs, targets)
+            missing = batch.shares.shape[1] - count
+            parts.append(torch.nn.functional.pad(values, (0, 0, 0, missing)))
+        back = torch.tensor(order, device=points.device).argsort()
+        return torch.cat(parts)[back]
+
+    def _of_units(self, points: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:
+        """Return φ of as many samples of every unit, [units, batch, q]."""
         if self._one_by_one or len(points) == 1:
-            inputs = map(_channels_last, batch.inputs)
-            units = zip(points.unbind(0), inputs, batch.targets, strict=True)
+            units = zip(points.unbind(0), map(_channels_last, inputs), targets, strict=True)
             return torch.stack([self._of_unit(*unit) for unit in units])
         if self._model.several and self._at_once is None:
-            outputs = self._model(points, batch.inputs).flatten(0, 1)
-            together = self._function(outputs, batch.targets.flatten(0, 1))
-            return together.view(*batch.shares.shape, -1)
-        values: Tensor = vmap(self._of_unit, chunk_size=self._at_once)(
-            points, batch.inputs, batch.targets
-        )
+            outputs = self._model(points, inputs).flatten(0, 1)
+            together = self._function(outputs, targets.flatten(0, 1))
+            return together.view(*inputs.shape[:2], -1)
+        values: Tensor = vmap(self._of_unit, chunk_size=self._at_once)(points, inputs, targets)
         return values
 
     def _of_unit(self, parameters: Tensor, inputs: Tensor, targets: Tensor) -> Tensor:

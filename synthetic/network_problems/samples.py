@@ -30,11 +30,19 @@ class Batch(NamedTuple):
         inputs: [units, batch, *example].
         targets: class numbers, or what the loss compares outputs with, [units, batch, …].
         shares: how much each counts in a mean, [units, batch].
+        counts: how many of each unit's samples are its own; the rest pad it, and are not computed,
+            since batch statistics would see them (None: all are).
     """
 
     inputs: Tensor
     targets: Tensor
     shares: Tensor
+    counts: tuple[int, ...] | None = None
+
+    def of(self, units: slice) -> Batch:
+        """Return the samples of some units."""
+        counts = None if self.counts is None else self.counts[units]
+        return Batch(self.inputs[units], self.targets[units], self.shares[units], counts)
 
 
 class Source(ABC):
@@ -76,7 +84,8 @@ class ClientData:
         levels: what bytes are divided by.
 
     Raises:
-        DriftproofError: a client without data, or arrays of other lengths.
+        DriftproofError: a client without data, arrays of other lengths, or examples of several
+            shapes or kinds.
     """
 
     inputs: Sequence[np.ndarray]
@@ -97,6 +106,22 @@ class ClientData:
                     "as many targets as inputs, one or more",
                     "split the data so that every client has some",
                 )
+        for name, arrays in (("inputs", self.inputs), ("targets", self.targets)):
+            kinds = {(part.dtype.name, part.shape[1:]) for part in arrays}
+            if len(kinds) > 1:
+                shown = ", ".join(f"{kind} {shape}" for kind, shape in sorted(kinds))
+                raise DriftproofError(
+                    f"{name} of several kinds: {shown}",
+                    f"{name} of one type and one shape an example on all clients",
+                    "bring them to one type and shape before they are split",
+                )
+        kind = self.inputs[0].dtype
+        if kind != np.uint8 and kind.kind != "f":
+            raise DriftproofError(
+                f"inputs of type {kind}",
+                f"bytes (uint8), which are divided by {self.levels:g}, or floating-point numbers",
+                "write inputs.astype(np.float32)",
+            )
 
     @property
     def clients(self) -> int:
@@ -122,7 +147,7 @@ class ClientSamples(Source):
     def __init__(self, data: ClientData, dtype: torch.dtype, device: str, clients: range) -> None:
         self.clients = len(clients)
         self.sizes = tuple(len(part) for part in data.inputs)
-        own = [self.sizes[k] for k in clients]
+        own = self._own = [self.sizes[k] for k in clients]
         self._inputs = _padded([data.inputs[k] for k in clients], max(own)).to(device)
         targets = _padded([data.targets[k] for k in clients], max(own))
         self._targets = targets.to(device, dtype if targets.is_floating_point() else None)
@@ -154,7 +179,13 @@ class ClientSamples(Source):
             piece = slice(first, first + length)
             parts = self._scaled(self._inputs[:, piece]), self._targets[:, piece]
             shares = self._shares[:, piece]
-            yield Batch(*(part.repeat_interleave(replicates, 0) for part in (*parts, shares)))
+            counts = [min(max(size - first, 0), shares.shape[1]) for size in self._own]
+            inputs, targets, shares = (
+                part.repeat_interleave(replicates, 0) for part in (*parts, shares)
+            )
+            every = tuple(count for count in counts for _ in range(replicates))
+            padded = min(counts) < shares.shape[1]
+            yield Batch(inputs, targets, shares, every if padded else None)
 
     def _scaled(self, inputs: Tensor) -> Tensor:
         scaled = inputs.to(self._dtype)

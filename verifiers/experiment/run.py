@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy as np
 from torch import Tensor
 
 from toolkit.algorithm import Algorithm
+from toolkit.dataset import digest
 from toolkit.discover import import_path, is_own
 from toolkit.federation import run, sampled_context
 from toolkit.problem import Problem
@@ -41,8 +42,9 @@ class Computed(ABC):
 
     @property
     def name(self) -> str:
-        """Everything that the result depends on."""
-        return f"{type(self).__module__}.{self!r}"
+        """Everything that the result depends on; of a data set its content, not its path alone."""
+        contents = "".join(f" {digest(folder)}" for folder in _folders(self) if folder.is_dir())
+        return f"{type(self).__module__}.{self!r}{contents}"
 
     @property
     def path(self) -> Path | None:
@@ -61,6 +63,16 @@ class Computed(ABC):
     def work(self) -> bytes:
         """Compute, and pack it for the ledger."""
         return packed(self.measured())
+
+
+def _folders(unit: Any) -> Iterator[Path]:
+    """Yield the folders that a unit names, and the units inside it."""
+    for name in (part.name for part in fields(unit)):
+        value = getattr(unit, name)
+        if isinstance(value, Path):
+            yield value
+        elif isinstance(value, Computed):
+            yield from _folders(value)
 
 
 def _restored(path: Path | None, module: str, name: str, values: dict[str, Any]) -> Computed:
