@@ -168,9 +168,10 @@ def damages(draw):
 @given(damages())
 def test_a_damaged_checkpoint_is_told(blob):
     assert checkpoint(broken_off()) is not None
-    with pytest.raises(DriftproofError, match="a damaged .* in the ledger(.|\n)*--resume"):
-        if checkpoint(blob) is None:  # its first byte became a bracket: a result it would be
-            unpacked([(blob, 0.0)])
+    # bytes that begin with a bracket are a result
+    read = unpacked if blob.startswith(b"{") else lambda results: checkpoint(results[0][0])
+    with pytest.raises(DriftproofError, match=r"a damaged .* in the ledger[^$]*--resume"):
+        read([(blob, 0.0)])
 
 
 @pytest.mark.parametrize(
