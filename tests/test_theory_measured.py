@@ -105,3 +105,11 @@ def test_a_known_noise_is_found():
     problem = BoundedComposition(clients=2, **known)
     seen = estimated_constants(problem, visited(problem), ("test",))
     assert {role: seen[role] for role in known} == pytest.approx(known)  # signs: no spread
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0, 2.0])
+def test_the_noise_of_a_single_slope_is_found(shift):
+    problem = BoundedComposition(clients=1, inner_gradient_noise=0.2)
+    points = visited(problem) + shift
+    seen = estimated_constants(problem, points, ("test",))["inner_gradient_noise"]
+    assert seen == pytest.approx(0.2 * float(points.cos().abs().max()))

@@ -88,7 +88,8 @@ def estimated_constants(
 
     Lipschitz constants are quotients of neighbouring points; an inner value of more than FEW
     numbers is taken to have a symmetric Jacobian (for each task, one after another), as one
-    gradient step has.
+    gradient step has. Of such a value the Jacobian's noise is an unbiased estimate from one random
+    direction, which may lie above the true one.
 
     Args:
         lowest: a lower bound on inf F: the initial gap is F at the first point less this.
@@ -120,7 +121,7 @@ def estimated_constants(
         note("outer_gradient_bound", outer.norm(dim=1))
         note("outer_smoothness", _quotient(outer, y_steps))
         value_noise.append((y - mean_y).square().sum(1))
-        slope_noise.append((pullback(v) - mean_pull(v)).square().sum(1))
+        slope_noise.append(_squared_difference(pullback, mean_pull, mean_y, v))
         outer_noise.append((outer - mean_outer).square().sum(1))
     for role, noise in (
         ("inner_value_noise", value_noise),
@@ -195,6 +196,21 @@ def _quotient(values: Tensor, steps: Tensor) -> Tensor:
     change = values.diff(dim=2).norm(dim=1)
     quotient: Tensor = torch.where(steps > 0, change / steps, torch.zeros_like(change))
     return quotient
+
+
+def _squared_difference(one: Pullback, other: Pullback, y: Tensor, v: Tensor) -> Tensor:
+    """Return the squared Frobenius norm of the difference of two Jacobians, [clients, m].
+
+    Row by row of few; else by one random direction v, whose mean it is (Hutchinson).
+    """
+    if y.shape[1] > FEW:
+        return (one(v) - other(v)).square().sum(1)
+    total = torch.zeros_like(y[:, 0])
+    for row in range(y.shape[1]):
+        unit = torch.zeros_like(y)
+        unit[:, row] = 1.0
+        total = total + (one(unit) - other(unit)).square().sum(1)
+    return total
 
 
 def _spectral_norm(pullback: Pullback, y: Tensor, x: Tensor, v: Tensor) -> Tensor:
