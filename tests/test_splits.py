@@ -330,7 +330,7 @@ def test_one_large_client_is_what_the_imbalanced_images_had_before():
     order = generator(5).permutation(1797)
     ends = np.cumsum([100, 7, 7, 7, 30, 30, 30, 30])
     data = read(None).train
-    features = np.hstack([data.features, np.ones((1797, 1))])
+    features = np.hstack([data.scaled(), np.ones((1797, 1))])
     shares = np.split(order[: ends[-1]], ends[:-1])
     wanted = [features[part] for part in shares], [data.labels[part] for part in shares]
     for got, part in zip(problem.parts[0] + problem.parts[2], wanted[0], strict=True):

@@ -287,6 +287,7 @@ from synthetic.problems import QuadraticMinimax
 from driftproof.cli import main
 from toolkit.wire import run_on_wire
 from verifiers.experiment import Conclusion, Experiment
+from verifiers.experiment.codec import packed, unpacked
 
 FOLDER = Path(sys.argv.pop(1))
 
@@ -307,14 +308,14 @@ class Part:
         algorithm = Failing(fault=fault, client=1, at=2 if self.number == 1 else -1,
                             folder=str(FOLDER))
         made = run_on_wire(QuadraticMinimax(clients=2), algorithm, ("l",), rounds=4)
-        return str(made.rounds).encode()
+        return packed({"rounds": made.rounds})
 
 def conducted(plan):
     results = yield [Part(number, plan.engine) for number in range(3)]
-    return Conclusion([], [], [blob.decode() for blob, _ in results], [])
+    return Conclusion([], [], [str(unpacked(blob)["rounds"]) for blob, _ in results], [])
 
 class Leaf:
-    name = "own/parts"
+    name = typed = "own/parts"
     def load(self):
         return Experiment("own/parts", "", "", conducted)
 

@@ -80,16 +80,18 @@ class BatchedContext:
             return None
         try:
             from toolkit.stream_values import fill
-        except ImportError:
+        except ImportError:  # no numba
+            stream = None
+        else:
+            stream = self._keyed(law, name)
+        if stream is None:
             drawn = [self._sample(law, name, t, self.local) for t in range(first, first + steps)]
             return self._tensor(np.stack(drawn))
-        stream = self.stream(law, name, first, steps)
         values = np.empty(
             (steps, len(self.local), stream.elements, self.replicates), stream.values.dtype
         )
         fill(stream, first, values)
-        entries = law.shape or (stream.elements,)  # one element may be a vector: a subset's mask
-        return self._tensor(values.reshape(*values.shape[:2], *entries, self.replicates))
+        return self._tensor(values.reshape(*values.shape[:2], *law.shape, self.replicates))
 
     def stream(self, law: Law | None, name: str, first: int, steps: int) -> Stream:
         """Return the same for loops in numba that make their values where they use them.
@@ -98,18 +100,29 @@ class BatchedContext:
         """
         from toolkit import streams
 
-        kind = np.dtype(str(self.dtype).removeprefix("torch."))
+        kind = self._numpy_dtype
         if law is None:
             return streams.nothing(kind)
-        if type(self)._sample is BatchedContext._sample:  # else a draw is not what its words are
-            stream = streams.keyed(law, self._words.key(name), self.block, self.local, kind)
-            if stream is not None:
-                return stream
+        stream = self._keyed(law, name)
+        if stream is not None:
+            return stream
         drawn = [self._sample(law, name, t, self.local) for t in range(first, first + steps)]
         values = np.stack(drawn).reshape(steps, len(self.local), -1, self.replicates)
         if values.dtype.kind == "f":
             values = values.astype(kind)
         return streams.stored(values, first, kind)
+
+    def _keyed(self, law: Law, name: str) -> Stream | None:
+        """Return the stream whose values loops in numba make from words (None: they cannot)."""
+        from toolkit import streams
+
+        if type(self)._sample is not BatchedContext._sample:  # a draw is not what its words are
+            return None
+        return streams.keyed(law, self._words.key(name), self.block, self.local, self._numpy_dtype)
+
+    @property
+    def _numpy_dtype(self) -> np.dtype:
+        return np.dtype(str(self.dtype).removeprefix("torch."))
 
     def server_draw(self, law: Law, name: str, since: int) -> Tensor:
         """Draw [*shape, replicates] at step ``since``; every process draws the same."""

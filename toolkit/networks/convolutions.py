@@ -24,7 +24,7 @@ class FourConvolutions(Network):
     """The network of few-shot learning: 32 filters for CIFAR-10, 64 for Omniglot.
 
     >>> FourConvolutions(filters=64).model((1, 28, 28), 5).dim
-    112005
+    112261
 
     Args:
         filters: of each convolution.
