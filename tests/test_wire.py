@@ -312,7 +312,7 @@ class Part:
 
 def conducted(plan):
     results = yield [Part(number, plan.engine) for number in range(3)]
-    return Conclusion([], [], [str(unpacked(blob)["rounds"]) for blob, _ in results], [])
+    return Conclusion([], [], [str(part["rounds"]) for part in unpacked(results)], [])
 
 class Leaf:
     name = typed = "own/parts"
