@@ -73,8 +73,11 @@ def half_square(outputs: Tensor, targets: Tensor) -> Tensor:
     return 0.5 * (outputs - targets).square().sum(1).mean()
 
 
-def trained(of: Training) -> tuple[float, float, float]:
-    """Return the seconds here, in the loop, and the largest difference of the parameters."""
+def trained(of: Training) -> tuple[float, float, float, float]:
+    """Return the seconds here and in the loop, and the largest difference of the parameters.
+
+    The last is measured in single precision, and again in double.
+    """
     random = np.random.default_rng(0)
     inputs = [random.normal(size=(IMAGES, *of.example)).astype(np.float32) for _ in range(CLIENTS)]
     targets = [
@@ -86,20 +89,18 @@ def trained(of: Training) -> tuple[float, float, float]:
     model = of.network.model(of.example, of.outputs)
     problem = NetworkLosses(model=model, data=ClientData(inputs, targets), loss=of.loss)
     algorithm = FedAvg(local_steps=of.local_steps, step_size=RATE, batch=of.batch)
-    start = torch.from_numpy(model.start(0)).float()
-    held = [
-        (torch.from_numpy(x), torch.from_numpy(y)) for x, y in zip(inputs, targets, strict=True)
-    ]
+    start = torch.from_numpy(model.start(0))
     draws = _draws(problem, of)
     loss = functional.cross_entropy if of.loss == "cross-entropy" else half_square
 
-    def here() -> Tensor:
-        context = sampled_context(problem, ("speed",), replicates=1, dtype=torch.float32)
+    def here(dtype: torch.dtype = torch.float32) -> Tensor:
+        context = sampled_context(problem, ("speed",), replicates=1, dtype=dtype)
         ended: Tensor = run(problem, algorithm, context, rounds=of.rounds).state.w[0, :, 0]
         return ended
 
-    def loop() -> Tensor:
-        modules = [Plain(model, start) for _ in range(CLIENTS)]
+    def loop(dtype: torch.dtype = torch.float32) -> Tensor:
+        held = [(_as(dtype, x), _as(dtype, y)) for x, y in zip(inputs, targets, strict=True)]
+        modules = [Plain(model, start).to(dtype) for _ in range(CLIENTS)]
         optimisers = [torch.optim.SGD(module.parameters(), lr=RATE) for module in modules]
         for s in range(of.rounds):
             for k, (module, optimiser) in enumerate(zip(modules, optimisers, strict=True)):
@@ -114,9 +115,17 @@ def trained(of: Training) -> tuple[float, float, float]:
                 nn.utils.vector_to_parameters(average.clone(), module.parameters())
         return average
 
-    apart = float((here() - loop()).abs().max())
+    single, double = (
+        float((here(dtype) - loop(dtype)).abs().max()) for dtype in (torch.float32, torch.float64)
+    )
     least = in_turns({"here": here, "loop": loop})
-    return least["here"], least["loop"], apart
+    return least["here"], least["loop"], single, double
+
+
+def _as(dtype: torch.dtype, values: np.ndarray) -> Tensor:
+    """Return a tensor of the type, unless the values are labels."""
+    made = torch.from_numpy(values)
+    return made.to(dtype) if made.is_floating_point() else made
 
 
 def _draws(problem: NetworkLosses, of: Training) -> list[Tensor]:
@@ -191,12 +200,12 @@ def main() -> None:
     """Print both tables."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    click.echo("| ten clients | here | loop | times as fast | largest difference |")
-    click.echo("|---|---|---|---|---|")
+    click.echo("| ten clients | here | loop | times as fast | apart, single | apart, double |")
+    click.echo("|---|---|---|---|---|---|")
     for of in TRAININGS:
-        here, loop, apart = trained(of)
+        here, loop, single, double = trained(of)
         times = f"{1e3 * here:.1f} ms | {1e3 * loop:.1f} ms | {loop / here:.2f}"
-        click.echo(f"| {of.title}, batch {of.batch} | {times} | {apart:.0e} |")
+        click.echo(f"| {of.title}, batch {of.batch} | {times} | {single:.0e} | {double:.0e} |")
     click.echo("\n| ten clients' gradients | time | of it max_pool2d |\n|---|---|---|")
     for name, (seconds, share) in convolutions(10).items():
         click.echo(f"| {name} | {1e3 * seconds:.1f} ms | {share:.0%} |")
