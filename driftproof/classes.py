@@ -6,6 +6,7 @@ refuse_hidden()
 
 from synthetic.classes import (  # noqa: E402 - after the look at whose it is
     bounded_gradients,
+    cocoercive,
     equal,
     monotone_lipschitz,
     over,
@@ -24,6 +25,7 @@ from verifiers.worst_case.found import Found, worst_case  # noqa: E402
 __all__ = [
     "Found",
     "bounded_gradients",
+    "cocoercive",
     "equal",
     "monotone_lipschitz",
     "over",

@@ -2,6 +2,7 @@
 
 from synthetic.classes.functions import (
     bounded_gradients,
+    cocoercive,
     monotone_lipschitz,
     smooth,
     smooth_convex,
@@ -20,6 +21,7 @@ from synthetic.classes.whole import over
 
 __all__ = [
     "bounded_gradients",
+    "cocoercive",
     "equal",
     "monotone_lipschitz",
     "over",

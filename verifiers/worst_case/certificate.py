@@ -36,12 +36,16 @@ It is about 1e-9 above the worst case. The solver's own value is wrong by 1e-6 o
 """
 EXACT = Fraction(1, 10**8)
 """The same where small fractions are tried, which prove the worst case itself or nothing."""
+ZERO = 1e-8
+"""Bounds that are taken for 0, in units in which the program's numbers are near 1."""
 DENOMINATORS = (1, 12, 360, 10_000)
 """Largest denominators of the fractions that are tried first."""
 STEPS = (1e-9, 1e-8, 1e-7, 4e-7, 8e-7)
 """What a margin may cost, relative to the bound."""
 INNER = 1e-2
 """What the margin of the second solve costs, relative to the bound: it moves all multipliers."""
+IDLE = 1e-6
+"""Multipliers that are taken for 0, relative to the largest."""
 SMALL = 1e-5
 """Eigenvalues of S that are taken for 0, relative to the largest."""
 POLISHED = 3
@@ -79,7 +83,8 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
         solved = solve_matrices(program, constant=float(case.objective.constant))
     exact = _Exact(case)
     value = Fraction(solved.value)
-    reasons = []
+    zero = Fraction(ZERO / units(program).objective)
+    reasons, spare = [], []
     for excess, tried in _candidates(program, solved):
         try:
             multipliers = exact.repaired(tried, solved.multipliers)
@@ -89,9 +94,14 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
             continue
         if bound > value + excess * abs(value):
             reasons.append(f"it would prove {float(bound):.9g}")
+            if max(abs(bound), abs(value)) <= zero:
+                spare.append((bound, multipliers))
         elif not positive_semidefinite(exact.slack(multipliers)):
             reasons.append("S is not positive semidefinite")
         else:
+            return Certificate(bound, _written(case, exact, multipliers, bound))
+    for bound, multipliers in sorted(spare, key=lambda tried: tried[0]):
+        if positive_semidefinite(exact.slack(multipliers)):  # the worst case is 0 to rounding
             return Certificate(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
@@ -103,9 +113,10 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
 def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
     """Yield multipliers as fractions, and by how much what they prove may exceed the value."""
     largest = np.abs(solved.multipliers).max(initial=1e-300)
-    for most in DENOMINATORS:
-        simple = (Fraction(x).limit_denominator(most) for x in solved.multipliers)
-        yield EXACT, [_fmpq(x) if abs(x) > 1e-6 * largest else fmpq(0) for x in simple]
+    for found in (solved.multipliers, *_smallest(program, solved)):
+        for most in DENOMINATORS:
+            simple = (Fraction(x).limit_denominator(most) for x in found)
+            yield EXACT, [_fmpq(x) if abs(x) > IDLE * largest else fmpq(0) for x in simple]
     unit = Fraction(10) ** (int(np.ceil(np.log10(largest))) - DIGITS)
     chosen = units(program)
     for scaled in _with_margin(chosen.scaled(program), chosen.to_these(solved)):
@@ -114,8 +125,40 @@ def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, l
         yield EXCESS, [_fmpq(round(Fraction(float(x)) / unit) * unit) for x in kept]
 
 
+def _idle(program: Matrices, multipliers: np.ndarray) -> np.ndarray:
+    """Tell which conditions count for nothing."""
+    idle: np.ndarray = multipliers < IDLE * multipliers.max(initial=0.0)
+    return idle & ~program.equal
+
+
+def _smallest(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
+    """Yield the multipliers with the smallest sum, of many that prove 0: they are often simple."""
+    if not program.bounds[~_idle(program, solved.multipliers)].any():
+        try:
+            yield solve_matrices(replace(program, bounds=program.bounds + 1)).multipliers
+        except DriftproofError:
+            return
+
+
 def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
-    """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones."""
+    """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones.
+
+    Conditions that count for nothing are left out at a second try: nothing else may bound a vector
+    that appears in these alone, and then S has no margin with them.
+    """
+    yield from _definite(program, solved)
+    idle = _idle(program, solved.multipliers)
+    program = replace(
+        program, gram=np.where(idle[:, None, None], 0.0, program.gram),
+        values=np.where(idle[:, None], 0.0, program.values),
+        bounds=np.where(idle, 1.0, program.bounds),
+    )  # fmt: skip
+    solved = replace(solved, multipliers=np.where(idle, 0.0, solved.multipliers))
+    yield from (np.where(idle, 0.0, found) for found in _definite(program, solved))
+
+
+def _definite(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
+    """Yield multipliers with a definite S: polished, then mixed with those of a margin."""
     used = np.any(program.gram != 0, axis=(0, 1)) | np.any(program.objective[0] != 0, axis=0)
     kept = np.ix_(used, used)  # nothing bounds the other vectors: they allow no margin
     program = replace(
@@ -339,6 +382,7 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
         "bounded gradient": ("bounded-gradients", "G"),
         "monotone": ("strongly-monotone", "mu"),
         "Lipschitz": ("lipschitz", "L"),
+        "sector": ("cocoercive", "L mu"),
     }.get(condition.name, (None, ""))
     if kind is None:
         raise DriftproofError(

@@ -75,13 +75,14 @@ CLASSES: dict[str, tuple[str, str, Callable[..., Condition]]] = {
     "smooth": ("L-Lipschitz gradient", "L", lambda L, i, j: curved(L, -L, i, j)),
     "smooth-convex": ("convex, L-Lipschitz gradient", "L", lambda L, i, j: curved(L, ZERO, i, j)),
     "smooth-strongly-convex": ("mu-strongly convex, L-Lipschitz gradient", "L mu", curved),
-    "bounded-gradients": (
-        "gradients no longer than G", "G", lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)
-    ),
+    "bounded-gradients": ("‖g‖ ≤ G", "G", lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)),
     "strongly-monotone": (
-        "mu-strongly monotone operator", "mu", lambda mu, i, j: operator(mu, -ONE, ZERO, i, j)
+        "mu-strongly monotone operator", "mu", lambda mu, *at: operator(mu, -ONE, ZERO, *at)
     ),
-    "lipschitz": ("L-Lipschitz operator", "L", lambda L, i, j: operator(-L * L, ZERO, ONE, i, j)),
+    "cocoercive": (
+        "⟨Δg − mu Δx, L Δx − Δg⟩ ≥ 0", "L mu", lambda L, m, *at: operator(L * m, -L - m, ONE, *at)
+    ),
+    "lipschitz": ("L-Lipschitz operator", "L", lambda L, *at: operator(-L * L, ZERO, ONE, *at)),
 }  # fmt: skip
 """Class → its definition, its constants, and a condition that any (two) of its triples meet."""
 
@@ -155,9 +156,7 @@ def check(text: str) -> list[str]:
         for name, a in condition.numbers.items():
             left[name] += times * a
     if any(a != 0 for a in left.values()):
-        raise RefusedCertificateError(
-            f"the values do not cancel: {_combined(left.items())} is left"
-        )
+        raise RefusedCertificateError(f"the values do not cancel: {_combined(left.items())}")
     if not positive_semidefinite([[S[u, v] for v in vectors] for u in vectors]):
         raise RefusedCertificateError("the matrix S is not positive semidefinite")
     if (gap := sum((times * of.right for times, of in terms), ZERO)) > 0:
