@@ -35,16 +35,18 @@ def solve(case: WorstCase, *, margin: float = 0.0) -> Solved:
     return solve_matrices(matrices(case), margin=margin, constant=float(case.objective.constant))
 
 
-def solve_matrices(program: Matrices, *, margin: float = 0.0, constant: float = 0.0) -> Solved:
+def solve_matrices(
+    program: Matrices, *, margin: float = 0.0, constant: float = 0.0, tolerance: float = TOLERANCE
+) -> Solved:
     """Maximise a program in doubles (``solve``)."""
     gram, values = program.objective
     program = replace(program, objective=(gram + margin * np.eye(len(gram)), values))
     chosen = units(program)
-    solved = chosen.from_these(_solved(chosen.scaled(program)))
+    solved = chosen.from_these(_solved(chosen.scaled(program), tolerance))
     return replace(solved, value=solved.value + constant)
 
 
-def _solved(program: Matrices) -> Solved:
+def _solved(program: Matrices, tolerance: float) -> Solved:
     import clarabel
     from scipy import sparse
 
@@ -71,7 +73,7 @@ def _solved(program: Matrices) -> Solved:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_step_fraction = 0.9  # cautious steps end nearer to the optimum
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = ALMOST
     unknowns = triangle + count
     solver = clarabel.DefaultSolver(
