@@ -127,8 +127,8 @@ def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, l
 
 def _idle(program: Matrices, multipliers: np.ndarray) -> np.ndarray:
     """Tell which conditions count for nothing."""
-    idle: np.ndarray = multipliers < IDLE * multipliers.max(initial=0.0)
-    return idle & ~program.equal
+    idle: np.ndarray = (multipliers < IDLE * multipliers.max(initial=0.0)) & ~program.equal
+    return idle
 
 
 def _smallest(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:

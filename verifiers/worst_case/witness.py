@@ -26,7 +26,7 @@ from verifiers.worst_case.solve import solve_matrices
 RANKS = (1e-3, 1e-5, 1e-7)
 """Eigenvalues of the Gram matrix that are taken for 0, relative to the largest; each is tried."""
 COUNTED = (1e2, 1e4, 1e6)
-"""By how much a multiplier exceeds its condition's room, if that becomes equality; each is tried."""
+"""How many times its room a multiplier is, where a condition becomes equality; each is tried."""
 CUT = 1e-9
 """Directions that are left out when points are moved: conditions tell next to nothing of them."""
 MOVES = 12
