@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 from typing import Any
@@ -60,7 +61,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
         exceeded = any(Fraction(solved.value) > right + EXCESS * abs(right) for right in rights)
         found = witness(program, solved) if exceeded else None
         if found is not None:
-            made["attained"] = str(found.value)
+            made |= {"attained": str(found.value), "what": found.what}
             made["ran"] = _ran(case, program, solved, left, len(comparisons))
         comparisons.append(made)
         loose = program.loose
@@ -80,8 +81,12 @@ def _ran(
         problem = functions(program, solved, case.problem.clients)
     except DriftproofError:
         return None
-    ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
-    made = run(problem, case.algorithm, ctx, rounds=case.rounds, left=left)
+    problem = replace(problem, of=case.problem.constants)
+    ctx, begun = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu"), None
+    if problem.own is not None:
+        start, own = (torch.from_numpy(part)[..., None] for part in (problem.first, problem.own))
+        begun = 0, case.algorithm.anywhere(ctx, problem.oracles(ctx.dtype), start, own)
+    made = run(problem, case.algorithm, ctx, rounds=case.rounds, left=left, begun=begun)
     return float(made.values[number, 0])
 
 
@@ -121,8 +126,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         value = Fraction(made["attained"])
         reason = (
             f"there are functions of the class with left ≥ {float(value):.6g} above right = "
-            f"{float(right):.6g}: fractions that meet every interpolation condition; "
-            f"{made['moment']}"
+            f"{float(right):.6g}: {made['what']}; {made['moment']}"
         )
         if made.get("ran") is not None:
             reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
