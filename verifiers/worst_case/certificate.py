@@ -24,6 +24,7 @@ from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity, Second, Vector
 from verifiers.worst_case.check import SCHEMA, positive_semidefinite
 from verifiers.worst_case.digest import sealed
+from verifiers.worst_case.freedom import kept, reduced
 from verifiers.worst_case.program import Matrices, Solved, matrices
 from verifiers.worst_case.record import WorstCase, pairs
 from verifiers.worst_case.scaling import units
@@ -77,6 +78,9 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     program = matrices(case)
     if solved is None:
         solved = solve_matrices(program, constant=float(case.objective.constant))
+    matter = kept(program)
+    program = reduced(program, matter)
+    solved = replace(solved, gram=solved.gram[np.ix_(matter, matter)])
     exact = _Exact(case)
     value = Fraction(solved.value)
     reasons = []
@@ -116,13 +120,6 @@ def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, l
 
 def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
     """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones."""
-    used = np.any(program.gram != 0, axis=(0, 1)) | np.any(program.objective[0] != 0, axis=0)
-    kept = np.ix_(used, used)  # nothing bounds the other vectors: they allow no margin
-    program = replace(
-        program, gram=program.gram[:, *kept],
-        objective=(program.objective[0][kept], program.objective[1]),
-    )  # fmt: skip
-    solved = replace(solved, gram=solved.gram[kept])
     size, value = float(np.trace(solved.gram)), abs(solved.value)
     room = program.bounds - np.tensordot(program.gram, solved.gram) - program.values @ solved.values
     active = program.equal | (solved.multipliers > room)  # one of the two is 0 at an optimum
