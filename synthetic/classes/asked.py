@@ -199,6 +199,15 @@ class SaddleOfClass(FieldOfClass):
         """Return ∇_y f_i at each client's own (x, y)."""
         return -self._part(x, y, second=True)
 
+    @property
+    def lower_smoothness(self) -> float:
+        """Refuse to say: a product with a Hessian leaves the span of gradients."""
+        raise DriftproofError(
+            "a Neumann series over a whole class of functions",
+            "a method for minimax problems that asks for gradients alone",
+            "pass terms=0, the method without the indirect part",
+        )
+
     def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
         """Return ∇_y g_i = −∇_y f_i at each client's own (x, y)."""
         return self._part(x, y, second=True)

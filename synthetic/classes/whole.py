@@ -65,6 +65,11 @@ class WholeClass(Problem):
             )
 
     @property
+    def offers(self) -> str:
+        """Values and gradients; of functions of two variables the gradients of each."""
+        return "minimax" if self.function_class.saddle else "losses"
+
+    @property
     def function_class(self) -> FunctionClass:
         """The class of each client's function."""
         return next(part for part in self.conditions if isinstance(part, FunctionClass))

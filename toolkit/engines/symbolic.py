@@ -21,6 +21,7 @@ from toolkit.engines.balls import exactly
 from toolkit.engines.enumerated import EnumeratedContext, Key
 from toolkit.errors import DriftproofError
 from toolkit.measure import MOMENTS, Measure, Moment, Reduction
+from toolkit.oracles import OFFERS
 from toolkit.rationals import meant
 from toolkit.recorder import Recorder
 from toolkit.spans.exact import Quantity
@@ -90,6 +91,13 @@ def run_symbolically(
         NotLinearError: the algorithm or the measure leaves the span of the start and the gradients.
         DriftproofError: the sampling has more than ``SCENARIOS`` outcomes.
     """
+    if algorithm.needs not in OFFERS[problem.offers]:
+        raise DriftproofError(
+            f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
+            f"a class of functions with {algorithm.needs} oracles",
+            "take strongly_convex_concave(L, mu) for a method of two variables, and one of "
+            "gradient steps for functions of one",
+        )
     method = exactly(algorithm, Form.of)
     try:
         counting = SymbolicContext(problem.clients)

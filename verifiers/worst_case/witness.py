@@ -78,7 +78,7 @@ def _of_fields(case: WorstCase) -> Witness | None:
     points = [vectors[j] for j in range(len(case.vectors))]
     gram = tuple(tuple(a * c + b * d for c, d in points) for a, b in points)
     return Witness(value_at(case.objective, vectors), gram, (Fraction(0),) * len(case.values),
-                   "linear fields (∇_x f_i, −∇_y f_i) in the plane, in fractions")  # fmt: skip
+                   "linear fields in the plane, in fractions")  # fmt: skip
 
 
 def _exact(case: WorstCase, gram: np.ndarray, values: np.ndarray) -> Witness | None:
