@@ -104,6 +104,7 @@ def test_an_upper_bound_refutes_nothing_but_an_operator_of_the_class_does():
         [monotone_lipschitz(L=1, mu=0.5), similar(zeta=1), start_within(R=1)],
         FedAvg(local_steps=2, step_size=0.3), rounds=1,
     )  # fmt: skip
+
     def at_end(view):
         return distance(view) if view.last else None
 

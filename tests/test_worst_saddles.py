@@ -291,7 +291,7 @@ def test_functions_with_values_and_fields_out_of_the_class_are_no_witness():
 def test_a_method_of_two_variables_needs_functions_of_two():
     with pytest.raises(DriftproofError, match="minimax oracles"):
         worst_case(steps_of(0.3), ANYWHERE[:1], rounds=1, left=distance_at_end)
-    with pytest.raises(DriftproofError, match="lower_smoothness|Neumann"):
+    with pytest.raises(DriftproofError, match="Neumann"):
         worst_case(FedNest(terms=2), [SADDLES, similar(zeta=1), start_within(R=1)], rounds=1,
                    left=distance_at_end)  # fmt: skip
 
@@ -301,7 +301,7 @@ def test_joining_what_is_no_pair_is_refused():
         z = torch.cat((view.mean("y"), view.mean("x")))
         return each("round", "local_step", sq(z))
 
-    with pytest.raises(NotLinearError, match="no x and a y|not an x and a y"):
+    with pytest.raises(NotLinearError, match="not an x and a y"):
         worst_case(steps_of(0.3), [SADDLES, start_within(R=1)], rounds=1, left=left)
 
 

@@ -98,9 +98,7 @@ class Scaffold(Algorithm):
         none = torch.zeros_like(x)
         return State(x, x, none, none)
 
-    def anywhere(
-        self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor
-    ) -> State:
+    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
         """As a round begins, c is the mean of the c_i, whatever these are."""
         x = ctx.everywhere(start)
         (control,) = ctx.average(own)
