@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from synthetic.classes import (
     monotone_lipschitz,
+    over,
     shared_minimiser,
     similar,
     smooth_convex,
@@ -38,8 +39,11 @@ from toolkit.federation import run
 from toolkit.measure import each, sq
 from toolkit.spans.exact import Second, Vector
 from toolkit.spans.tensor import NotLinearError
+from toolkit.verdict import Verdict
+from verifiers.claim_types.bound import bound
 from verifiers.claims.localsgd._saddles import distance_at_end
 from verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
+from verifiers.verify import Settings, judge
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
 from verifiers.worst_case.check import RefusedCertificateError, check
@@ -283,6 +287,21 @@ def test_functions_with_values_and_fields_out_of_the_class_are_no_witness():
                     clients=1)  # fmt: skip
     tight = Constraint("nowhere", case.relations[0].quantity, Fraction(-1))
     assert worst_of_fields(replace(case, relations=(*case.relations, tight))) is None
+
+
+def test_what_a_linear_field_attains_is_the_worst_case():
+    """Then nothing is said of necessary conditions; what rounds to the right side refutes none."""
+    classes = over([strongly_convex_concave(L=1, mu=0.6), similar(zeta=1), start_at_minimiser()],
+                   steps_of(0.1, 2), rounds=1)  # fmt: skip
+    value = float(Fraction(64, 10**6))  # an end of the fields is a fraction: ν = 4/5
+    for right, verdict in ((np.nextafter(value, 0), Verdict.SUPPORTED),
+                           (value * (1 - 1e-5), Verdict.REFUTED)):  # fmt: skip
+        made = bound(name="mine/bias", source="this test", statement="x", classes=classes,
+                     right=lambda c, right=right: right * c.zeta)(distance_at_end)  # fmt: skip
+        (row,) = judge([made], Settings())
+        assert row.verdict is verdict
+        assert "necessary" not in row.reason
+        assert row.attained == (verdict is Verdict.SUPPORTED)
 
 
 # -- what is refused

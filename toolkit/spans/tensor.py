@@ -139,7 +139,7 @@ class Span(Unknown):
 class TwoSpans(Span):
     """A start (x_0, y_0) of two unknown vectors; a slice at ``UPPER`` takes one of them."""
 
-    def __getitem__(self, at: Any) -> Any:  # type: ignore[override]
+    def __getitem__(self, at: Any) -> Any:
         """Return x_0 of ``[:UPPER]`` and y_0 of ``[UPPER:]``."""
         if at not in (slice(None, UPPER), slice(UPPER, None)):
             raise refused("a part of (x, y) that is neither of the two")

@@ -82,12 +82,12 @@ def _tried(case: WorstCase) -> Iterator[tuple[list[LinearField], Point]]:
     far = root(bounds.get("start", Fraction(0)))
     apart = root(bounds.get("similar", Fraction(0)))
     numbers = range(len(case.classes))
-    for turn, push, across in product((1, -1), {0, apart}, (0, 1)):
+    for turn, push, across in product((1, -1), {Fraction(0), apart}, (0, 1)):
         fields = []
         for number, of in zip(numbers, case.classes, strict=True):
             L, mu = of.parameters["L"], of.parameters["mu"]
             paired = number + 1 < len(numbers) or number % 2 == 1  # an odd one has no push
-            length = Fraction(push if paired else 0) * (-1) ** number
+            length = push * (-1) ** number if paired else Fraction(0)
             shift = (Fraction(0), length) if across else (length, Fraction(0))
             fields.append(LinearField(mu, root(L**2 - mu**2) * turn**number, shift))
         for start in ((far, Fraction(0)), (-far, Fraction(0)), (Fraction(0), far)):

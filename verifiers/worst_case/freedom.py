@@ -37,8 +37,10 @@ def reduced(program: Matrices, matter: np.ndarray) -> Matrices:
     """Return the program of the vectors that matter."""
     if matter.all():
         return program
-    at, (gram, values) = np.ix_(matter, matter), program.objective
+    gram, values = program.objective
     return replace(
-        program, gram=program.gram[:, *at], objective=(gram[at], values),
+        program,
+        gram=program.gram[:, matter][:, :, matter],
+        objective=(gram[matter][:, matter], values),
         points=int(matter[: program.points].sum()),
-    )  # fmt: skip
+    )
