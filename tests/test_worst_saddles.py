@@ -366,6 +366,19 @@ def test_the_algorithm_from_the_worst_state_is_as_bad():
     assert made.values[-1, 0] == pytest.approx(solved.value, rel=1e-4)
 
 
+def test_more_clients_are_not_worse():
+    """So two stand for any number, as far as was looked."""
+    for method, classes, left in (
+        (Scaffold(local_steps=2, step_size=0.075), ANYWHERE, lyapunov),
+        (GradientTrackingGDA(local_steps=3), [SADDLES, start_within(R=1)], distance("z")),
+        (steps_of(0.3, 2), [SADDLES, similar(zeta=1), start_at_minimiser()], distance_at_end),
+    ):
+        two, four = (
+            worst_case(method, classes, rounds=1, left=left, clients=n).value for n in (2, 4)
+        )
+        assert four == pytest.approx(two, rel=1e-5)
+
+
 def test_a_false_invariant_would_be_seen():
     """If c were not the mean of the c_i, the round would move away from x*."""
 

@@ -359,8 +359,8 @@ class _Names:
 
     def __init__(self, case: WorstCase) -> None:
         self.vectors, self.values = list(case.vectors), list(case.values)
-        start, letter = Vector.basis(0), "x"
-        if any(case.second):
+        start, letter, both = Vector.basis(0), "x", any(case.second)
+        if both:
             start, letter = start + Vector.basis(Second(1)), "z"
         self.points: dict[Vector, str] = {Vector(): f"{letter}*", start: f"{letter}_0"}
         self.functions = []
@@ -373,9 +373,12 @@ class _Names:
                 given = f"{'' if operator else '∇'}{name}({point})"
                 for second, part in ((False, "_x"), (True, "_y")):
                     for j in _alone(triple.gradient.part(second=second).coefficients):
-                        self.vectors[j] = given + part * any(case.second)
+                        self.vectors[j] = given + part * both
                 for j in _alone(triple.value.values):
                     self.values[j] = f"{name}({point})"
+        for number, own in enumerate(case.own):
+            for j in own.coefficients:
+                self.vectors[j] = f"c_{number}" + ("_y" if case.second[j] else "_x") * both
         self._unlike(case)
 
     def _unlike(self, case: WorstCase) -> None:
