@@ -1,8 +1,8 @@
 """PEPit's own examples, written as algorithms here, and its values; gradient descent's curve.
 
 Each example is named as PEPit 0.5.1 names it, with the arguments that its function takes. The
-methods are written from the papers that PEPit cites. The value is PEPit's, with Clarabel 0.11.1,
-and beside it the closed form where there is one. Where PEPit is installed, it is also run.
+methods are those of the papers that PEPit cites, in our words. The value is PEPit's, with Clarabel
+0.11.1, and beside it the closed form where there is one. Where PEPit is installed, it is also run.
 """
 
 from __future__ import annotations
