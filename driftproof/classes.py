@@ -7,6 +7,7 @@ refuse_hidden()
 from synthetic.classes import (  # noqa: E402 - after the look at whose it is
     bounded_gradients,
     equal,
+    lower_level,
     monotone_lipschitz,
     over,
     shared_minimiser,
@@ -17,7 +18,9 @@ from synthetic.classes import (  # noqa: E402 - after the look at whose it is
     smooth_strongly_convex,
     start_at_minimiser,
     start_gap,
+    start_gradient,
     start_within,
+    upper_level,
 )
 from verifiers.worst_case.found import Found, worst_case  # noqa: E402
 
@@ -25,6 +28,7 @@ __all__ = [
     "Found",
     "bounded_gradients",
     "equal",
+    "lower_level",
     "monotone_lipschitz",
     "over",
     "shared_minimiser",
@@ -35,6 +39,8 @@ __all__ = [
     "smooth_strongly_convex",
     "start_at_minimiser",
     "start_gap",
+    "start_gradient",
     "start_within",
+    "upper_level",
     "worst_case",
 ]

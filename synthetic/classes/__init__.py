@@ -9,18 +9,22 @@ from synthetic.classes.functions import (
 )
 from synthetic.classes.relations import (
     equal,
+    lower_level,
     shared_minimiser,
     similar,
     similar_everywhere,
     start_at_minimiser,
     start_gap,
+    start_gradient,
     start_within,
+    upper_level,
 )
 from synthetic.classes.whole import over
 
 __all__ = [
     "bounded_gradients",
     "equal",
+    "lower_level",
     "monotone_lipschitz",
     "over",
     "shared_minimiser",
@@ -31,5 +35,7 @@ __all__ = [
     "smooth_strongly_convex",
     "start_at_minimiser",
     "start_gap",
+    "start_gradient",
     "start_within",
+    "upper_level",
 ]

@@ -26,6 +26,7 @@ class AskedFunctions:
     Args:
         shared: whether every function is least at x*.
         at_minimiser: whether x_0 is x*.
+        from_start: whether values are measured from those at x_0: nothing is said of inf F.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class AskedFunctions:
         *,
         shared: bool = False,
         at_minimiser: bool = False,
+        from_start: bool = False,
     ) -> None:
         self.vectors: list[str] = []
         self.values: list[str] = []
@@ -43,6 +45,7 @@ class AskedFunctions:
         self.triples: list[list[Triple]] = [[] for _ in classes]
         self._known: list[dict[Vector, Triple]] = [{} for _ in classes]
         self.start = Vector() if at_minimiser else self._vector("x_0")
+        self._from_start = from_start
         self.solvable = all(of.solvable for of in classes)
         if self.solvable:
             self._add_solution(shared)
@@ -71,8 +74,10 @@ class AskedFunctions:
             return known
         name = f"point {len(self.triples[function])}"
         gradient = self._vector(f"gradient of client {function} at {name}")
-        self.values.append(f"value of client {function} at {name}")
-        value = Quantity.value(len(self.values) - 1)
+        value = Quantity()
+        if not (self._from_start and point == self.start):
+            self.values.append(f"value of client {function} at {name}")
+            value = Quantity.value(len(self.values) - 1)
         triple = Triple(function, point, gradient, value, name)
         self._keep(function, triple)
         return triple

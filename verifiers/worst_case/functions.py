@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.classes.levels import Level, OneLevel
 from toolkit.errors import DriftproofError
 from toolkit.problem import Problem, Solution
 from toolkit.spans.exact import Vector
@@ -91,11 +92,13 @@ class WorstFunctions(Problem):
         functions: each client's.
         first: x_0, [dim]; x* is 0, and F(x*) = 0.
         of: L, and μ where the class has one, by role.
+        level: the level of a bilevel problem that they are (None: of none).
     """
 
     functions: tuple[Interpolant, ...]
     first: np.ndarray
     of: Mapping[str, float]
+    level: Level | None = None
 
     leaf_name = "worst-functions"
 
@@ -119,6 +122,11 @@ class WorstFunctions(Problem):
         """x* = 0, where the mean gradient is 0."""
         return Solution(0.0, 0.0, np.zeros(self.dim), {"method": "by construction", "gap": 0.0})
 
+    @property
+    def offers(self) -> str:
+        """As the class's ``WholeClass.offers``."""
+        return "bilevel" if self.level else "field"
+
     def start(self) -> np.ndarray:
         """Return x_0."""
         return self.first
@@ -141,9 +149,10 @@ class WorstFunctions(Problem):
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> WorstOracles:
+    ) -> WorstOracles | OneLevel:
         """Return the exact oracles of all clients."""
-        return WorstOracles(self)
+        field = WorstOracles(self)
+        return OneLevel(field, self.dim, self.level) if self.level else field
 
     def _each(self, x: Tensor, part: int) -> Tensor:
         made = [
@@ -168,8 +177,13 @@ class WorstOracles:
         return self.problem.own_gradients(x)
 
 
-def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
+def functions(
+    case: WorstCase, solved: Solved, clients: int, level: Level | None = None
+) -> WorstFunctions:
     """Return functions of the class on which a measure nearly takes its worst case.
+
+    Args:
+        level: the level of a bilevel problem that the functions are (None: of none).
 
     Raises:
         DriftproofError: the class is one of operators, or its conditions are only necessary, or
@@ -204,4 +218,4 @@ def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
         ))  # fmt: skip
     every = tuple(made) if len(made) == clients else tuple(made * clients)
     roles = {"objective_smoothness": made[0].L, "strong_convexity": made[0].mu}
-    return WorstFunctions(functions=every, first=columns[0], of=roles)
+    return WorstFunctions(functions=every, first=columns[0], of=roles, level=level)
