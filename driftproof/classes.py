@@ -5,6 +5,7 @@ from driftproof.whole import refuse_hidden
 refuse_hidden()
 
 from synthetic.classes import (  # noqa: E402 - after the look at whose it is
+    bounded_composition,
     bounded_gradients,
     equal,
     lower_level,
@@ -26,6 +27,7 @@ from verifiers.worst_case.found import Found, worst_case  # noqa: E402
 
 __all__ = [
     "Found",
+    "bounded_composition",
     "bounded_gradients",
     "equal",
     "lower_level",

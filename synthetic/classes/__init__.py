@@ -1,6 +1,7 @@
 """Classes of functions, by the conditions under which given points have a function in the class."""
 
 from synthetic.classes.functions import (
+    bounded_composition,
     bounded_gradients,
     monotone_lipschitz,
     smooth,
@@ -22,6 +23,7 @@ from synthetic.classes.relations import (
 from synthetic.classes.whole import over
 
 __all__ = [
+    "bounded_composition",
     "bounded_gradients",
     "equal",
     "lower_level",

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from synthetic.classes.conditions import FunctionClass, Triple
 from toolkit.errors import DriftproofError
+from toolkit.oracles import Pullback
 from toolkit.spans.exact import Quantity, Vector
 from toolkit.spans.tensor import Form, Span
 
@@ -161,3 +162,38 @@ class FieldOfClass:
     def batch_loss(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return the same: there is no noise."""
         return self.asked.function_values(x)
+
+
+class CompositionOfClass:
+    """The oracles of compositions g ∘ f: at each point one unknown direction ∇f(w)ᵀ∇g(f(w)).
+
+    Nothing else is known of the parts, so that w itself stands for f(w) and for ∇g(f(w)).
+    """
+
+    def __init__(self, asked: AskedFunctions, weights: Tensor) -> None:
+        self._asked = asked
+        self.clients, self.client_weights = asked.clients, weights
+
+    def inner_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def outer_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def inner(self, w: Tensor, xi: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return what stands for f(w), and v ↦ ∇f(w)ᵀv, which is asked of ∇g(f(w)) alone."""
+
+        def pullback(v: Tensor) -> Tensor:
+            if v is not w:
+                raise DriftproofError(
+                    "the inner Jacobian of unknown compositions times another vector",
+                    "its product with the outer gradient at the inner value",
+                    "pass pullback what outer_grad returned, unchanged",
+                )
+            return self._asked.gradients(w)
+
+        return w, pullback
+
+    def outer_grad(self, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return what stands for ∇g(y)."""
+        return y

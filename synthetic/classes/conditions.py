@@ -95,6 +95,7 @@ class FunctionClass:
         solvable: whether there is a point x* where the mean gradient is 0, which a run is measured
             against.
         loose: why a worst case over the conditions may be too large ("" if they are sufficient).
+        composed: whether they are compositions, of which an algorithm asks the parts.
     """
 
     name: str
@@ -102,6 +103,7 @@ class FunctionClass:
     conditions: tuple[Condition, ...]
     solvable: bool = True
     loose: str = ""
+    composed: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"

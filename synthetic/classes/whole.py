@@ -11,7 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.classes.asked import AskedFunctions, FieldOfClass, points_of
+from synthetic.classes.asked import (
+    AskedFunctions,
+    CompositionOfClass,
+    FieldOfClass,
+    points_of,
+)
 from synthetic.classes.conditions import Constraint, FunctionClass
 from synthetic.classes.levels import ROLES as ROLES_OF_LEVEL
 from synthetic.classes.levels import Level, OneLevel, level_of
@@ -26,7 +31,9 @@ from toolkit.spans.tensor import DIMENSION, Form, Span
 
 ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
-    "G": ("field_gradient_bound",), "zeta": ("gradient_dissimilarity",),
+    "G": ("field_gradient_bound",),
+    "G_f": ("inner_gradient_bound",), "G_g": ("outer_gradient_bound",),
+    "zeta": ("gradient_dissimilarity",),
     "R": ("initial_distance",), "norm": ("initial_gradient",),
 }  # fmt: skip
 """The roles of the parameters of classes and relations."""
@@ -94,7 +101,9 @@ class WholeClass(Problem):
 
     @property
     def offers(self) -> str:
-        """The oracles of a field, or of a bilevel problem of which one level is held."""
+        """The oracles of a field, a composition, or a bilevel problem with one level held."""
+        if self.function_class.composed:
+            return "composition"
         return "bilevel" if self.level else "field"
 
     @cached_property
@@ -143,9 +152,11 @@ class WholeClass(Problem):
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> FieldOfClass | OneLevel:
+    ) -> FieldOfClass | OneLevel | CompositionOfClass:
         """Return the oracles that note what they are asked."""
         weights = torch.full((self.clients, 1, 1), 1 / self.clients, dtype=torch.float64)
+        if self.function_class.composed:
+            return CompositionOfClass(self.asked, weights)
         field = FieldOfClass(self.asked, weights)
         return OneLevel(field, self.dim, self.level) if self.level else field
 
