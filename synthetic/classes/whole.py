@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import torch
@@ -37,6 +37,8 @@ ROLES = {
     "R": ("initial_distance",), "norm": ("initial_gradient",),
 }  # fmt: skip
 """The roles of the parameters of classes and relations."""
+Conditions: TypeAlias = Sequence[FunctionClass | Relation]
+"""One class of functions, and what relates clients and the start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +254,7 @@ class WholeClass(Problem):
 
 
 def over(
-    conditions: Sequence[FunctionClass | Relation],
+    conditions: Conditions,
     algorithm: Algorithm,
     *,
     rounds: int | list[int],

@@ -12,7 +12,6 @@ WHERE = {
     "moved": "(G_g**2 * L_f**2 + G_f**4 * L_g**2) * tau**2 * eta**2 * G_g**2 * G_f**2",
 }
 BOUNDS = {
-    ("client-drift-class", "printed"): "(tau * eta * G_g * G_f) ** 2",
     ("lemma-2", "printed"): "tau**2 * eta**2 * G_g**2 * G_f**2",
     ("lemma-3", "printed"): "5 * moved + 5 * G_f**2 * sigma**2 / b1 + 5 * G_g**2 * sigma**2 / b"
     "+ 5 * L_g**2 * G_f**2 * sigma**2 / b",

@@ -16,9 +16,6 @@ BOUNDS = {
     ("fedinn-convergence", "corrected"):
         "(1 - (1 - (1 - beta * ell_g1) ** tau) / kappa) ** 2 * before",
     ("fedinn-convergence-strongly-convex", "corrected"): "((1 - beta * mu_g) ** tau * R) ** 2",
-    ("fedinn-descent", "printed: it does not grow, τβℓ_{g,1} ≤ 1"): "F_gap",
-    ("fedinn-descent", "printed: at the rate of quadratics"):
-        "(1 - (1 - (1 - beta * ell_g1) ** tau) / kappa) ** 2 * F_gap",
     ("fedinn-descent", "corrected"): "(1 - (2 * way - way**2) / kappa) * F_gap",
     ("fedsvrg-convex", "corrected"): "2 * L * R**2 / (4 + K * (2 * way_x - way_x**2))",
     ("inner-drift-convex", "corrected"): "tau**2 * beta**2 * q**2",

@@ -10,29 +10,32 @@ holds, with all clients or with some.
 """
 
 from synthetic.classes import bounded_composition, over
+from synthetic.classes.whole import Conditions
 from toolkit.algorithms.comfedl import ComFedL
 from toolkit.measure import Reduction, Steps, each, sq
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.comfedl.lemma_2 import squared_path
 
-SHORT = [bounded_composition(G_f=2, G_g=1.5)]
+SHORT: Conditions = [bounded_composition(G_f=2, G_g=1.5)]
 
 
 @bound(
     name="comfedl/client-drift-class",
-    source="ComFedL, arXiv v1 and v3, Lemma 2",
+    source="ComFedL, arXiv v1 and v3, Lemma 2, over a whole class: form of ours",
     statement=r"\mathbb{E}\|\bar w_{s,t}-\bar w_s\|^2 \le \tau^2\eta^2G_g^2G_f^2",
     classes=[
         *over(SHORT, ComFedL(local_steps=sweep(1, 2, 5), step_size=sweep(0.3, 0.01)), rounds=1),
         *over(SHORT, ComFedL(local_steps=2, participation=0.5), rounds=2),
     ],
-    right=squared_path,
+    corrected=squared_path,
+    correction="The right side is the print's: each of t ≤ τ local steps is at most ηG_gG_f long.",
     false_siblings=[
         ("10 % smaller", lambda c: 0.9 * squared_path(c)),
         ("linear in the local steps", lambda c: squared_path(c) / c.tau),
     ],
-    explain="Exact for the class: directions that agree move τη·G_g·G_f.",
+    explain="Lemma 2's right side, unchanged. It is exact for the class: directions that agree "
+    "move τη·G_g·G_f.",
 )
 def client_drift(view: Steps) -> Reduction:
     return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))

@@ -4,9 +4,9 @@ r"""How fast FedInn contracts, for all strongly convex smooth g_i: the rate (1 �
 descent on one function does in τ steps, however much the clients differ, and no smaller rate holds:
 (μ_g/2)‖y‖² for every client attains it. It is below the rate of fednest/fedinn-convergence.
 
-**Derivation.** Let a = 1 − βμ_g, M = ℓ_{g,1} − μ_g, w_j = a^{τ−1−j}, γ = 2a/(βM). The functions g_i −
-(μ_g/2)‖·‖² are convex and M-smooth; s_{ij} is how their gradient at y_{i,j} differs from that at
-y*, s̄_j its mean over clients, z_{ij} = y_{i,j} − y* and z = y − y*. As Σ_i ∇g_i(y*) = 0,
+**Derivation.** Let a = 1 − βμ_g, M = ℓ_{g,1} − μ_g, w_j = a^{τ−1−j}, γ = 2a/(βM). The functions
+g_i − (μ_g/2)‖·‖² are convex and M-smooth; s_{ij} is how their gradient at y_{i,j} differs from that
+at y*, s̄_j its mean over clients, z_{ij} = y_{i,j} − y* and z = y − y*. As Σ_i ∇g_i(y*) = 0,
 
     z_{i,j+1} = a z_{ij} − β(s_{ij} + s̄_0 − s_{i0}),        y⁺ − y* = a^τ z − β Σ_j w_j s̄_j.
 
@@ -31,6 +31,7 @@ suffices, which holds up to τ = 15. For more local steps a bound is fednest/fed
 """
 
 from synthetic.classes import lower_level, over, smooth_strongly_convex, start_within
+from synthetic.classes.whole import Conditions
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Assumption
 from toolkit.constants import Expression, Letters
@@ -42,9 +43,8 @@ from verifiers.claims.fednest import assumptions as given
 from verifiers.claims.fednest._over_classes import ALL_CLIENTS, SHORT
 
 FEW = Assumption("few local steps", r"\tau\le15", relation=lambda c: c.tau <= 15)
-WELL, ILL = (
-    [smooth_strongly_convex(L=1, mu=mu), lower_level(), start_within(R=1)] for mu in (0.1, 0.01)
-)
+WELL: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_within(R=1)]
+ILL: Conditions = [smooth_strongly_convex(L=1, mu=0.01), lower_level(), start_within(R=1)]
 
 
 def contraction(c: Letters) -> Expression:

@@ -1,4 +1,4 @@
-r"""FedSVRG on convex smooth functions: K calls of τ local steps, with no bound on how clients differ.
+r"""FedSVRG on convex smooth functions: K calls of τ local steps, however much clients differ.
 
 **Kind.** Bound over a class, for ταL ≤ 1 and τ ≤ 15, with λ = ταL(1 − (τ − 1)αL/2):
 F(x_K) − F* ≤ 2LR²/(4 + K(1 − (1 − λ)²)).
@@ -14,6 +14,7 @@ which prove the worst case itself, for each of these numbers, and is not derived
 """
 
 from synthetic.classes import over, smooth_convex, start_within
+from synthetic.classes.whole import Conditions
 from toolkit.algorithms.fedsvrg import FedSVRG
 from toolkit.cases import Assumption
 from toolkit.constants import Expression, Letters
@@ -24,7 +25,7 @@ from verifiers.claim_types.bound import bound
 SHORT = Assumption("short calls", r"\tau\alpha L\le1",
                    relation=lambda c: c.tau * c.alpha * c.L <= 1)  # fmt: skip
 FEW = Assumption("few local steps", r"\tau\le15", relation=lambda c: c.tau <= 15)
-CONVEX = [smooth_convex(L=1), start_within(R=1)]
+CONVEX: Conditions = [smooth_convex(L=1), start_within(R=1)]
 
 
 def of_gradient_descent(c: Letters, share: Expression = 1) -> Expression:

@@ -5,12 +5,13 @@ r"""The drift of FedInn over all convex smooth g_i: τ²β²‖q‖² is exact.
 ``_drift``; fednest/inner-drift-bound has it for quadratic g_i, with noise). Attained for every τ
 and β, by functions that are linear along the way: all steps are then βq.
 
-One client stands for any number: client i makes gradient steps on g_i − ⟨∇g_i(y) − q, ·⟩, a function
-of the class whose gradient at y is q. Two clients are judged beside it. ‖y − y*(x)‖ ≤ R keeps the
-program bounded; R is longer than all steps together.
+One client stands for any number: client i makes gradient steps on g_i − ⟨∇g_i(y) − q, ·⟩, which is
+as smooth and as convex, and whose gradient at y is q. Two clients are judged beside it. ‖y − y*(x)‖
+≤ R keeps the program bounded; R is longer than all steps together.
 """
 
 from synthetic.classes import lower_level, over, smooth_convex, start_gradient, start_within
+from synthetic.classes.whole import Conditions
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Assumption
 from toolkit.constants import Expression, Letters
@@ -22,7 +23,7 @@ from verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
 STEP_SIZE = Assumption("step size", r"\beta\le2/\ell_{g,1}",
                        relation=lambda c: c.beta * c.ell_g1 <= 2)  # fmt: skip
 
-CONVEX = [smooth_convex(L=1), lower_level(), start_gradient(1), start_within(R=10)]
+CONVEX: Conditions = [smooth_convex(L=1), lower_level(), start_gradient(1), start_within(R=10)]
 
 
 def all_steps_alike(c: Letters) -> Expression:

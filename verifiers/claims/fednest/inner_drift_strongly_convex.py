@@ -1,12 +1,14 @@
 r"""The drift of FedInn over all strongly convex smooth g_i: exact, and bounded in τ.
 
-**Kind.** Bound over a class, of every client: ‖y_{i,τ} − y‖ ≤ ‖q‖(1 − (1 − βμ_g)^τ)/μ_g, q the shared
-gradient. For β ≤ 2/(ℓ_{g,1} + μ_g) the map y ↦ y − β∇g_i(y) contracts by 1 − βμ_g, so ‖y_{i,ν+1} −
-y‖ ≤ (1 − βμ_g)‖y_{i,ν} − y‖ + β‖q‖; add up. Attained by (μ_g/2)‖y‖². It is at most τβ‖q‖
-(fednest/inner-drift-convex), and never above ‖q‖/μ_g. One client stands for any number, as there.
+**Kind.** Bound over a class, of every client: ‖y_{i,τ} − y‖ ≤ ‖q‖(1 − (1 − βμ_g)^τ)/μ_g, q the
+shared gradient. For β ≤ 2/(ℓ_{g,1} + μ_g) the map y ↦ y − β∇g_i(y) contracts by 1 − βμ_g, so
+‖y_{i,ν+1} − y‖ ≤ (1 − βμ_g)‖y_{i,ν} − y‖ + β‖q‖; add up. Attained by (μ_g/2)‖y‖². It is at most
+τβ‖q‖ (fednest/inner-drift-convex), and never above ‖q‖/μ_g. One client stands for any number, as
+there.
 """
 
 from synthetic.classes import lower_level, over, smooth_strongly_convex, start_gradient
+from synthetic.classes.whole import Conditions
 from toolkit.algorithms.fedinn import FedInn
 from toolkit.cases import Assumption
 from toolkit.constants import Expression, Letters
@@ -19,7 +21,7 @@ from verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
 STEP_SIZE = Assumption("step size", r"\beta\le2/(\ell_{g,1}+\mu_g)",
                        relation=lambda c: c.beta * (c.ell_g1 + c.mu_g) <= 2)  # fmt: skip
 
-STRONGLY = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_gradient(1)]
+STRONGLY: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_gradient(1)]
 
 
 def steps_that_shrink(c: Letters) -> Expression:

@@ -1,16 +1,18 @@
 r"""The drift of FedOut over all smooth f_i, convex or not: exact.
 
-**Kind.** Bound over a class, of every client: ‖x_{i,τ} − x‖ ≤ ‖h‖((1 + αℓ_{f,1})^τ − 1)/ℓ_{f,1}, h the
-shared hypergradient. A local step multiplies the way by at most 1 + αℓ_{f,1} and adds α‖h‖; add up.
-Attained by −(ℓ_{f,1}/2)‖x‖² + ⟨h, x⟩. One client stands for any number: client i makes gradient
-steps on f_i plus a linear function, with the gradient h at x. It is below fednest/outer-drift-bound's τα(1 +
-αℓ_{f,1})^{τ−1}‖h‖.
+**Kind.** Bound over a class, of every client: ‖x_{i,τ} − x‖ ≤ ‖h‖((1 + αℓ_{f,1})^τ − 1)/ℓ_{f,1},
+h the shared hypergradient. A local step multiplies the way by at most 1 + αℓ_{f,1} and adds α‖h‖;
+add up. Attained by −(ℓ_{f,1}/2)‖x‖² + ⟨h, x⟩. One client stands for any number: client i makes
+gradient steps on f_i plus a linear function, with the gradient h at x. It is below
+fednest/outer-drift-bound's τα(1 + αℓ_{f,1})^{τ−1}‖h‖.
 
 Here N = 0, so that h = (1/m) Σ ∇_x f_j(x, y). That loses nothing: the series adds one vector to h
-for all clients, and a local step knows of it through h alone; a linear part of the f_i does the same.
+for all clients, and a local step knows of it through h alone; a linear part of the f_i does the
+same.
 """
 
 from synthetic.classes import over, smooth, start_gradient, upper_level
+from synthetic.classes.whole import Conditions
 from toolkit.algorithms.fedout import FedOut
 from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, Steps
@@ -18,7 +20,7 @@ from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
 from verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
 
-SMOOTH = [smooth(L=1), upper_level(), start_gradient(1)]
+SMOOTH: Conditions = [smooth(L=1), upper_level(), start_gradient(1)]
 
 
 def steps_that_grow(c: Letters) -> Expression:
