@@ -81,7 +81,7 @@ def _ran(
     if case.algorithm.cohort_size(case.problem.clients) < case.problem.clients:
         return None
     try:
-        problem = functions(program, solved, case.problem.clients)
+        problem = functions(program, solved, case.problem.clients, case.problem.level)
     except DriftproofError:
         return None
     problem = replace(problem, of=case.problem.constants)
