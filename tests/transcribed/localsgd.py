@@ -1,7 +1,12 @@
 """Local gradient descent: statements known in the literature, from docs/localsgd.md."""
 
 FIXED = {"tau": 3, "S": 4}
-WHERE = {"rho": "(1 - eta * mu) ** tau", "b": "tau * (tau - 1) / 4 * eta**2 * (L - mu) * zeta"}
+WHERE = {
+    "rho": "(1 - eta * mu) ** tau",
+    "b": "tau * (tau - 1) / 4 * eta**2 * (L - mu) * zeta",
+    "a": "12 / 7 * L * eta**3 * zeta**2 * tau**2 * (tau - 1)",
+    "steps": "tau * S",
+}
 BOUNDS = {
     ("gradient-descent", "printed"): "L * R**2 / (4 * S * eta * L + 2)",
     ("stationarity", "printed"): "F_gap / (eta * S * (1 - eta * L / 2))",
@@ -9,6 +14,18 @@ BOUNDS = {
     ("bias", "printed"): "b**2",
     ("rounds", "printed"): "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2",
     ("drift", "printed"): "tau**2 * eta**2 * (zeta + L * R) ** 2",
+    ("textbook-convex", "printed"): (
+        "3 * R**2 / (2 * eta * steps) + 12 / 5 * L * eta**2 * zeta**2 * tau * (tau - 1)"
+    ),
+    ("textbook-strongly-convex", "printed: the textbook's"): (
+        "rho**S * R**2 + a * (1 - rho**S) / (1 - rho)"
+    ),
+    ("textbook-strongly-convex", "printed: contraction and bias"): (
+        "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2"
+    ),
+    ("textbook-nonconvex", "printed"): (
+        "9 * F_gap / (4 * eta * steps) + 5 / 4 * L**2 * eta**2 * zeta**2 * tau * (tau - 1)"
+    ),
 }
 ORDERS = {}
 CONDITIONS = {}

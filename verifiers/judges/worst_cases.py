@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import torch
@@ -31,7 +31,7 @@ from verifiers.worst_case.certificate import certify
 from verifiers.worst_case.functions import functions
 from verifiers.worst_case.program import Solved
 from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.solve import solve
+from verifiers.worst_case.solve import UnsolvedError, solve
 from verifiers.worst_case.witness import witness
 
 EXCESS = Fraction(1, 10**6)
@@ -50,10 +50,18 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     comparisons: list[dict[str, Any]] = []
     rights = [_right(claim, case, form) for form in forms if _applies(claim, case, form)]
     for program in build(case.algorithm, case.problem, rounds=case.rounds, left=left):
-        solved = solve(program)
-        made: dict[str, Any] = {"moment": program.about["moment"], "value": solved.value}
+        loose = program.loose
+        made: dict[str, Any] = {"moment": program.about["moment"], "value": None}
+        comparisons.append(made)
         try:
-            certificate = certify(program, solved)
+            solved = solve(program)
+        except UnsolvedError as error:
+            made["open"] = f"{error.got}. {error.remedy}"
+            continue
+        made["value"] = solved.value
+        try:
+            met = [right for right in rights if right >= Fraction(solved.value)]
+            certificate = certify(program, solved, enough=min(met, default=None))
             made |= {"bound": str(certificate.bound), "certificate": certificate.text}
         except DriftproofError as error:
             made["open"] = error.got
@@ -61,9 +69,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
         found = witness(program, solved) if exceeded else None
         if found is not None:
             made["attained"] = str(found.value)
-            made["ran"] = _ran(case, program, solved, left, len(comparisons))
-        comparisons.append(made)
-        loose = program.loose
+            made["ran"] = _ran(case, program, solved, left, len(comparisons) - 1)
     return {"loose": loose, "comparisons": comparisons}
 
 
@@ -113,7 +119,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     right = _right(claim, case, form)
     comparisons = measured["comparisons"]
     most = right + EXCESS * abs(right)
-    worst = max(comparisons, key=lambda made: float(made["value"]))
+    worst = max(comparisons, key=_value)
     facts: dict[str, Any] = {"rhs": float(right), "comparisons": len(comparisons)}
     attained = [made for made in comparisons if Fraction(made.get("attained", right)) > right]
     if attained:
@@ -126,9 +132,11 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         )
         if made.get("ran") is not None:
             reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
-        lhs = {"mean": float(made["value"]), "low": float(value), "high": _high(made)}
+        lhs = {"mean": made["value"], "low": float(value), "high": _high(made)}
         return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **facts)
-    facts["lhs"] = {"mean": float(worst["value"]), "low": None, "high": _high(worst)}
+    if worst["value"] is None:
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
+    facts["lhs"] = {"mean": worst["value"], "low": None, "high": _high(worst)}
     if all("bound" in made and Fraction(made["bound"]) <= most for made in comparisons):
         equal = not measured["loose"] and Fraction(worst["value"]) > right - EXCESS * abs(right)
         certificates = {
@@ -149,6 +157,11 @@ def _undecided(measured: Mapping[str, Any], worst: Mapping[str, Any], right: Fra
     if measured["loose"]:
         return f"{told}; it is an upper bound: {measured['loose']}"
     return f"{told}; {worst.get('open', 'neither a certificate nor functions decide')}"
+
+
+def _value(made: Mapping[str, Any]) -> float:
+    """Return a comparison's worst case; one that nothing is known of is the worst."""
+    return inf if made["value"] is None else float(made["value"])
 
 
 def _high(made: Mapping[str, Any]) -> float | None:

@@ -63,13 +63,17 @@ class Certificate:
     text: str
 
 
-def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
+def certify(
+    case: WorstCase, solved: Solved | None = None, *, enough: Fraction | None = None
+) -> Certificate:
     """Return a proof that no function of the class does worse than nearly the worst case.
 
-    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it.
+    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it; or
+    it is at most ``enough``, where rounding spoils what is nearer.
 
     Args:
         solved: what ``solve(case)`` gave, if it was solved before.
+        enough: a bound that will do, a claim's right side say.
 
     Raises:
         DriftproofError: the worst case is not bounded, or rounding loses the proof.
@@ -80,6 +84,7 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     exact = _Exact(case)
     value = Fraction(solved.value)
     reasons = []
+    wider: tuple[Fraction, list[fmpq]] | None = None
     for excess, tried in _candidates(program, solved):
         try:
             multipliers = exact.repaired(tried, solved.multipliers)
@@ -89,15 +94,25 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
             continue
         if bound > value + excess * abs(value):
             reasons.append(f"it would prove {float(bound):.9g}")
-        elif not positive_semidefinite(exact.slack(multipliers)):
+            most = enough if wider is None else wider[0]
+            if most is not None and bound <= most and _definite(exact, multipliers):
+                wider = bound, multipliers
+        elif not _definite(exact, multipliers):
             reasons.append("S is not positive semidefinite")
         else:
             return Certificate(bound, _written(case, exact, multipliers, bound))
+    if wider is not None:
+        bound, multipliers = wider
+        return Certificate(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
         f"fractions that prove nearly {solved.value:.9g}",
         "take a class or a start that bounds every point, or hyper-parameters of few digits",
     )
+
+
+def _definite(exact: _Exact, multipliers: Sequence[fmpq]) -> bool:
+    return positive_semidefinite(exact.slack(multipliers))
 
 
 def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
