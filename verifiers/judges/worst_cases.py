@@ -13,11 +13,9 @@ from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
 
-import torch
-
 from synthetic.classes.whole import WholeClass
 from toolkit.cases import Case
-from toolkit.engines.enumerated import NoiselessContext
+from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import run
 from toolkit.verdict import Evidence, Row, Verdict
@@ -28,6 +26,7 @@ from verifiers.judges.evidence import instance
 from verifiers.judges.rows import case_entry, row_of
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
+from verifiers.worst_case.counterexample import counterexample
 from verifiers.worst_case.functions import functions
 from verifiers.worst_case.program import Solved
 from verifiers.worst_case.record import WorstCase
@@ -48,7 +47,8 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     assert left is not None
     assert isinstance(case.problem, WholeClass)
     comparisons: list[dict[str, Any]] = []
-    rights = [_right(claim, case, form) for form in forms if _applies(claim, case, form)]
+    rights = {form.key: _right(claim, case, form) for form in forms if _applies(claim, case, form)}
+    shown = [rights[form.key] for form in forms if form.key in rights and form.form != "sibling"]
     for program in build(case.algorithm, case.problem, rounds=case.rounds, left=left):
         loose = program.loose
         made: dict[str, Any] = {"moment": program.about["moment"], "value": None}
@@ -60,17 +60,29 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             continue
         made["value"] = solved.value
         try:
-            met = [right for right in rights if right >= Fraction(solved.value)]
+            met = [right for right in rights.values() if right >= Fraction(solved.value)]
             certificate = certify(program, solved, enough=min(met, default=None))
             made |= {"bound": str(certificate.bound), "certificate": certificate.text}
         except DriftproofError as error:
             made["open"] = error.got
-        exceeded = any(Fraction(solved.value) > right + EXCESS * abs(right) for right in rights)
-        found = witness(program, solved) if exceeded else None
+        if not any(_exceeds(solved, right) for right in rights.values()):
+            continue
+        found = witness(program, solved)
         if found is not None:
             made["attained"] = str(found.value)
             made["ran"] = _ran(case, program, solved, left, len(comparisons) - 1)
+        exceeded = [right for right in shown if _exceeds(solved, right)]
+        simple = counterexample(program, solved, max(exceeded)) if exceeded else None
+        if simple is not None:
+            made |= {"dimension": simple.dimension, "counterexample": simple.text}
+            made["simple"] = float(simple.value)
+            of_simple = simple.solved(solved)
+            made["simple ran"] = _ran(case, program, of_simple, left, len(comparisons) - 1)
     return {"loose": loose, "comparisons": comparisons}
+
+
+def _exceeds(solved: Solved, right: Fraction) -> bool:
+    return Fraction(solved.value) > right + EXCESS * abs(right)
 
 
 def _ran(
@@ -78,17 +90,17 @@ def _ran(
 ) -> float | None:
     """Return what a comparison is when the algorithm is run, in doubles, on functions as bad.
 
-    None: functions of the class have no formula here, or clients are sampled.
+    None: functions of the class have no formula here. Clients that are sampled are enumerated.
     """
-    if case.algorithm.cohort_size(case.problem.clients) < case.problem.clients:
-        return None
     try:
         problem = functions(program, solved, case.problem.clients)
     except DriftproofError:
         return None
-    ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
+    ctx = EnumeratedContext(problem.clients)
     made = run(problem, case.algorithm, ctx, rounds=case.rounds, left=left)
-    return float(made.values[number, 0])
+    if ctx.atom_count > 1:
+        made = run(problem, case.algorithm, ctx.enumerate(), rounds=case.rounds, left=left)
+    return float(made.values[number] @ made.weights)
 
 
 def _applies(claim: BoundClaim, case: Case, form: Form) -> bool:
@@ -132,8 +144,18 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         )
         if made.get("ran") is not None:
             reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
+        proofs = {}
+        if form.form != "sibling" and made.get("simple", 0.0) > float(right):
+            name = _file(claim, case, comparisons.index(made), "counterexample-")
+            proofs = {name: made["counterexample"]}
+            reason += (
+                f". Simple ones in dimension {made['dimension']} have left = {made['simple']:.6g}, "
+                f"in fractions; run on them, in doubles: {made['simple ran']:.6g}. "
+                "driftproof check shows their points, gradients and values: "
+                f"certificates/{name}"
+            )
         lhs = {"mean": made["value"], "low": float(value), "high": _high(made)}
-        return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **facts)
+        return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, proofs=proofs, **facts)
     if worst["value"] is None:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
     facts["lhs"] = {"mean": worst["value"], "low": None, "high": _high(worst)}
@@ -168,9 +190,9 @@ def _high(made: Mapping[str, Any]) -> float | None:
     return float(Fraction(made["bound"])) if "bound" in made else None
 
 
-def _file(claim: BoundClaim, case: Case, number: int) -> str:
+def _file(claim: BoundClaim, case: Case, number: int, kind: str = "") -> str:
     """Return the name of a certificate's file."""
-    return f"{claim.name.replace('/', '-')}-{case.key}-{number}.json"
+    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{number}.json"
 
 
 def _row(

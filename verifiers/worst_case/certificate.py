@@ -213,7 +213,7 @@ class _Exact:
     """A worst case in fractions: matrices are summed over triples, then taken to the basis."""
 
     def __init__(self, case: WorstCase) -> None:
-        self.names = _Names(case)
+        self.names = Names(case)
         self.size, self.count = len(case.vectors), len(case.values)
         listed = [(t.point, t.gradient) for triples in case.triples for t in triples]
         self.vectors = fmpq_mat(
@@ -367,7 +367,7 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
 SHORT = "-with-bounded-gradients"
 
 
-class _Names:
+class Names:
     """Names as a reader has them: x_1, ∇f_0(x_1), f_0(x_1); the solution is x*."""
 
     def __init__(self, case: WorstCase) -> None:
@@ -426,7 +426,14 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
 
 
 def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound: Fraction) -> str:
-    names, functions = exact.names, {}
+    """Return the file of a proof."""
+    used = [[str(x), *row.source] for x, row in exact._used(multipliers)]
+    return sealed({"schema": SCHEMA, **statement(case, exact.names, bound), "multipliers": used})
+
+
+def statement(case: WorstCase, names: Names, bound: Fraction) -> dict[str, Any]:
+    """Return what a file says, without what shows it: that the measure is at most ``bound``."""
+    functions = {}
     for name, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         points = {
             names.points[t.point]: {
@@ -436,8 +443,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         }  # fmt: skip
         classes = dict(_kind(of, condition) for condition in of.conditions)
         functions[name] = {"classes": classes, "points": points}
-    file = {
-        "schema": SCHEMA,
+    return {
         "about": _about(case.about),
         "vectors": names.vectors,
         "values": names.values,
@@ -452,9 +458,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         "conclusion": {
             **names.quantity(case.objective), "at_most": str(bound - case.objective.constant)
         },
-        "multipliers": [[str(x), *row.source] for x, row in exact._used(multipliers)],
     }  # fmt: skip
-    return sealed(file)
 
 
 def _about(about: Mapping[str, Any]) -> str:

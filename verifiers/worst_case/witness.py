@@ -8,6 +8,7 @@ fractions and checked exactly.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -70,9 +71,9 @@ def _exact(case: WorstCase, gram: np.ndarray, values: np.ndarray) -> Witness | N
     numbers = tuple(_rounded(float(x)) for x in values)
     if not positive_semidefinite([[fmpq(x.numerator, x.denominator) for x in r] for r in exact]):
         return None
-    found = Witness(_at(case.objective, exact, numbers), exact, numbers)
+    found = Witness(value_at(case.objective, exact, numbers), exact, numbers)
     for constraint in case.constraints:
-        if _at(constraint.quantity, exact, numbers) > constraint.bound:
+        if value_at(constraint.quantity, exact, numbers) > constraint.bound:
             return None
     return found
 
@@ -81,8 +82,8 @@ def _rounded(x: float) -> Fraction:
     return Fraction(round(Fraction(x) * DENOMINATOR), DENOMINATOR)
 
 
-def _at(
-    quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: tuple[Fraction, ...]
+def value_at(
+    quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: Sequence[Fraction]
 ) -> Fraction:
     """Return the value of a quantity."""
     total = quantity.constant

@@ -42,7 +42,7 @@ def textbook(c: Letters) -> Expression:
     classes=[
         *short_rounds(
             [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=0.1)],
-            steps=(1, 2, 3, 4, 5, 6), rounds=2,
+            steps=(1, 2, 3, 4, 5), rounds=2,
         ),
         *(
             case
