@@ -80,7 +80,7 @@ def _along(points: Sequence[list[Row]], letter: str) -> Iterator[list[list[Row]]
     for kept in (_same_round, dict) if letter == "tau" else (dict,):
         of_others: dict[Any, list[list[Row]]] = {}
         for forms in points:
-            others = kept(forms[0].instance)  # type: ignore[operator]
+            others = kept(forms[0].instance)
             x = others.pop(letter, None)
             for name in LEFT_OUT:
                 others.pop(name, None)

@@ -24,6 +24,7 @@ from verifiers.claim_types.claim import Form
 from verifiers.judges import bounds
 from verifiers.judges.evidence import instance
 from verifiers.judges.rows import case_entry, row_of
+from verifiers.worst_case import check_counterexample
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
 from verifiers.worst_case.counterexample import counterexample
@@ -144,10 +145,12 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         )
         if made.get("ran") is not None:
             reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
-        proofs = {}
+        proofs: dict[str, str] = {}
+        series = None
         if form.form != "sibling" and made.get("simple", 0.0) > float(right):
             name = _file(claim, case, comparisons.index(made), "counterexample-")
             proofs = {name: made["counterexample"]}
+            series = {"counterexample": check_counterexample.check(made["counterexample"])[1:]}
             reason += (
                 f". Simple ones in dimension {made['dimension']} have left = {made['simple']:.6g}, "
                 f"in fractions; run on them, in doubles: {made['simple ran']:.6g}. "
@@ -155,7 +158,17 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
                 f"certificates/{name}"
             )
         lhs = {"mean": made["value"], "low": float(value), "high": _high(made)}
-        return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, proofs=proofs, **facts)
+        return _row(
+            claim,
+            case,
+            form,
+            Verdict.REFUTED,
+            reason,
+            lhs=lhs,
+            proofs=proofs,
+            series=series,
+            **facts,
+        )
     if worst["value"] is None:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
     facts["lhs"] = {"mean": worst["value"], "low": None, "high": _high(worst)}
