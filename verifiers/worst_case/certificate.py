@@ -64,13 +64,17 @@ class Certificate:
     text: str
 
 
-def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
+def certify(
+    case: WorstCase, solved: Solved | None = None, *, enough: Fraction | None = None
+) -> Certificate:
     """Return a proof that no function of the class does worse than nearly the worst case.
 
-    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it.
+    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it; or
+    it is at most ``enough``, where rounding spoils what is nearer.
 
     Args:
         solved: what ``solve(case)`` gave, if it was solved before.
+        enough: a bound that will do, a claim's right side say.
 
     Raises:
         DriftproofError: the worst case is not bounded, or rounding loses the proof.
@@ -84,6 +88,7 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     exact = _Exact(case)
     value = Fraction(solved.value)
     reasons = []
+    wider: tuple[Fraction, list[fmpq]] | None = None
     for excess, tried in _candidates(program, solved):
         try:
             multipliers = exact.repaired(tried, solved.multipliers)
@@ -93,15 +98,25 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
             continue
         if bound > value + excess * abs(value):
             reasons.append(f"it would prove {float(bound):.9g}")
-        elif not positive_semidefinite(exact.slack(multipliers)):
+            most = enough if wider is None else wider[0]
+            if most is not None and bound <= most and _definite(exact, multipliers):
+                wider = bound, multipliers
+        elif not _definite(exact, multipliers):
             reasons.append("S is not positive semidefinite")
         else:
             return Certificate(bound, _written(case, exact, multipliers, bound))
+    if wider is not None:
+        bound, multipliers = wider
+        return Certificate(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
         f"fractions that prove nearly {solved.value:.9g}",
         "take a class or a start that bounds every point, or hyper-parameters of few digits",
     )
+
+
+def _definite(exact: _Exact, multipliers: Sequence[fmpq]) -> bool:
+    return positive_semidefinite(exact.slack(multipliers))
 
 
 def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
@@ -195,7 +210,7 @@ class _Exact:
     """A worst case in fractions: matrices are summed over triples, then taken to the basis."""
 
     def __init__(self, case: WorstCase) -> None:
-        self.names = _Names(case)
+        self.names = Names(case)
         self.size, self.count = len(case.vectors), len(case.values)
         self.second = case.second or (False,) * self.size
         listed = [(t.point, t.gradient) for triples in case.triples for t in triples]
@@ -354,7 +369,7 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
 SHORT = "-with-bounded-gradients"
 
 
-class _Names:
+class Names:
     """Names as a reader has them: x_1, ∇f_0(x_1), f_0(x_1); the solution is x*."""
 
     def __init__(self, case: WorstCase) -> None:
@@ -430,7 +445,14 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
 
 
 def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound: Fraction) -> str:
-    names, functions = exact.names, {}
+    """Return the file of a proof."""
+    used = [[str(x), *row.source] for x, row in exact._used(multipliers)]
+    return sealed({"schema": SCHEMA, **statement(case, exact.names, bound), "multipliers": used})
+
+
+def statement(case: WorstCase, names: Names, bound: Fraction) -> dict[str, Any]:
+    """Return what a file says, without what shows it: that the measure is at most ``bound``."""
+    functions = {}
     for name, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         points = {
             names.points[t.point]: {
@@ -440,8 +462,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         }  # fmt: skip
         classes = dict(_kind(of, condition) for condition in of.conditions)
         functions[name] = {"classes": classes, "points": points}
-    file = {
-        "schema": SCHEMA,
+    return {
         "about": _about(case.about),
         "vectors": names.spaces(case.second),
         "values": names.values,
@@ -456,9 +477,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         "conclusion": {
             **names.quantity(case.objective), "at_most": str(bound - case.objective.constant)
         },
-        "multipliers": [[str(x), *row.source] for x, row in exact._used(multipliers)],
     }  # fmt: skip
-    return sealed(file)
 
 
 def _about(about: Mapping[str, Any]) -> str:

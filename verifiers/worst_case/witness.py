@@ -9,6 +9,7 @@ fields of the class are tried (``fields``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -18,7 +19,7 @@ from flint import fmpq
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity
 from verifiers.worst_case.check import positive_semidefinite
-from verifiers.worst_case.fields import value_at, worst_of_fields
+from verifiers.worst_case.fields import value_on, worst_of_fields
 from verifiers.worst_case.program import Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.solve import solve_matrices
@@ -77,7 +78,7 @@ def _of_fields(case: WorstCase) -> Witness | None:
         return None
     points = [vectors[j] for j in range(len(case.vectors))]
     gram = tuple(tuple(a * c + b * d for c, d in points) for a, b in points)
-    return Witness(value_at(case.objective, vectors), gram, (Fraction(0),) * len(case.values),
+    return Witness(value_on(case.objective, vectors), gram, (Fraction(0),) * len(case.values),
                    "linear fields in the plane, in fractions")  # fmt: skip
 
 
@@ -87,9 +88,9 @@ def _exact(case: WorstCase, gram: np.ndarray, values: np.ndarray) -> Witness | N
     numbers = tuple(_rounded(float(x)) for x in values)
     if not positive_semidefinite([[fmpq(x.numerator, x.denominator) for x in r] for r in exact]):
         return None
-    found = Witness(_at(case.objective, exact, numbers), exact, numbers)
+    found = Witness(value_at(case.objective, exact, numbers), exact, numbers)
     for constraint in case.constraints:
-        if _at(constraint.quantity, exact, numbers) > constraint.bound:
+        if value_at(constraint.quantity, exact, numbers) > constraint.bound:
             return None
     return found
 
@@ -98,8 +99,8 @@ def _rounded(x: float) -> Fraction:
     return Fraction(round(Fraction(x) * DENOMINATOR), DENOMINATOR)
 
 
-def _at(
-    quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: tuple[Fraction, ...]
+def value_at(
+    quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: Sequence[Fraction]
 ) -> Fraction:
     """Return the value of a quantity."""
     total = quantity.constant
