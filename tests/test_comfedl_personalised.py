@@ -153,6 +153,15 @@ def test_the_better_is_said_to_be_better_unless_it_is_early():
     )
 
 
+def test_two_runs_that_overflow_do_not_show_that_a_method_is_robust():
+    overflowing, finite = kind(0.1, bad=1), kind(0.5)
+    (judged,) = robust("", {0.1: overflowing, 0.5: overflowing}, 0.5, "")
+    assert judged.verdict == "undecided"
+    assert "7 of 7 seeds neither" in judged.why
+    (judged,) = robust("", {0.1: overflowing, 0.5: finite}, 0.5, "")
+    assert judged.verdict == "not reproduced"
+
+
 def test_the_best_is_better_than_each_other():
     kinds = {"a": kind(0.5), "b": kind(0.6), "c": kind(0.3)}
     for label, best, verdict in (

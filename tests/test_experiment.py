@@ -239,3 +239,45 @@ def test_a_number_that_is_not_finite_decides_nothing():
     )
     with pytest.raises(DriftproofError, match="of 3 points x and values of shape"):
         curve("mine", [0, 1, 2], np.zeros((2, 4)))
+
+
+MISTAKEN = """
+from dataclasses import dataclass
+from verifiers.experiment import Computed, Conclusion, experiment
+
+@dataclass(frozen=True)
+class Part(Computed):
+    number: int
+
+    def measured(self):
+        return {"number": self.nummer}
+
+@experiment(name="mine/mistaken", source="of this test", statement="")
+def mistaken(plan):
+    parts = [Part(number) for number in range(2)]
+    results = yield parts
+    return Conclusion([], [], [], [])
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("source", "where", "remedy"),
+    [
+        (MISTAKEN, "mistaken.py:10: in measured: AttributeError", "did you mean number"),
+        (
+            MISTAKEN.replace("yield parts", "1 / 0"),
+            "mistaken.py:15: in mistaken: ZeroDivisionError", "mend the line",
+        ),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_users_experiment_is_told_with_its_line(
+    tmp_path, source, where, remedy, workers
+):
+    file = tmp_path / "mistaken.py"
+    file.write_text(source)
+    made = driftproof("run", str(file), "--workers", str(workers), "--out", str(tmp_path / "out"))
+    assert made.returncode == 2
+    assert where in made.stderr
+    assert remedy in made.stderr
+    assert "Traceback" not in made.stderr + made.stdout

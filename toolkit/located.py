@@ -22,6 +22,7 @@ from typing import Any
 
 from toolkit.errors import FEW, DriftproofError
 from toolkit.shadowing import PACKAGES, ROOT
+from toolkit.supervised import entering
 
 INSTALLED = (
     *(ROOT / package for package in PACKAGES),
@@ -105,6 +106,19 @@ def line_of(code: CodeType) -> int:
         k for k, line in enumerate(lines) if line.lstrip().startswith(f"def {code.co_name}(")
     )
     return code.co_firstlineno + (0 if code.co_name == "<lambda>" else next(numbers, 0))
+
+
+@contextmanager
+def telling_the_file(path: Path | None) -> Iterator[None]:
+    """Put what a user's own file raises in terms of that file (None: it is not a user's)."""
+    if path is None:
+        yield
+        return
+    entering(path)
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # an exit would end the command without a result
+        raise located(error, path) from error
 
 
 @contextmanager

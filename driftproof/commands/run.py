@@ -59,6 +59,7 @@ def command(
     from toolkit.dataset import read
     from toolkit.environment import check_device
     from verifiers.experiment import Plan, run_experiment
+    from verifiers.running.jobs import blaming
 
     if "TORCHELASTIC_RUN_ID" in os.environ:
         raise DriftproofError(
@@ -78,7 +79,7 @@ def command(
         profile=profile, seed=seed, data=data, engine=engine, workers=workers, device=device,
         resume=resume,
     )  # fmt: skip
-    with shared.shares("run", quiet=ctx.obj["quiet"]) as progress:
+    with shared.shares("run", quiet=ctx.obj["quiet"]) as progress, blaming(leaf):
         head = run_experiment(
             leaf.load(), plan, out, typed=leaf.typed, progress=progress,
             expected=partial(click.echo, err=True),

@@ -214,5 +214,6 @@ def peak_memory(worker: int, workers: int) -> str:
         return f"peak memory {own / 2**30:.2f} GiB" + (" in the command" if workers > 1 else "")
     return (
         f"peak memory at most {(own + workers * worker) / 2**30:.2f} GiB: {own / 2**30:.2f} in the "
-        f"command, {worker / 2**30:.2f} in the largest of {workers} workers"
+        f"command, {worker / 2**30:.2f} in the largest of {workers} workers, beside the libraries "
+        "that all share"
     )

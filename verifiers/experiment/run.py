@@ -22,6 +22,7 @@ from toolkit.algorithm import Algorithm
 from toolkit.dataset import digest
 from toolkit.discover import import_path, is_own
 from toolkit.federation import run, sampled_context
+from toolkit.located import telling_the_file
 from toolkit.problem import Problem
 from toolkit.wire import WireFailure, run_on_wire
 from verifiers.experiment.codec import checkpoint, packed, unpacked
@@ -62,7 +63,8 @@ class Computed(ABC):
 
     def work(self) -> bytes:
         """Compute, and pack it for the ledger."""
-        return packed(self.measured())
+        with telling_the_file(self.path):
+            return packed(self.measured())
 
 
 def _folders(unit: Any) -> Iterator[Path]:

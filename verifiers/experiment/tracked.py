@@ -21,6 +21,7 @@ from toolkit.algorithm import Algorithm
 from toolkit.engines.batched import BatchedContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import run, sampled_context
+from toolkit.located import telling_the_file
 from toolkit.problem import Problem
 from verifiers.experiment.codec import Checkpoint, checkpoint, packed
 from verifiers.experiment.run import Run
@@ -101,7 +102,8 @@ class TrackedRun(Run):
     def work(self) -> bytes:
         """Run for half a minute; return what was measured, or a checkpoint."""
         ends = time.monotonic() + self.stretch
-        got = self._run(lambda: time.monotonic() > ends)
+        with telling_the_file(self.path):
+            got = self._run(lambda: time.monotonic() > ends)
         return got.packed() if isinstance(got, Checkpoint) else packed(self._whole(got))
 
     def seconds_of(self, rounds: int) -> float:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
+
+import torch
 
 from synthetic.classes.whole import WholeClass
 from toolkit.cases import Case
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
-from toolkit.federation import run
+from toolkit.federation import Outcome, run
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
@@ -28,7 +31,7 @@ from verifiers.worst_case import check_counterexample
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
 from verifiers.worst_case.counterexample import counterexample
-from verifiers.worst_case.functions import functions
+from verifiers.worst_case.functions import WorstFunctions, functions
 from verifiers.worst_case.program import Solved
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.solve import UnsolvedError, solve
@@ -36,6 +39,8 @@ from verifiers.worst_case.witness import witness
 
 EXCESS = Fraction(1, 10**6)
 """What a proved bound may exceed the right side by, relative to it: then both are equal."""
+ROUNDED = Fraction(1, 10**12)
+"""What functions must exceed a right side by, relative to it: it was rounded to a double."""
 
 
 def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
@@ -66,14 +71,14 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             made |= {"bound": str(certificate.bound), "certificate": certificate.text}
         except DriftproofError as error:
             made["open"] = error.got
-        if not any(_exceeds(solved, right) for right in rights.values()):
-            continue
-        found = witness(program, solved)
+        exceeded = any(_exceeds(solved, right) for right in rights.values())
+        found = witness(program, solved) if exceeded or program.loose else None
         if found is not None:
-            made["attained"] = str(found.value)
+            made |= {"attained": str(found.value), "what": found.what}
+        if found is not None and exceeded:
             made["ran"] = _ran(case, program, solved, left, len(comparisons) - 1)
-        exceeded = [right for right in shown if _exceeds(solved, right)]
-        simple = counterexample(program, solved, max(exceeded)) if exceeded else None
+        above = [right for right in shown if _exceeds(solved, right)]
+        simple = counterexample(program, solved, max(above)) if above else None
         if simple is not None:
             made |= {"dimension": simple.dimension, "counterexample": simple.text}
             made["simple"] = float(simple.value)
@@ -97,11 +102,23 @@ def _ran(
         problem = functions(program, solved, case.problem.clients)
     except DriftproofError:
         return None
+    problem = replace(problem, of=case.problem.constants)
     ctx = EnumeratedContext(problem.clients)
-    made = run(problem, case.algorithm, ctx, rounds=case.rounds, left=left)
+    made = _run(case, problem, ctx, left)
     if ctx.atom_count > 1:
-        made = run(problem, case.algorithm, ctx.enumerate(), rounds=case.rounds, left=left)
+        made = _run(case, problem, ctx.enumerate(), left)
     return float(made.values[number] @ made.weights)
+
+
+def _run(
+    case: Case, problem: WorstFunctions, ctx: EnumeratedContext, left: Callable[[Any], Any]
+) -> Outcome:
+    """Run the algorithm on functions, from the state that they were found with."""
+    begun = None
+    if problem.own is not None:
+        start, own = (torch.from_numpy(part)[..., None] for part in (problem.first, problem.own))
+        begun = 0, case.algorithm.anywhere(ctx, problem.oracles(ctx.dtype), start, own)
+    return run(problem, case.algorithm, ctx, rounds=case.rounds, left=left, begun=begun)
 
 
 def _applies(claim: BoundClaim, case: Case, form: Form) -> bool:
@@ -134,14 +151,14 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     most = right + EXCESS * abs(right)
     worst = max(comparisons, key=_value)
     facts: dict[str, Any] = {"rhs": float(right), "comparisons": len(comparisons)}
-    attained = [made for made in comparisons if Fraction(made.get("attained", right)) > right]
+    least = right + ROUNDED * abs(right)
+    attained = [made for made in comparisons if Fraction(made.get("attained", right)) > least]
     if attained:
         made = max(attained, key=lambda made: Fraction(made["attained"]))
         value = Fraction(made["attained"])
         reason = (
             f"there are functions of the class with left ≥ {float(value):.6g} above right = "
-            f"{float(right):.6g}: fractions that meet every interpolation condition; "
-            f"{made['moment']}"
+            f"{float(right):.6g}: {made['what']}; {made['moment']}"
         )
         if made.get("ran") is not None:
             reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
@@ -173,13 +190,16 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
     facts["lhs"] = {"mean": worst["value"], "low": None, "high": _high(worst)}
     if all("bound" in made and Fraction(made["bound"]) <= most for made in comparisons):
-        equal = not measured["loose"] and Fraction(worst["value"]) > right - EXCESS * abs(right)
+        loose, value = measured["loose"], Fraction(worst["value"])
+        if Fraction(worst.get("attained", 0)) > value - EXCESS * abs(value):
+            loose = ""  # some function of the class is as bad
+        equal = not loose and value > right - EXCESS * abs(right)
         certificates = {
             _file(claim, case, number): made["certificate"]
             for number, made in enumerate(comparisons)
         }
         return _row(
-            claim, case, form, Verdict.SUPPORTED, measured["loose"], attained=equal,
+            claim, case, form, Verdict.SUPPORTED, loose, attained=equal,
             margin=float(EXCESS * abs(right)), proofs=certificates, **facts,
         )  # fmt: skip
     return _row(

@@ -8,8 +8,8 @@ depends only on the items' results, in their order.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,9 +18,8 @@ from typing import Any, TypeGuard
 from toolkit.cases import Case
 from toolkit.discover import Leaf
 from toolkit.draws import BLOCK
-from toolkit.located import located
+from toolkit.located import telling_the_file
 from toolkit.readings import ByProof, Undecided
-from toolkit.supervised import entering
 from toolkit.verdict import Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
@@ -137,17 +136,9 @@ class Item:
         ).pack()
 
 
-@contextmanager
-def blaming(source: Source) -> Iterator[None]:
+def blaming(source: Source) -> AbstractContextManager[None]:
     """Put what a user's own file raises in terms of that file."""
-    if _is_users(source):
-        entering(source.path)
-    try:
-        yield
-    except (Exception, SystemExit) as error:  # an exit would end the command without a verdict
-        if not _is_users(source):
-            raise
-        raise located(error, source.path) from error
+    return telling_the_file(users_file(source))
 
 
 def _guarded(job: Job, source: Source) -> Job:

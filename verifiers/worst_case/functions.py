@@ -93,11 +93,14 @@ class WorstFunctions(Problem):
         functions: each client's.
         first: x_0, [dim]; x* is 0, and F(x*) = 0.
         of: L, and μ where the class has one, by role.
+        own: what each client holds beside x_0 as the run begins, [clients, dim] (None: what the
+            algorithm begins with).
     """
 
     functions: tuple[Interpolant, ...]
     first: np.ndarray
     of: Mapping[str, float]
+    own: np.ndarray | None = None
 
     leaf_name = "worst-functions"
 
@@ -206,4 +209,6 @@ def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
         ))  # fmt: skip
     every = tuple(made) if len(made) == clients else tuple(made * clients)
     roles = {"objective_smoothness": made[0].L, "strong_convexity": max(made[0].mu, 0.0)}
-    return WorstFunctions(functions=every, first=columns[0], of=roles)
+    own = np.array([vector(v) for v in case.own]) if case.own else None
+    first = columns[0] if case.vectors[0] == "x_0" else np.zeros(columns.shape[1])
+    return WorstFunctions(functions=every, first=first, of=roles, own=own)

@@ -88,6 +88,11 @@ class Kind:
         return Kind(self.run.but(rounds=rounds, points=points), results)
 
     @property
+    def overflowed(self) -> list[bool]:
+        """Whether it was not finite at some step, for each seed."""
+        return [result["bad_step"] is not None for result in self.results]
+
+    @property
     def overflows(self) -> list[int]:
         """The first local step that was not finite, of each seed with one."""
         return [r["bad_step"] for r in self.results if r["bad_step"] is not None]
@@ -252,7 +257,11 @@ def robust(
             text, f"{where}{_in_brackets(own.fate)}; {how}", kind.last(), own.last(),
             margin=MARGIN, comparisons=studies * (len(by_gamma) - 1),
         )  # fmt: skip
-        if sentence.verdict == "not reproduced":
+        neither = sum(np.logical_and(kind.overflowed, own.overflowed))
+        if neither:  # two runs that know nothing are alike, and say nothing of γ
+            why = f"on {neither} of {len(own.results)} seeds neither of the two runs stays finite"
+            sentence = replace(sentence, verdict="undecided", why=why)
+        elif sentence.verdict == "not reproduced":
             sentence = _unless_early(sentence, kind.filled("accuracy"), own.filled("accuracy"))
         sentences.append(sentence)
     return sentences
