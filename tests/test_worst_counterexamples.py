@@ -15,6 +15,7 @@ from synthetic.classes import (
     smooth,
     smooth_convex,
     smooth_strongly_convex,
+    start_at_minimiser,
     start_gap,
     start_within,
 )
@@ -52,6 +53,10 @@ RUNS = {
     "not convex": ([smooth(L=1), start_gap(delta=1)], gradient, FedAvg(step_size=0.5), 3, 1, 1),
     "local steps": (
         [STRONGLY, similar(zeta=1), start_within(R=1)], distance,
+        FedAvg(local_steps=2, step_size=0.5), 1, 2, 2,
+    ),
+    "from the minimiser": (
+        [STRONGLY, similar(zeta=1), start_at_minimiser()], distance,
         FedAvg(local_steps=2, step_size=0.5), 1, 2, 2,
     ),
     "another scale": (

@@ -20,7 +20,7 @@ from synthetic.classes.whole import WholeClass
 from toolkit.cases import Case
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
-from toolkit.federation import run
+from toolkit.federation import Outcome, run
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
@@ -114,7 +114,7 @@ def _ran(
 
 def _run_from(
     problem: WorstFunctions, case: Case, ctx: EnumeratedContext, left: Callable[[Any], Any]
-) -> Any:
+) -> Outcome:
     """Run from x_0, or from the state that the functions come with."""
     begun = None
     if problem.own is not None:

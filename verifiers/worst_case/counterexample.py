@@ -22,7 +22,7 @@ from verifiers.worst_case.program import Matrices, Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.scaling import units
 from verifiers.worst_case.solve import solve_matrices
-from verifiers.worst_case.witness import value_at
+from verifiers.worst_case.witness import at_gram
 
 SCHEMA = "driftproof counterexample 1"
 SHARE = 0.5
@@ -161,11 +161,11 @@ def _exact(
         tuple(sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in coordinates)
         for u in coordinates
     )
-    value = value_at(case.objective, gram, values)
+    value = at_gram(case.objective, gram, values)
     if value <= bound:
         return None
     for constraint in case.constraints:
-        if value_at(constraint.quantity, gram, values) > constraint.bound:
+        if at_gram(constraint.quantity, gram, values) > constraint.bound:
             return None
     names = Names(case)
     text = sealed(

@@ -224,4 +224,5 @@ def functions(
     every = tuple(made) if len(made) == clients else tuple(made * clients)
     roles = {"objective_smoothness": made[0].L, "strong_convexity": max(made[0].mu, 0.0)}
     own = np.array([vector(v) for v in case.own]) if case.own else None
-    return WorstFunctions(functions=every, first=columns[0], of=roles, own=own, level=level)
+    first = columns[0] if case.vectors[0] == "x_0" else np.zeros(columns.shape[1])
+    return WorstFunctions(functions=every, first=first, of=roles, own=own, level=level)

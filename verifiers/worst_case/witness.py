@@ -88,9 +88,9 @@ def _exact(case: WorstCase, gram: np.ndarray, values: np.ndarray) -> Witness | N
     numbers = tuple(_rounded(float(x)) for x in values)
     if not positive_semidefinite([[fmpq(x.numerator, x.denominator) for x in r] for r in exact]):
         return None
-    found = Witness(value_at(case.objective, exact, numbers), exact, numbers)
+    found = Witness(at_gram(case.objective, exact, numbers), exact, numbers)
     for constraint in case.constraints:
-        if value_at(constraint.quantity, exact, numbers) > constraint.bound:
+        if at_gram(constraint.quantity, exact, numbers) > constraint.bound:
             return None
     return found
 
@@ -99,7 +99,7 @@ def _rounded(x: float) -> Fraction:
     return Fraction(round(Fraction(x) * DENOMINATOR), DENOMINATOR)
 
 
-def value_at(
+def at_gram(
     quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: Sequence[Fraction]
 ) -> Fraction:
     """Return the value of a quantity."""
