@@ -68,13 +68,17 @@ class Certificate:
     text: str
 
 
-def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
+def certify(
+    case: WorstCase, solved: Solved | None = None, *, enough: Fraction | None = None
+) -> Certificate:
     """Return a proof that no function of the class does worse than nearly the worst case.
 
-    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it.
+    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it; or
+    it is at most ``enough``, where rounding spoils what is nearer.
 
     Args:
         solved: what ``solve(case)`` gave, if it was solved before.
+        enough: a bound that will do, a claim's right side say.
 
     Raises:
         DriftproofError: the worst case is not bounded, or rounding loses the proof.
@@ -88,7 +92,10 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     exact = _Exact(case)
     value = Fraction(solved.value)
     zero = Fraction(ZERO / units(program).objective)
-    reasons, spare = [], []
+    if abs(value) <= zero:  # it is 0 to rounding
+        enough = max(zero, enough or zero)
+    reasons = []
+    wider: tuple[Fraction, list[fmpq]] | None = None
     for excess, tried in _candidates(program, solved):
         try:
             multipliers = exact.repaired(tried, solved.multipliers)
@@ -98,20 +105,25 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
             continue
         if bound > value + excess * abs(value):
             reasons.append(f"it would prove {float(bound):.9g}")
-            if max(abs(bound), abs(value)) <= zero:
-                spare.append((bound, multipliers))
-        elif not positive_semidefinite(exact.slack(multipliers)):
+            most = enough if wider is None else wider[0]
+            if most is not None and bound <= most and _definite(exact, multipliers):
+                wider = bound, multipliers
+        elif not _definite(exact, multipliers):
             reasons.append("S is not positive semidefinite")
         else:
             return Certificate(bound, _written(case, exact, multipliers, bound))
-    for bound, multipliers in sorted(spare, key=lambda tried: tried[0]):
-        if positive_semidefinite(exact.slack(multipliers)):  # the worst case is 0 to rounding
-            return Certificate(bound, _written(case, exact, multipliers, bound))
+    if wider is not None:
+        bound, multipliers = wider
+        return Certificate(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
         f"fractions that prove nearly {solved.value:.9g}",
         "take a class or a start that bounds every point, or hyper-parameters of few digits",
     )
+
+
+def _definite(exact: _Exact, multipliers: Sequence[fmpq]) -> bool:
+    return positive_semidefinite(exact.slack(multipliers))
 
 
 def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
@@ -150,7 +162,7 @@ def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
     Conditions that count for nothing are left out at a second try: nothing else may bound a vector
     that appears in these alone, and then S has no margin with them.
     """
-    yield from _definite(program, solved)
+    yield from _near(program, solved)
     idle = _idle(program, solved.multipliers)
     program = replace(
         program, gram=np.where(idle[:, None, None], 0.0, program.gram),
@@ -163,10 +175,10 @@ def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
         multipliers=np.where(idle, 0.0, solved.multipliers),
     )  # fmt: skip
     program = reduced(program, matter)
-    yield from (np.where(idle, 0.0, found) for found in _definite(program, solved))
+    yield from (np.where(idle, 0.0, found) for found in _near(program, solved))
 
 
-def _definite(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
+def _near(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
     """Yield multipliers with a definite S: polished, then mixed with those of a margin."""
     size, value = float(np.trace(solved.gram)), abs(solved.value)
     room = program.bounds - np.tensordot(program.gram, solved.gram) - program.values @ solved.values
@@ -243,7 +255,7 @@ class _Exact:
     """A worst case in fractions: matrices are summed over triples, then taken to the basis."""
 
     def __init__(self, case: WorstCase) -> None:
-        self.names = _Names(case)
+        self.names = Names(case)
         self.size, self.count = len(case.vectors), len(case.values)
         self.second = case.second or (False,) * self.size
         listed = [(t.point, t.gradient) for triples in case.triples for t in triples]
@@ -403,7 +415,7 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
 SHORT = "-with-bounded-gradients"
 
 
-class _Names:
+class Names:
     """Names as a reader has them: x_1, ∇f_0(x_1), f_0(x_1); the solution is x*."""
 
     def __init__(self, case: WorstCase) -> None:
@@ -479,7 +491,14 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
 
 
 def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound: Fraction) -> str:
-    names, functions = exact.names, {}
+    """Return the file of a proof."""
+    used = [[str(x), *row.source] for x, row in exact._used(multipliers)]
+    return sealed({"schema": SCHEMA, **statement(case, exact.names, bound), "multipliers": used})
+
+
+def statement(case: WorstCase, names: Names, bound: Fraction) -> dict[str, Any]:
+    """Return what a file says, without what shows it: that the measure is at most ``bound``."""
+    functions = {}
     for name, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         points = {
             names.points[t.point]: {
@@ -489,8 +508,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         }  # fmt: skip
         classes = dict(_kind(of, condition) for condition in of.conditions)
         functions[name] = {"classes": classes, "points": points}
-    file = {
-        "schema": SCHEMA,
+    return {
         "about": _about(case.about),
         "vectors": names.spaces(case.second),
         "values": names.values,
@@ -505,9 +523,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         "conclusion": {
             **names.quantity(case.objective), "at_most": str(bound - case.objective.constant)
         },
-        "multipliers": [[str(x), *row.source] for x, row in exact._used(multipliers)],
     }  # fmt: skip
-    return sealed(file)
 
 
 def _about(about: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ that shows nothing, and linear fields of the class are tried (``fields``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat
 
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity
-from verifiers.worst_case.fields import value_at, worst_of_fields
+from verifiers.worst_case.fields import value_on, worst_of_fields
 from verifiers.worst_case.program import Matrices, Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.scaling import units
@@ -110,7 +110,7 @@ def _of_fields(case: WorstCase) -> Witness | None:
         return None
     points = [vectors[j] for j in range(len(case.vectors))]
     gram = tuple(tuple(a * c + b * d for c, d in points) for a, b in points)
-    return Witness(value_at(case.objective, vectors), gram, (Fraction(0),) * len(case.values),
+    return Witness(value_on(case.objective, vectors), gram, (Fraction(0),) * len(case.values),
                    "linear fields in the plane, in fractions")  # fmt: skip
 
 
@@ -183,9 +183,9 @@ def _exact(case: WorstCase, ends: list[_Point], step: Fraction) -> Witness | Non
         added = (share * Fraction(float(x)) for x in point.values)
         numbers = [x + y for x, y in zip(numbers, added, strict=True)]
     exact = tuple(tuple(_fraction(x) for x in row) for row in gram.tolist())
-    found = Witness(_at(case.objective, exact, tuple(numbers)), exact, tuple(numbers))
+    found = Witness(at_gram(case.objective, exact, tuple(numbers)), exact, tuple(numbers))
     for constraint in case.constraints:
-        if _at(constraint.quantity, exact, found.values) > constraint.bound:
+        if at_gram(constraint.quantity, exact, found.values) > constraint.bound:
             return None
     return found
 
@@ -198,8 +198,8 @@ def _fraction(of: fmpq) -> Fraction:
     return Fraction(int(of.p), int(of.q))
 
 
-def _at(
-    quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: tuple[Fraction, ...]
+def at_gram(
+    quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: Sequence[Fraction]
 ) -> Fraction:
     """Return the value of a quantity."""
     total = quantity.constant
