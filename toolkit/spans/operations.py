@@ -184,7 +184,10 @@ def _getitem(a: Any, at: Any) -> Any:
     if Ellipsis not in [p for p in parts if not isinstance(p, np.ndarray)]:
         parts = (*parts, *[slice(None)] * (a.ndim - used))
     dimension = _part_of_dimension(parts, a.ndim)
-    if dimension != slice(None):
+    kept = range(DIMENSION)[dimension] if isinstance(dimension, slice) else None
+    if kept is not None and len(kept) == 0:  # of a bilevel problem, the level that is held
+        return torch.empty(a.shape, dtype=torch.float64)[at]
+    if kept != range(DIMENSION):
         raise refused("one coordinate of a vector")
     return _same(a, np.asarray(a.entries[parts], dtype=object))
 

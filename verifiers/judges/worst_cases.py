@@ -71,14 +71,16 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             made |= {"bound": str(certificate.bound), "certificate": certificate.text}
         except DriftproofError as error:
             made["open"] = error.got
-        exceeded = any(_exceeds(solved, right) for right in rights.values())
-        found = witness(program, solved) if exceeded or program.loose else None
+        above = any(_exceeds(solved, right) for right in rights.values())
+        found = witness(program, solved) if above or program.loose else None
         if found is not None:
             made |= {"attained": str(found.value), "what": found.what}
-        if found is not None and exceeded:
+        if not above:
+            continue
+        if found is not None:
             made["ran"] = _ran(case, program, solved, left, len(comparisons) - 1)
-        above = [right for right in shown if _exceeds(solved, right)]
-        simple = counterexample(program, solved, max(above)) if above else None
+        exceeded = [right for right in shown if _exceeds(solved, right)]
+        simple = counterexample(program, solved, max(exceeded)) if exceeded else None
         if simple is not None:
             made |= {"dimension": simple.dimension, "counterexample": simple.text}
             made["simple"] = float(simple.value)
@@ -99,21 +101,21 @@ def _ran(
     None: functions of the class have no formula here. Clients that are sampled are enumerated.
     """
     try:
-        problem = functions(program, solved, case.problem.clients)
+        problem = functions(program, solved, case.problem.clients, case.problem.level)
     except DriftproofError:
         return None
     problem = replace(problem, of=case.problem.constants)
     ctx = EnumeratedContext(problem.clients)
-    made = _run(case, problem, ctx, left)
+    made = _run_from(problem, case, ctx, left)
     if ctx.atom_count > 1:
-        made = _run(case, problem, ctx.enumerate(), left)
+        made = _run_from(problem, case, ctx.enumerate(), left)
     return float(made.values[number] @ made.weights)
 
 
-def _run(
-    case: Case, problem: WorstFunctions, ctx: EnumeratedContext, left: Callable[[Any], Any]
+def _run_from(
+    problem: WorstFunctions, case: Case, ctx: EnumeratedContext, left: Callable[[Any], Any]
 ) -> Outcome:
-    """Run the algorithm on functions, from the state that they were found with."""
+    """Run from x_0, or from the state that the functions come with."""
     begun = None
     if problem.own is not None:
         start, own = (torch.from_numpy(part)[..., None] for part in (problem.first, problem.own))

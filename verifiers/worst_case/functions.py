@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.classes.levels import Level, OneLevel
 from toolkit.errors import DriftproofError
 from toolkit.problem import Problem, Solution
 from toolkit.spans.exact import Vector
@@ -95,12 +96,14 @@ class WorstFunctions(Problem):
         of: L, and μ where the class has one, by role.
         own: what each client holds beside x_0 as the run begins, [clients, dim] (None: what the
             algorithm begins with).
+        level: the level of a bilevel problem that they are (None: of none).
     """
 
     functions: tuple[Interpolant, ...]
     first: np.ndarray
     of: Mapping[str, float]
     own: np.ndarray | None = None
+    level: Level | None = None
 
     leaf_name = "worst-functions"
 
@@ -124,6 +127,11 @@ class WorstFunctions(Problem):
         """x* = 0, where the mean gradient is 0."""
         return Solution(0.0, 0.0, np.zeros(self.dim), {"method": "by construction", "gap": 0.0})
 
+    @property
+    def offers(self) -> str:
+        """As the class's ``WholeClass.offers``."""
+        return "bilevel" if self.level else "field"
+
     def start(self) -> np.ndarray:
         """Return x_0."""
         return self.first
@@ -146,9 +154,10 @@ class WorstFunctions(Problem):
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> WorstOracles:
+    ) -> WorstOracles | OneLevel:
         """Return the exact oracles of all clients."""
-        return WorstOracles(self)
+        field = WorstOracles(self)
+        return OneLevel(field, self.dim, self.level) if self.level else field
 
     def _each(self, x: Tensor, part: int) -> Tensor:
         made = [
@@ -173,8 +182,13 @@ class WorstOracles:
         return self.problem.own_gradients(x)
 
 
-def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
+def functions(
+    case: WorstCase, solved: Solved, clients: int, level: Level | None = None
+) -> WorstFunctions:
     """Return functions of the class on which a measure nearly takes its worst case.
+
+    Args:
+        level: the level of a bilevel problem that the functions are (None: of none).
 
     Raises:
         DriftproofError: the class is one of operators, or its conditions are only necessary.
@@ -211,4 +225,4 @@ def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
     roles = {"objective_smoothness": made[0].L, "strong_convexity": max(made[0].mu, 0.0)}
     own = np.array([vector(v) for v in case.own]) if case.own else None
     first = columns[0] if case.vectors[0] == "x_0" else np.zeros(columns.shape[1])
-    return WorstFunctions(functions=every, first=first, of=roles, own=own)
+    return WorstFunctions(functions=every, first=first, of=roles, own=own, level=level)

@@ -19,7 +19,7 @@ from flint import fmpq
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity
 from verifiers.worst_case.check import positive_semidefinite
-from verifiers.worst_case.fields import value_at, worst_of_fields
+from verifiers.worst_case.fields import value_on, worst_of_fields
 from verifiers.worst_case.program import Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.solve import solve_matrices
@@ -78,7 +78,7 @@ def _of_fields(case: WorstCase) -> Witness | None:
         return None
     points = [vectors[j] for j in range(len(case.vectors))]
     gram = tuple(tuple(a * c + b * d for c, d in points) for a, b in points)
-    return Witness(value_at(case.objective, vectors), gram, (Fraction(0),) * len(case.values),
+    return Witness(value_on(case.objective, vectors), gram, (Fraction(0),) * len(case.values),
                    "linear fields in the plane, in fractions")  # fmt: skip
 
 
