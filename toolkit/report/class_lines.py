@@ -14,7 +14,8 @@ from typing import Any
 from toolkit.verdict import Row, Verdict
 
 LETTERS = {
-    "tau": "τ, local steps a round", "K": "K, local steps a round", "zeta": "ζ, how much the clients differ", "S": "S, rounds",
+    "tau": "τ, local steps a round", "K": "K, local steps a round",
+    "zeta": "ζ, how much the clients differ", "S": "S, rounds",
     "R": "R, distance of the start", "eta": "η, step size",
 }  # fmt: skip
 """Letters that lines run along, and what is written on the axis."""
