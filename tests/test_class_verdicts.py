@@ -238,7 +238,7 @@ def test_a_witness_meets_every_condition_and_nearly_the_worst_case():
         solved = solve(program)
         found = witness(program, solved)
         assert 0 < found.value <= Fraction(solved.value) * (1 + Fraction(1, 10**6))
-        assert float(found.value) == pytest.approx(solved.value, rel=1e-4)
+        assert float(found.value) == pytest.approx(solved.value, rel=1e-7)
         gram, values = np.array(found.gram, dtype=float), np.array(found.values, dtype=float)
         made = matrices(program)
         left = np.tensordot(made.gram, gram, 2) + made.values @ values

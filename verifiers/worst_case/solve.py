@@ -49,20 +49,22 @@ def solve(case: WorstCase, *, margin: float = 0.0) -> Solved:
     return solve_matrices(matrices(case), margin=margin, constant=float(case.objective.constant))
 
 
-def solve_matrices(program: Matrices, *, margin: float = 0.0, constant: float = 0.0) -> Solved:
+def solve_matrices(
+    program: Matrices, *, margin: float = 0.0, constant: float = 0.0, tolerance: float = TOLERANCE
+) -> Solved:
     """Maximise a program in doubles (``solve``)."""
     matter = kept(program)
     program = reduced(program, matter)
     gram, values = program.objective
     program = replace(program, objective=(gram + margin * np.eye(len(gram)), values))
     chosen = units(program)
-    solved = chosen.from_these(_solved(chosen.scaled(program)))
+    solved = chosen.from_these(_solved(chosen.scaled(program), tolerance))
     every = np.zeros((len(matter), len(matter)))
     every[np.ix_(matter, matter)] = solved.gram
     return replace(solved, value=solved.value + constant, gram=every)
 
 
-def _solved(program: Matrices) -> Solved:
+def _solved(program: Matrices, tolerance: float) -> Solved:
     import clarabel
     from scipy import sparse
 
@@ -91,7 +93,7 @@ def _solved(program: Matrices) -> Solved:
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_step_fraction = 0.9  # cautious steps end nearer to the optimum
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = ALMOST
         settings.reduced_tol_feas = ALMOST
         for name, value in attempt.items():
