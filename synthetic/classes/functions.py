@@ -119,6 +119,34 @@ def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
     )
 
 
+def cocoercive(L: float, mu: float = 0.0) -> FunctionClass:
+    """Return the operators A with A − μI 1/(L − μ)-cocoercive: ⟨ΔA − μΔx, LΔx − ΔA⟩ ≥ 0.
+
+    Equivalently, A = (L + μ)/2·I + (L − μ)/2·N for some N with Lipschitz constant 1. So x − T(x) is
+    one, with L = 1 + c and μ = 1 − c, if and only if T has Lipschitz constant c. Any points that
+    meet the condition in pairs belong to one such operator (Kirszbraun 1934, Valentine 1945).
+    Gradients of ``smooth_strongly_convex(L, mu)`` are among them.
+
+    >>> str(cocoercive(2))
+    'cocoercive(L = 2, mu = 0)'
+
+    Raises:
+        DriftproofError: unless 0 ≤ μ < L.
+    """
+    high, low = positive("L", L), decimal(mu)
+    if not 0 <= low < high:
+        raise DriftproofError(
+            f"mu = {mu} with L = {L}", "mu of at least 0 and below L", "take a smaller mu"
+        )
+    sector = Condition(
+        "sector",
+        {**_change(), ("difference", "difference"): high * low,
+         ("difference", "one"): -(high + low), ("difference", "other"): high + low},
+        of="unordered pairs",
+    )  # fmt: skip
+    return FunctionClass("cocoercive", {"L": high, "mu": low}, (sector,))
+
+
 def strongly_convex_concave(L: float, mu: float) -> FunctionClass:
     """Return the functions f(x, y), μ-strongly convex in x and concave in y, of L-Lipschitz ∇f.
 

@@ -155,7 +155,12 @@ class WholeClass(Problem):
     @property
     def loose(self) -> str:
         """Why a worst case over the conditions may be too large ("": it is exact)."""
-        reasons = [part.loose for part in self.conditions if part.loose]
+        one = len(self.asked.classes) == 1  # then every gradient is the mean
+        reasons = [
+            part.loose
+            for part in self.conditions
+            if part.loose and not (one and getattr(part, "kind", "") == "similar-everywhere")
+        ]
         if self.bounded_below and len(self.asked.classes) > 1:
             reasons.append("no exact conditions are known for several functions with a mean that "
                            "is bounded below")  # fmt: skip

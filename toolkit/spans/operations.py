@@ -42,7 +42,9 @@ def _sum_of(a: Any, b: Any, sign: int) -> Any:
             and (mixed or not _is_open(two))
             and not (_is_zero(two))
         ):
-            raise refused("the sum of a vector and of what is none")
+            raise refused(
+                "the sum of a vector and of what is none: a number, or a product of coordinates"
+            )
     beside = _is_open(a, b)
     left, right = (entries_of(x, beside_open=beside) for x in (a, b))
     return of_entries(left + sign * right, open=beside)
