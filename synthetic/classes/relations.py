@@ -147,7 +147,7 @@ def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
 
 def _start_gradient(asked: AskedFunctions, norm: Fraction) -> Iterator[Constraint]:
     gradient = asked.mean(asked.start)[0]
-    yield Constraint("start gradient", gradient * gradient, norm**2)
+    yield Constraint("start", gradient * gradient, norm**2)
 
 
 def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
