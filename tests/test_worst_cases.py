@@ -301,8 +301,10 @@ def test_a_measure_that_leaves_the_span_is_refused_with_its_line():
 
 
 def test_what_nothing_bounds_is_refused():
-    with pytest.raises(DriftproofError, match="start_within"):
+    with pytest.raises(DriftproofError, match="nothing relates the clients: add similar"):
         worst_case(TWO_STEPS, [STRONGLY, start_within(R=1)], rounds=1, left=distance)
+    with pytest.raises(DriftproofError, match="nothing bounds the start: add start_within"):
+        worst_case(TWO_STEPS, [STRONGLY, similar(zeta=1)], rounds=1, left=distance)
     with pytest.raises(DriftproofError, match="no minimiser"):
         worst_case(TWO_STEPS, [smooth(L=1), start_gap(1)], rounds=1, left=distance, clients=1)
     with pytest.raises(DriftproofError, match="one class of functions"):

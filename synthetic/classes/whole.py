@@ -42,6 +42,12 @@ Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 """One class of functions, and what relates clients and the start."""
 
 
+OF_MINIMISERS = (
+    "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
+)  # fmt: skip
+"""Relations that speak of x*."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WholeClass(Problem):
     """Every federation whose clients' functions are of a class, in every dimension.
@@ -74,6 +80,20 @@ class WholeClass(Problem):
                 f"classes = [{', '.join(map(str, self.conditions))}]",
                 "one class of functions, and relations of clients and the start, each once",
                 "write [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=1)]",
+            )
+        of = classes[0]
+        lost = [kind for kind in kinds if kind in OF_MINIMISERS and not of.solvable]
+        if lost:
+            raise DriftproofError(
+                f"{lost[0]} of {of}, functions that may have no minimiser x*",
+                "a convex class, or conditions that do not speak of x*",
+                "write smooth_convex(L), or start_gap(delta) alone",
+            )
+        if "start-gap" in kinds and "L" not in of.parameters:
+            raise DriftproofError(
+                f"start_gap(…) of {of}, of which nothing says how far they fall below F(x_0)",
+                "functions with an L-Lipschitz gradient",
+                "write smooth(L), or leave start_gap out",
             )
 
     @property
