@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         narrower,
         wider,
     )
+    from toolkit.recorded_run import run
     from toolkit.split import FederatedSplit, split
     from verifiers.algebra.symbolic import (
         Step,
@@ -172,6 +173,7 @@ __all__ = [
     "problems",
     "proof",
     "rate",
+    "run",
     "split",
     "splits",
     "sq",
@@ -211,6 +213,7 @@ _DEFINED_IN = {
     "toolkit.readings": (
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
     ),
+    "toolkit.recorded_run": ("run",),
     "toolkit.split": ("FederatedSplit", "split"),
     "verifiers.asserting": ("assert_claim", "assert_holds", "verify"),
     "verifiers.claim_types.bound": ("bound",),
