@@ -136,6 +136,16 @@ def as_expected(rows: Sequence[Row]) -> bool:
     return not unsound(new)
 
 
+def is_news(group: Group) -> bool:
+    """Say whether the record does not say what became of a form.
+
+    It has no record, some verdict differs from it, or a case that is new to it refutes it alone.
+    """
+    on_record = {row.expected for row in group.rows} - {None}
+    refuted = Verdict.REFUTED in {row.verdict for row in group.rows}
+    return not on_record or group.changed or (refuted and Verdict.REFUTED not in on_record)
+
+
 def unsound(rows: Sequence[Row]) -> list[Group]:
     """Return the forms for which claims do not hold: a print's, if no fair reading of it does.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,9 @@ from toolkit.verdict import Verdict
 
 if TYPE_CHECKING:
     from toolkit.report.page import Group
+
+FEW = 16
+"""So many forms are shown one by one, whatever is new of them: they fit on a screen."""
 
 
 @click.command()
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 @shared.as_json
 @shared.resume
 @click.option("--record", is_flag=True, help="Put these verdicts on record.")
+@click.option("--verbose", is_flag=True, help="Show every form, not only what is new.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -40,6 +46,7 @@ def command(
     as_json: bool,
     resume: bool,
     record: bool,
+    verbose: bool,
 ) -> int:
     """Verify claims: SELECT is a name, a glob (comfedl/*) or a Python file of your own.
 
@@ -65,34 +72,30 @@ def command(
     if as_json:
         shared.print_json(judging.public(head, rows))
     else:
-        summary(head, rows, out)
+        summary(head, rows, out, verbose=verbose)
     return 0 if records.as_expected(rows) else 1
 
 
-def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
-    """Print what a reader wants first."""
-    from toolkit.report.page import grouped
+def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool = False) -> None:
+    """Print what is new against the record, then what became of each paper.
 
-    claims = grouped(rows)
-    lines = []
-    for claim, groups in claims.items():
-        for group in groups:
-            cells = [claim, group.title, str(group.verdict), group.evidence or "–"]
-            cells += [group.cases, group.tightness, _notes(group)]
-            lines.append(cells)
-    shared.table(
-        ["claim", "form", "verdict", "evidence", "cases", "tightness", ""],
-        lines,
-        spare=("evidence", "cases"),
-    )
-    for claim, groups in claims.items():
-        for group in groups:
-            if group.reason:
-                shared.tell(f"{claim}, {group.title}: {group.reason}")
-                if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
-                    shared.tell(f"    case: {group.deciding.case['label']}")
-    _exceeded(rows, {group.reason for groups in claims.values() for group in groups})
-    _totals(head, rows)
+    Args:
+        verbose: print every form, with the reason of its verdict; so it is done of few forms.
+    """
+    from toolkit.report.page import grouped
+    from verifiers.record import is_news
+
+    forms = [group for groups in grouped(rows).values() for group in groups]
+    news = [group for group in forms if is_news(group)]
+    shown = forms if verbose or len(forms) <= FEW else news
+    _table(shown)
+    for group in shown:
+        if group.reason:
+            shared.tell(f"{group.claim}, {group.title}: {group.reason}")
+            if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
+                shared.tell(f"    case: {group.deciding.case['label']}")
+    _exceeded(rows, {group.reason for group in shown})
+    _totals(head, rows, news)
     _errata_at_odds(head, rows)
     if head["profile"] == "smoke":
         shared.tell(
@@ -104,7 +107,25 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
         f"SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: {chance}."
     )
     shared.tell(on_record(rows))
+    if len(shown) < len(forms):
+        left_out = len(forms) - len(shown)
+        shared.tell(f"{left_out} forms are as on record: --verbose shows them, and the page does.")
     click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
+
+
+def _table(forms: Sequence[Group]) -> None:
+    """Print a line for each form."""
+    lines = [
+        [form.claim, form.title, str(form.verdict), form.evidence or "–", form.cases,
+         form.tightness, _notes(form)]
+        for form in forms
+    ]  # fmt: skip
+    if lines:
+        shared.table(
+            ["claim", "form", "verdict", "evidence", "cases", "tightness", ""],
+            lines,
+            spare=("evidence", "cases"),
+        )
 
 
 def _notes(group: Group) -> str:
@@ -144,8 +165,8 @@ def _exceeded(rows: list[Any], told: set[str]) -> None:
             shared.tell(f"{reason}: {rows_of} INAPPLICABLE. Mend {what}.")
 
 
-def _totals(head: dict[str, Any], rows: list[Any]) -> None:
-    """Print how many printed statements of each paper came to which verdict."""
+def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> None:
+    """Print how many printed statements of each paper came to which verdict, and what is new."""
     from toolkit.report.page import statements
 
     printed = statements(head, rows)
@@ -153,14 +174,27 @@ def _totals(head: dict[str, Any], rows: list[Any]) -> None:
         return
     papers: dict[str, list[Verdict]] = {}
     for one in printed:
-        papers.setdefault(one.claim.partition("/")[0], []).append(one.verdict)
+        papers.setdefault(_paper(one.claim), []).append(one.verdict)
+    new = Counter(_paper(group.claim) for group in news)
     if len(papers) > 1:
         papers["all"] = [one.verdict for one in printed]
+        new["all"] = len(news)
     lines = [
-        [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict)]
+        [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict),
+         str(new[paper])]
         for paper, verdicts in papers.items()
+    ]  # fmt: skip
+    columns = [
+        "paper",
+        "printed statements",
+        *(v.lower() for v in Verdict),
+        "forms not as on record",
     ]
-    shared.table(["paper", "printed statements", *(v.lower() for v in Verdict)], lines)
+    shared.table(columns, lines)
+
+
+def _paper(claim: str) -> str:
+    return claim.partition("/")[0]
 
 
 def on_record(rows: list[Any]) -> str:
