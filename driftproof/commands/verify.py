@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,18 @@ FEW = 16
 @shared.out
 @shared.as_json
 @shared.resume
+@click.option(
+    "-p", "--problem", "problem", multiple=True, metavar="NAME=VALUE,…",
+    help="Values of a parameter of the problem, in the place of those of the claims' cases.",
+)  # fmt: skip
+@click.option(
+    "-a", "--algorithm", "algorithm", multiple=True, metavar="NAME=VALUE,…",
+    help="The same of the algorithm.",
+)  # fmt: skip
+@click.option(
+    "--replicates", type=click.IntRange(1),
+    help="The most replicates that a case may take, in blocks of 64.",
+)  # fmt: skip
 @click.option("--record", is_flag=True, help="Put these verdicts on record.")
 @click.option("--verbose", is_flag=True, help="Show every form, not only what is new.")
 @click.pass_context
@@ -45,25 +58,35 @@ def command(
     out: Path | None,
     as_json: bool,
     resume: bool,
+    problem: tuple[str, ...],
+    algorithm: tuple[str, ...],
+    replicates: int | None,
     record: bool,
     verbose: bool,
 ) -> int:
     """Verify claims: SELECT is a name, a glob (comfedl/*) or a Python file of your own.
+
+    With -p, -a or --replicates the verdicts are on other cases than the claims' own, or on as many
+    replicates as you say: they are neither compared with the record nor put on it.
 
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
     from verifiers import record as records
     from verifiers import verify as judging
+    from verifiers.overrides import Overrides
 
+    overrides = Overrides.parsed(problem, algorithm, replicates)
     chosen = judging.select(select)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(dict.fromkeys(own)))
     if record:
         records.check_own(own)
+        records.check_as_written(str(overrides))
     settings = judging.Settings(
-        profile=profile, seed=seed, workers=workers, device=device, resume=resume
-    )
+        profile=profile, seed=seed, workers=workers, device=device, resume=resume,
+        overrides=overrides,
+    )  # fmt: skip
     with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended):
         head, rows = judging.verify(chosen, settings, out, started=started, ended=ended)
     if record:
@@ -72,15 +95,25 @@ def command(
     if as_json:
         shared.print_json(judging.public(head, rows))
     else:
-        summary(head, rows, out, verbose=verbose)
+        summary(head, rows, out, verbose=verbose, swept=overrides.swept)
+    if overrides:
+        return 1 if records.unsound(rows) else 0
     return 0 if records.as_expected(rows) else 1
 
 
-def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool = False) -> None:
+def summary(
+    head: dict[str, Any],
+    rows: list[Any],
+    out: Path,
+    *,
+    verbose: bool = False,
+    swept: Sequence[tuple[str, str]] = (),
+) -> None:
     """Print what is new against the record, then what became of each paper.
 
     Args:
         verbose: print every form, with the reason of its verdict; so it is done of few forms.
+        swept: part and name of each parameter of which several values were asked for.
     """
     from toolkit.report.page import grouped
     from verifiers.record import is_news
@@ -94,6 +127,8 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
             shared.tell(f"{group.claim}, {group.title}: {group.reason}")
             if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
                 shared.tell(f"    case: {group.deciding.case['label']}")
+    if swept:
+        _by_values(shown, swept)
     _exceeded(rows, {group.reason for group in shown})
     _totals(head, rows, news)
     _errata_at_odds(head, rows)
@@ -106,7 +141,7 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path, *, verbose: bool =
     shared.tell(
         f"SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: {chance}."
     )
-    shared.tell(on_record(rows))
+    shared.tell(head["overrides"] if head.get("overrides") else on_record(rows))
     if len(shown) < len(forms):
         left_out = len(forms) - len(shown)
         shared.tell(f"{left_out} forms are as on record: --verbose shows them, and the page does.")
@@ -126,6 +161,22 @@ def _table(forms: Sequence[Group]) -> None:
             lines,
             spare=("evidence", "cases"),
         )
+
+
+def _by_values(forms: Sequence[Group], swept: Sequence[tuple[str, str]]) -> None:
+    """Print a line for each form at each combination of the values that were asked for."""
+    lines = []
+    for form in forms:
+        apart: dict[tuple[str, ...], list[Any]] = {}
+        for row in form.rows:
+            parts = [row.case.get(part, {}) for part, _ in swept]
+            values = (part.get(name, "–") for part, (_, name) in zip(parts, swept, strict=True))
+            apart.setdefault(tuple(map(str, values)), []).append(row)
+        for values, rows in apart.items():
+            at = replace(form, rows=rows)
+            lines.append([form.claim, form.title, *values, str(at.verdict), at.cases, at.tightness])
+    names = [name for _, name in swept]
+    shared.table(["claim", "form", *names, "verdict", "cases", "tightness"], lines)
 
 
 def _notes(group: Group) -> str:

@@ -22,7 +22,7 @@ MANY = 12
 """Plots from which on several processes draw them."""
 CERTIFICATES = "certificates"
 """The folder of the proofs over classes, which ``driftproof check`` checks."""
-PUBLIC = ("schema", "profile", "seed", "union_bound", "environment")
+PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment")
 
 
 def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> None:
@@ -43,7 +43,7 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
 def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
     """Return what ``results.json`` holds: the run, the printed statements, and every row."""
     return {
-        **{name: head[name] for name in PUBLIC},
+        **{name: head[name] for name in PUBLIC if name in head},
         "statements": [one.public() for one in statements(head, rows)],
         "results": [row.public() for row in rows],
     }
