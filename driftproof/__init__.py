@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         wider,
     )
     from toolkit.recorded_run import run
+    from toolkit.report.results_table import frame
     from toolkit.split import FederatedSplit, split
     from verifiers.algebra.symbolic import (
         Step,
@@ -160,6 +161,7 @@ __all__ = [
     "each",
     "experiments",
     "finite_limit",
+    "frame",
     "from_flower",
     "given_past",
     "grid",
@@ -214,6 +216,7 @@ _DEFINED_IN = {
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
     ),
     "toolkit.recorded_run": ("run",),
+    "toolkit.report.results_table": ("frame",),
     "toolkit.split": ("FederatedSplit", "split"),
     "verifiers.asserting": ("assert_claim", "assert_holds", "verify"),
     "verifiers.claim_types.bound": ("bound",),

@@ -185,13 +185,9 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     printed = statements(head, rows)
     counts = {verdict: sum(one.verdict is verdict for one in printed) for verdict in Verdict}
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
-    table = latex_table(
-        (name, group.title, str(group.verdict), group.evidence or "–", group.tightness)
-        for name, groups in claims.items()
-        for group in groups
-    )
     return document(
-        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, table=table,
+        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn,
+        table=latex_table(claims),
         printed={one.claim: one for one in printed}, errata=worst_first(printed),
         severities=SEVERITIES, by_severity=by_severity(printed), papers=_papers(head),
     )  # fmt: skip
