@@ -15,9 +15,11 @@ from synthetic.classes import (  # noqa: E402 - after the look at whose it is
     smooth,
     smooth_convex,
     smooth_strongly_convex,
+    start_anywhere,
     start_at_minimiser,
     start_gap,
     start_within,
+    strongly_convex_concave,
 )
 from verifiers.worst_case.found import Found, worst_case  # noqa: E402
 
@@ -33,8 +35,10 @@ __all__ = [
     "smooth",
     "smooth_convex",
     "smooth_strongly_convex",
+    "start_anywhere",
     "start_at_minimiser",
     "start_gap",
     "start_within",
+    "strongly_convex_concave",
     "worst_case",
 ]

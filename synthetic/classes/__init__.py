@@ -6,12 +6,14 @@ from synthetic.classes.functions import (
     smooth,
     smooth_convex,
     smooth_strongly_convex,
+    strongly_convex_concave,
 )
 from synthetic.classes.relations import (
     equal,
     shared_minimiser,
     similar,
     similar_everywhere,
+    start_anywhere,
     start_at_minimiser,
     start_gap,
     start_within,
@@ -29,7 +31,9 @@ __all__ = [
     "smooth",
     "smooth_convex",
     "smooth_strongly_convex",
+    "start_anywhere",
     "start_at_minimiser",
     "start_gap",
     "start_within",
+    "strongly_convex_concave",
 ]

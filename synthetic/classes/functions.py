@@ -99,6 +99,25 @@ def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
     )
 
 
+def strongly_convex_concave(L: float, mu: float) -> FunctionClass:
+    """Return the functions f(x, y), μ-strongly convex in x and concave in y, of L-Lipschitz ∇f.
+
+    They are known by the field (∇_x f, −∇_y f), which is μ-strongly monotone and L-Lipschitz: a
+    worst case is one over such fields (``monotone_lipschitz``), so an upper bound. Products are
+    those of x-parts plus those of y-parts.
+
+    Raises:
+        DriftproofError: unless 0 < μ ≤ L.
+    """
+    return replace(
+        monotone_lipschitz(L, mu),
+        name="strongly-convex-concave",
+        loose="the field (∇_x f, −∇_y f) is used as any monotone Lipschitz operator, and by "
+        "conditions on pairs of points: both are necessary, and not sufficient",
+        saddle=True,
+    )
+
+
 def _interpolation(L: Fraction, mu: Fraction) -> Condition:
     """Return f_k − f_j + ⟨g_k, d⟩ + … ≤ 0, multiplied out."""
     share = HALF / (1 - mu / L)

@@ -15,7 +15,7 @@ from toolkit.spans.exact import Quantity, Vector
 
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
-    "start-at-minimiser",
+    "start-at-minimiser", "start-anywhere",
 ]  # fmt: skip
 
 
@@ -80,6 +80,15 @@ def start_at_minimiser() -> Relation:
     return Relation("start-at-minimiser", {})
 
 
+def start_anywhere(R: float, a: float) -> Relation:
+    """‖x_0 − x*‖² + (a/n) Σ_i ‖c_i − ∇f_i(x*)‖² ≤ R², of any state that a round can begin with.
+
+    c_i is what each client remembers, an unknown vector like x_0; the algorithm says what else is
+    in such a state (``Algorithm.anywhere``). What is proved of one round then holds of each.
+    """
+    return Relation("start-anywhere", {"R": positive("R", R), "a": positive("a", a)})
+
+
 def start_gap(delta: float) -> Relation:
     """F(x_0) − inf F ≤ Δ."""
     return Relation("start-gap", {"delta": positive("delta", delta)})
@@ -106,6 +115,15 @@ def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Const
 def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
     _needs_solution(asked, "start_within")
     yield Constraint("start", asked.start * asked.start, R**2)
+
+
+def _start_anywhere(asked: AskedFunctions, R: Fraction, a: Fraction) -> Iterator[Constraint]:
+    _needs_solution(asked, "start_anywhere")
+    total = asked.start * asked.start
+    for client, own in enumerate(asked.own):
+        away = own - asked.at(client, Vector()).gradient
+        total = total + away * away * a / asked.clients
+    yield Constraint("start", total, R**2)
 
 
 def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
@@ -136,4 +154,5 @@ def _needs_solution(asked: AskedFunctions, name: str) -> None:
 MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
     "similar": _similar, "similar-everywhere": _similar_everywhere,
     "start-distance": _start_distance, "start-gap": _start_gap,
+    "start-anywhere": _start_anywhere,
 }  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.classes.asked import AskedFunctions, FieldOfClass, points_of
+from synthetic.classes.asked import AskedFunctions, FieldOfClass, SaddleOfClass, points_of
 from synthetic.classes.conditions import Constraint, FunctionClass
 from synthetic.classes.relations import Relation, bounded_below
 from toolkit.algorithm import Algorithm
@@ -20,12 +20,12 @@ from toolkit.errors import DriftproofError
 from toolkit.parameters import PositiveInt
 from toolkit.problem import Problem, Solution
 from toolkit.spans.exact import Vector
-from toolkit.spans.tensor import DIMENSION, Form, Span
+from toolkit.spans.tensor import DIMENSION, Form, Span, TwoSpans
 
 ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
     "G": ("field_gradient_bound",), "zeta": ("gradient_dissimilarity",),
-    "R": ("initial_distance",),
+    "R": ("initial_distance",), "a": ("control_weight",),
 }  # fmt: skip
 """The roles of the parameters of classes and relations."""
 
@@ -47,7 +47,7 @@ class WholeClass(Problem):
 
     notation = {
         "L": "objective_smoothness", "mu": "strong_convexity", "zeta": "gradient_dissimilarity",
-        "R": "initial_distance", "n": "clients",
+        "R": "initial_distance", "a": "control_weight", "n": "clients",
     }  # fmt: skip
     leaf_name = "class"
     dim = DIMENSION
@@ -63,6 +63,11 @@ class WholeClass(Problem):
                 "one class of functions, and relations of clients and the start, each once",
                 "write [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=1)]",
             )
+
+    @property
+    def offers(self) -> str:
+        """Values and gradients; of functions of two variables the gradients of each."""
+        return "minimax" if self.function_class.saddle else "losses"
 
     @property
     def function_class(self) -> FunctionClass:
@@ -96,7 +101,13 @@ class WholeClass(Problem):
             functions,
             shared="shared-minimiser" in kinds,
             at_minimiser="start-at-minimiser" in kinds,
+            anywhere=self.begins_anywhere,
         )
+
+    @property
+    def begins_anywhere(self) -> bool:
+        """Whether a run begins at any state that a round can begin with."""
+        return any(relation.kind == "start-anywhere" for relation in self.relations)
 
     def fresh(self) -> WholeClass:
         """Return the same class with nothing asked yet."""
@@ -123,7 +134,7 @@ class WholeClass(Problem):
     ) -> FieldOfClass:
         """Return the oracles that note what they are asked."""
         weights = torch.full((self.clients, 1, 1), 1 / self.clients, dtype=torch.float64)
-        return FieldOfClass(self.asked, weights)
+        return (SaddleOfClass if self.function_class.saddle else FieldOfClass)(self.asked, weights)
 
     def start(self) -> np.ndarray:
         """Return a stand-in: the context puts the unknown x_0 in its place."""
@@ -131,12 +142,19 @@ class WholeClass(Problem):
 
     @property
     def unknown_start(self) -> Tensor:
-        """x_0, [dim, 1]."""
-        return Span(_entries([[self.asked.start]]))
+        """x_0, [dim, 1]; (x_0, y_0) where the functions have two variables."""
+        return (TwoSpans if self.asked.saddle else Span)(_entries([[self.asked.start]]))
+
+    @property
+    def unknown_own(self) -> Tensor:
+        """What each client remembers where a run begins anywhere, [clients, dim, 1]."""
+        entries = np.empty((self.clients, 1, 1), dtype=object)
+        entries[:, 0, 0] = self.asked.own
+        return Span(entries)
 
     @property
     def minimiser(self) -> Tensor:
-        """x*, which is the origin, [dim, 1].
+        """x*, which is the origin, [dim, 1]; (x*, y*) where the functions have two variables.
 
         Raises:
             DriftproofError: there may be none.

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.spans.exact import Quantity, Vector
+from toolkit.spans.exact import Quantity, Second, Vector
 from toolkit.spans.tensor import (
     DIMENSION,
     Form,
@@ -253,8 +253,16 @@ def _stack(parts: Sequence[Any], dim: int = 0) -> Any:
 def _cat(parts: Sequence[Any], dim: int = 0) -> Any:
     one = parts[0]
     if one.open and dim % one.ndim == one.ndim - 2:
-        raise refused("vectors joined into one")
+        if len(parts) != 2 or True in _spaces(parts[0]) or False in _spaces(parts[1]):
+            raise refused("vectors joined into one, which are not an x and a y")
+        return _add(*parts)
     return _joined(parts, np.concatenate, dim)
+
+
+def _spaces(a: Any) -> set[bool]:
+    """Return of which spaces the vectors of a span are: of x, of y (True), or both."""
+    of = (entry for entry in entries_of(a).flat if isinstance(entry, Vector))
+    return {isinstance(number, Second) for entry in of for number in entry.coefficients}
 
 
 @handles("where")

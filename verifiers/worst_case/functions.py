@@ -91,11 +91,14 @@ class WorstFunctions(Problem):
         functions: each client's.
         first: x_0, [dim]; x* is 0, and F(x*) = 0.
         of: L, and μ where the class has one, by role.
+        own: what each client holds beside x_0 as the run begins, [clients, dim] (None: what the
+            algorithm begins with).
     """
 
     functions: tuple[Interpolant, ...]
     first: np.ndarray
     of: Mapping[str, float]
+    own: np.ndarray | None = None
 
     leaf_name = "worst-functions"
 
@@ -204,4 +207,5 @@ def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
         ))  # fmt: skip
     every = tuple(made) if len(made) == clients else tuple(made * clients)
     roles = {"objective_smoothness": made[0].L, "strong_convexity": made[0].mu}
-    return WorstFunctions(functions=every, first=columns[0], of=roles)
+    own = np.array([vector(v) for v in case.own]) if case.own else None
+    return WorstFunctions(functions=every, first=columns[0], of=roles, own=own)

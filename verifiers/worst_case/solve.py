@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from toolkit.errors import DriftproofError
+from verifiers.worst_case.freedom import kept, reduced
 from verifiers.worst_case.program import Matrices, Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.scaling import units
@@ -37,11 +38,15 @@ def solve(case: WorstCase, *, margin: float = 0.0) -> Solved:
 
 def solve_matrices(program: Matrices, *, margin: float = 0.0, constant: float = 0.0) -> Solved:
     """Maximise a program in doubles (``solve``)."""
+    matter = kept(program)
+    program = reduced(program, matter)
     gram, values = program.objective
     program = replace(program, objective=(gram + margin * np.eye(len(gram)), values))
     chosen = units(program)
     solved = chosen.from_these(_solved(chosen.scaled(program)))
-    return replace(solved, value=solved.value + constant)
+    every = np.zeros((len(matter), len(matter)))
+    every[np.ix_(matter, matter)] = solved.gram
+    return replace(solved, value=solved.value + constant, gram=every)
 
 
 def _solved(program: Matrices) -> Solved:
