@@ -21,7 +21,7 @@ from toolkit.errors import DriftproofError, MissingError
 from toolkit.report.experiment import draw as draw_panel
 from toolkit.report.latex_table import key, latex_macros, latex_table
 from toolkit.report.latex_text import latex_text
-from toolkit.report.page import grouped
+from toolkit.report.page import told
 from toolkit.report.results_table import csv_of, table_of
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers import record
@@ -77,7 +77,7 @@ def test_any_text_becomes_plain_letters_with_every_brace_closed(text):
 
 
 def test_no_letter_on_record_is_without_a_command():
-    claims = grouped(on_record())
+    claims = told(on_record())
     for text in (latex_table(claims), latex_macros(claims)):
         assert text.isascii()
         assert "[U+" not in text
@@ -92,14 +92,15 @@ def test_macros_tell_readings_apart_and_every_form_has_one():
         row("one/a", "printed", "as it is"),
         row("one/a", "printed", "as meant", Verdict.REFUTED),
     ]
-    made = latex_macros(grouped([*readings, row("one/a", "corrected"), row("two/η_1")]))
+    made = latex_macros(told([*readings, row("one/a", "corrected"), row("two/η_1")]))
     assert r"\driftproof@form{one/a}{printed}{SUPPORTED}{exact}{1}{--}" in made
     assert r"\driftproof@form{one/a}{printed-2}{REFUTED}{exact}{1}{--}" in made
     assert "% printed-2: as meant" in made
     assert r"\driftproof@form{two/--1}{printed}" in made
     assert key("two/η_1") == key("two/γ_1") == "two/--1"
-    twins = latex_macros(grouped([row("two/η"), row("two/γ", verdict=Verdict.REFUTED)]))
-    assert twins.count(r"\driftproof@form{two/-}") == 1
+    twins = latex_macros(told([row("two/η"), row("two/γ", verdict=Verdict.REFUTED)]))
+    assert r"\driftproof@form{two/-}{printed}{SUPPORTED}" in twins
+    assert r"\driftproof@form{two/-}{printed-2}{REFUTED}" in twins
 
 
 def compiled(folder, claims, text):
@@ -123,7 +124,7 @@ def compiled(folder, claims, text):
 def test_the_table_of_all_that_is_on_record_compiles(tmp_path):
     text = r"\typeout{<\driftproofverdict{comfedl/lemma-2}><\driftproofcases[corrected]{%s}>}"
     corrected = next(c for c, forms in record.read().items() if "corrected" in forms)
-    status, log = compiled(tmp_path, grouped(on_record()), text % corrected)
+    status, log = compiled(tmp_path, told(on_record()), text % corrected)
     assert status == 0, log[-2000:]
     assert "Overfull" not in log
     assert "Missing character" not in log
@@ -132,7 +133,7 @@ def test_the_table_of_all_that_is_on_record_compiles(tmp_path):
 
 @needs_latex
 def test_macros_print_what_became_of_a_form(tmp_path):
-    claims = grouped([row("one/a_b", lhs={"mean": 0.5}, rhs=1.0), row("one/a_b", "corrected")])
+    claims = told([row("one/a_b", lhs={"mean": 0.5}, rhs=1.0), row("one/a_b", "corrected")])
     cited = r"\setbox0\hbox{\driftproofverdict{one/a-b}}\typeout{width \the\wd0}"
     cited += r"\makeatletter\typeout{<\@nameuse{driftproof:tightness:one/a-b:printed}>}\makeatother"
     status, log = compiled(tmp_path, claims, cited)
@@ -147,7 +148,7 @@ def test_macros_print_what_became_of_a_form(tmp_path):
 @needs_latex
 def test_nasty_names_and_readings_compile(tmp_path):
     rows = [row(f"mine/{text}", "printed", other) for text in NASTY for other in ("", text)]
-    status, log = compiled(tmp_path, grouped(rows), "nothing")
+    status, log = compiled(tmp_path, told(rows), "nothing")
     assert status == 0, log[-2000:]
 
 
@@ -155,10 +156,10 @@ def test_nasty_names_and_readings_compile(tmp_path):
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("export")
     (made / "mine.py").write_text(DRIFT, encoding="utf-8")
-    told = command(
+    made_by = command(
         "verify", "mine.py", "-a", "local_steps=1,3", "--workers", "1", "--out", "out", cwd=made
     )
-    assert told.returncode == 1, told.stderr
+    assert made_by.returncode == 1, made_by.stderr
     return made / "out"
 
 

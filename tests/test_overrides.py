@@ -107,6 +107,8 @@ def test_classes_of_functions_are_overridden_too():
         leaves("claim")["localsgd/drift"].load()
     )
     assert {case.algorithm.local_steps for case in claim.classes} == {2, 3}
+    with pytest.raises(DriftproofError, match="conditions = 'none'"):
+        Overrides.parsed(["conditions=none"], []).applied(claim)
 
 
 def test_replicates_bound_what_a_case_takes():

@@ -252,10 +252,7 @@ _MADE: dict[tuple[Path, str, Overrides], tuple[Any, Any]] = {}
 
 def _names(parts: Iterable[Parameters | None]) -> set[str]:
     """Return the parameters that some of the parts have."""
-    parameters = (part for part in parts if dataclasses.is_dataclass(part))
-    return {
-        entry.name for part in parameters for entry in dataclasses.fields(part) if entry.init
-    }  # fmt: skip
+    return {name for part in parts if part is not None for name in part.values()}
 
 
 def _as_before(old: Any, value: Any) -> Any:
@@ -269,7 +266,10 @@ def _as_before(old: Any, value: Any) -> Any:
 
 def _another_kind(old: Any, value: Any) -> bool:
     """Say whether a word stands where a number or a flag was, or the other way round."""
-    return isinstance(old, int | float | str) and isinstance(old, str) != isinstance(value, str)
+    if old is None:
+        return False
+    typed = isinstance(old, int | float | str)  # no list of conditions can be typed, say
+    return not typed or isinstance(old, str) != isinstance(value, str)
 
 
 def _parsed(word: str, option: str) -> tuple[str, tuple[Any, ...]]:

@@ -169,12 +169,11 @@ def _by_values(forms: Sequence[Group], swept: Sequence[tuple[str, str]]) -> None
     for form in forms:
         apart: dict[tuple[str, ...], list[Any]] = {}
         for row in form.rows:
-            parts = [row.case.get(part, {}) for part, _ in swept]
-            values = (part.get(name, "–") for part, (_, name) in zip(parts, swept, strict=True))
-            apart.setdefault(tuple(map(str, values)), []).append(row)
-        for values, rows in apart.items():
-            at = replace(form, rows=rows)
-            lines.append([form.claim, form.title, *values, str(at.verdict), at.cases, at.tightness])
+            at = tuple(str(row.case.get(part, {}).get(name, "–")) for part, name in swept)
+            apart.setdefault(at, []).append(row)
+        for at, rows in apart.items():
+            one = replace(form, rows=rows)
+            lines.append([form.claim, form.title, *at, str(one.verdict), one.cases, one.tightness])
     names = [name for _, name in swept]
     shared.table(["claim", "form", *names, "verdict", "cases", "tightness"], lines)
 

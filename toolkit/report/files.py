@@ -15,7 +15,7 @@ from typing import Any
 from toolkit.errors import DriftproofError, after_system_error
 from toolkit.report.figures import Figure, draw
 from toolkit.report.latex_table import latex_macros, latex_table
-from toolkit.report.page import figures, grouped, render, statements
+from toolkit.report.page import figures, render, statements, told
 from toolkit.report.results_table import csv_of, table_of
 from toolkit.verdict import Row
 from toolkit.workers import end_with_parent
@@ -32,13 +32,13 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
 
     Smoke has the page's own plots alone: as files they would take longer than all its verdicts.
     """
-    claims = grouped(rows)
+    forms = told(rows)
     texts = {
         "results.json": json.dumps(results_of(head, rows), indent=1, allow_nan=False),
         "results.csv": csv_of(table_of([row.public() for row in rows])),
         "index.html": render(head, rows),
-        "verdicts-table.tex": latex_table(claims),
-        "verdicts-macros.tex": latex_macros(claims),
+        "verdicts-table.tex": latex_table(forms),
+        "verdicts-macros.tex": latex_macros(forms),
         **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
     }
     kept = figures(rows).values() if head["profile"] != "smoke" else ()

@@ -6,13 +6,11 @@ Both are ``\input`` by a document; what that needs stands on top of each.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from toolkit.report.latex_text import latex_text
-
-if TYPE_CHECKING:
-    from toolkit.report.page import Group
 
 HEAD = r"""% \usepackage{array,booktabs,longtable} in the preamble, then \input this file
 \begingroup\footnotesize\setlength{\tabcolsep}{3pt}
@@ -43,36 +41,47 @@ COMMANDS = r"""% \input this file in the preamble. Then, for instance,
 END = r"\makeatother"
 
 
-def latex_table(claims: Mapping[str, Sequence[Group]]) -> str:
+class Told(NamedTuple):
+    """What is told of one form of a claim."""
+
+    claim: str
+    form: str
+    reading: str
+    title: str
+    verdict: str
+    evidence: str
+    cases: str
+    tightness: str
+
+
+def latex_table(forms: Iterable[Told]) -> str:
     """Return a longtable with a line for each form of each claim, paper by paper."""
     lines, paper = [], ""
-    for name, groups in claims.items():
-        if paper and name.partition("/")[0] != paper:
+    for told in forms:
+        if paper and told.claim.partition("/")[0] != paper:
             lines.append(r"\midrule")
-        paper = name.partition("/")[0]
-        lines += [" & ".join([_breakable(name), *_cells(group)]) + r" \\" for group in groups]
+        paper = told.claim.partition("/")[0]
+        lines.append(" & ".join([_breakable(told.claim), *_cells(told)]) + r" \\")
     return "\n".join([HEAD, *lines, FOOT])
 
 
-def latex_macros(claims: Mapping[str, Sequence[Group]]) -> str:
+def latex_macros(forms: Iterable[Told]) -> str:
     """Return commands that print what became of a form: ``printed``, ``printed-2``, ``corrected``.
 
-    A form in a reading has the number of the reading; a comment says which it is.
+    A form in a reading has the number of the reading; a comment says which it is. Of two claims
+    whose names differ in letters that no macro has, the second has further numbers.
     """
-    lines, taken = [], set()
-    for name, groups in claims.items():
-        for group in groups:
-            forms = [other for other in groups if other.form == group.form]
-            number = f"-{forms.index(group) + 1}" if group is not forms[0] else ""
-            claim, form = key(name), f"{group.form}{number}"
-            if (claim, form) in taken:
-                continue  # of two names that differ in letters no macro has, the first
-            taken.add((claim, form))
-            if group.reading:
-                lines.append(f"% {form}: {latex_text(group.reading)}")
-            _, verdict, evidence, tightness = _cells(group)
-            cells = (claim, form, verdict, evidence, latex_text(group.cases), tightness)
-            lines.append(r"\driftproof@form" + "".join(f"{{{cell}}}" for cell in cells))
+    lines, met = [], Counter[tuple[str, str]]()
+    for told in forms:
+        claim = key(told.claim)
+        met[claim, told.form] += 1
+        number = met[claim, told.form]
+        form = told.form if number == 1 else f"{told.form}-{number}"
+        if told.reading:
+            lines.append(f"% {form}: {latex_text(told.reading)}")
+        _, verdict, evidence, tightness = _cells(told)
+        cells = (claim, form, verdict, evidence, latex_text(told.cases), tightness)
+        lines.append(r"\driftproof@form" + "".join(f"{{{cell}}}" for cell in cells))
     return "\n".join([COMMANDS, *lines, END])
 
 
@@ -85,9 +94,9 @@ def key(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9/.-]", "-", name)
 
 
-def _cells(group: Group) -> list[str]:
-    told = (group.title, str(group.verdict), group.evidence or "–", group.tightness)
-    return [latex_text(cell) for cell in told]
+def _cells(told: Told) -> list[str]:
+    cells = (told.title, told.verdict, told.evidence, told.tightness)
+    return [latex_text(cell) for cell in cells]
 
 
 def _breakable(name: str) -> str:
