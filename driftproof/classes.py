@@ -5,8 +5,11 @@ from driftproof.whole import refuse_hidden
 refuse_hidden()
 
 from synthetic.classes import (  # noqa: E402 - after the look at whose it is
+    bounded_composition,
     bounded_gradients,
+    cocoercive,
     equal,
+    lower_level,
     monotone_lipschitz,
     over,
     shared_minimiser,
@@ -18,15 +21,20 @@ from synthetic.classes import (  # noqa: E402 - after the look at whose it is
     start_anywhere,
     start_at_minimiser,
     start_gap,
+    start_gradient,
     start_within,
     strongly_convex_concave,
+    upper_level,
 )
 from verifiers.worst_case.found import Found, worst_case  # noqa: E402
 
 __all__ = [
     "Found",
+    "bounded_composition",
     "bounded_gradients",
+    "cocoercive",
     "equal",
+    "lower_level",
     "monotone_lipschitz",
     "over",
     "shared_minimiser",
@@ -38,7 +46,9 @@ __all__ = [
     "start_anywhere",
     "start_at_minimiser",
     "start_gap",
+    "start_gradient",
     "start_within",
     "strongly_convex_concave",
+    "upper_level",
     "worst_case",
 ]

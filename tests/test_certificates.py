@@ -20,6 +20,7 @@ from synthetic.classes.conditions import Condition, Constraint, FunctionClass, T
 from synthetic.classes.functions import (
     _interpolation,
     bounded_gradients,
+    cocoercive,
     monotone_lipschitz,
     smooth,
     smooth_convex,
@@ -81,6 +82,7 @@ RUNS = {
         LOCAL, [smooth_strongly_convex(1, 0.1), similar(1), NEAR], 1, distance, 2
     ),
     "operator": (FedAvg(step_size=0.1), [monotone_lipschitz(1, 0.1), NEAR], 1, distance, 1),
+    "fixed point": (FedAvg(step_size=0.75), [cocoercive(2), NEAR], 3, gradient, 1),
     "bounded gradients": (
         LOCAL, [bounded_gradients(smooth_convex(1), 0.25), NEAR], 1, gap, 1
     ),
@@ -98,6 +100,7 @@ KNOWN = {
     "convex, three steps": Fraction(1, 14),
     "convex, another scale": Fraction(1000 * 30**2, 6),
     "strongly convex": Fraction(85, 100) ** 2,  # max(|1 − ημ|, |1 − ηL|)²
+    "fixed point": Fraction(9, 16),  # Lieder 2018, of T = I − A: 1/(n + 1)·(n/(n + 1))^n/(γ(1 − γ))
     "two variables": Fraction(99, 100) ** 2,
     "operator": 1 - 2 * Fraction(1, 100) + Fraction(1, 100),  # 1 − 2ημ + η²L²
 }
@@ -200,6 +203,7 @@ def conditions_of(kind, L=Fraction(1), mu=Fraction(0), G=None):
         "strongly-monotone": lambda: [
             replace(monotone, products={**monotone.products, square: mu})
         ],
+        "cocoercive": lambda: list(cocoercive(L, mu).conditions),
         "lipschitz": lambda: [replace(lipschitz, products={**lipschitz.products, square: -L * L})],
     }[kind]()
 

@@ -42,6 +42,7 @@ ROLES: Mapping[str, str] = {
     "gradient_dissimilarity": "root mean square over clients of a client's gradient at x*",
     "initial_distance": "distance of the start from x*",
     "control_weight": "weight of the control variates in what bounds the start",
+    "initial_gradient": "norm of the objective's gradient at the start",
     "plain_smoothness": "Lipschitz constant of each client's ∇h (beside the composition)",
     "plain_gradient_bound": "sup over x and samples of the norm of ∇h",
     "plain_gradient_noise": "sup over x of the standard deviation of ∇h",

@@ -1,7 +1,9 @@
 """Classes of functions, by the conditions under which given points have a function in the class."""
 
 from synthetic.classes.functions import (
+    bounded_composition,
     bounded_gradients,
+    cocoercive,
     monotone_lipschitz,
     smooth,
     smooth_convex,
@@ -10,19 +12,25 @@ from synthetic.classes.functions import (
 )
 from synthetic.classes.relations import (
     equal,
+    lower_level,
     shared_minimiser,
     similar,
     similar_everywhere,
     start_anywhere,
     start_at_minimiser,
     start_gap,
+    start_gradient,
     start_within,
+    upper_level,
 )
 from synthetic.classes.whole import over
 
 __all__ = [
+    "bounded_composition",
     "bounded_gradients",
+    "cocoercive",
     "equal",
+    "lower_level",
     "monotone_lipschitz",
     "over",
     "shared_minimiser",
@@ -34,6 +42,8 @@ __all__ = [
     "start_anywhere",
     "start_at_minimiser",
     "start_gap",
+    "start_gradient",
     "start_within",
     "strongly_convex_concave",
+    "upper_level",
 ]

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from synthetic.classes.conditions import FunctionClass, Triple
 from toolkit.errors import DriftproofError
+from toolkit.oracles import Pullback
 from toolkit.spans.exact import Quantity, Second, Vector
 from toolkit.spans.tensor import UPPER, Form, Span, part_of
 
@@ -30,6 +31,7 @@ class AskedFunctions:
         shared: whether every function is least at x*.
         at_minimiser: whether x_0 is x*.
         anywhere: whether the run begins at any state that a round can begin with.
+        from_start: whether values are measured from those at x_0: nothing is said of inf F.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class AskedFunctions:
         shared: bool = False,
         at_minimiser: bool = False,
         anywhere: bool = False,
+        from_start: bool = False,
     ) -> None:
         self.vectors: list[str] = []
         self.second: list[bool] = []
@@ -52,6 +55,7 @@ class AskedFunctions:
         self.start = Vector() if at_minimiser else self._start()
         clients = range(len(function_of)) if anywhere else ()
         self.own = [self._vector(f"own vector of client {client}") for client in clients]
+        self._from_start = from_start
         self.solvable = all(of.solvable for of in classes)
         if self.solvable:
             self._add_solution(shared)
@@ -80,8 +84,10 @@ class AskedFunctions:
             return known
         name = f"point {len(self.triples[function])}"
         gradient = self._vector(f"gradient of client {function} at {name}")
-        self.values.append(f"value of client {function} at {name}")
-        value = Quantity.value(len(self.values) - 1)
+        value = Quantity()
+        if not (self._from_start and point == self.start):
+            self.values.append(f"value of client {function} at {name}")
+            value = Quantity.value(len(self.values) - 1)
         triple = Triple(function, point, gradient, value, name)
         self._keep(function, triple)
         return triple
@@ -215,3 +221,38 @@ class SaddleOfClass(FieldOfClass):
     def _part(self, x: Tensor, y: Tensor, *, second: bool) -> Tensor:
         field = self.asked.gradients(x + y)
         return Span(part_of(field.entries, second=second))
+
+
+class CompositionOfClass:
+    """The oracles of compositions g ∘ f: at each point one unknown direction ∇f(w)ᵀ∇g(f(w)).
+
+    Nothing else is known of the parts, so that w itself stands for f(w) and for ∇g(f(w)).
+    """
+
+    def __init__(self, asked: AskedFunctions, weights: Tensor) -> None:
+        self._asked = asked
+        self.clients, self.client_weights = asked.clients, weights
+
+    def inner_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def outer_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def inner(self, w: Tensor, xi: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return what stands for f(w), and v ↦ ∇f(w)ᵀv, which is asked of ∇g(f(w)) alone."""
+
+        def pullback(v: Tensor) -> Tensor:
+            if v is not w:
+                raise DriftproofError(
+                    "the inner Jacobian of unknown compositions times another vector",
+                    "its product with the outer gradient at the inner value",
+                    "pass pullback what outer_grad returned, unchanged",
+                )
+            return self._asked.gradients(w)
+
+        return w, pullback
+
+    def outer_grad(self, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return what stands for ∇g(y)."""
+        return y

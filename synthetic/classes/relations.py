@@ -15,7 +15,7 @@ from toolkit.spans.exact import Quantity, Vector
 
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
-    "start-at-minimiser", "start-anywhere",
+    "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
 ]  # fmt: skip
 
 
@@ -94,6 +94,21 @@ def start_gap(delta: float) -> Relation:
     return Relation("start-gap", {"delta": positive("delta", delta)})
 
 
+def start_gradient(norm: float) -> Relation:
+    """‖∇F(x_0)‖² ≤ norm²."""
+    return Relation("start-gradient", {"norm": positive("norm", norm)})
+
+
+def lower_level() -> Relation:
+    """The functions are y ↦ g_i(x, y) of a bilevel problem at a fixed x, which FedInn holds."""
+    return Relation("lower-level", {})
+
+
+def upper_level() -> Relation:
+    """The functions are x ↦ f_i(x, y) of a bilevel problem at a fixed y, which FedOut holds."""
+    return Relation("upper-level", {})
+
+
 def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
     _needs_solution(asked, "similar")
     total = Quantity()
@@ -130,6 +145,11 @@ def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.mean(asked.start)[1], delta)
 
 
+def _start_gradient(asked: AskedFunctions, norm: Fraction) -> Iterator[Constraint]:
+    gradient = asked.mean(asked.start)[0]
+    yield Constraint("start", gradient * gradient, norm**2)
+
+
 def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
     """Yield ‖∇F(x)‖²/(2L) − F(x) ≤ 0, F* = 0, at every point that all clients were asked at.
 
@@ -155,4 +175,5 @@ MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
     "similar": _similar, "similar-everywhere": _similar_everywhere,
     "start-distance": _start_distance, "start-gap": _start_gap,
     "start-anywhere": _start_anywhere,
+    "start-gradient": _start_gradient,
 }  # fmt: skip

@@ -42,7 +42,9 @@ def _sum_of(a: Any, b: Any, sign: int) -> Any:
             and (mixed or not _is_open(two))
             and not (_is_zero(two))
         ):
-            raise refused("the sum of a vector and of what is none")
+            raise refused(
+                "the sum of a vector and of what is none: a number, or a product of coordinates"
+            )
     beside = _is_open(a, b)
     left, right = (entries_of(x, beside_open=beside) for x in (a, b))
     return of_entries(left + sign * right, open=beside)
@@ -182,7 +184,10 @@ def _getitem(a: Any, at: Any) -> Any:
     if Ellipsis not in [p for p in parts if not isinstance(p, np.ndarray)]:
         parts = (*parts, *[slice(None)] * (a.ndim - used))
     dimension = _part_of_dimension(parts, a.ndim)
-    if dimension != slice(None):
+    kept = range(DIMENSION)[dimension] if isinstance(dimension, slice) else None
+    if kept is not None and len(kept) == 0:  # of a bilevel problem, the level that is held
+        return torch.empty(a.shape, dtype=torch.float64)[at]
+    if kept != range(DIMENSION):
         raise refused("one coordinate of a vector")
     return _same(a, np.asarray(a.entries[parts], dtype=object))
 

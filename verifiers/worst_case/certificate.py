@@ -37,12 +37,16 @@ It is about 1e-9 above the worst case. The solver's own value is wrong by 1e-6 o
 """
 EXACT = Fraction(1, 10**8)
 """The same where small fractions are tried, which prove the worst case itself or nothing."""
+ZERO = 1e-8
+"""Bounds that are taken for 0, in units in which the program's numbers are near 1."""
 DENOMINATORS = (1, 12, 360, 10_000)
 """Largest denominators of the fractions that are tried first."""
 STEPS = (1e-9, 1e-8, 1e-7, 4e-7, 8e-7)
 """What a margin may cost, relative to the bound."""
 INNER = 1e-2
 """What the margin of the second solve costs, relative to the bound: it moves all multipliers."""
+IDLE = 1e-6
+"""Multipliers that are taken for 0, relative to the largest."""
 SMALL = 1e-5
 """Eigenvalues of S that are taken for 0, relative to the largest."""
 POLISHED = 3
@@ -64,13 +68,17 @@ class Certificate:
     text: str
 
 
-def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
+def certify(
+    case: WorstCase, solved: Solved | None = None, *, enough: Fraction | None = None
+) -> Certificate:
     """Return a proof that no function of the class does worse than nearly the worst case.
 
-    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it.
+    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it; or
+    it is at most ``enough``, where rounding spoils what is nearer.
 
     Args:
         solved: what ``solve(case)`` gave, if it was solved before.
+        enough: a bound that will do, a claim's right side say.
 
     Raises:
         DriftproofError: the worst case is not bounded, or rounding loses the proof.
@@ -83,7 +91,11 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     solved = replace(solved, gram=solved.gram[np.ix_(matter, matter)])
     exact = _Exact(case)
     value = Fraction(solved.value)
+    zero = Fraction(ZERO / units(program).objective)
+    if abs(value) <= zero:  # it is 0 to rounding
+        enough = max(zero, enough or zero)
     reasons = []
+    wider: tuple[Fraction, list[fmpq]] | None = None
     for excess, tried in _candidates(program, solved):
         try:
             multipliers = exact.repaired(tried, solved.multipliers)
@@ -93,10 +105,16 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
             continue
         if bound > value + excess * abs(value):
             reasons.append(f"it would prove {float(bound):.9g}")
-        elif not positive_semidefinite(exact.slack(multipliers)):
+            most = enough if wider is None else wider[0]
+            if most is not None and bound <= most and _definite(exact, multipliers):
+                wider = bound, multipliers
+        elif not _definite(exact, multipliers):
             reasons.append("S is not positive semidefinite")
         else:
             return Certificate(bound, _written(case, exact, multipliers, bound))
+    if wider is not None:
+        bound, multipliers = wider
+        return Certificate(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
         f"fractions that prove nearly {solved.value:.9g}",
@@ -104,12 +122,17 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     )
 
 
+def _definite(exact: _Exact, multipliers: Sequence[fmpq]) -> bool:
+    return positive_semidefinite(exact.slack(multipliers))
+
+
 def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
     """Yield multipliers as fractions, and by how much what they prove may exceed the value."""
     largest = np.abs(solved.multipliers).max(initial=1e-300)
-    for most in DENOMINATORS:
-        simple = (Fraction(x).limit_denominator(most) for x in solved.multipliers)
-        yield EXACT, [_fmpq(x) if abs(x) > 1e-6 * largest else fmpq(0) for x in simple]
+    for found in (solved.multipliers, *_smallest(program, solved)):
+        for most in DENOMINATORS:
+            simple = (Fraction(x).limit_denominator(most) for x in found)
+            yield EXACT, [_fmpq(x) if abs(x) > IDLE * largest else fmpq(0) for x in simple]
     unit = Fraction(10) ** (int(np.ceil(np.log10(largest))) - DIGITS)
     chosen = units(program)
     for scaled in _with_margin(chosen.scaled(program), chosen.to_these(solved)):
@@ -118,8 +141,45 @@ def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, l
         yield EXCESS, [_fmpq(round(Fraction(float(x)) / unit) * unit) for x in kept]
 
 
+def _idle(program: Matrices, multipliers: np.ndarray) -> np.ndarray:
+    """Tell which conditions count for nothing."""
+    idle: np.ndarray = (multipliers < IDLE * multipliers.max(initial=0.0)) & ~program.equal
+    return idle
+
+
+def _smallest(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
+    """Yield the multipliers with the smallest sum, of many that prove 0: they are often simple."""
+    if not program.bounds[~_idle(program, solved.multipliers)].any():
+        try:
+            yield solve_matrices(replace(program, bounds=program.bounds + 1)).multipliers
+        except DriftproofError:
+            return
+
+
 def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
-    """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones."""
+    """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones.
+
+    Conditions that count for nothing are left out at a second try: nothing else may bound a vector
+    that appears in these alone, and then S has no margin with them.
+    """
+    yield from _near(program, solved)
+    idle = _idle(program, solved.multipliers)
+    program = replace(
+        program, gram=np.where(idle[:, None, None], 0.0, program.gram),
+        values=np.where(idle[:, None], 0.0, program.values),
+        bounds=np.where(idle, 1.0, program.bounds),
+    )  # fmt: skip
+    matter = kept(program)
+    solved = replace(
+        solved, gram=solved.gram[np.ix_(matter, matter)],
+        multipliers=np.where(idle, 0.0, solved.multipliers),
+    )  # fmt: skip
+    program = reduced(program, matter)
+    yield from (np.where(idle, 0.0, found) for found in _near(program, solved))
+
+
+def _near(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
+    """Yield multipliers with a definite S: polished, then mixed with those of a margin."""
     size, value = float(np.trace(solved.gram)), abs(solved.value)
     room = program.bounds - np.tensordot(program.gram, solved.gram) - program.values @ solved.values
     active = program.equal | (solved.multipliers > room)  # one of the two is 0 at an optimum
@@ -195,7 +255,7 @@ class _Exact:
     """A worst case in fractions: matrices are summed over triples, then taken to the basis."""
 
     def __init__(self, case: WorstCase) -> None:
-        self.names = _Names(case)
+        self.names = Names(case)
         self.size, self.count = len(case.vectors), len(case.values)
         self.second = case.second or (False,) * self.size
         listed = [(t.point, t.gradient) for triples in case.triples for t in triples]
@@ -341,6 +401,7 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
         "bounded gradient": ("bounded-gradients", "G"),
         "monotone": ("strongly-monotone", "mu"),
         "Lipschitz": ("lipschitz", "L"),
+        "sector": ("cocoercive", "L mu"),
     }.get(condition.name, (None, ""))
     if kind is None:
         raise DriftproofError(
@@ -354,7 +415,7 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
 SHORT = "-with-bounded-gradients"
 
 
-class _Names:
+class Names:
     """Names as a reader has them: x_1, ∇f_0(x_1), f_0(x_1); the solution is x*."""
 
     def __init__(self, case: WorstCase) -> None:
@@ -430,7 +491,14 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
 
 
 def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound: Fraction) -> str:
-    names, functions = exact.names, {}
+    """Return the file of a proof."""
+    used = [[str(x), *row.source] for x, row in exact._used(multipliers)]
+    return sealed({"schema": SCHEMA, **statement(case, exact.names, bound), "multipliers": used})
+
+
+def statement(case: WorstCase, names: Names, bound: Fraction) -> dict[str, Any]:
+    """Return what a file says, without what shows it: that the measure is at most ``bound``."""
+    functions = {}
     for name, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         points = {
             names.points[t.point]: {
@@ -440,8 +508,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         }  # fmt: skip
         classes = dict(_kind(of, condition) for condition in of.conditions)
         functions[name] = {"classes": classes, "points": points}
-    file = {
-        "schema": SCHEMA,
+    return {
         "about": _about(case.about),
         "vectors": names.spaces(case.second),
         "values": names.values,
@@ -456,9 +523,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         "conclusion": {
             **names.quantity(case.objective), "at_most": str(bound - case.objective.constant)
         },
-        "multipliers": [[str(x), *row.source] for x, row in exact._used(multipliers)],
     }  # fmt: skip
-    return sealed(file)
 
 
 def _about(about: Mapping[str, Any]) -> str:

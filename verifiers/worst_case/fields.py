@@ -57,15 +57,15 @@ def worst_of_fields(case: WorstCase) -> dict[int, Point] | None:
         vectors = _met(case, fields, start)
         if vectors is None:
             return None
-        if any(value_at(c.quantity, vectors) > c.bound for c in case.constraints):
+        if any(value_on(c.quantity, vectors) > c.bound for c in case.constraints):
             continue
-        value = value_at(case.objective, vectors)
+        value = value_on(case.objective, vectors)
         if most is None or value > most:
             found, most = vectors, value
     return found
 
 
-def value_at(quantity: Quantity, vectors: Mapping[int, Point]) -> Fraction:
+def value_on(quantity: Quantity, vectors: Mapping[int, Point]) -> Fraction:
     """Return what a quantity is for given vectors; function values are no part of it."""
     return quantity.constant + sum(
         (q * _product(vectors[j], vectors[k]) for (j, k), q in quantity.gram.items()), Fraction(0)

@@ -24,6 +24,11 @@ def shrinking(c: Letters) -> Expression:
     return 1 - 2 * c.eta * c.mu + (c.eta * c.L) ** 2
 
 
+def moved(c: Letters) -> Expression:
+    """Return how far one round of FedAvg-S moves away from the saddle point, at most."""
+    return c.tau * (c.tau - 1) / 2 * c.eta**2 * sympy.sqrt(c.L**2 - c.mu**2) * c.zeta
+
+
 def distance_at_end(view: Steps) -> Reduction | None:
     """Measure ‖(x̄, ȳ) − (x*, y*)‖² after the last round."""
     if not view.last:

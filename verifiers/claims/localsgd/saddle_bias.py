@@ -8,11 +8,8 @@ m_j = z̄_j − z* starts at 0, and m_{j+1} = (1 − ημ)m_j − η·mean(e), a
 ν² = L² − μ². It holds for monotone Lipschitz operators too.
 """
 
-import sympy
-
 from synthetic.classes import over, similar, start_at_minimiser, strongly_convex_concave
 from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, Steps
 from verifiers.claim_types.bound import bound
 from verifiers.claims.localsgd._saddles import (
@@ -20,11 +17,8 @@ from verifiers.claims.localsgd._saddles import (
     ONE_STEP_SIZE,
     SIMULTANEOUS,
     distance_at_end,
+    moved,
 )
-
-
-def moved(c: Letters) -> Expression:
-    return c.tau * (c.tau - 1) / 2 * c.eta**2 * sympy.sqrt(c.L**2 - c.mu**2) * c.zeta
 
 
 @bound(
