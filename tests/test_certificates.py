@@ -43,6 +43,7 @@ from toolkit.measure import each, sq
 from toolkit.spans.exact import Quantity, Second, Vector
 from verifiers.claims.localsgd._saddles import distance_at_end
 from verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
+from verifiers.worst_case import certificate
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify, squares
 from verifiers.worst_case.check import RefusedCertificateError, check, positive_semidefinite
@@ -551,3 +552,21 @@ def test_the_squares_of_the_page():
     u, v = x - (g + h) * Fraction(3, 2), g - h
     assert total + x * x / 6 - case.objective == u * u / 6 + v * v / 8
     assert bound == case.relations[0].bound / 6
+
+
+def test_what_is_written_is_checked_before_it_counts(monkeypatch):
+    """A writer that forgets a multiplier gives no certificate, though what it wrote from is one."""
+    (case,) = build(
+        FedAvg(step_size=1.0), [smooth_convex(L=1), start_within(R=1)],
+        rounds=1, left=gap, clients=1,
+    )  # fmt: skip
+    assert check(certify(case).text)
+    written = certificate._written
+
+    def forgetful(*of):
+        told = json.loads(written(*of))
+        return json.dumps(told | {"multipliers": told["multipliers"][1:]})
+
+    monkeypatch.setattr(certificate, "_written", forgetful)
+    with pytest.raises(DriftproofError, match="driftproof check refuses"):
+        certify(case)

@@ -70,10 +70,10 @@ def bounded_composition(G_f: float, G_g: float) -> FunctionClass:
     """Return the compositions g ∘ f with ‖∇f‖ ≤ G_f and ‖∇g‖ ≤ G_g, each of any smoothness.
 
     The direction ∇f(w)ᵀ∇g(f(w)) is no longer than G = G_f·G_g, which is all that is said of it; and
-    it suffices. Let w_k be points and u_k directions, ‖u_k‖ ≤ G. Put v_k = G_g u_k/‖u_k‖, and
-    f(w_k) = y_k at points so near to each other that f may be G_f-Lipschitz. Near w_k let f be
-    affine with the Jacobian v_k u_kᵀ/G_g², of norm ‖u_k‖/G_g ≤ G_f, and near y_k let g have the
-    gradient v_k, with the value 0 at y_k. On small enough balls around the points both are
+    it suffices. Let w_k be points and u_k directions, ‖u_k‖ ≤ G. Put v_k = G_g u_k/‖u_k‖ (any, if
+    u_k = 0), and f(w_k) = y_k at points so near to each other that f may be G_f-Lipschitz. Near w_k
+    let f be affine with the Jacobian v_k u_kᵀ/G_g², of norm ‖u_k‖/G_g ≤ G_f, and near y_k let g
+    have the gradient v_k, with the value 0 at y_k. On small enough balls around the points both are
     Lipschitz with these constants; they are so extended (Kirszbraun, McShane) and made smooth by a
     mean over small shifts, which keeps the constants and what is affine near w_k and y_k. A g that
     is cut off below −1 before that bounds the composition below.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeAlias
 
@@ -147,8 +147,14 @@ class WholeClass(Problem):
 
     def constraints(self) -> Iterator[Constraint]:
         """Yield what relates the unknowns of a run that was made."""
+        names: set[str] = set()
         for relation in self.relations:
-            yield from relation.constraints(self.asked)
+            for constraint in relation.constraints(self.asked):
+                if constraint.name in names:  # a start may be bounded in several ways
+                    name = f"{constraint.name}, {relation.kind}"
+                    constraint = replace(constraint, name=name)
+                names.add(constraint.name)
+                yield constraint
         if self.bounded_below:
             yield from bounded_below(self.asked)
 

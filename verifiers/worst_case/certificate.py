@@ -22,7 +22,12 @@ from flint import fmpq, fmpq_mat
 from synthetic.classes.conditions import Condition, FunctionClass
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity, Second, Vector
-from verifiers.worst_case.check import SCHEMA, positive_semidefinite
+from verifiers.worst_case.check import (
+    SCHEMA,
+    RefusedCertificateError,
+    check,
+    positive_semidefinite,
+)
 from verifiers.worst_case.digest import sealed
 from verifiers.worst_case.freedom import kept, reduced
 from verifiers.worst_case.program import Matrices, Solved, matrices
@@ -111,10 +116,10 @@ def certify(
         elif not _definite(exact, multipliers):
             reasons.append("S is not positive semidefinite")
         else:
-            return Certificate(bound, _written(case, exact, multipliers, bound))
+            return _checked(bound, _written(case, exact, multipliers, bound))
     if wider is not None:
         bound, multipliers = wider
-        return Certificate(bound, _written(case, exact, multipliers, bound))
+        return _checked(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
         f"fractions that prove nearly {solved.value:.9g}",
@@ -124,6 +129,19 @@ def certify(
 
 def _definite(exact: _Exact, multipliers: Sequence[fmpq]) -> bool:
     return positive_semidefinite(exact.slack(multipliers))
+
+
+def _checked(bound: Fraction, text: str) -> Certificate:
+    """Return a certificate that the checker takes: what is written may not be what was proved."""
+    try:
+        check(text)
+    except RefusedCertificateError as error:
+        raise DriftproofError(
+            f"a certificate that driftproof check refuses: {error}",
+            "one that it takes",
+            "report the claim: driftproof wrote the certificate",
+        ) from error
+    return Certificate(bound, text)
 
 
 def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
