@@ -72,6 +72,8 @@ if TYPE_CHECKING:
         narrower,
         wider,
     )
+    from toolkit.recorded_run import run
+    from toolkit.report.results_table import frame
     from toolkit.split import FederatedSplit, split
     from verifiers.algebra.symbolic import (
         Step,
@@ -159,6 +161,7 @@ __all__ = [
     "each",
     "experiments",
     "finite_limit",
+    "frame",
     "from_flower",
     "given_past",
     "grid",
@@ -172,6 +175,7 @@ __all__ = [
     "problems",
     "proof",
     "rate",
+    "run",
     "split",
     "splits",
     "sq",
@@ -211,6 +215,8 @@ _DEFINED_IN = {
     "toolkit.readings": (
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
     ),
+    "toolkit.recorded_run": ("run",),
+    "toolkit.report.results_table": ("frame",),
     "toolkit.split": ("FederatedSplit", "split"),
     "verifiers.asserting": ("assert_claim", "assert_holds", "verify"),
     "verifiers.claim_types.bound": ("bound",),

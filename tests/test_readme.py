@@ -121,6 +121,13 @@ def test_the_test_of_ones_own_passes_and_fails(tmp_path, squared, status):
     assert squared or "REFUTED" in made.stdout
 
 
+def test_a_run_records_what_it_says(capsys):
+    made = {"__name__": "__main__"}
+    exec(compile(PYTHON[3], "README.md", "exec"), made)
+    assert made["made"]["gradient"].values.shape == (51, 64)
+    assert "[" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_and_pictures_are_there(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):

@@ -107,6 +107,7 @@ def test_each_plot_stands_on_the_page_with_its_files(report):
     for name in names:
         assert (folder / "plots" / f"{name}.svg").stat().st_size > 1000
         assert (folder / "plots" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+        assert (folder / "plots" / f"{name}.csv").read_text(encoding="utf-8").count("\n") > 1
         assert f'href="plots/{name}.svg"' in page
 
 

@@ -11,7 +11,9 @@ from driftproof.commands import _shared as shared
 from driftproof.commands._table import lay_out
 from driftproof.commands.verify import on_record, summary
 from tests.commands import driftproof
+from toolkit.report.page import Group
 from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.record import is_news
 
 LONG = "printed: two samples, as in the proofs, with a step size of its own for each client"
 COLUMNS = ["claim", "form", "verdict", "evidence", "cases", "tightness", ""]
@@ -91,12 +93,52 @@ def test_the_summary_names_cases_studies_totals_and_the_record(tmp_path, capsys,
     assert any(x[:2] == ["two/c", "printed: meant"] and x[-1].startswith("intended") for x in lines)
     head_line = next(x for x in lines if x[0] == "paper")
     assert head_line[1:] == [
-        "printed statements", "supported", "refuted", "inconclusive", "inapplicable"
+        "printed statements", "supported", "refuted", "inconclusive", "inapplicable",
+        "forms not as on record",
     ]  # fmt: skip
-    assert ["one", "2", "1", "1", "0", "0"] in lines  # the wider reading is not the print
-    assert ["two", "1", "1", "0", "0", "0"] in lines
-    assert ["all", "3", "2", "1", "0", "0"] in lines
+    assert ["one", "2", "1", "1", "0", "0", "0"] in lines  # the wider reading is not the print
+    assert ["two", "1", "1", "0", "0", "0", "1"] in lines
+    assert ["all", "3", "2", "1", "0", "0", "1"] in lines
     assert "1 of 4 verdicts on cases differ from the record." in told
+
+
+def test_of_many_forms_only_the_news_are_shown_unless_asked_for_all(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    old = [row(f"one/{k}", Verdict.REFUTED, "REFUTED") for k in range(30)]
+    news = [row("one/changed", Verdict.SUPPORTED, "REFUTED"), row("mine/new", Verdict.REFUTED)]
+    head = {"profile": "quick", "union_bound": 0.0, "claims": {}}
+    summary(head, [*old, *news], tmp_path)
+    told = capsys.readouterr().out
+    assert "one/7" not in told
+    assert "one/changed" in told
+    assert "not as on record" in told
+    assert told.count("case: Bowl") == told.count("mine/new, printed: left exceeds right") == 1
+    assert "30 forms are as on record: --verbose shows them" in told
+    lines = [re.split(r"\s{2,}", line.strip()) for line in told.splitlines()]
+    assert ["all", "32", "1", "31", "0", "0", "2"] in lines
+    summary(head, [*old, *news], tmp_path, verbose=True)
+    told = capsys.readouterr().out
+    assert "one/7" in told
+    assert told.count("case: Bowl") == 31
+    assert "--verbose" not in told
+    summary(head, old, tmp_path)
+    told = capsys.readouterr().out
+    assert "evidence" not in told  # no table of forms: there is nothing new
+    assert "All 30 verdicts on cases are as on record." in told
+
+
+def test_what_is_news():
+    def of(*rows):
+        return is_news(Group("one/a", "printed", "", "", rows))
+
+    supported, refuted = row("one/a", Verdict.SUPPORTED), row("one/a", Verdict.REFUTED)
+    as_on_record = replace(supported, expected="SUPPORTED")
+    assert of(supported)  # nothing is on record
+    assert not of(as_on_record)
+    assert of(replace(supported, expected="REFUTED"))
+    assert not of(as_on_record, supported)  # a larger profile has more cases
+    assert of(as_on_record, refuted)
+    assert not of(replace(refuted, expected="REFUTED"), refuted)
 
 
 def test_what_is_said_of_the_record():

@@ -114,6 +114,16 @@ def check_own(strange: Collection[str]) -> None:
         )
 
 
+def check_as_written(overrides: str) -> None:
+    """Raise DriftproofError if verdicts on other cases than the claims' own are to go on record."""
+    if overrides:
+        raise DriftproofError(
+            f"--record with {overrides}",
+            "verdicts on the claims' own cases",
+            "leave one of the two out; a case that matters belongs into the claim's cases",
+        )
+
+
 def as_expected(rows: Sequence[Row]) -> bool:
     """Say whether every verdict is the one on record, or good on its own where none is.
 
@@ -134,6 +144,16 @@ def as_expected(rows: Sequence[Row]) -> bool:
         elif Verdict.REFUTED in verdicts and Verdict.REFUTED not in known:
             return False
     return not unsound(new)
+
+
+def is_news(group: Group) -> bool:
+    """Say whether the record does not say what became of a form.
+
+    It has no record, some verdict differs from it, or a case that is new to it refutes it alone.
+    """
+    on_record = {row.expected for row in group.rows} - {None}
+    refuted = Verdict.REFUTED in {row.verdict for row in group.rows}
+    return not on_record or group.changed or (refuted and Verdict.REFUTED not in on_record)
 
 
 def unsound(rows: Sequence[Row]) -> list[Group]:

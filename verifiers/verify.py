@@ -26,6 +26,7 @@ from verifiers.claim_types.derived import inherit
 from verifiers.claim_types.rate import RateClaim
 from verifiers.counterexamples import scripts
 from verifiers.judges.bounds import LEVEL
+from verifiers.overrides import AS_WRITTEN, Overrides
 from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for, loaded
 from verifiers.running.scheduler import Units, run_jobs
 from verifiers.searched import shown
@@ -44,6 +45,7 @@ class Settings:
         device: cpu, or a CUDA device by name.
         siblings: whether false siblings are judged too (``driftproof controls``).
         resume: whether finished units of an earlier run are taken from the ledger.
+        overrides: what takes the place of values in the claims' own cases.
     """
 
     profile: str = "quick"
@@ -52,6 +54,7 @@ class Settings:
     device: str = "cpu"
     siblings: bool = False
     resume: bool = False
+    overrides: Overrides = AS_WRITTEN
 
     def __post_init__(self) -> None:
         if self.profile not in BUDGETS:
@@ -106,6 +109,8 @@ def judge(
 ) -> list[Row]:
     """Judge claims and return their rows, with the verdicts on record beside them.
 
+    With overrides there are none: the record knows other cases.
+
     Args:
         started: called with the number of jobs.
         ended: called with the claim's name when one of its jobs ends.
@@ -118,6 +123,7 @@ def judge(
         of_claim = jobs_for(
             source, claim, profile=settings.profile, seed=settings.seed,
             device=settings.device, siblings=settings.siblings,
+            replicates=settings.overrides.replicates,
         )  # fmt: skip
         if not of_claim:
             raise DriftproofError(
@@ -131,7 +137,8 @@ def judge(
     units = Units(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
     grouped = run_jobs(jobs, units, workers=workers, done=lambda number: ended(owner[number]))
-    return record.expected(inherit([row for rows in grouped for row in rows]))
+    judged = inherit([row for rows in grouped for row in rows])
+    return judged if settings.overrides else record.expected(judged)
 
 
 def verify(
@@ -143,6 +150,7 @@ def verify(
     ended: Callable[[str], None] = lambda claim: None,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Verify claims and write ``results.json``, ``index.html`` and plots to a folder."""
+    chosen = [settings.overrides.of(leaf) for leaf in chosen]
     head = header(chosen, settings)  # a claim that does not load leaves no folder behind
     with Ledger(out / "ledger.sqlite") as ledger:
         run = ledger.begin(head)
@@ -165,7 +173,8 @@ def union_bound(rows: Sequence[Row]) -> float:
 
 def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
     """Return what describes a run as a whole."""
-    return {
+    overridden = {"overrides": settings.overrides.told(chosen)} if settings.overrides else {}
+    return overridden | {
         "schema": 1,
         "profile": settings.profile,
         "seed": settings.seed,

@@ -14,9 +14,10 @@ from driftproof.commands import _shared as shared
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("other", metavar="[OTHER]", type=click.Path(path_type=Path), required=False)
+@click.option("--parquet", is_flag=True, help="Write results.parquet too (needs pyarrow).")
 @shared.as_json
-def command(folder: Path, other: Path | None, as_json: bool) -> None:
-    """Rebuild results.json, index.html and the plots of DIR from its ledger.
+def command(folder: Path, other: Path | None, parquet: bool, as_json: bool) -> None:
+    """Rebuild results.json, index.html, the tables and the plots of DIR from its ledger.
 
     With OTHER, list what changed from DIR to OTHER instead, and write OTHER/difference.html.
     """
@@ -24,7 +25,7 @@ def command(folder: Path, other: Path | None, as_json: bool) -> None:
     if other is None:
         from verifiers.rebuild import rebuild
 
-        rebuild(folder, head, rows)
+        rebuild(folder, head, rows, parquet=parquet)
         click.echo(f"page: {folder / 'index.html'}")
         return
     _compare(folder, other, head, rows, as_json)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,9 @@ from toolkit.verdict import Evidence, Verdict
 
 if TYPE_CHECKING:
     from toolkit.report.page import Group
+
+FEW = 16
+"""So many forms are shown one by one, whatever is new of them: they fit on a screen."""
 
 
 @click.command()
@@ -27,7 +33,20 @@ if TYPE_CHECKING:
 @shared.out
 @shared.as_json
 @shared.resume
+@click.option(
+    "-p", "--problem", "problem", multiple=True, metavar="NAME=VALUE,…",
+    help="Values of a parameter of the problem, in the place of those of the claims' cases.",
+)  # fmt: skip
+@click.option(
+    "-a", "--algorithm", "algorithm", multiple=True, metavar="NAME=VALUE,…",
+    help="The same of the algorithm.",
+)  # fmt: skip
+@click.option(
+    "--replicates", type=click.IntRange(1),
+    help="The most replicates that a case may take, in blocks of 64.",
+)  # fmt: skip
 @click.option("--record", is_flag=True, help="Put these verdicts on record.")
+@click.option("--verbose", is_flag=True, help="Show every form, not only what is new.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -39,24 +58,35 @@ def command(
     out: Path | None,
     as_json: bool,
     resume: bool,
+    problem: tuple[str, ...],
+    algorithm: tuple[str, ...],
+    replicates: int | None,
     record: bool,
+    verbose: bool,
 ) -> int:
     """Verify claims: SELECT is a name, a glob (comfedl/*) or a Python file of your own.
+
+    With -p, -a or --replicates the verdicts are on other cases than the claims' own, or on as many
+    replicates as you say: they are neither compared with the record nor put on it.
 
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
     from verifiers import record as records
     from verifiers import verify as judging
+    from verifiers.overrides import Overrides
 
+    overrides = Overrides.parsed(problem, algorithm, replicates)
     chosen = judging.select(select)
     own = [leaf.path.stem for leaf in chosen if leaf.module is None]
     out = shared.folder(out, "-".join(dict.fromkeys(own)))
     if record:
         records.check_own(own)
+        records.check_as_written(str(overrides))
     settings = judging.Settings(
-        profile=profile, seed=seed, workers=workers, device=device, resume=resume
-    )
+        profile=profile, seed=seed, workers=workers, device=device, resume=resume,
+        overrides=overrides,
+    )  # fmt: skip
     with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended):
         head, rows = judging.verify(chosen, settings, out, started=started, ended=ended)
     if record:
@@ -65,34 +95,42 @@ def command(
     if as_json:
         shared.print_json(judging.public(head, rows))
     else:
-        summary(head, rows, out)
+        summary(head, rows, out, verbose=verbose, swept=overrides.swept)
+    if overrides:
+        return 1 if records.unsound(rows) else 0
     return 0 if records.as_expected(rows) else 1
 
 
-def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
-    """Print what a reader wants first."""
-    from toolkit.report.page import grouped
+def summary(
+    head: dict[str, Any],
+    rows: list[Any],
+    out: Path,
+    *,
+    verbose: bool = False,
+    swept: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Print what is new against the record, then what became of each paper.
 
-    claims = grouped(rows)
-    lines = []
-    for claim, groups in claims.items():
-        for group in groups:
-            cells = [claim, group.title, str(group.verdict), group.evidence or "–"]
-            cells += [group.cases, group.tightness, _notes(group)]
-            lines.append(cells)
-    shared.table(
-        ["claim", "form", "verdict", "evidence", "cases", "tightness", ""],
-        lines,
-        spare=("evidence", "cases"),
-    )
-    for claim, groups in claims.items():
-        for group in groups:
-            if group.reason:
-                shared.tell(f"{claim}, {group.title}: {group.reason}")
-                if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
-                    shared.tell(f"    case: {group.deciding.case['label']}")
-    _exceeded(rows, {group.reason for groups in claims.values() for group in groups})
-    _totals(head, rows)
+    Args:
+        verbose: print every form, with the reason of its verdict; so it is done of few forms.
+        swept: part and name of each parameter of which several values were asked for.
+    """
+    from toolkit.report.page import grouped
+    from verifiers.record import is_news
+
+    forms = [group for groups in grouped(rows).values() for group in groups]
+    news = [group for group in forms if is_news(group)]
+    shown = forms if verbose or len(forms) <= FEW else news
+    _table(shown)
+    for group in shown:
+        if group.reason:
+            shared.tell(f"{group.claim}, {group.title}: {group.reason}")
+            if group.verdict is Verdict.REFUTED and "problem" in group.deciding.case:
+                shared.tell(f"    case: {group.deciding.case['label']}")
+    if swept:
+        _by_values(shown, swept)
+    _exceeded(rows, {group.reason for group in shown})
+    _totals(head, rows, news)
     _errata_at_odds(head, rows)
     if head["profile"] == "smoke":
         shared.tell(
@@ -103,7 +141,10 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
     for line in _meaning(rows, out):
         shared.tell(line)
     shared.tell(f"Chance that sampling made any verdict wrong: {chance}.")
-    shared.tell(on_record(rows))
+    shared.tell(head["overrides"] if head.get("overrides") else on_record(rows))
+    if len(shown) < len(forms):
+        left_out = len(forms) - len(shown)
+        shared.tell(f"{left_out} forms are as on record: --verbose shows them, and the page does.")
     click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
 
 
@@ -121,6 +162,36 @@ def _meaning(rows: list[Any], out: Path) -> list[str]:
             f"solver: driftproof check {out / 'certificates'}/*"
         )
     return lines
+
+
+def _table(forms: Sequence[Group]) -> None:
+    """Print a line for each form."""
+    lines = [
+        [form.claim, form.title, str(form.verdict), form.evidence or "–", form.cases,
+         form.tightness, _notes(form)]
+        for form in forms
+    ]  # fmt: skip
+    if lines:
+        shared.table(
+            ["claim", "form", "verdict", "evidence", "cases", "tightness", ""],
+            lines,
+            spare=("evidence", "cases"),
+        )
+
+
+def _by_values(forms: Sequence[Group], swept: Sequence[tuple[str, str]]) -> None:
+    """Print a line for each form at each combination of the values that were asked for."""
+    lines = []
+    for form in forms:
+        apart: dict[tuple[str, ...], list[Any]] = {}
+        for row in form.rows:
+            at = tuple(str(row.case.get(part, {}).get(name, "–")) for part, name in swept)
+            apart.setdefault(at, []).append(row)
+        for at, rows in apart.items():
+            one = replace(form, rows=rows)
+            lines.append([form.claim, form.title, *at, str(one.verdict), one.cases, one.tightness])
+    names = [name for _, name in swept]
+    shared.table(["claim", "form", *names, "verdict", "cases", "tightness"], lines)
 
 
 def _notes(group: Group) -> str:
@@ -160,8 +231,8 @@ def _exceeded(rows: list[Any], told: set[str]) -> None:
             shared.tell(f"{reason}: {rows_of} INAPPLICABLE. Mend {what}.")
 
 
-def _totals(head: dict[str, Any], rows: list[Any]) -> None:
-    """Print how many printed statements of each paper came to which verdict."""
+def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> None:
+    """Print how many printed statements of each paper came to which verdict, and what is new."""
     from toolkit.report.page import statements
 
     printed = statements(head, rows)
@@ -169,14 +240,27 @@ def _totals(head: dict[str, Any], rows: list[Any]) -> None:
         return
     papers: dict[str, list[Verdict]] = {}
     for one in printed:
-        papers.setdefault(one.claim.partition("/")[0], []).append(one.verdict)
+        papers.setdefault(_paper(one.claim), []).append(one.verdict)
+    new = Counter(_paper(group.claim) for group in news)
     if len(papers) > 1:
         papers["all"] = [one.verdict for one in printed]
+        new["all"] = len(news)
     lines = [
-        [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict)]
+        [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict),
+         str(new[paper])]
         for paper, verdicts in papers.items()
+    ]  # fmt: skip
+    columns = [
+        "paper",
+        "printed statements",
+        *(v.lower() for v in Verdict),
+        "forms not as on record",
     ]
-    shared.table(["paper", "printed statements", *(v.lower() for v in Verdict)], lines)
+    shared.table(columns, lines)
+
+
+def _paper(claim: str) -> str:
+    return claim.partition("/")[0]
 
 
 def on_record(rows: list[Any]) -> str:

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.report.class_lines import lines, over_class
+from toolkit.report.results_table import csv_of
 from toolkit.verdict import Row, Verdict
 
 NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
 NOTHING_HERE = 1e-9
 """Below this a map's number is shown as ≈ 0."""
+POINTS = ("x", "mean", "low", "high", "bound", "fit", "reference")
+"""What a plot may draw, by the names of its columns."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LABELS = {
     "mean": "measured",
@@ -233,7 +236,7 @@ def _figure(name: str, row: Row) -> Figure:
 
 
 def draw(figure: Figure, folder: Path) -> None:
-    """Write a plot as SVG and PDF."""
+    """Write a plot as SVG and PDF, and its data as CSV."""
     if figure.map is not None:
         _draw_map(figure, folder)
         return
@@ -257,7 +260,7 @@ def draw(figure: Figure, folder: Path) -> None:
     if point and "labels" in s:
         axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)
-    save(sheet, folder / figure.name)
+    save(sheet, folder / figure.name, {key: s[key] for key in POINTS if key in s})
 
 
 def cell(number: float) -> str:
@@ -270,7 +273,7 @@ def cell(number: float) -> str:
 
 
 def _draw_map(figure: Figure, folder: Path) -> None:
-    """Write a map as SVG and PDF: a number and a shade in each cell."""
+    """Write a map as SVG and PDF, a number and a shade in each cell, and its cells as CSV."""
     grid = figure.map
     assert grid is not None
     sheet, axes = canvas()
@@ -286,7 +289,8 @@ def _draw_map(figure: Figure, folder: Path) -> None:
     axes.set_ylabel(grid["axes"][1])
     label = str(figure.row.case.get("label", ""))
     axes.set_title(f"{figure.title}\n{label}", fontsize=8, wrap=True)
-    save(sheet, folder / figure.name)
+    cells = zip(*figure.series["map"]["cells"], strict=True)
+    save(sheet, folder / figure.name, dict(zip(("x", "y", "value"), cells, strict=True)))
 
 
 def canvas() -> tuple[Any, Any]:
@@ -348,10 +352,11 @@ def power_of_ten(value: float, place: int | None = None) -> str:
     return "10" + f"{round(log10(value)):d}".translate(RAISED)
 
 
-def save(canvas: Any, path: Path) -> None:
-    """Write a figure as SVG and PDF, the same bytes for the same data."""
+def save(canvas: Any, path: Path, points: Mapping[str, Sequence[Any]]) -> None:
+    """Write a figure as SVG and PDF, and what it draws as CSV: the same bytes for the same data."""
     import matplotlib as mpl
 
     with mpl.rc_context({"svg.hashsalt": "driftproof", "svg.fonttype": "none"}):
         canvas.savefig(path.with_name(path.name + ".svg"), metadata={"Date": None})
         canvas.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})
+    path.with_name(path.name + ".csv").write_text(csv_of(points), encoding="utf-8")

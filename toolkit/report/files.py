@@ -14,7 +14,9 @@ from typing import Any
 
 from toolkit.errors import DriftproofError, after_system_error
 from toolkit.report.figures import Figure, draw
-from toolkit.report.page import figures, render, statements
+from toolkit.report.latex_table import latex_macros, latex_table
+from toolkit.report.page import figures, render, statements, told
+from toolkit.report.results_table import csv_of, table_of
 from toolkit.verdict import Row
 from toolkit.workers import end_with_parent
 
@@ -22,17 +24,21 @@ MANY = 12
 """Plots from which on several processes draw them."""
 CERTIFICATES = "certificates"
 """The folder of the proofs over classes, which ``driftproof check`` checks."""
-PUBLIC = ("schema", "profile", "seed", "union_bound", "environment")
+PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment")
 
 
 def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    """Write ``results.json``, ``index.html`` and ``plots/`` to a folder.
+    """Write ``results.json``, ``index.html``, tables and ``plots/`` to a folder.
 
     Smoke has the page's own plots alone: as files they would take longer than all its verdicts.
     """
+    forms = told(rows)
     texts = {
         "results.json": json.dumps(results_of(head, rows), indent=1, allow_nan=False),
+        "results.csv": csv_of(table_of([row.public() for row in rows])),
         "index.html": render(head, rows),
+        "verdicts-table.tex": latex_table(forms),
+        "verdicts-macros.tex": latex_macros(forms),
         **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
     }
     kept = figures(rows).values() if head["profile"] != "smoke" else ()
@@ -43,7 +49,7 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
 def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
     """Return what ``results.json`` holds: the run, the printed statements, and every row."""
     return {
-        **{name: head[name] for name in PUBLIC},
+        **{name: head[name] for name in PUBLIC if name in head},
         "statements": [one.public() for one in statements(head, rows)],
         "results": [row.public() for row in rows],
     }

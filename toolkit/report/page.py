@@ -12,7 +12,7 @@ from typing import Any
 from toolkit.constants import LATEX
 from toolkit.readings import SEVERITIES, ReadingKind
 from toolkit.report.figures import NOTHING, Figure, cell, distance, equates, headline
-from toolkit.report.latex_table import latex_table
+from toolkit.report.latex_table import Told, latex_table
 from toolkit.report.mathml import font_face, mathml
 from toolkit.statements import ReadingVerdict, Statement, by_severity, statement, worst_first
 from toolkit.verdict import Row, Verdict, form_key, overall
@@ -152,6 +152,16 @@ def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:
     return by_claim
 
 
+def told(rows: Sequence[Row]) -> list[Told]:
+    """Return what a table in a paper tells of each form."""
+    return [
+        Told(claim, group.form, group.reading, group.title, str(group.verdict),
+             group.evidence or "–", group.cases, group.tightness)
+        for claim, groups in grouped(rows).items()
+        for group in groups
+    ]  # fmt: skip
+
+
 def statements(head: Mapping[str, Any], rows: Sequence[Row]) -> list[Statement]:
     """Return the printed statements of a run, with the verdict on each."""
     judged = []
@@ -185,13 +195,9 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     printed = statements(head, rows)
     counts = {verdict: sum(one.verdict is verdict for one in printed) for verdict in Verdict}
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
-    table = latex_table(
-        (name, group.title, str(group.verdict), group.evidence or "–", group.tightness)
-        for name, groups in claims.items()
-        for group in groups
-    )
     return document(
-        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn, table=table,
+        "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn,
+        table=latex_table(told(rows)),
         printed={one.claim: one for one in printed}, errata=worst_first(printed),
         severities=SEVERITIES, by_severity=by_severity(printed), papers=_papers(head),
     )  # fmt: skip

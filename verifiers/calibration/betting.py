@@ -12,7 +12,7 @@ that is only valid at a fixed sample size.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,6 +158,7 @@ def report(folder: Path) -> None:
                     f" {rate.wrong:4d} of {rate.claims} = {rate.share:.3f}\n"
                 )
     sheet, axes = canvas()
+    points: dict[str, Sequence[float]] = {"replicates": SIZES}
     for colour, (sampler, sample) in enumerate({"coin": coin, "beta": beta}.items()):
         shares = power(sample, LEVEL)
         for margin, row in zip(MARGINS, shares, strict=True):
@@ -166,7 +167,8 @@ def report(folder: Path) -> None:
             if margin in (0.02, 0.05, 0.1, 0.5):
                 strength = min(1.0, 0.3 + 1.4 * margin)
                 label = f"{sampler}, {margin:.0%} above"
+                points[label] = row.tolist()
                 axes.plot(SIZES, row, "o-", color=f"C{colour}", alpha=strength, label=label, ms=4)
     title = "Power: false claims refuted, by margin and replicates"
     finish(axes, title, "replicates", f"share refuted at level {LEVEL:g}", "x")
-    save(sheet, folder / "calibration")
+    save(sheet, folder / "calibration", points)

@@ -162,9 +162,21 @@ def _is_users(source: Source) -> TypeGuard[Leaf]:
 
 
 def jobs_for(
-    source: Source, claim: Claim[Any], *, profile: str, seed: int, device: str, siblings: bool
+    source: Source,
+    claim: Claim[Any],
+    *,
+    profile: str,
+    seed: int,
+    device: str,
+    siblings: bool,
+    replicates: int | None = None,
 ) -> list[Job]:
-    """Return the jobs that judge a claim's forms (with or instead of its false siblings)."""
+    """Return the jobs that judge a claim's forms (with or instead of its false siblings).
+
+    Args:
+        replicates: the most that a case may take (None: the profile's).
+    """
+    budget = BUDGETS[profile] if replicates is None else -(-replicates // BLOCK)
     wanted = [
         k for k, form in enumerate(claim.forms) if siblings or form.form != "sibling"
     ]  # fmt: skip
@@ -196,7 +208,7 @@ def jobs_for(
             forms = [claim.forms[k] for k in numbers]
             for number, case in enumerate(cases):
                 at = replace(base, number=number, case=case.key, form=lead, effort=_steps(case))
-                job = partial(_bound, claim, case, at=at, budget=BUDGETS[profile])
+                job = partial(_bound, claim, case, at=at, budget=budget)
                 jobs.append(_where_believed(claim, [at], forms, job))
             for number, case in enumerate(claim.classes_for(profile)):
                 at = replace(base, task="class", number=number, case=case.key, form=lead)

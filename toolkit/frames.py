@@ -1,0 +1,32 @@
+"""Tables for pandas, which is an extra: whoever asks for a frame is told how to install it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from toolkit.errors import MissingError
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def frame_of(columns: Mapping[str, Sequence[Any]], whole: Sequence[str] = ()) -> pandas.DataFrame:
+    """Return columns as a pandas frame.
+
+    Args:
+        whole: the columns of whole numbers, of which some may be missing (None).
+
+    Raises:
+        MissingError: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingError(
+            "pandas, which frames are made of, is not installed",
+            "pandas beside driftproof",
+            "pip install 'driftproof[frames]'",
+        ) from error
+    frame = pandas.DataFrame({name: list(values) for name, values in columns.items()})
+    return frame.astype({name: "Int64" for name in whole if name in columns})
