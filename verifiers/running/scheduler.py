@@ -78,7 +78,7 @@ class Units:
     def keep(self, item: Unit, result: Result) -> Result:
         """Commit a finished unit and return it."""
         if self._ledger is not None:
-            self._ledger.keep(unit_key(item), *result)
+            self._ledger.keep(unit_key(item), *result, name=item.name)
         return result
 
 
