@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 )
 @shared.seed
 @shared.workers
+@shared.cluster
 @click.option("--device", default="cpu", show_default=True, help="cpu, or a CUDA device.")
 @shared.out
 @shared.as_json
@@ -35,6 +36,7 @@ def command(
     profile: str,
     seed: int,
     workers: int,
+    cluster: str | None,
     device: str,
     out: Path | None,
     as_json: bool,
@@ -54,10 +56,13 @@ def command(
     out = shared.folder(out, "-".join(dict.fromkeys(own)))
     if record:
         records.check_own(own)
-    settings = judging.Settings(
-        profile=profile, seed=seed, workers=workers, device=device, resume=resume
-    )
-    with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended):
+    with (
+        shared.working_on(cluster, workers) as workers,
+        shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended),
+    ):
+        settings = judging.Settings(
+            profile=profile, seed=seed, workers=workers, device=device, resume=resume
+        )
         head, rows = judging.verify(chosen, settings, out, started=started, ended=ended)
     if record:
         records.write(rows, profile)
