@@ -102,6 +102,8 @@ def _local(dask: Any, processes: int) -> Iterator[Any]:
 def _connected(dask: Any, cluster: Any, name: str, workers: int) -> Iterator[Any]:
     """Connect to a scheduler, and wait until workers are there."""
     try:
+        if isinstance(cluster, str):
+            dask.comm.resolve_address(cluster)
         client = dask.Client(cluster, timeout=ANSWER, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise MissingError(
