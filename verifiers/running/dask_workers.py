@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
+from uuid import uuid4
 
 from toolkit.environment import processor
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.workers import APART
 from verifiers.running.fingerprint import PACKAGES, fingerprint
-from verifiers.running.parcels import Elsewhere, differences, refused
-from verifiers.running.scheduler import LOOK, Unit, units_at
+from verifiers.running.parcels import Elsewhere, differences, done, parcel_of, refused
+from verifiers.running.scheduler import LOOK, Result, Unit, units_at
 
 PATIENCE = 60.0
 """Seconds without any worker after which the command ends."""
@@ -137,6 +138,7 @@ class _DaskPlace(Elsewhere):
     def __init__(self, client: Any, name: str, tell: Callable[[str], None]) -> None:
         super().__init__(client.get_executor(pure=False), 0)
         self._client, self._name, self._tell = client, name, tell
+        self._group, self._sent = f"driftproof-{uuid4().hex}", 0
         self._seen: set[str] = set()
         self._looked = self._had_some = time.monotonic()
         self._refuse(client.nthreads())
@@ -146,9 +148,18 @@ class _DaskPlace(Elsewhere):
         """How many there are."""
         return len(self._seen)
 
+    def submit(self, item: Unit) -> Future[Result]:
+        """Send a unit; all of them are one group to Dask, of which each worker takes the next."""
+        self._sent += 1
+        return self._executor.submit(done, parcel_of(item), key=(self._group, self._sent))
+
     def at_once(self) -> int:
-        """Return how many units the cluster has at a time: each worker one, and one that waits."""
-        return 2 * max(1, self.workers)
+        """Return how many units the cluster has at a time: each worker one, and one that waits.
+
+        Dask deals the first of a group in advance, and unevenly if there are more than workers.
+        """
+        workers = max(1, self.workers)
+        return workers if self._sent <= 3 * workers else 2 * workers
 
     def look(self) -> None:
         """Look who came and who went, now and then."""
