@@ -5,8 +5,10 @@ from driftproof.whole import refuse_hidden
 refuse_hidden()
 
 from synthetic.classes import (  # noqa: E402 - after the look at whose it is
+    bounded_composition,
     bounded_gradients,
     equal,
+    lower_level,
     monotone_lipschitz,
     over,
     shared_minimiser,
@@ -15,16 +17,22 @@ from synthetic.classes import (  # noqa: E402 - after the look at whose it is
     smooth,
     smooth_convex,
     smooth_strongly_convex,
+    start_anywhere,
     start_at_minimiser,
     start_gap,
+    start_gradient,
     start_within,
+    strongly_convex_concave,
+    upper_level,
 )
 from verifiers.worst_case.found import Found, worst_case  # noqa: E402
 
 __all__ = [
     "Found",
+    "bounded_composition",
     "bounded_gradients",
     "equal",
+    "lower_level",
     "monotone_lipschitz",
     "over",
     "shared_minimiser",
@@ -33,8 +41,12 @@ __all__ = [
     "smooth",
     "smooth_convex",
     "smooth_strongly_convex",
+    "start_anywhere",
     "start_at_minimiser",
     "start_gap",
+    "start_gradient",
     "start_within",
+    "strongly_convex_concave",
+    "upper_level",
     "worst_case",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 
@@ -16,8 +17,10 @@ from synthetic.classes import (
     monotone_lipschitz,
     over,
     similar,
+    smooth,
     smooth_strongly_convex,
     start_at_minimiser,
+    start_gap,
     start_within,
 )
 from synthetic.problems import BoundedComposition, QuadraticMinimax
@@ -26,14 +29,17 @@ from toolkit.cases import Assumption, grid
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import run
-from toolkit.measure import Reduction, Steps, each, sq
+from toolkit.measure import Reduction, Steps, average, each, sq
 from toolkit.verdict import Evidence, Verdict
 from verifiers.claim_types.bound import bound
+from verifiers.judges import worst_cases
 from verifiers.running.jobs import pack_rows, unpack_rows
 from verifiers.verify import Settings, judge, select, verify
 from verifiers.worst_case.builder import build
+from verifiers.worst_case.certificate import certify
 from verifiers.worst_case.check import check
-from verifiers.worst_case.solve import matrices, solve
+from verifiers.worst_case.check_counterexample import check as check_counterexample
+from verifiers.worst_case.solve import UnsolvedError, matrices, solve
 from verifiers.worst_case.witness import witness
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
@@ -81,10 +87,60 @@ def test_what_is_false_for_some_function_is_refuted_by_an_exact_point():
     row = row_of(claim(TWO, lambda c: contraction(c) ** 2))
     assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.CLASS)
     assert row.lhs["low"] > row.rhs
-    assert not row.proofs
+    ((name, shown),) = row.proofs.items()
+    assert f"certificates/{name}" in row.reason
+    value = float(re.search(r"left side is (\S+)\.$", check_counterexample(shown)[-1])[1])
+    assert row.rhs < value <= row.lhs["mean"]
+    simple = float(re.search(r"in fractions; run on them, in doubles: (\S+)\. ", row.reason)[1])
+    assert simple == pytest.approx(value, rel=1e-4)
     # the algorithm itself, run on functions made from the point, is as bad
-    ran = float(re.search(r"in doubles: (\S+)", row.reason)[1])
+    ran = float(re.search(r"in doubles: ([\d.]+\d)", row.reason)[1])
     assert ran == pytest.approx(row.lhs["mean"], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("classes", "left"),
+    [
+        (
+            over([STRONGLY, similar(zeta=1), start_within(R=1)],
+                 FedAvg(local_steps=2, step_size=0.5, participation=0.5), rounds=2),
+            lambda view: distance(view) if view.last else None,
+        ),
+        (
+            over([smooth(L=1), start_gap(delta=1)], FedAvg(step_size=0.5), rounds=3, clients=1),
+            lambda view: average("step", sq(view.gradient(view.mean("w")))),
+        ),
+    ],
+    ids=["sampled clients", "not convex"],
+)  # fmt: skip
+def test_a_refutation_runs_the_algorithm_whatever_the_class_and_the_cohort(classes, left):
+    row = row_of(claim(classes, lambda c: 0.5 * c.eta, left=left))
+    assert row.verdict is Verdict.REFUTED
+    ran, simple = map(float, re.findall(r"in doubles: ([\d.]+\d)", row.reason))
+    assert ran == pytest.approx(row.lhs["mean"], rel=1e-3)
+    assert simple > row.rhs
+
+
+def test_a_case_that_the_solver_gives_up_is_open_and_ends_no_run(monkeypatch):
+    def give_up(program):
+        raise UnsolvedError("rounding errors", "a solution", "take fewer rounds")
+
+    monkeypatch.setattr(worst_cases, "solve", give_up)
+    row = row_of(claim(ONE))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason == "rounding errors. take fewer rounds"
+
+
+def test_where_rounding_spoils_the_nearest_proof_one_below_the_right_side_is_kept():
+    (case,) = ONE
+    program = build(case.algorithm, case.problem, rounds=1, left=distance)[-1]
+    solved = solve(program)
+    wrong = replace(solved, value=0.9 * solved.value)  # so every proof seems too large
+    with pytest.raises(DriftproofError, match="it would prove"):
+        certify(program, wrong)
+    enough = Fraction(solved.value) * Fraction(101, 100)
+    bound = certify(program, wrong, enough=enough).bound
+    assert Fraction(solved.value) * (1 - Fraction(1, 10**6)) <= bound <= enough
 
 
 @pytest.mark.parametrize("share", [0.9999, 0.99])
@@ -98,16 +154,24 @@ def test_a_right_side_a_little_above_it_is_proved():
     assert not row.attained
 
 
-def test_an_upper_bound_refutes_nothing():
-    """The conditions on pairs of points are not those of one operator: too small is open."""
+def test_an_upper_bound_refutes_nothing_but_an_operator_of_the_class_does():
+    """The conditions on pairs of points are not those of one operator; linear fields are some."""
     operators = over(
-        [monotone_lipschitz(L=1, mu=0.5), start_within(R=1)], FedAvg(step_size=0.3), rounds=1,
-        clients=1,
+        [monotone_lipschitz(L=1, mu=0.5), similar(zeta=1), start_within(R=1)],
+        FedAvg(local_steps=2, step_size=0.3), rounds=1,
     )  # fmt: skip
-    row = row_of(claim(operators, lambda c: 0.5 * c.R))
-    assert row.verdict is Verdict.INCONCLUSIVE
-    assert "not sufficient" in row.reason
-    assert row_of(claim(operators, lambda c: c.R)).verdict is Verdict.SUPPORTED
+
+    def at_end(view):
+        return distance(view) if view.last else None
+
+    verdicts = {}
+    for right in (0.66, 0.64, 0.62):  # the worst case is 0.6595, that of the fields 0.6241
+        row = row_of(claim(operators, lambda c, right=right: right * c.R, at_end))
+        verdicts[right] = row.verdict
+        assert ("linear fields" if right == 0.62 else "not sufficient") in row.reason
+    assert verdicts == {
+        0.66: Verdict.SUPPORTED, 0.64: Verdict.INCONCLUSIVE, 0.62: Verdict.REFUTED
+    }  # fmt: skip
 
 
 def test_assumptions_and_letters_apply_to_a_class():

@@ -223,8 +223,8 @@ def test_every_paper_that_a_claim_names_is_cited_and_linked():
     from toolkit.discover import leaves
     from verifiers.citations import cited
 
-    authors = "Drori and Teboulle|Khaled et al\\.|Malinovsky et al\\.|Nesterov"
-    paper = re.compile(rf"arXiv v1|\bv3|(?:FedNest|Local-SCGDM|FedDRO|{authors}) \(20\d\d\)")
+    authors = r"[A-Z][a-z]+(?: and [A-Z][a-z]+| et al\.)?"
+    paper = re.compile(rf"arXiv v1|\bv3|(?:FedNest|Local-SCGDM|FedDRO|\b{authors}) \(20\d\d\)")
     for leaf in leaves("claim").values():
         source = leaf.load().source
         found = cited(leaf.path, source)

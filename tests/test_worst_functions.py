@@ -114,12 +114,27 @@ def test_classes_with_necessary_conditions_alone_have_none(classes):
         functions(case, solve(case), 1)
 
 
-def test_functions_that_need_not_be_convex_have_none():
-    def gradient(view):
-        return each("round", "local_step", sq(view.gradient(view.mean("w"))))
+def gradient(view):
+    return each("round", "local_step", sq(view.gradient(view.mean("w"))))
 
-    case = build(
-        FedAvg(step_size=0.5), [smooth(1), start_gap(1)], rounds=1, left=gradient, clients=1
-    )[-1]
+
+def test_functions_that_need_not_be_convex_are_bounded_below_as_they_should_be():
+    classes = [smooth(1), start_gap(1)]
+    case = build(FedAvg(step_size=0.5), classes, rounds=2, left=gradient, clients=1)[-1]
+    solved = solve(case)
+    problem = functions(case, solved, 1)
+    (f,) = problem.functions
+    ctx = sampled_context(problem, ("worst",), replicates=1)
+    made = run(problem, FedAvg(step_size=0.5), ctx, rounds=2, left=gradient)
+    assert made.values[-1, 0] == pytest.approx(solved.value, rel=1e-4)
+    assert f.mu == -f.L == -1
+    least = (f.values - (f.gradients**2).sum(1) / 2).min()
+    assert least == pytest.approx(0, abs=1e-5)
+    around = np.linspace(-6, 6, 241)[:, None] * np.eye(problem.dim)[0]
+    assert all(f(x)[0] >= least - 1e-6 for x in around)
+
+
+def test_several_functions_that_need_not_be_convex_have_none():
+    case = build(FedAvg(step_size=0.5), [smooth(1), start_gap(1)], rounds=1, left=gradient)[-1]
     with pytest.raises(DriftproofError, match="suffice"):
-        functions(case, solve(case), 1)
+        functions(case, solve(case), 2)

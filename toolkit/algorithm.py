@@ -22,6 +22,7 @@ from typing import (
 )
 
 from toolkit.declaring import check_class, check_declared, with_words_alone
+from toolkit.errors import DriftproofError
 from toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -111,6 +112,22 @@ class Algorithm(Parameters, ABC):
     @abstractmethod
     def init(self, ctx: Context, oracles: Any, start: Tensor) -> Any:
         """Return the state (a NamedTuple of tensors) from the common starting point [dim]."""
+
+    def anywhere(self, ctx: Context, oracles: Any, start: Tensor, own: Tensor) -> Any:
+        """Return a state as any round can begin with, not the first alone.
+
+        Args:
+            start: the point that all clients share, [dim, …].
+            own: what each client remembers from earlier rounds, [clients, dim, …].
+
+        Raises:
+            DriftproofError: the algorithm does not say what holds of its states.
+        """
+        raise DriftproofError(
+            f"{type(self).__name__} from any state that a round can begin with",
+            "an algorithm that says what such a state is",
+            "write its method anywhere(ctx, oracles, start, own), as Scaffold has it",
+        )
 
     @abstractmethod
     def step(self, ctx: Context, oracles: Any, state: Any) -> Any:

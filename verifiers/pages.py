@@ -103,9 +103,11 @@ def errata_block(paper: str) -> str:
         counted = f" Counted at `{one.same_as}`." if one.same_as else ""
         cell = (_plain(one.changes) + counted).replace("|", r"\|")
         lines.append(f"| {severity} | `{one.claim}` | {cell} |")
+    sources = (leaves("claim")[one.claim].metadata["source"] for one in printed)
+    said = "stated here" if all("in our words" in source for source in sources) else "printed"
     for verdict, head in (
         (Verdict.INCONCLUSIVE, "Undecided"),
-        (Verdict.SUPPORTED, "Supported as printed"),
+        (Verdict.SUPPORTED, f"Supported as {said}"),
     ):
         names = [f"`{s.claim}`" for s in printed if s.verdict is verdict and s.severity is None]
         if names:

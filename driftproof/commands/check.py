@@ -1,4 +1,4 @@
-"""``driftproof check``: does a certificate prove its bound?"""
+"""``driftproof check``: does a certificate prove its bound, a counterexample refute its own?"""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ NOT_PROVED = (
     "not proved: that the points are those of an algorithm's text; anything at other numbers than "
     "those above; that some function reaches the bound"
 )
+NOT_SHOWN = (
+    "not shown: that the points are those of an algorithm's text; anything at other numbers than "
+    "those above; that nothing is worse"
+)
 
 
 @click.command()
@@ -21,16 +25,19 @@ NOT_PROVED = (
 def command(certificates: tuple[str, ...]) -> int:
     """Check certificates of worst cases: exactly, without a solver, by one file of 200 lines.
 
-    The exit status is 0 if every certificate proves its bound, 1 if one does not, 2 if one cannot
-    be read. docs/certificates.md says how to read them.
+    A counterexample's file is checked too: that its functions are of the class, and exceed the
+    bound. The exit status is 0 if every file shows what it says, 1 if one does not, 2 if one
+    cannot be read. docs/certificates.md says how to read them.
     """
+    from verifiers.worst_case import check_counterexample
     from verifiers.worst_case.check import RefusedCertificateError, check
 
     good = True
     for name in certificates:
         text = _text(Path(name))
+        refutes = f'"{check_counterexample.SCHEMA}"' in text
         try:
-            said = check(text)
+            said = (check_counterexample.check if refutes else check)(text)
         except RefusedCertificateError as reason:
             good = False
             shared.tell(f"{name}: REFUSED\n  {_shown(str(reason))}")
@@ -45,9 +52,8 @@ def command(certificates: tuple[str, ...]) -> int:
             good = False
             shared.tell(f"{name}: REFUSED\n  it was changed after it was written")
             continue
-        shared.tell(
-            "\n".join([f"{name}: PROVED", *(f"  {_shown(s)}" for s in [*said, NOT_PROVED])])
-        )
+        head, end = ("COUNTEREXAMPLE", NOT_SHOWN) if refutes else ("PROVED", NOT_PROVED)
+        shared.tell("\n".join([f"{name}: {head}", *(f"  {_shown(s)}" for s in [*said, end])]))
     return 0 if good else 1
 
 

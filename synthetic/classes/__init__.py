@@ -1,26 +1,34 @@
 """Classes of functions, by the conditions under which given points have a function in the class."""
 
 from synthetic.classes.functions import (
+    bounded_composition,
     bounded_gradients,
     monotone_lipschitz,
     smooth,
     smooth_convex,
     smooth_strongly_convex,
+    strongly_convex_concave,
 )
 from synthetic.classes.relations import (
     equal,
+    lower_level,
     shared_minimiser,
     similar,
     similar_everywhere,
+    start_anywhere,
     start_at_minimiser,
     start_gap,
+    start_gradient,
     start_within,
+    upper_level,
 )
 from synthetic.classes.whole import over
 
 __all__ = [
+    "bounded_composition",
     "bounded_gradients",
     "equal",
+    "lower_level",
     "monotone_lipschitz",
     "over",
     "shared_minimiser",
@@ -29,7 +37,11 @@ __all__ = [
     "smooth",
     "smooth_convex",
     "smooth_strongly_convex",
+    "start_anywhere",
     "start_at_minimiser",
     "start_gap",
+    "start_gradient",
     "start_within",
+    "strongly_convex_concave",
+    "upper_level",
 ]

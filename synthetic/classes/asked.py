@@ -9,8 +9,9 @@ from torch import Tensor
 
 from synthetic.classes.conditions import FunctionClass, Triple
 from toolkit.errors import DriftproofError
-from toolkit.spans.exact import Quantity, Vector
-from toolkit.spans.tensor import Form, Span
+from toolkit.oracles import Pullback
+from toolkit.spans.exact import Quantity, Second, Vector
+from toolkit.spans.tensor import UPPER, Form, Span, part_of
 
 
 class AskedFunctions:
@@ -21,11 +22,16 @@ class AskedFunctions:
         values: names of the unknown numbers.
         triples: what is known of each function.
         function_of: the function of each client (one for all, if the clients are equal).
-        start: x_0.
+        start: x_0, or (x_0, y_0) where the functions have two variables.
+        second: for each vector, whether it is one of the second space.
+        own: what each client holds beside x_0 as the run begins: unknown vectors, if it may
+            begin anywhere.
 
     Args:
         shared: whether every function is least at x*.
         at_minimiser: whether x_0 is x*.
+        anywhere: whether the run begins at any state that a round can begin with.
+        from_start: whether values are measured from those at x_0: nothing is said of inf F.
     """
 
     def __init__(
@@ -35,14 +41,21 @@ class AskedFunctions:
         *,
         shared: bool = False,
         at_minimiser: bool = False,
+        anywhere: bool = False,
+        from_start: bool = False,
     ) -> None:
         self.vectors: list[str] = []
+        self.second: list[bool] = []
         self.values: list[str] = []
         self.classes = tuple(classes)
         self.function_of = tuple(function_of)
         self.triples: list[list[Triple]] = [[] for _ in classes]
         self._known: list[dict[Vector, Triple]] = [{} for _ in classes]
-        self.start = Vector() if at_minimiser else self._vector("x_0")
+        self.saddle = any(of.saddle for of in classes)
+        self.start = Vector() if at_minimiser else self._start()
+        clients = range(len(function_of)) if anywhere else ()
+        self.own = [self._vector(f"own vector of client {client}") for client in clients]
+        self._from_start = from_start
         self.solvable = all(of.solvable for of in classes)
         if self.solvable:
             self._add_solution(shared)
@@ -71,15 +84,30 @@ class AskedFunctions:
             return known
         name = f"point {len(self.triples[function])}"
         gradient = self._vector(f"gradient of client {function} at {name}")
-        self.values.append(f"value of client {function} at {name}")
-        value = Quantity.value(len(self.values) - 1)
+        value = Quantity()
+        if not (self._from_start and point == self.start):
+            self.values.append(f"value of client {function} at {name}")
+            value = Quantity.value(len(self.values) - 1)
         triple = Triple(function, point, gradient, value, name)
         self._keep(function, triple)
         return triple
 
+    def _start(self) -> Vector:
+        start = self._basis("x_0")
+        return start + self._basis("y_0", second=True) if self.saddle else start
+
     def _vector(self, name: str) -> Vector:
+        """Return an unknown vector: of two variables, the sum of one in each space."""
+        if not self.saddle:
+            return self._basis(name)
+        made: Vector = self._basis(f"{name}, x") + self._basis(f"{name}, y", second=True)
+        return made
+
+    def _basis(self, name: str, *, second: bool = False) -> Vector:
         self.vectors.append(name)
-        return Vector.basis(len(self.vectors) - 1)
+        self.second.append(second)
+        number = len(self.vectors) - 1
+        return Vector.basis(Second(number) if second else number)
 
     def _keep(self, function: int, triple: Triple) -> None:
         self.triples[function].append(triple)
@@ -156,3 +184,75 @@ class FieldOfClass:
     def batch_loss(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return the same: there is no noise."""
         return self.asked.function_values(x)
+
+
+class SaddleOfClass(FieldOfClass):
+    """The oracles of functions of two variables, min over x of max over y: g_i = −f_i."""
+
+    upper_dim = UPPER
+
+    def upper_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def lower_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇_x f_i at each client's own (x, y)."""
+        return self._part(x, y, second=False)
+
+    def upper_grad_y(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return ∇_y f_i at each client's own (x, y)."""
+        return -self._part(x, y, second=True)
+
+    @property
+    def lower_smoothness(self) -> float:
+        """Refuse to say: a product with a Hessian leaves the span of gradients."""
+        raise DriftproofError(
+            "a Neumann series over a whole class of functions",
+            "a method for minimax problems that asks for gradients alone",
+            "pass terms=0, the method without the indirect part",
+        )
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return ∇_y g_i = −∇_y f_i at each client's own (x, y)."""
+        return self._part(x, y, second=True)
+
+    def _part(self, x: Tensor, y: Tensor, *, second: bool) -> Tensor:
+        field = self.asked.gradients(x + y)
+        return Span(part_of(field.entries, second=second))
+
+
+class CompositionOfClass:
+    """The oracles of compositions g ∘ f: at each point one unknown direction ∇f(w)ᵀ∇g(f(w)).
+
+    Nothing else is known of the parts, so that w itself stands for f(w) and for ∇g(f(w)).
+    """
+
+    def __init__(self, asked: AskedFunctions, weights: Tensor) -> None:
+        self._asked = asked
+        self.clients, self.client_weights = asked.clients, weights
+
+    def inner_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def outer_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def inner(self, w: Tensor, xi: Tensor | None) -> tuple[Tensor, Pullback]:
+        """Return what stands for f(w), and v ↦ ∇f(w)ᵀv, which is asked of ∇g(f(w)) alone."""
+
+        def pullback(v: Tensor) -> Tensor:
+            if v is not w:
+                raise DriftproofError(
+                    "the inner Jacobian of unknown compositions times another vector",
+                    "its product with the outer gradient at the inner value",
+                    "pass pullback what outer_grad returned, unchanged",
+                )
+            return self._asked.gradients(w)
+
+        return w, pullback
+
+    def outer_grad(self, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return what stands for ∇g(y)."""
+        return y

@@ -95,6 +95,9 @@ class FunctionClass:
         solvable: whether there is a point x* where the mean gradient is 0, which a run is measured
             against.
         loose: why a worst case over the conditions may be too large ("" if they are sufficient).
+        saddle: whether it is one of functions f(x, y) of two variables, whose "gradient" is the
+            field (∇_x f, −∇_y f).
+        composed: whether they are compositions, of which an algorithm asks the parts.
     """
 
     name: str
@@ -102,6 +105,8 @@ class FunctionClass:
     conditions: tuple[Condition, ...]
     solvable: bool = True
     loose: str = ""
+    saddle: bool = False
+    composed: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"

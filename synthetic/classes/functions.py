@@ -57,14 +57,34 @@ def smooth(L: float) -> FunctionClass:
 def bounded_gradients(of: FunctionClass, G: float) -> FunctionClass:
     """Return the functions of a class with ‖∇f‖ ≤ G everywhere; a worst case is an upper bound."""
     bound = positive("G", G)
-    short = Condition("bounded gradient", {("one", "one"): Fraction(1)}, bound=bound**2,
-                      of="triples")  # fmt: skip
     return replace(
         of,
         name=f"{of.name}-with-bounded-gradients",
         parameters={**of.parameters, "G": bound},
-        conditions=(*of.conditions, short),
+        conditions=(*of.conditions, _short(bound)),
         loose=f"conditions of {of.name} functions and short gradients are together necessary alone",
+    )
+
+
+def bounded_composition(G_f: float, G_g: float) -> FunctionClass:
+    """Return the compositions g ∘ f with ‖∇f‖ ≤ G_f and ‖∇g‖ ≤ G_g, each of any smoothness.
+
+    The direction ∇f(w)ᵀ∇g(f(w)) is no longer than G = G_f·G_g, which is all that is said of it; and
+    it suffices. Let w_k be points and u_k directions, ‖u_k‖ ≤ G. Put v_k = G_g u_k/‖u_k‖, and
+    f(w_k) = y_k at points so near to each other that f may be G_f-Lipschitz. Near w_k let f be
+    affine with the Jacobian v_k u_kᵀ/G_g², of norm ‖u_k‖/G_g ≤ G_f, and near y_k let g have the
+    gradient v_k, with the value 0 at y_k. On small enough balls around the points both are
+    Lipschitz with these constants; they are so extended (Kirszbraun, McShane) and made smooth by a
+    mean over small shifts, which keeps the constants and what is affine near w_k and y_k. A g that
+    is cut off below −1 before that bounds the composition below.
+    """
+    inner, outer = positive("G_f", G_f), positive("G_g", G_g)
+    return FunctionClass(
+        "bounded-composition",
+        {"G_f": inner, "G_g": outer, "G": inner * outer},
+        (_short(inner * outer),),
+        solvable=False,
+        composed=True,
     )
 
 
@@ -96,6 +116,32 @@ def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
         (monotone, lipschitz),
         loose="conditions on pairs of points are necessary for monotone Lipschitz operators, and "
         "not sufficient",
+    )
+
+
+def strongly_convex_concave(L: float, mu: float) -> FunctionClass:
+    """Return the functions f(x, y), μ-strongly convex in x and concave in y, of L-Lipschitz ∇f.
+
+    They are known by the field (∇_x f, −∇_y f), which is μ-strongly monotone and L-Lipschitz: a
+    worst case is one over such fields (``monotone_lipschitz``), so an upper bound. Products are
+    those of x-parts plus those of y-parts.
+
+    Raises:
+        DriftproofError: unless 0 < μ ≤ L.
+    """
+    return replace(
+        monotone_lipschitz(L, mu),
+        name="strongly-convex-concave",
+        loose="the field (∇_x f, −∇_y f) is used as any monotone Lipschitz operator, and by "
+        "conditions on pairs of points: both are necessary, and not sufficient",
+        saddle=True,
+    )
+
+
+def _short(bound: Fraction) -> Condition:
+    """Return ‖g_j‖² ≤ bound²."""
+    return Condition(
+        "bounded gradient", {("one", "one"): Fraction(1)}, bound=bound**2, of="triples"
     )
 
 

@@ -15,7 +15,7 @@ from toolkit.spans.exact import Quantity, Vector
 
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
-    "start-at-minimiser",
+    "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
 ]  # fmt: skip
 
 
@@ -80,9 +80,33 @@ def start_at_minimiser() -> Relation:
     return Relation("start-at-minimiser", {})
 
 
+def start_anywhere(R: float, a: float) -> Relation:
+    """‖x_0 − x*‖² + (a/n) Σ_i ‖c_i − ∇f_i(x*)‖² ≤ R², of any state that a round can begin with.
+
+    c_i is what each client remembers, an unknown vector like x_0; the algorithm says what else is
+    in such a state (``Algorithm.anywhere``). What is proved of one round then holds of each.
+    """
+    return Relation("start-anywhere", {"R": positive("R", R), "a": positive("a", a)})
+
+
 def start_gap(delta: float) -> Relation:
     """F(x_0) − inf F ≤ Δ."""
     return Relation("start-gap", {"delta": positive("delta", delta)})
+
+
+def start_gradient(norm: float) -> Relation:
+    """‖∇F(x_0)‖² ≤ norm²."""
+    return Relation("start-gradient", {"norm": positive("norm", norm)})
+
+
+def lower_level() -> Relation:
+    """The functions are y ↦ g_i(x, y) of a bilevel problem at a fixed x, which FedInn holds."""
+    return Relation("lower-level", {})
+
+
+def upper_level() -> Relation:
+    """The functions are x ↦ f_i(x, y) of a bilevel problem at a fixed y, which FedOut holds."""
+    return Relation("upper-level", {})
 
 
 def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
@@ -108,8 +132,22 @@ def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.start * asked.start, R**2)
 
 
+def _start_anywhere(asked: AskedFunctions, R: Fraction, a: Fraction) -> Iterator[Constraint]:
+    _needs_solution(asked, "start_anywhere")
+    total = asked.start * asked.start
+    for client, own in enumerate(asked.own):
+        away = own - asked.at(client, Vector()).gradient
+        total = total + away * away * a / asked.clients
+    yield Constraint("start", total, R**2)
+
+
 def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
     yield Constraint("start", asked.mean(asked.start)[1], delta)
+
+
+def _start_gradient(asked: AskedFunctions, norm: Fraction) -> Iterator[Constraint]:
+    gradient = asked.mean(asked.start)[0]
+    yield Constraint("start", gradient * gradient, norm**2)
 
 
 def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
@@ -136,4 +174,6 @@ def _needs_solution(asked: AskedFunctions, name: str) -> None:
 MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {
     "similar": _similar, "similar-everywhere": _similar_everywhere,
     "start-distance": _start_distance, "start-gap": _start_gap,
+    "start-anywhere": _start_anywhere,
+    "start-gradient": _start_gradient,
 }  # fmt: skip

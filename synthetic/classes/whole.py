@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.classes.asked import AskedFunctions, FieldOfClass, points_of
+from synthetic.classes.asked import (
+    AskedFunctions,
+    CompositionOfClass,
+    FieldOfClass,
+    SaddleOfClass,
+    points_of,
+)
 from synthetic.classes.conditions import Constraint, FunctionClass
+from synthetic.classes.levels import ROLES as ROLES_OF_LEVEL
+from synthetic.classes.levels import Level, OneLevel, level_of
 from synthetic.classes.relations import Relation, bounded_below
 from toolkit.algorithm import Algorithm
 from toolkit.cases import Case, grid
@@ -20,14 +28,18 @@ from toolkit.errors import DriftproofError
 from toolkit.parameters import PositiveInt
 from toolkit.problem import Problem, Solution
 from toolkit.spans.exact import Vector
-from toolkit.spans.tensor import DIMENSION, Form, Span
+from toolkit.spans.tensor import DIMENSION, Form, Span, TwoSpans
 
 ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
-    "G": ("field_gradient_bound",), "zeta": ("gradient_dissimilarity",),
-    "R": ("initial_distance",),
+    "G": ("field_gradient_bound",),
+    "G_f": ("inner_gradient_bound",), "G_g": ("outer_gradient_bound",),
+    "zeta": ("gradient_dissimilarity",),
+    "R": ("initial_distance",), "norm": ("initial_gradient",), "a": ("control_weight",),
 }  # fmt: skip
 """The roles of the parameters of classes and relations."""
+Conditions: TypeAlias = Sequence[FunctionClass | Relation]
+"""One class of functions, and what relates clients and the start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +59,7 @@ class WholeClass(Problem):
 
     notation = {
         "L": "objective_smoothness", "mu": "strong_convexity", "zeta": "gradient_dissimilarity",
-        "R": "initial_distance", "n": "clients",
+        "R": "initial_distance", "a": "control_weight", "n": "clients",
     }  # fmt: skip
     leaf_name = "class"
     dim = DIMENSION
@@ -77,12 +89,27 @@ class WholeClass(Problem):
     @property
     def constants(self) -> Mapping[str, float]:
         """The parameters of the class by role."""
+        of_level = ROLES_OF_LEVEL[self.level] if self.level else {}
         return {
             role: float(value)
             for part in self.conditions
             for name, value in part.parameters.items()
-            for role in ROLES.get(name, ())
+            for role in (*ROLES.get(name, ()), *of_level.get(name, ()))
         }
+
+    @property
+    def level(self) -> Level | None:
+        """The level of a bilevel problem that the functions are (None: of none)."""
+        return level_of([relation.kind for relation in self.relations])
+
+    @property
+    def offers(self) -> str:
+        """Those of losses, a composition, a saddle point, or a bilevel problem's one level."""
+        if self.function_class.composed:
+            return "composition"
+        if self.function_class.saddle:
+            return "minimax"
+        return "bilevel" if self.level else "losses"
 
     @cached_property
     def asked(self) -> AskedFunctions:
@@ -96,7 +123,23 @@ class WholeClass(Problem):
             functions,
             shared="shared-minimiser" in kinds,
             at_minimiser="start-at-minimiser" in kinds,
+            anywhere=self.begins_anywhere,
+            from_start=not self.function_class.solvable and not self.bounded_below,
         )
+
+    @property
+    def begins_anywhere(self) -> bool:
+        """Whether a run begins at any state that a round can begin with."""
+        return any(relation.kind == "start-anywhere" for relation in self.relations)
+
+    @property
+    def bounded_below(self) -> bool:
+        """Whether inf F, without a minimiser, restricts the functions: Δ is measured from it.
+
+        Else it is as low as one likes: a smooth function can be bent upwards far from all points.
+        """
+        kinds = {relation.kind for relation in self.relations}
+        return not self.function_class.solvable and "start-gap" in kinds
 
     def fresh(self) -> WholeClass:
         """Return the same class with nothing asked yet."""
@@ -106,24 +149,34 @@ class WholeClass(Problem):
         """Yield what relates the unknowns of a run that was made."""
         for relation in self.relations:
             yield from relation.constraints(self.asked)
-        if not self.asked.solvable:
+        if self.bounded_below:
             yield from bounded_below(self.asked)
 
     @property
     def loose(self) -> str:
         """Why a worst case over the conditions may be too large ("": it is exact)."""
-        reasons = [part.loose for part in self.conditions if part.loose]
-        if not self.asked.solvable and len(self.asked.classes) > 1:
+        one = len(self.asked.classes) == 1  # then every gradient is the mean
+        reasons = [
+            part.loose
+            for part in self.conditions
+            if part.loose and not (one and getattr(part, "kind", "") == "similar-everywhere")
+        ]
+        if self.bounded_below and len(self.asked.classes) > 1:
             reasons.append("no exact conditions are known for several functions with a mean that "
                            "is bounded below")  # fmt: skip
         return "; ".join(reasons)
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> FieldOfClass:
+    ) -> FieldOfClass | OneLevel | CompositionOfClass:
         """Return the oracles that note what they are asked."""
         weights = torch.full((self.clients, 1, 1), 1 / self.clients, dtype=torch.float64)
-        return FieldOfClass(self.asked, weights)
+        if self.function_class.saddle:
+            return SaddleOfClass(self.asked, weights)
+        if self.function_class.composed:
+            return CompositionOfClass(self.asked, weights)
+        field = FieldOfClass(self.asked, weights)
+        return OneLevel(field, self.dim, self.level) if self.level else field
 
     def start(self) -> np.ndarray:
         """Return a stand-in: the context puts the unknown x_0 in its place."""
@@ -131,12 +184,19 @@ class WholeClass(Problem):
 
     @property
     def unknown_start(self) -> Tensor:
-        """x_0, [dim, 1]."""
-        return Span(_entries([[self.asked.start]]))
+        """x_0, [dim, 1]; (x_0, y_0) where the functions have two variables."""
+        return (TwoSpans if self.asked.saddle else Span)(_entries([[self.asked.start]]))
+
+    @property
+    def unknown_own(self) -> Tensor:
+        """What each client remembers where a run begins anywhere, [clients, dim, 1]."""
+        entries = np.empty((self.clients, 1, 1), dtype=object)
+        entries[:, 0, 0] = self.asked.own
+        return Span(entries)
 
     @property
     def minimiser(self) -> Tensor:
-        """x*, which is the origin, [dim, 1].
+        """x*, which is the origin, [dim, 1]; (x*, y*) where the functions have two variables.
 
         Raises:
             DriftproofError: there may be none.
@@ -150,7 +210,17 @@ class WholeClass(Problem):
         return Span(_entries([[Vector()]]))
 
     def objective(self, x: Tensor) -> Tensor:
-        """Return F(x) − F* at x of shape [dim, replicates]."""
+        """Return F(x) − F* at x of shape [dim, replicates].
+
+        Raises:
+            DriftproofError: nothing says how far F* is below.
+        """
+        if not (self.asked.solvable or self.bounded_below):
+            raise DriftproofError(
+                f"F − inf F of functions of {self.function_class}, which may be of any size",
+                "a relation that bounds it at the start",
+                "add start_gap(delta), or measure view.gradient(x)",
+            )
         return Form(_entries([self.asked.mean(point)[1] for point in points_of(x)[0]]))
 
     def gap(self, x: Tensor) -> Tensor:
@@ -207,7 +277,7 @@ class WholeClass(Problem):
 
 
 def over(
-    conditions: Sequence[FunctionClass | Relation],
+    conditions: Conditions,
     algorithm: Algorithm,
     *,
     rounds: int | list[int],

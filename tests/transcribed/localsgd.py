@@ -1,7 +1,14 @@
 """Local gradient descent: statements known in the literature, from docs/localsgd.md."""
 
-FIXED = {"tau": 3, "S": 4}
-WHERE = {"rho": "(1 - eta * mu) ** tau", "b": "tau * (tau - 1) / 4 * eta**2 * (L - mu) * zeta"}
+FIXED = {"tau": 3, "S": 4, "K": 4, "mu": 0.2}  # L is above it
+WHERE = {
+    "rho_s": "(1 - 2 * eta * mu + eta**2 * L**2) ** (tau / 2)",
+    "b_s": "tau * (tau - 1) / 2 * eta**2 * sqrt(L**2 - mu**2) * zeta",
+    "rho": "(1 - eta * mu) ** tau",
+    "b": "tau * (tau - 1) / 4 * eta**2 * (L - mu) * zeta",
+    "a": "12 / 7 * L * eta**3 * zeta**2 * tau**2 * (tau - 1)",
+    "steps": "tau * S",
+}
 BOUNDS = {
     ("gradient-descent", "printed"): "L * R**2 / (4 * S * eta * L + 2)",
     ("stationarity", "printed"): "F_gap / (eta * S * (1 - eta * L / 2))",
@@ -9,6 +16,24 @@ BOUNDS = {
     ("bias", "printed"): "b**2",
     ("rounds", "printed"): "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2",
     ("drift", "printed"): "tau**2 * eta**2 * (zeta + L * R) ** 2",
+    ("scaffold", "printed"): "(1 - K * eta_l * eta_g * mu) * R**2",
+    ("gradient-tracking", "printed"): "((1 - 2 * eta * mu + eta**2 * L**2) ** K + eta**4 * L**4 / 4"
+    " * sum(k**2 * (k - 1) ** 2 for k in range(K))) * R**2",
+    ("saddle-contraction", "printed"): "(1 - 2 * eta * mu + eta**2 * L**2) ** tau * R**2",
+    ("saddle-rounds", "printed"): "(rho_s**K * R + b_s * (1 - rho_s**K) / (1 - rho_s)) ** 2",
+    ("saddle-bias", "printed"): "tau**2 * (tau - 1) ** 2 / 4 * eta**4 * (L**2 - mu**2) * zeta**2",
+    ("textbook-convex", "printed"): (
+        "3 * R**2 / (2 * eta * steps) + 12 / 5 * L * eta**2 * zeta**2 * tau * (tau - 1)"
+    ),
+    ("textbook-strongly-convex", "printed: the textbook's"): (
+        "rho**S * R**2 + a * (1 - rho**S) / (1 - rho)"
+    ),
+    ("textbook-strongly-convex", "printed: contraction and bias"): (
+        "(rho**S * R + b * (1 - rho**S) / (1 - rho)) ** 2"
+    ),
+    ("textbook-nonconvex", "printed"): (
+        "9 * F_gap / (4 * eta * steps) + 5 / 4 * L**2 * eta**2 * zeta**2 * tau * (tau - 1)"
+    ),
 }
 ORDERS = {}
 CONDITIONS = {}

@@ -98,6 +98,12 @@ class Scaffold(Algorithm):
         none = torch.zeros_like(x)
         return State(x, x, none, none)
 
+    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
+        """As a round begins, c is the mean of the c_i, whatever these are."""
+        x = ctx.everywhere(start)
+        (control,) = ctx.average(own)
+        return State(x, x, own, control)
+
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One local step; the last of a round is followed by the server's."""
         first = ctx.t - ctx.t % self.local_steps

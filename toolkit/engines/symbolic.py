@@ -21,6 +21,7 @@ from toolkit.engines.balls import exactly
 from toolkit.engines.enumerated import EnumeratedContext, Key
 from toolkit.errors import DriftproofError
 from toolkit.measure import MOMENTS, Measure, Moment, Reduction
+from toolkit.oracles import OFFERS
 from toolkit.rationals import meant
 from toolkit.recorder import Recorder
 from toolkit.spans.exact import Quantity
@@ -90,6 +91,13 @@ def run_symbolically(
         NotLinearError: the algorithm or the measure leaves the span of the start and the gradients.
         DriftproofError: the sampling has more than ``SCENARIOS`` outcomes.
     """
+    if algorithm.needs not in OFFERS[problem.offers]:
+        raise DriftproofError(
+            f"{type(algorithm).__name__} on {problem}, which offers {problem.offers} oracles",
+            f"a class of functions with {algorithm.needs} oracles",
+            "take strongly_convex_concave(L, mu) for a method of two variables, and one of "
+            "gradient steps for functions of one",
+        )
     method = exactly(algorithm, Form.of)
     try:
         counting = SymbolicContext(problem.clients)
@@ -117,7 +125,7 @@ def _run(
     ctx.horizon = rounds
     oracles: Any = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds, left))
-    state = previous = algorithm.init(ctx, oracles, problem.unknown_start)
+    state = previous = _first(problem, algorithm, ctx, oracles)
     for s in range(rounds):
         ctx.t, begun = s * tau, state
         begin = Moment(ctx, problem, state, begun, s)
@@ -135,6 +143,13 @@ def _run(
     return SymbolicRun(problem, taker.result(ctx.chances), ctx.replicates, state)
 
 
+def _first(problem: Any, algorithm: Algorithm, ctx: SymbolicContext, oracles: Any) -> Any:
+    """Return the state that a run begins with."""
+    if problem.begins_anywhere:
+        return algorithm.anywhere(ctx, oracles, problem.unknown_start, problem.unknown_own)
+    return algorithm.init(ctx, oracles, problem.unknown_start)
+
+
 def _reduced(
     problem: Any, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any]
 ) -> tuple[str, ...]:
@@ -142,7 +157,7 @@ def _reduced(
     ctx, thrown = SymbolicContext(problem.clients), problem.fresh()
     ctx.local_steps, ctx.horizon = algorithm.local_steps, rounds
     oracles = thrown.oracles(ctx.dtype, ctx.device, ctx.local)
-    first = algorithm.init(ctx, oracles, thrown.unknown_start)
+    first = _first(thrown, algorithm, ctx, oracles)
     still = Moment(ctx, thrown, first, first, rounds - 1, 0, first, first)
     moments = dict.fromkeys(MOMENTS, 1)
     stepped = lambda: still._replace(state=algorithm.step(ctx, oracles, first))  # noqa: E731

@@ -8,6 +8,7 @@ from math import inf, isfinite, log10
 from pathlib import Path
 from typing import Any
 
+from toolkit.report.class_lines import lines, over_class
 from toolkit.verdict import Row, Verdict
 
 NOTHING = 1e-17
@@ -64,6 +65,8 @@ class Figure:
     @property
     def labels(self) -> Mapping[str, str]:
         """What the curves are called."""
+        if "labels" in self.series:
+            return LABELS | dict(self.series["labels"])
         if _equates(self.row):
             return LABELS | {"mean": "distance", "bound": "margin"}
         if "what" in self.series:
@@ -79,12 +82,29 @@ class Figure:
 def headline(rows: Sequence[Row]) -> list[Figure]:
     """Return the plots of one claim: its smallest and strongest refutation, its tightest support.
 
-    Each form of what is judged by certified numbers has one plot of all its comparisons.
+    Each form of what is judged by certified numbers has one plot of all its comparisons. Worst
+    cases over classes are drawn along the letters in which they differ.
     """
+    slug = rows[0].claim.replace("/", "-")
+    along = [
+        Figure(
+            name=f"{slug}-{line.letter}",
+            row=line.row,
+            title=f"{rows[0].claim}: {line.title}",
+            x_label=line.x_label,
+            y_label="both sides",
+            log=line.log,
+        )
+        for line in lines([row for row in rows if over_class(row)])
+    ]
+    return along + _of_runs(slug, rows)
+
+
+def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
+    """Return the plots of what was measured on cases."""
     drawn = [row for row in rows if row.series and row.series.get("x")]
     if not drawn:
         return []
-    slug = rows[0].claim.replace("/", "-")
     if _certified(drawn[0]):
         forms: dict[tuple[str, str], list[Row]] = {}
         for row in drawn:
@@ -228,11 +248,15 @@ def draw(figure: Figure, folder: Path) -> None:
         axes.plot(x, s["mean"], color="C0", marker=point, ms=4, label=figure.labels["mean"])
     for key, colour, style in (("bound", "C3", "-"), ("fit", "C0", "--"), ("reference", "C7", ":")):
         if key in s:
-            marker = point if "what" in s else ""  # one comparison makes no line
+            # one comparison makes no line, and of worst cases each point is a case
+            marker = point if "what" in s or "labels" in s else ""
             axes.plot(
                 x, s[key], color=colour, ls=style, marker=marker, ms=4, label=figure.labels[key]
             )
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
+    if point and "labels" in s:
+        axes.set_xticks(x, [f"{value:g}" for value in x])
+        axes.minorticks_off()
     save(sheet, folder / figure.name)
 
 

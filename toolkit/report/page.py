@@ -205,8 +205,13 @@ def _papers(head: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
             title = re.search(r"title\s*=\s*\{(.*?)\},\n", entry, re.DOTALL)
             number_ = re.search(r"eprint\s*=\s*\{(.*?)\}", entry)
             link = f"https://arxiv.org/abs/{number_[1]}" if number_ else ""
-            papers[name] = (name, what, " ".join(title[1].split()) if title else name, link)
+            papers[name] = (name, what, _plain(title[1]) if title else name, link)
     return [papers[name] for name in sorted(papers)]
+
+
+def _plain(bibtex: str) -> str:
+    """Return a title without the braces that keep its capitals."""
+    return " ".join(bibtex.translate({ord("{"): None, ord("}"): None}).split())
 
 
 def document(template: str, **facts: Any) -> str:
@@ -231,8 +236,8 @@ def document(template: str, **facts: Any) -> str:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    kept = ("how", "what", "map", "x_label", "size")
-    series = {key: value for key, value in figure.series.items() if key not in kept}
+    left_out = ("how", "what", "map", "x_label", "size", "labels")
+    series = {key: value for key, value in figure.series.items() if key not in left_out}
     if figure.map is not None:
         return {"name": figure.name, "title": figure.title, "row": figure.row, "map": figure.map}
     return {

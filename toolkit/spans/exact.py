@@ -2,6 +2,7 @@
 
 The unknowns are vectors b_0, b_1, … of any dimension (a start, gradients) and numbers F_0, F_1, …
 (function values). A worst case needs of the vectors their Gram matrix alone, G_jk = ⟨b_j, b_k⟩.
+A point (x, y) of two variables is the sum of a vector of each space, orthogonal to each other.
 """
 
 from __future__ import annotations
@@ -25,6 +26,15 @@ def _sum(
     return {key: coefficient for key, coefficient in total.items() if coefficient}
 
 
+class Second(int):
+    """The number of a vector of the second space, that of y in points (x, y).
+
+    >>> x, y = Vector.basis(0), Vector.basis(Second(1))
+    >>> (x * y).gram, (x + y) * (x + y) == x * x + y * y
+    ({}, True)
+    """
+
+
 @dataclass(frozen=True)
 class Vector:
     """Σ_j c_j b_j.
@@ -43,6 +53,11 @@ class Vector:
     def basis(cls, number: int) -> Vector:
         """Return b_j."""
         return cls({number: Fraction(1)})
+
+    def part(self, *, second: bool) -> Vector:
+        """Return x of (x, y), or y."""
+        of = self.coefficients.items()
+        return Vector({j: c for j, c in of if isinstance(j, Second) is second})
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Vector):
@@ -66,6 +81,8 @@ class Vector:
         product: dict[tuple[int, int], Fraction] = {}
         for j, c in self.coefficients.items():
             for k, d in other.coefficients.items():
+                if isinstance(j, Second) is not isinstance(k, Second):
+                    continue
                 pair = (j, k) if j <= k else (k, j)
                 product[pair] = product.get(pair, Fraction(0)) + c * d
         return Quantity({pair: c for pair, c in product.items() if c})

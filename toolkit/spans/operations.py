@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.spans.exact import Quantity, Vector
+from toolkit.spans.exact import Quantity, Second, Vector
 from toolkit.spans.tensor import (
     DIMENSION,
     Form,
@@ -42,7 +42,9 @@ def _sum_of(a: Any, b: Any, sign: int) -> Any:
             and (mixed or not _is_open(two))
             and not (_is_zero(two))
         ):
-            raise refused("the sum of a vector and of what is none")
+            raise refused(
+                "the sum of a vector and of what is none: a number, or a product of coordinates"
+            )
     beside = _is_open(a, b)
     left, right = (entries_of(x, beside_open=beside) for x in (a, b))
     return of_entries(left + sign * right, open=beside)
@@ -182,7 +184,10 @@ def _getitem(a: Any, at: Any) -> Any:
     if Ellipsis not in [p for p in parts if not isinstance(p, np.ndarray)]:
         parts = (*parts, *[slice(None)] * (a.ndim - used))
     dimension = _part_of_dimension(parts, a.ndim)
-    if dimension != slice(None):
+    kept = range(DIMENSION)[dimension] if isinstance(dimension, slice) else None
+    if kept is not None and len(kept) == 0:  # of a bilevel problem, the level that is held
+        return torch.empty(a.shape, dtype=torch.float64)[at]
+    if kept != range(DIMENSION):
         raise refused("one coordinate of a vector")
     return _same(a, np.asarray(a.entries[parts], dtype=object))
 
@@ -253,8 +258,16 @@ def _stack(parts: Sequence[Any], dim: int = 0) -> Any:
 def _cat(parts: Sequence[Any], dim: int = 0) -> Any:
     one = parts[0]
     if one.open and dim % one.ndim == one.ndim - 2:
-        raise refused("vectors joined into one")
+        if len(parts) != 2 or True in _spaces(parts[0]) or False in _spaces(parts[1]):
+            raise refused("vectors joined into one, which are not an x and a y")
+        return _add(*parts)
     return _joined(parts, np.concatenate, dim)
+
+
+def _spaces(a: Any) -> set[bool]:
+    """Return of which spaces the vectors of a span are: of x, of y (True), or both."""
+    of = (entry for entry in entries_of(a).flat if isinstance(entry, Vector))
+    return {isinstance(number, Second) for entry in of for number in entry.coefficients}
 
 
 @handles("where")

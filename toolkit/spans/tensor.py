@@ -33,6 +33,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DIMENSION = 7
 """The stand-in for the dimension."""
+UPPER = 3
+"""The stand-in for the dimension of x in a point (x, y)."""
 HANDLERS: dict[str, Callable[..., Any]] = {}
 """What stands for each of torch's functions, by its name."""
 
@@ -134,6 +136,16 @@ class Span(Unknown):
         super().__init__()
 
 
+class TwoSpans(Span):
+    """A start (x_0, y_0) of two unknown vectors; a slice at ``UPPER`` takes one of them."""
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return x_0 of ``[:UPPER]`` and y_0 of ``[UPPER:]``."""
+        if at not in (slice(None, UPPER), slice(UPPER, None)):
+            raise refused("a part of (x, y) that is neither of the two")
+        return Span(part_of(self.entries, second=at.start is not None))
+
+
 class Form(Unknown):
     """Quantities that are affine in the Gram matrix and the values; exact numbers among them."""
 
@@ -196,6 +208,12 @@ def handles(*names: str) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+def part_of(entries: np.ndarray, *, second: bool) -> np.ndarray:
+    """Return the x, or the y, of vectors that are sums of both."""
+    parts: np.ndarray = np.frompyfunc(lambda v: v.part(second=second), 1, 1)(entries)
+    return parts
 
 
 _meant = np.frompyfunc(lambda x: meant(float(x)), 1, 1)

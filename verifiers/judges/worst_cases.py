@@ -9,33 +9,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import torch
 
 from synthetic.classes.whole import WholeClass
 from toolkit.cases import Case
-from toolkit.engines.enumerated import NoiselessContext
+from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
-from toolkit.federation import run
+from toolkit.federation import Outcome, run
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
 from verifiers.judges import bounds
 from verifiers.judges.evidence import instance
 from verifiers.judges.rows import case_entry, row_of
+from verifiers.worst_case import check_counterexample
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.functions import functions
+from verifiers.worst_case.counterexample import counterexample
+from verifiers.worst_case.functions import WorstFunctions, functions
 from verifiers.worst_case.program import Solved
 from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.solve import solve
+from verifiers.worst_case.solve import UnsolvedError, solve
 from verifiers.worst_case.witness import witness
 
 EXCESS = Fraction(1, 10**6)
 """What a proved bound may exceed the right side by, relative to it: then both are equal."""
+ROUNDED = Fraction(1, 10**12)
+"""What functions must exceed a right side by, relative to it: it was rounded to a double."""
 
 
 def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
@@ -48,23 +53,44 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     assert left is not None
     assert isinstance(case.problem, WholeClass)
     comparisons: list[dict[str, Any]] = []
-    rights = [_right(claim, case, form) for form in forms if _applies(claim, case, form)]
+    rights = {form.key: _right(claim, case, form) for form in forms if _applies(claim, case, form)}
+    shown = [rights[form.key] for form in forms if form.key in rights and form.form != "sibling"]
     for program in build(case.algorithm, case.problem, rounds=case.rounds, left=left):
-        solved = solve(program)
-        made: dict[str, Any] = {"moment": program.about["moment"], "value": solved.value}
+        loose = program.loose
+        made: dict[str, Any] = {"moment": program.about["moment"], "value": None}
+        comparisons.append(made)
         try:
-            certificate = certify(program, solved)
+            solved = solve(program)
+        except UnsolvedError as error:
+            made["open"] = f"{error.got}. {error.remedy}"
+            continue
+        made["value"] = solved.value
+        try:
+            met = [right for right in rights.values() if right >= Fraction(solved.value)]
+            certificate = certify(program, solved, enough=min(met, default=None))
             made |= {"bound": str(certificate.bound), "certificate": certificate.text}
         except DriftproofError as error:
             made["open"] = error.got
-        exceeded = any(Fraction(solved.value) > right + EXCESS * abs(right) for right in rights)
-        found = witness(program, solved) if exceeded else None
+        above = any(_exceeds(solved, right) for right in rights.values())
+        found = witness(program, solved) if above or program.loose else None
         if found is not None:
-            made["attained"] = str(found.value)
-            made["ran"] = _ran(case, program, solved, left, len(comparisons))
-        comparisons.append(made)
-        loose = program.loose
+            made |= {"attained": str(found.value), "what": found.what}
+        if not above:
+            continue
+        if found is not None:
+            made["ran"] = _ran(case, program, solved, left, len(comparisons) - 1)
+        exceeded = [right for right in shown if _exceeds(solved, right)]
+        simple = counterexample(program, solved, max(exceeded)) if exceeded else None
+        if simple is not None:
+            made |= {"dimension": simple.dimension, "counterexample": simple.text}
+            made["simple"] = float(simple.value)
+            of_simple = simple.solved(solved)
+            made["simple ran"] = _ran(case, program, of_simple, left, len(comparisons) - 1)
     return {"loose": loose, "comparisons": comparisons}
+
+
+def _exceeds(solved: Solved, right: Fraction) -> bool:
+    return Fraction(solved.value) > right + EXCESS * abs(right)
 
 
 def _ran(
@@ -72,17 +98,29 @@ def _ran(
 ) -> float | None:
     """Return what a comparison is when the algorithm is run, in doubles, on functions as bad.
 
-    None: functions of the class have no formula here, or clients are sampled.
+    None: functions of the class have no formula here. Clients that are sampled are enumerated.
     """
-    if case.algorithm.cohort_size(case.problem.clients) < case.problem.clients:
-        return None
     try:
-        problem = functions(program, solved, case.problem.clients)
+        problem = functions(program, solved, case.problem.clients, case.problem.level)
     except DriftproofError:
         return None
-    ctx = NoiselessContext(problem.clients, dtype=torch.float64, device="cpu")
-    made = run(problem, case.algorithm, ctx, rounds=case.rounds, left=left)
-    return float(made.values[number, 0])
+    problem = replace(problem, of=case.problem.constants)
+    ctx = EnumeratedContext(problem.clients)
+    made = _run_from(problem, case, ctx, left)
+    if ctx.atom_count > 1:
+        made = _run_from(problem, case, ctx.enumerate(), left)
+    return float(made.values[number] @ made.weights)
+
+
+def _run_from(
+    problem: WorstFunctions, case: Case, ctx: EnumeratedContext, left: Callable[[Any], Any]
+) -> Outcome:
+    """Run from x_0, or from the state that the functions come with."""
+    begun = None
+    if problem.own is not None:
+        start, own = (torch.from_numpy(part)[..., None] for part in (problem.first, problem.own))
+        begun = 0, case.algorithm.anywhere(ctx, problem.oracles(ctx.dtype), start, own)
+    return run(problem, case.algorithm, ctx, rounds=case.rounds, left=left, begun=begun)
 
 
 def _applies(claim: BoundClaim, case: Case, form: Form) -> bool:
@@ -113,30 +151,57 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     right = _right(claim, case, form)
     comparisons = measured["comparisons"]
     most = right + EXCESS * abs(right)
-    worst = max(comparisons, key=lambda made: float(made["value"]))
+    worst = max(comparisons, key=_value)
     facts: dict[str, Any] = {"rhs": float(right), "comparisons": len(comparisons)}
-    attained = [made for made in comparisons if Fraction(made.get("attained", right)) > right]
+    least = right + ROUNDED * abs(right)
+    attained = [made for made in comparisons if Fraction(made.get("attained", right)) > least]
     if attained:
         made = max(attained, key=lambda made: Fraction(made["attained"]))
         value = Fraction(made["attained"])
         reason = (
             f"there are functions of the class with left ≥ {float(value):.6g} above right = "
-            f"{float(right):.6g}: fractions that meet every interpolation condition; "
-            f"{made['moment']}"
+            f"{float(right):.6g}: {made['what']}; {made['moment']}"
         )
         if made.get("ran") is not None:
             reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
-        lhs = {"mean": float(made["value"]), "low": float(value), "high": _high(made)}
-        return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **facts)
-    facts["lhs"] = {"mean": float(worst["value"]), "low": None, "high": _high(worst)}
+        proofs: dict[str, str] = {}
+        series = None
+        if form.form != "sibling" and made.get("simple", 0.0) > float(right):
+            name = _file(claim, case, comparisons.index(made), "counterexample-")
+            proofs = {name: made["counterexample"]}
+            series = {"counterexample": check_counterexample.check(made["counterexample"])[1:]}
+            reason += (
+                f". Simple ones in dimension {made['dimension']} have left = {made['simple']:.6g}, "
+                f"in fractions; run on them, in doubles: {made['simple ran']:.6g}. "
+                "driftproof check shows their points, gradients and values: "
+                f"certificates/{name}"
+            )
+        lhs = {"mean": made["value"], "low": float(value), "high": _high(made)}
+        return _row(
+            claim,
+            case,
+            form,
+            Verdict.REFUTED,
+            reason,
+            lhs=lhs,
+            proofs=proofs,
+            series=series,
+            **facts,
+        )
+    if worst["value"] is None:
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
+    facts["lhs"] = {"mean": worst["value"], "low": None, "high": _high(worst)}
     if all("bound" in made and Fraction(made["bound"]) <= most for made in comparisons):
-        equal = not measured["loose"] and Fraction(worst["value"]) > right - EXCESS * abs(right)
+        loose, value = measured["loose"], Fraction(worst["value"])
+        if Fraction(worst.get("attained", 0)) > value - EXCESS * abs(value):
+            loose = ""  # some function of the class is as bad
+        equal = not loose and value > right - EXCESS * abs(right)
         certificates = {
             _file(claim, case, number): made["certificate"]
             for number, made in enumerate(comparisons)
         }
         return _row(
-            claim, case, form, Verdict.SUPPORTED, measured["loose"], attained=equal,
+            claim, case, form, Verdict.SUPPORTED, loose, attained=equal,
             margin=float(EXCESS * abs(right)), proofs=certificates, **facts,
         )  # fmt: skip
     return _row(
@@ -151,13 +216,18 @@ def _undecided(measured: Mapping[str, Any], worst: Mapping[str, Any], right: Fra
     return f"{told}; {worst.get('open', 'neither a certificate nor functions decide')}"
 
 
+def _value(made: Mapping[str, Any]) -> float:
+    """Return a comparison's worst case; one that nothing is known of is the worst."""
+    return inf if made["value"] is None else float(made["value"])
+
+
 def _high(made: Mapping[str, Any]) -> float | None:
     return float(Fraction(made["bound"])) if "bound" in made else None
 
 
-def _file(claim: BoundClaim, case: Case, number: int) -> str:
+def _file(claim: BoundClaim, case: Case, number: int, kind: str = "") -> str:
     """Return the name of a certificate's file."""
-    return f"{claim.name.replace('/', '-')}-{case.key}-{number}.json"
+    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{number}.json"
 
 
 def _row(

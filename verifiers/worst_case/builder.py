@@ -59,6 +59,8 @@ def build(
                 "moment": where,
             },
             loose=made.problem.loose,
+            second=tuple(asked.second),
+            own=tuple(asked.own),
         )
         for where, objective in made.measures
     ]

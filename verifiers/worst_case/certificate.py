@@ -21,9 +21,10 @@ from flint import fmpq, fmpq_mat
 
 from synthetic.classes.conditions import Condition, FunctionClass
 from toolkit.errors import DriftproofError
-from toolkit.spans.exact import Quantity, Vector
+from toolkit.spans.exact import Quantity, Second, Vector
 from verifiers.worst_case.check import SCHEMA, positive_semidefinite
 from verifiers.worst_case.digest import sealed
+from verifiers.worst_case.freedom import kept, reduced
 from verifiers.worst_case.program import Matrices, Solved, matrices
 from verifiers.worst_case.record import WorstCase, pairs
 from verifiers.worst_case.scaling import units
@@ -63,13 +64,17 @@ class Certificate:
     text: str
 
 
-def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
+def certify(
+    case: WorstCase, solved: Solved | None = None, *, enough: Fraction | None = None
+) -> Certificate:
     """Return a proof that no function of the class does worse than nearly the worst case.
 
-    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it.
+    The bound exceeds the optimum of the multipliers' program by at most 8e-7, relative to it; or
+    it is at most ``enough``, where rounding spoils what is nearer.
 
     Args:
         solved: what ``solve(case)`` gave, if it was solved before.
+        enough: a bound that will do, a claim's right side say.
 
     Raises:
         DriftproofError: the worst case is not bounded, or rounding loses the proof.
@@ -77,9 +82,13 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
     program = matrices(case)
     if solved is None:
         solved = solve_matrices(program, constant=float(case.objective.constant))
+    matter = kept(program)
+    program = reduced(program, matter)
+    solved = replace(solved, gram=solved.gram[np.ix_(matter, matter)])
     exact = _Exact(case)
     value = Fraction(solved.value)
     reasons = []
+    wider: tuple[Fraction, list[fmpq]] | None = None
     for excess, tried in _candidates(program, solved):
         try:
             multipliers = exact.repaired(tried, solved.multipliers)
@@ -89,15 +98,25 @@ def certify(case: WorstCase, solved: Solved | None = None) -> Certificate:
             continue
         if bound > value + excess * abs(value):
             reasons.append(f"it would prove {float(bound):.9g}")
-        elif not positive_semidefinite(exact.slack(multipliers)):
+            most = enough if wider is None else wider[0]
+            if most is not None and bound <= most and _definite(exact, multipliers):
+                wider = bound, multipliers
+        elif not _definite(exact, multipliers):
             reasons.append("S is not positive semidefinite")
         else:
             return Certificate(bound, _written(case, exact, multipliers, bound))
+    if wider is not None:
+        bound, multipliers = wider
+        return Certificate(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
         f"fractions that prove nearly {solved.value:.9g}",
         "take a class or a start that bounds every point, or hyper-parameters of few digits",
     )
+
+
+def _definite(exact: _Exact, multipliers: Sequence[fmpq]) -> bool:
+    return positive_semidefinite(exact.slack(multipliers))
 
 
 def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
@@ -116,13 +135,6 @@ def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, l
 
 def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
     """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones."""
-    used = np.any(program.gram != 0, axis=(0, 1)) | np.any(program.objective[0] != 0, axis=0)
-    kept = np.ix_(used, used)  # nothing bounds the other vectors: they allow no margin
-    program = replace(
-        program, gram=program.gram[:, *kept],
-        objective=(program.objective[0][kept], program.objective[1]),
-    )  # fmt: skip
-    solved = replace(solved, gram=solved.gram[kept])
     size, value = float(np.trace(solved.gram)), abs(solved.value)
     room = program.bounds - np.tensordot(program.gram, solved.gram) - program.values @ solved.values
     active = program.equal | (solved.multipliers > room)  # one of the two is 0 at an optimum
@@ -198,8 +210,9 @@ class _Exact:
     """A worst case in fractions: matrices are summed over triples, then taken to the basis."""
 
     def __init__(self, case: WorstCase) -> None:
-        self.names = _Names(case)
+        self.names = Names(case)
         self.size, self.count = len(case.vectors), len(case.values)
+        self.second = case.second or (False,) * self.size
         listed = [(t.point, t.gradient) for triples in case.triples for t in triples]
         self.vectors = fmpq_mat(
             2 * len(listed), self.size,
@@ -250,7 +263,11 @@ class _Exact:
         square = fmpq_mat(self.size, self.size, gram)
         square += self.vectors.transpose() * fmpq_mat(side, side, inner) * self.vectors
         doubled: list[list[fmpq]] = (square + square.transpose()).tolist()
-        return [[entry / 2 for entry in row] for row in doubled]
+        second, numbers = self.second, range(self.size)
+        return [
+            [doubled[j][k] / 2 if second[j] == second[k] else fmpq(0) for k in numbers]
+            for j in numbers
+        ]
 
     def repaired(self, multipliers: Sequence[fmpq], weights: np.ndarray) -> list[fmpq]:
         """Return multipliers with Σ λ_k a_k = a_0, by solving for a few that are large.
@@ -352,23 +369,31 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
 SHORT = "-with-bounded-gradients"
 
 
-class _Names:
+class Names:
     """Names as a reader has them: x_1, ∇f_0(x_1), f_0(x_1); the solution is x*."""
 
     def __init__(self, case: WorstCase) -> None:
         self.vectors, self.values = list(case.vectors), list(case.values)
-        self.points: dict[Vector, str] = {Vector(): "x*", Vector.basis(0): "x_0"}
+        start, letter, both = Vector.basis(0), "x", any(case.second)
+        if both:
+            start, letter = start + Vector.basis(Second(1)), "z"
+        self.points: dict[Vector, str] = {Vector(): f"{letter}*", start: f"{letter}_0"}
         self.functions = []
         for number, (of, triples) in enumerate(zip(case.classes, case.triples, strict=True)):
             operator = not any(any(c.values) for c in of.conditions)
             name = f"A_{number}" if operator else f"f_{number}"
             self.functions.append(name)
             for triple in triples:
-                point = self.points.setdefault(triple.point, f"x_{len(self.points) - 1}")
-                for j in _alone(triple.gradient.coefficients):
-                    self.vectors[j] = f"{'' if operator else '∇'}{name}({point})"
+                point = self.points.setdefault(triple.point, f"{letter}_{len(self.points) - 1}")
+                given = f"{'' if operator else '∇'}{name}({point})"
+                for second, part in ((False, "_x"), (True, "_y")):
+                    for j in _alone(triple.gradient.part(second=second).coefficients):
+                        self.vectors[j] = given + part * both
                 for j in _alone(triple.value.values):
                     self.values[j] = f"{name}({point})"
+        for number, own in enumerate(case.own):
+            for j in own.coefficients:
+                self.vectors[j] = f"c_{number}" + ("_y" if case.second[j] else "_x") * both
         self._unlike(case)
 
     def _unlike(self, case: WorstCase) -> None:
@@ -376,6 +401,15 @@ class _Names:
             for place, name in enumerate(names):
                 if names.count(name) > 1:
                     names[place] = f"{name} [{own[place]}]"
+
+    def spaces(self, second: Sequence[bool]) -> list[str] | dict[str, list[str]]:
+        """Return the vectors' names, by space where there are two."""
+        if not any(second):
+            return self.vectors
+        return {
+            letter: [name for name, of in zip(self.vectors, second, strict=True) if of is it]
+            for letter, it in (("x", False), ("y", True))
+        }
 
     def vector(self, of: Vector) -> dict[str, str]:
         """Return a combination as a certificate has it."""
@@ -411,7 +445,14 @@ def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Ve
 
 
 def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound: Fraction) -> str:
-    names, functions = exact.names, {}
+    """Return the file of a proof."""
+    used = [[str(x), *row.source] for x, row in exact._used(multipliers)]
+    return sealed({"schema": SCHEMA, **statement(case, exact.names, bound), "multipliers": used})
+
+
+def statement(case: WorstCase, names: Names, bound: Fraction) -> dict[str, Any]:
+    """Return what a file says, without what shows it: that the measure is at most ``bound``."""
+    functions = {}
     for name, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         points = {
             names.points[t.point]: {
@@ -421,10 +462,9 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         }  # fmt: skip
         classes = dict(_kind(of, condition) for condition in of.conditions)
         functions[name] = {"classes": classes, "points": points}
-    file = {
-        "schema": SCHEMA,
+    return {
         "about": _about(case.about),
-        "vectors": names.vectors,
+        "vectors": names.spaces(case.second),
         "values": names.values,
         "functions": functions,
         "assumptions": {
@@ -437,9 +477,7 @@ def _written(case: WorstCase, exact: _Exact, multipliers: Sequence[fmpq], bound:
         "conclusion": {
             **names.quantity(case.objective), "at_most": str(bound - case.objective.constant)
         },
-        "multipliers": [[str(x), *row.source] for x, row in exact._used(multipliers)],
     }  # fmt: skip
-    return sealed(file)
 
 
 def _about(about: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """Checks the certificate of a worst case exactly. Nothing else of driftproof is trusted, no solver.
 
 A certificate says: for all functions of some classes, if the assumptions hold at the points named,
-so does the conclusion. Points and gradients are combinations of unknown vectors v_1 … v_d, of any
-dimension; values are combinations of unknown numbers F. A condition k is ⟨Q_k, G⟩ + a_k·F ≤ b_k,
-where G = (⟨v_i, v_j⟩) is the Gram matrix, so that G ⪰ 0. The conclusion is condition 0.
+so does the conclusion. Points and gradients combine unknown vectors v_1 … v_d of any dimension,
+those of two spaces being orthogonal: (x, y) is x + y. Values combine unknown numbers F. Condition
+k is ⟨Q_k, G⟩ + a_k·F ≤ b_k, with the Gram matrix G = (⟨v_i, v_j⟩) ⪰ 0; 0 is the conclusion.
 
 The proof is multipliers λ_k, at least 0 (of either sign for an equality), of which is checked that
 
@@ -75,12 +75,10 @@ CLASSES: dict[str, tuple[str, str, Callable[..., Condition]]] = {
     "smooth": ("L-Lipschitz gradient", "L", lambda L, i, j: curved(L, -L, i, j)),
     "smooth-convex": ("convex, L-Lipschitz gradient", "L", lambda L, i, j: curved(L, ZERO, i, j)),
     "smooth-strongly-convex": ("mu-strongly convex, L-Lipschitz gradient", "L mu", curved),
-    "bounded-gradients": (
-        "gradients no longer than G", "G", lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)
-    ),
-    "strongly-monotone": (
-        "mu-strongly monotone operator", "mu", lambda mu, i, j: operator(mu, -ONE, ZERO, i, j)
-    ),
+    "bounded-gradients": ("gradients no longer than G", "G",
+                          lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)),
+    "strongly-monotone": ("mu-strongly monotone operator", "mu",
+                          lambda mu, i, j: operator(mu, -ONE, ZERO, i, j)),
     "lipschitz": ("L-Lipschitz operator", "L", lambda L, i, j: operator(-L * L, ZERO, ONE, i, j)),
 }  # fmt: skip
 """Class → its definition, its constants, and a condition that any (two) of its triples meet."""
@@ -118,6 +116,9 @@ def check(text: str) -> list[str]:
     if schema != SCHEMA:
         raise ValueError(f"schema {schema!r}, not {SCHEMA!r}")
     said = [f"said of it, not checked: {about}", "proved, in any dimension: if"]
+    spaces = vectors if isinstance(vectors, dict) else {"": vectors}
+    space = {name: letter for letter, names in spaces.items() for name in names}
+    said += [f"  space {of} is that of {', '.join(names)}," for of, names in spaces.items() if of]
     constants, triples, assumed = {}, {}, {}
     for name, function in functions.items():
         classes, points = _fields(function, "classes points")
@@ -146,19 +147,18 @@ def check(text: str) -> list[str]:
         if times < 0 and not condition.equality:
             raise RefusedCertificateError(f"{times}, below 0, multiplies {kind} {name} {at}")
         terms.append((times, condition))
-    S, left = dict.fromkeys(product(vectors, vectors), ZERO), dict.fromkeys(values, ZERO)
+    S, left = dict.fromkeys(product(space, space), ZERO), dict.fromkeys(values, ZERO)
     for times, condition in terms:
         for c, u, v in condition.products:
             for (one, a), (two, b) in product(u.items(), v.items()):
-                S[one, two] += times * c * a * b / 2
-                S[two, one] += times * c * a * b / 2
+                if space[one] == space[two]:
+                    S[one, two] += times * c * a * b / 2
+                    S[two, one] += times * c * a * b / 2
         for name, a in condition.numbers.items():
             left[name] += times * a
     if any(a != 0 for a in left.values()):
-        raise RefusedCertificateError(
-            f"the values do not cancel: {_combined(left.items())} is left"
-        )
-    if not positive_semidefinite([[S[u, v] for v in vectors] for u in vectors]):
+        raise RefusedCertificateError(f"the values do not cancel: {_combined(left.items())} left")
+    if not positive_semidefinite([[S[u, v] for v in space] for u in space]):
         raise RefusedCertificateError("the matrix S is not positive semidefinite")
     if (gap := sum((times * of.right for times, of in terms), ZERO)) > 0:
         raise RefusedCertificateError(f"the multipliers prove a bound that is larger by {gap}")

@@ -1,13 +1,15 @@
 r"""Makes functions of a class from a worst case: oracles on which the algorithm itself can be run.
 
 A Gram matrix G = VᵀV gives the unknown vectors as columns of V, and every triple (x_i, g_i, f_i).
-The function, with c = f − (μ/2)‖·‖², ℓ = L − μ, and the triples of c in the place of those of f, is
+The function, with c = f − (μ/2)‖·‖², ℓ = L − μ (μ = −L where f need not be convex), and the triples
+of c in the place of those of f, is
 
     c(x) = min over α ≥ 0, Σ α_i = 1 of (ℓ/2)‖x − Σ α_i (x_i − g_i/ℓ)‖² + Σ α_i (f_i − ‖g_i‖²/(2ℓ)).
 
 It is the conjugate of the largest of the quadratics that the triples give the conjugate (Taylor,
 Hendrickx & Glineur 2017, proof of Theorem 4). It is convex and ℓ-smooth whatever the triples are,
-and ∇c(x) = ℓ(x − Σ α_i (x_i − g_i/ℓ)). It takes the triples if they meet the conditions.
+and ∇c(x) = ℓ(x − Σ α_i (x_i − g_i/ℓ)). It takes the triples if they meet the conditions. With
+μ = −L the least value of f is that of all f_i − ‖g_i‖²/(2L): f is bounded below as it should be.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.classes.levels import Level, OneLevel
 from toolkit.errors import DriftproofError
 from toolkit.problem import Problem, Solution
 from toolkit.spans.exact import Vector
@@ -28,8 +31,8 @@ from verifiers.worst_case.record import WorstCase
 
 SMALLEST = 1e-9
 """Eigenvalues of a Gram matrix that are left out, relative to the largest."""
-CURVED = ("smooth-convex", "smooth-strongly-convex")
-"""Classes that have such functions, and a minimiser of their mean."""
+CURVED = ("smooth", "smooth-convex", "smooth-strongly-convex")
+"""Classes that have such functions."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +94,16 @@ class WorstFunctions(Problem):
         functions: each client's.
         first: x_0, [dim]; x* is 0, and F(x*) = 0.
         of: L, and μ where the class has one, by role.
+        own: what each client holds beside x_0 as the run begins, [clients, dim] (None: what the
+            algorithm begins with).
+        level: the level of a bilevel problem that they are (None: of none).
     """
 
     functions: tuple[Interpolant, ...]
     first: np.ndarray
     of: Mapping[str, float]
+    own: np.ndarray | None = None
+    level: Level | None = None
 
     leaf_name = "worst-functions"
 
@@ -119,6 +127,11 @@ class WorstFunctions(Problem):
         """x* = 0, where the mean gradient is 0."""
         return Solution(0.0, 0.0, np.zeros(self.dim), {"method": "by construction", "gap": 0.0})
 
+    @property
+    def offers(self) -> str:
+        """As the class's ``WholeClass.offers``."""
+        return "bilevel" if self.level else "field"
+
     def start(self) -> np.ndarray:
         """Return x_0."""
         return self.first
@@ -141,9 +154,10 @@ class WorstFunctions(Problem):
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
-    ) -> WorstOracles:
+    ) -> WorstOracles | OneLevel:
         """Return the exact oracles of all clients."""
-        return WorstOracles(self)
+        field = WorstOracles(self)
+        return OneLevel(field, self.dim, self.level) if self.level else field
 
     def _each(self, x: Tensor, part: int) -> Tensor:
         made = [
@@ -168,18 +182,22 @@ class WorstOracles:
         return self.problem.own_gradients(x)
 
 
-def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
+def functions(
+    case: WorstCase, solved: Solved, clients: int, level: Level | None = None
+) -> WorstFunctions:
     """Return functions of the class on which a measure nearly takes its worst case.
 
+    Args:
+        level: the level of a bilevel problem that the functions are (None: of none).
+
     Raises:
-        DriftproofError: the class is one of operators, or its conditions are only necessary, or
-            there may be no minimiser.
+        DriftproofError: the class is one of operators, or its conditions are only necessary.
     """
     bases = [of.name for of in case.classes]
     if case.loose or not all(name in CURVED for name in bases):
         raise DriftproofError(
             f"functions of {', '.join(sorted(set(bases)))}",
-            "a class of smooth convex functions, whose conditions are known to suffice",
+            "a class of smooth functions, whose conditions are known to suffice",
             "read the Gram matrix itself",
         )
     sizes, directions = np.linalg.eigh((solved.gram + solved.gram.T) / 2)
@@ -197,11 +215,14 @@ def functions(case: WorstCase, solved: Solved, clients: int) -> WorstFunctions:
         values = [sum(float(a) * solved.values[j] for j, a in t.value.values.items())
                   for t in triples]  # fmt: skip
         L = float(of.parameters["L"])
+        mu = -L if of.name == "smooth" else float(of.parameters.get("mu", 0))
         made.append(Interpolant(
             np.array([vector(t.point) for t in triples]),
             np.array([vector(t.gradient) for t in triples]),
-            np.array(values, dtype=float), L, float(of.parameters.get("mu", 0)),
+            np.array(values, dtype=float), L, mu,
         ))  # fmt: skip
     every = tuple(made) if len(made) == clients else tuple(made * clients)
-    roles = {"objective_smoothness": made[0].L, "strong_convexity": made[0].mu}
-    return WorstFunctions(functions=every, first=columns[0], of=roles)
+    roles = {"objective_smoothness": made[0].L, "strong_convexity": max(made[0].mu, 0.0)}
+    own = np.array([vector(v) for v in case.own]) if case.own else None
+    first = columns[0] if case.vectors[0] == "x_0" else np.zeros(columns.shape[1])
+    return WorstFunctions(functions=every, first=first, of=roles, own=own, level=level)

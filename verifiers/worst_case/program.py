@@ -44,6 +44,7 @@ class Matrices:
         bounds: b_k − c_k, [constraints].
         equal: whether each is an equality.
         objective: Q_0 and a_0.
+        points: how many vectors, the first ones, are points, and no gradients.
     """
 
     gram: np.ndarray
@@ -51,12 +52,15 @@ class Matrices:
     bounds: np.ndarray
     equal: np.ndarray
     objective: tuple[np.ndarray, np.ndarray]
+    points: int = 1
 
 
 def matrices(case: WorstCase) -> Matrices:
     """Return a program in doubles, of the constraints in their order."""
     size, count = len(case.vectors), len(case.values)
     grams, values, bounds = [], [], []
+    second = np.array(case.second or [False] * size)
+    together = second[:, None] == second  # vectors of two spaces have no products
     for of, triples in zip(case.classes, case.triples, strict=True):
         points, gradients = (
             _rows((getattr(t, part).coefficients.items() for t in triples), size)
@@ -76,7 +80,7 @@ def matrices(case: WorstCase) -> Matrices:
             gram = np.zeros((len(places), size, size))
             for (left, right), factor in condition.products.items():
                 gram += float(factor) * vectors[left][:, :, None] * vectors[right][:, None, :]
-            grams.append((gram + gram.transpose(0, 2, 1)) / 2)
+            grams.append((gram + gram.transpose(0, 2, 1)) / 2 * together)
             values.append(value)
             bounds.append(np.full(len(places), float(condition.bound)))
     for relation in case.relations:
@@ -88,7 +92,7 @@ def matrices(case: WorstCase) -> Matrices:
     equal[len(equal) - len(case.relations) :] = [r.equality for r in case.relations]
     return Matrices(
         np.concatenate(grams), np.concatenate(values), np.concatenate(bounds), equal,
-        of_quantity(case.objective, size, count),
+        of_quantity(case.objective, size, count), 2 if second.any() else 1,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from itertools import combinations, permutations
 from typing import Any
 
 from synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
-from toolkit.spans.exact import Quantity
+from toolkit.spans.exact import Quantity, Vector
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class WorstCase:
             among them where the class has one.
         relations: the further constraints: the start, what relates clients.
         objective: what is maximised.
+        second: for each vector, whether it is of the second space, orthogonal to the first.
+        own: what each client holds as the run begins, if it begins anywhere.
         loose: why the value may exceed what functions of the class attain ("": it is exact).
         about: what was run, for a reader: algorithm, hyper-parameters, rounds, moment, conditions.
     """
@@ -43,6 +45,8 @@ class WorstCase:
     objective: Quantity
     about: Mapping[str, Any]
     loose: str = ""
+    second: tuple[bool, ...] = ()
+    own: tuple[Vector, ...] = ()
 
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:

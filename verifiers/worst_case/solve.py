@@ -8,10 +8,12 @@ column with √2 off the diagonal, so that ⟨A, B⟩ = svec(A)·svec(B).
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from toolkit.errors import DriftproofError
+from verifiers.worst_case.freedom import kept, reduced
 from verifiers.worst_case.program import Matrices, Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.scaling import units
@@ -20,6 +22,17 @@ TOLERANCE = 1e-9
 """Residuals and gap that the solver goes for."""
 ALMOST = 1e-6
 """What it may end with, where it gets no further."""
+ATTEMPTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"equilibrate_enable": False},
+    {"iterative_refinement_max_iter": 50, "iterative_refinement_reltol": 1e-14,
+     "iterative_refinement_abstol": 1e-14},
+)  # fmt: skip
+"""Settings that are tried in turn, where rounding errors end a solver's progress early."""
+
+
+class UnsolvedError(DriftproofError):
+    """Rounding errors kept the solver from the worst case: nothing is known of it."""
 
 
 def solve(case: WorstCase, *, margin: float = 0.0) -> Solved:
@@ -30,18 +43,23 @@ def solve(case: WorstCase, *, margin: float = 0.0) -> Solved:
             which rounding cannot lose. ``value`` is then above the worst case.
 
     Raises:
-        DriftproofError: there is no largest value, or the solver did not find it.
+        UnsolvedError: the solver did not find the largest value.
+        DriftproofError: there is none.
     """
     return solve_matrices(matrices(case), margin=margin, constant=float(case.objective.constant))
 
 
 def solve_matrices(program: Matrices, *, margin: float = 0.0, constant: float = 0.0) -> Solved:
     """Maximise a program in doubles (``solve``)."""
+    matter = kept(program)
+    program = reduced(program, matter)
     gram, values = program.objective
     program = replace(program, objective=(gram + margin * np.eye(len(gram)), values))
     chosen = units(program)
     solved = chosen.from_these(_solved(chosen.scaled(program)))
-    return replace(solved, value=solved.value + constant)
+    every = np.zeros((len(matter), len(matter)))
+    every[np.ix_(matter, matter)] = solved.gram
+    return replace(solved, value=solved.value + constant, gram=every)
 
 
 def _solved(program: Matrices) -> Solved:
@@ -68,17 +86,23 @@ def _solved(program: Matrices) -> Solved:
              clarabel.PSDTriangleConeT(size)]  # fmt: skip
     if equalities:
         cones.insert(0, clarabel.ZeroConeT(equalities))
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_step_fraction = 0.9  # cautious steps end nearer to the optimum
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
-    settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = ALMOST
     unknowns = triangle + count
-    solver = clarabel.DefaultSolver(
-        sparse.csc_matrix((unknowns, unknowns)), cost / unit, matrix, right, cones, settings
-    )
-    solution = solver.solve()
-    status = str(solution.status)
+    for attempt in ATTEMPTS:
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.max_step_fraction = 0.9  # cautious steps end nearer to the optimum
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+        settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = ALMOST
+        settings.reduced_tol_feas = ALMOST
+        for name, value in attempt.items():
+            setattr(settings, name, value)
+        solver = clarabel.DefaultSolver(
+            sparse.csc_matrix((unknowns, unknowns)), cost / unit, matrix, right, cones, settings
+        )
+        solution = solver.solve()
+        status = str(solution.status)
+        if status not in ("NumericalError", "InsufficientProgress"):
+            break
     if status not in ("Solved", "AlmostSolved"):
         raise _unsolved(status)
     x, dual = np.array(solution.x), unit * np.array(solution.z)
@@ -97,9 +121,10 @@ def _solved(program: Matrices) -> Solved:
 
 
 def _unsolved(status: str) -> DriftproofError:
-    return DriftproofError(
+    of = DriftproofError if "Infeasible" in status else UnsolvedError
+    return of(
         f"a worst case of which the solver says {status}",
         "a measure that the class, the clients' relation and the start bound",
         "add start_within(R), similar(zeta) or start_gap(delta), whichever is missing; if none is, "
-        "take fewer rounds or local steps",
+        "take fewer rounds or local steps, or ζ, R and η that differ by less",
     )

@@ -3,11 +3,13 @@
 A Gram matrix and values that meet every interpolation condition are those of some functions of the
 class (Taylor, Hendrickx & Glineur 2017). The solver's meet them up to rounding, so the program is
 solved again with every condition and the matrix a little inside; what it then gives is rounded to
-fractions and checked exactly.
+fractions and checked exactly. Where conditions are only necessary that shows nothing, and linear
+fields of the class are tried (``fields``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -17,6 +19,7 @@ from flint import fmpq
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity
 from verifiers.worst_case.check import positive_semidefinite
+from verifiers.worst_case.fields import value_on, worst_of_fields
 from verifiers.worst_case.program import Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.solve import solve_matrices
@@ -34,20 +37,24 @@ class Witness:
         value: the measure there.
         gram: G, with fractions.
         values: F.
+        what: what shows that there are such functions.
     """
 
     value: Fraction
     gram: tuple[tuple[Fraction, ...], ...]
     values: tuple[Fraction, ...]
+    what: str = "fractions that meet every interpolation condition"
 
 
 def witness(case: WorstCase, solved: Solved) -> Witness | None:
     """Return exact values of some functions for which the measure is nearly the worst case.
 
-    None is returned where no point was found, and where the conditions are only necessary.
+    None is returned where no point was found, and of functions whose conditions are only necessary.
     """
-    if case.loose or any(relation.equality for relation in case.relations):
+    if any(relation.equality for relation in case.relations):
         return None
+    if case.loose:
+        return _of_fields(case)
     program = matrices(case)
     traces = np.trace(program.gram, axis1=1, axis2=2)
     size = float(np.abs(solved.gram).max(initial=0.0))
@@ -64,15 +71,26 @@ def witness(case: WorstCase, solved: Solved) -> Witness | None:
     return None
 
 
+def _of_fields(case: WorstCase) -> Witness | None:
+    """Return the worst of the linear fields that are tried, where the class is one of operators."""
+    vectors = worst_of_fields(case)
+    if vectors is None or case.objective.values:
+        return None
+    points = [vectors[j] for j in range(len(case.vectors))]
+    gram = tuple(tuple(a * c + b * d for c, d in points) for a, b in points)
+    return Witness(value_on(case.objective, vectors), gram, (Fraction(0),) * len(case.values),
+                   "linear fields in the plane, in fractions")  # fmt: skip
+
+
 def _exact(case: WorstCase, gram: np.ndarray, values: np.ndarray) -> Witness | None:
     """Return the point that doubles are near to, if it meets every condition exactly."""
     exact = tuple(tuple(_rounded(float(x)) for x in row) for row in (gram + gram.T) / 2)
     numbers = tuple(_rounded(float(x)) for x in values)
     if not positive_semidefinite([[fmpq(x.numerator, x.denominator) for x in r] for r in exact]):
         return None
-    found = Witness(_at(case.objective, exact, numbers), exact, numbers)
+    found = Witness(at_gram(case.objective, exact, numbers), exact, numbers)
     for constraint in case.constraints:
-        if _at(constraint.quantity, exact, numbers) > constraint.bound:
+        if at_gram(constraint.quantity, exact, numbers) > constraint.bound:
             return None
     return found
 
@@ -81,8 +99,8 @@ def _rounded(x: float) -> Fraction:
     return Fraction(round(Fraction(x) * DENOMINATOR), DENOMINATOR)
 
 
-def _at(
-    quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: tuple[Fraction, ...]
+def at_gram(
+    quantity: Quantity, gram: tuple[tuple[Fraction, ...], ...], values: Sequence[Fraction]
 ) -> Fraction:
     """Return the value of a quantity."""
     total = quantity.constant

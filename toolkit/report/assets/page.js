@@ -107,10 +107,11 @@ const tools = summary => {
     };
     const scale = axis => data.log.includes(axis) ? {distr: 3} : axis === "y" ? {range} : {};
     const ticks = (u, splits) => splits.map(v => v == null ? "" : format(v));
+    const counted = xs.length < 12 && xs.every(Number.isInteger) ? {incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5]} : {};
     const plot = new uPlot({
       ...size(), bands, series,
       scales: {x: {time: false, ...scale("x")}, y: scale("y")},
-      axes: [{...axis, label: data.x, values: ticks}, {...axis, label: data.y, size: 70, values: ticks}],
+      axes: [{...axis, ...counted, label: data.x, values: ticks}, {...axis, label: data.y, size: 70, values: ticks}],
       legend: {live: false},
       cursor: {drag: {x: true, y: true}},
     }, columns, place);

@@ -1,6 +1,14 @@
 """What the claims on local gradient descent share: step sizes, and measures at the end of a run."""
 
-from toolkit.cases import Assumption
+from collections.abc import Sequence
+from typing import Any
+
+from synthetic.classes import over
+from synthetic.classes.conditions import FunctionClass
+from synthetic.classes.relations import Relation
+from synthetic.classes.whole import WholeClass
+from toolkit.algorithms.fedavg import FedAvg
+from toolkit.cases import Assumption, Case
 from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, Steps, each, sq
 
@@ -9,6 +17,20 @@ LONG_STEP = Assumption("step size", r"\eta \le 2/L", relation=lambda c: c.eta * 
 CONTRACTING = Assumption(
     "step size", r"\eta \le 2/(L+\mu)", relation=lambda c: c.eta * (c.L + c.mu) <= 2
 )
+SHORT_ROUND = Assumption(
+    "step size", r"\eta L \tau \le 1/4", relation=lambda c: c.eta * c.L * c.tau <= 0.25
+)
+
+
+def short_rounds(
+    conditions: Sequence[FunctionClass | Relation], *, steps: Sequence[int], rounds: int
+) -> list[Case[WholeClass, Any]]:
+    """Return a case of FedAvg for each number of local steps; ητ = 0.24 in all, a short round."""
+    return [
+        case
+        for tau in steps
+        for case in over(conditions, FedAvg(local_steps=tau, step_size=0.24 / tau), rounds=rounds)
+    ]
 
 
 def distance_at_end(view: Steps) -> Reduction | None:
@@ -26,3 +48,9 @@ def factor(c: Letters) -> Expression:
 def bias(c: Letters) -> Expression:
     """Return how far one round moves away from x*, at most."""
     return c.eta**2 * (c.L - c.mu) * c.zeta * c.tau * (c.tau - 1) / 4
+
+
+def neighbourhood(c: Letters) -> Expression:
+    """Return the squared distance after S rounds that contract and have a bias."""
+    shrunk = factor(c) ** c.S
+    return (shrunk * c.R + bias(c) * (1 - shrunk) / (1 - factor(c))) ** 2

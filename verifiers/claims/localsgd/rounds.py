@@ -6,7 +6,6 @@ b at most (localsgd/bias); so ‖x̄_{s+1} − x*‖ ≤ ρ‖x̄_s − x*‖ + 
 
 from synthetic.classes import over, similar, smooth_strongly_convex, start_within
 from toolkit.algorithms.fedavg import FedAvg
-from toolkit.constants import Expression, Letters
 from toolkit.measure import Reduction, Steps
 from toolkit.parameters import sweep
 from verifiers.claim_types.bound import bound
@@ -15,12 +14,8 @@ from verifiers.claims.localsgd._steps import (
     bias,
     distance_at_end,
     factor,
+    neighbourhood,
 )
-
-
-def neighbourhood(c: Letters) -> Expression:
-    shrunk = factor(c) ** c.S
-    return (shrunk * c.R + bias(c) * (1 - shrunk) / (1 - factor(c))) ** 2
 
 
 @bound(

@@ -18,6 +18,7 @@ Learning rates are tuned for every I, as in figure 1. They drop after 90 rounds,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -113,9 +114,12 @@ def _sentences(runs: Mapping[str, Results], chosen: Mapping[str, ImbalancedRun])
     ]  # fmt: skip
     fewer, more = doublings[-1]
     judged += [
-        judged_by_seeds(
-            NO_FURTHER, f"{name} accuracy, {more} against {fewer}",
-            ends(runs[fewer], name) + MARGIN, ends(runs[more], name), comparisons=2,
+        _unless_larger(
+            judged_by_seeds(
+                NO_FURTHER, f"{name} accuracy, {more} against {fewer}",
+                ends(runs[fewer], name) + MARGIN, ends(runs[more], name), comparisons=2,
+            ),
+            more,
         )
         for name in ("training", "test")
     ]  # fmt: skip
@@ -123,6 +127,14 @@ def _sentences(runs: Mapping[str, Results], chosen: Mapping[str, ImbalancedRun])
     where = f"I = {early[0]} against I = {late[0]} after {steps} steps"
     judged.append(judged_by_seeds(DRIFT, where, early[1], late[1], comparisons=1))
     return [undecided_if_unlearned(each, learned) for each in judged]
+
+
+def _unless_larger(sentence: Sentence, largest: str) -> Sentence:
+    """Leave it undecided where the largest I still gains: the print names no I from which on."""
+    if sentence.verdict != "not reproduced":
+        return sentence
+    why = f"not up to {largest}, and the print does not say from which I on; {sentence.why}"
+    return replace(sentence, verdict="undecided", why=why)
 
 
 def _at_equal_steps(

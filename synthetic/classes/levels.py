@@ -1,0 +1,55 @@
+"""One level of a bilevel problem as a field: the other level is held, so nothing is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from torch import Tensor
+
+from toolkit.oracles import GradientField
+
+Level = Literal["lower", "upper"]
+
+ROLES: Mapping[Level, Mapping[str, tuple[str, ...]]] = {
+    "lower": {"L": ("lower_smoothness",), "mu": ("lower_strong_convexity",)},
+    "upper": {"L": ("upper_smoothness", "upper_sample_smoothness")},
+}
+"""The roles of a class's parameters beside those that they have on a field."""
+
+
+def level_of(kinds: Collection[str]) -> Level | None:
+    """Return the level that a class's conditions name (None: the functions are no level's)."""
+    return next((level for level in ROLES if f"{level}-level" in kinds), None)
+
+
+class OneLevel:
+    """The oracles of a bilevel problem of which one level is held.
+
+    FedInn moves y by ∇_y g_i(x, y) alone, and x stays: so y ↦ g_i(x, y) is a function like any
+    other. FedOut moves x by ∇_x f_i(x, y). The level that is held gets no coordinates.
+
+    Args:
+        field: the functions' gradients.
+        dim: their dimension.
+        level: the level that moves.
+    """
+
+    def __init__(self, field: GradientField, dim: int, level: Level) -> None:
+        self._field = field
+        self.clients, self.client_weights = field.clients, field.client_weights
+        self.upper_dim = 0 if level == "lower" else dim
+
+    def lower_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def lower_grad(self, x: Tensor, y: Tensor, zeta: Tensor | None) -> Tensor:
+        """Return each client's ∇_y g_i(x, y) at its own y."""
+        return self._field.field_grad(y, zeta)
+
+    def upper_law(self, batch: int) -> None:
+        """Return None: there is no noise."""
+
+    def upper_grad_x(self, x: Tensor, y: Tensor, xi: Tensor | None) -> Tensor:
+        """Return each client's ∇_x f_i(x, y) at its own x."""
+        return self._field.field_grad(x, xi)

@@ -1,0 +1,169 @@
+"""Small counterexamples over classes: checked in fractions, and run by the algorithm itself."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from synthetic.classes import (
+    monotone_lipschitz,
+    similar,
+    smooth,
+    smooth_convex,
+    smooth_strongly_convex,
+    start_at_minimiser,
+    start_gap,
+    start_within,
+)
+from tests.commands import driftproof
+from toolkit.algorithms.fedavg import FedAvg
+from toolkit.engines.enumerated import NoiselessContext
+from toolkit.federation import run
+from toolkit.measure import average, each, sq
+from verifiers.worst_case.builder import build
+from verifiers.worst_case.check import RefusedCertificateError
+from verifiers.worst_case.check_counterexample import check
+from verifiers.worst_case.counterexample import counterexample
+from verifiers.worst_case.digest import sealed
+from verifiers.worst_case.functions import functions
+from verifiers.worst_case.solve import solve
+
+
+def distance(view):
+    return each("round", "local_step", sq(view.mean("w") - view.minimiser)) if view.last else None
+
+
+def gap(view):
+    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+
+
+def gradient(view):
+    return average("step", sq(view.gradient(view.mean("w"))))
+
+
+STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
+# how far off the bound is, and the dimension that suffices
+RUNS = {
+    "descent": ([smooth_convex(L=1), start_within(R=1)], gap, FedAvg(step_size=0.5), 2, 1, 1),
+    "contraction": ([STRONGLY, start_within(R=1)], distance, FedAvg(step_size=0.5), 2, 1, 1),
+    "not convex": ([smooth(L=1), start_gap(delta=1)], gradient, FedAvg(step_size=0.5), 3, 1, 1),
+    "local steps": (
+        [STRONGLY, similar(zeta=1), start_within(R=1)], distance,
+        FedAvg(local_steps=2, step_size=0.5), 1, 2, 2,
+    ),
+    "from the minimiser": (
+        [STRONGLY, similar(zeta=1), start_at_minimiser()], distance,
+        FedAvg(local_steps=2, step_size=0.5), 1, 2, 2,
+    ),
+    "another scale": (
+        [smooth_strongly_convex(L=100, mu=1), similar(zeta=30), start_within(R=5)], distance,
+        FedAvg(local_steps=2, step_size=0.01), 1, 2, 2,
+    ),
+}  # fmt: skip
+
+
+def found(name, share):
+    classes, left, method, rounds, clients, _ = RUNS[name]
+    case = build(method, classes, rounds=rounds, left=left, clients=clients)[-1]
+    solved = solve(case)
+    bound = Fraction(share) * Fraction(solved.value)
+    return case, solved, bound, counterexample(case, solved, bound)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
+@pytest.mark.parametrize("name", RUNS)
+def test_a_bound_that_is_too_small_has_a_simple_counterexample(name, share):
+    _, left, method, rounds, clients, dimension = RUNS[name]
+    case, solved, bound, made = found(name, share)
+    assert bound < made.value <= Fraction(solved.value) * (1 + Fraction(1, 10**6))
+    assert made.dimension <= dimension
+    said = check(made.text)
+    assert said[-1].startswith("but not ")
+    # the algorithm itself, on functions that are made from the counterexample
+    problem = functions(case, made.solved(solved), clients)
+    assert problem.dim <= dimension
+    ctx = NoiselessContext(clients, dtype=torch.float64, device="cpu")
+    ran = run(problem, method, ctx, rounds=rounds, left=left).values[-1, 0]
+    assert ran == pytest.approx(float(made.value), rel=1e-5)
+    assert ran > bound
+
+
+def test_the_numbers_are_those_of_a_program_written_by_hand():
+    """Gradient descent, twice by 1/2, on the function of one dimension that is found."""
+    _, _, bound, made = found("descent", 0.9)
+    numbers = dict(zip(["x_0", "g_0", "g_1", "g_2"], [row[0] for row in made.coordinates],
+                       strict=True))  # fmt: skip
+    x = [numbers["x_0"], numbers["x_0"] - numbers["g_0"] / 2]
+    x.append(x[1] - numbers["g_1"] / 2)
+    g, f = [0, *(numbers[f"g_{k}"] for k in range(3))], [0, *made.values]
+    x = [0, *x]
+    f = [0, *made.values[: len(x) - 1]]
+    assert abs(x[1]) <= 1
+    for i in range(4):
+        for j in range(4):
+            assert f[i] >= f[j] + g[j] * (x[i] - x[j]) + (g[i] - g[j]) ** 2 / 2
+    assert f[3] == made.value > bound
+
+
+def test_what_is_changed_is_refused():
+    """Each number that is given, made larger: another function, or one that does not exceed."""
+    made = found("local steps", 0.9)[-1]
+    file = json.loads(made.text)
+    refused = 0
+    for name, row in file["coordinates"].items():
+        for k in range(len(row)):
+            changed = json.loads(made.text)
+            changed["coordinates"][name][k] = str(Fraction(row[k]) + 1)
+            with pytest.raises(RefusedCertificateError):
+                check(sealed(changed))
+            refused += 1
+    for name, number in file["numbers"].items():
+        changed = json.loads(made.text)
+        changed["numbers"][name] = str(Fraction(number) + 1)
+        with pytest.raises(RefusedCertificateError, match="is not smooth-strongly-convex"):
+            check(sealed(changed))
+        refused += 1
+    assert refused == sum(map(len, file["coordinates"].values())) + len(file["numbers"])
+    file["conclusion"]["at_most"] = str(made.value)
+    with pytest.raises(RefusedCertificateError, match="the conclusion holds"):
+        check(sealed(file))
+
+
+def test_classes_whose_conditions_do_not_suffice_have_none():
+    classes = [monotone_lipschitz(L=1, mu=0.5), start_within(R=1)]
+    case = build(FedAvg(step_size=0.3), classes, rounds=1, left=distance, clients=1)[-1]
+    solved = solve(case)
+    assert counterexample(case, solved, Fraction(1, 10)) is None
+    made = json.loads(found("contraction", 0.9)[-1].text)
+    made["functions"]["f_0"]["classes"] = {"lipschitz": {"L": "1"}}
+    with pytest.raises(RefusedCertificateError, match="do not suffice"):
+        check(sealed(made))
+
+
+def test_the_command_shows_it_and_tells_what_was_changed(tmp_path):
+    made = found("local steps", 0.9)[-1]
+    path = tmp_path / "c.json"
+    path.write_text(made.text, encoding="utf-8")
+    shown = driftproof("check", str(path))
+    assert shown.returncode == 0
+    assert "COUNTEREXAMPLE\n  said of it" in shown.stdout
+    assert f"in dimension {made.dimension} there are functions" in shown.stdout
+    assert "x_1 = x_0 − 1/2 ∇f_0(x_0) = (" in shown.stdout
+    assert "driftproof" not in shown.stderr
+    path.write_text(made.text.replace("counterexample 1", "counterexample 2"), encoding="utf-8")
+    assert driftproof("check", str(path)).returncode == 2
+    file = json.loads(made.text)
+    file["about"] = "something else"
+    path.write_text(json.dumps(file), encoding="utf-8")
+    assert "it was changed after it was written" in driftproof("check", str(path)).stdout
+
+
+def test_coordinates_and_values_have_few_digits():
+    made = found("contraction", 0.5)[-1]
+    numbers = [x for row in made.coordinates for x in row] + list(made.values)
+    assert all(x.denominator <= 10**6 for x in numbers)
+    assert np.isfinite(np.array(numbers, dtype=float)).all()

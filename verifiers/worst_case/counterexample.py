@@ -1,0 +1,182 @@
+"""Finds a small counterexample: functions of few dimensions on which a measure exceeds a bound.
+
+A worst case is taken on functions of many dimensions, whose numbers nobody can check by hand. A
+bound that is below it is exceeded on simpler ones too. Of all that exceed it by half, those with
+the shortest vectors are sought: they lie in few dimensions. The coordinates are rounded, the values
+are fitted to them, and the first that meet every condition, in fractions, are kept.
+``verifiers.worst_case.check_counterexample`` checks the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from toolkit.errors import DriftproofError
+from verifiers.worst_case.certificate import Names, statement
+from verifiers.worst_case.digest import sealed
+from verifiers.worst_case.program import Matrices, Solved, matrices
+from verifiers.worst_case.record import WorstCase
+from verifiers.worst_case.scaling import units
+from verifiers.worst_case.solve import solve_matrices
+from verifiers.worst_case.witness import at_gram
+
+SCHEMA = "driftproof counterexample 1"
+SHARE = 0.5
+"""How much of the way from the bound to the worst case the counterexample has to go."""
+ROOM = (1e-3, 1e-5, 1e-7)
+"""How far inside the conditions, relative to the largest entry of the Gram matrix."""
+DIGITS = (2, 3, 4, 6, 9, 12)
+"""Digits after the point of coordinates, relative to the largest."""
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Functions that exceed a bound.
+
+    Attributes:
+        value: the measure on them, above the bound.
+        coordinates: each unknown vector's, [vectors][dimension].
+        values: each unknown number.
+        text: the file, JSON, that ``driftproof check`` checks.
+    """
+
+    value: Fraction
+    coordinates: tuple[tuple[Fraction, ...], ...]
+    values: tuple[Fraction, ...]
+    text: str
+
+    @property
+    def dimension(self) -> int:
+        """How many coordinates a point has."""
+        return len(self.coordinates[0])
+
+    def solved(self, like: Solved) -> Solved:
+        """Return the Gram matrix and the values as a solver gives them."""
+        columns = np.array(self.coordinates, dtype=float)
+        values = np.array(self.values, dtype=float)
+        return replace(like, gram=columns @ columns.T, values=values, value=float(self.value))
+
+
+def counterexample(case: WorstCase, solved: Solved, bound: Fraction) -> Counterexample | None:
+    """Return functions of the class, of the fewest dimensions found, above a bound.
+
+    None is returned where none was found, and where the conditions are only necessary.
+    """
+    if case.loose or any(relation.equality for relation in case.relations):
+        return None
+    bound = _short(bound, Fraction(solved.value))
+    program = _exceeding(matrices(case), float(bound - case.objective.constant))
+    for room in ROOM:
+        try:
+            near = _shortest(program, solved, room)
+        except DriftproofError:
+            continue
+        for coordinates, values in _simple(program, near):
+            found = _exact(case, coordinates, values, bound)
+            if found is not None:
+                return found
+    return None
+
+
+def _short(bound: Fraction, most: Fraction) -> Fraction:
+    """Return a decimal of few digits that is not below a bound, and not half as far as ``most``."""
+    for digits in (3, 4, 6, 9):
+        unit = Fraction(1, 10**digits)
+        rounded = -(-bound // unit) * unit
+        if rounded < (bound + most) / 2:
+            return rounded
+    return bound
+
+
+def _exceeding(program: Matrices, bound: float) -> Matrices:
+    """Return the program of points whose measure is at least a bound."""
+    gram, values = program.objective
+    return replace(
+        program,
+        gram=np.concatenate([program.gram, -gram[None]]),
+        values=np.concatenate([program.values, -values[None]]),
+        bounds=np.append(program.bounds, -bound),
+        equal=np.append(program.equal, False),
+    )
+
+
+def _shortest(program: Matrices, solved: Solved, room: float) -> Solved:
+    """Return the shortest vectors that meet every condition with room, and half exceed a bound."""
+    _, values = program.objective
+    bounds = program.bounds - room * float(np.abs(solved.gram).max(initial=0.0))
+    bounds[-1] = (1 - SHARE) * program.bounds[-1] - SHARE * solved.value
+    lengths = units(program).vectors
+    shortest = (-np.diag(lengths**-2.0), np.zeros_like(values))
+    return solve_matrices(replace(program, bounds=bounds, objective=shortest))
+
+
+def _simple(
+    program: Matrices, near: Solved
+) -> Iterator[tuple[list[list[Fraction]], list[Fraction]]]:
+    """Yield coordinates and values, of few dimensions and digits first, that doubles accept."""
+    sizes, directions = np.linalg.eigh((near.gram + near.gram.T) / 2)
+    for dimension in range(1, len(sizes) + 1):
+        kept = slice(-1, -dimension - 1, -1)
+        columns = directions[:, kept] * np.sqrt(np.maximum(sizes[kept], 0.0))
+        columns = columns * np.where(columns[0] < 0, -1.0, 1.0)  # x_0 points to the right
+        for digits in DIGITS:
+            unit = Fraction(10) ** (int(np.ceil(np.log10(np.abs(columns).max()))) - digits)
+            rounded = [[_rounded(x, unit) for x in row] for row in columns]
+            values = _values(program, np.array(rounded, dtype=float))
+            if values is not None:
+                yield rounded, [_rounded(x, unit / 1000) for x in values]
+
+
+def _rounded(x: float, unit: Fraction) -> Fraction:
+    return round(Fraction(float(x)) / unit) * unit
+
+
+def _values(program: Matrices, columns: np.ndarray) -> np.ndarray | None:
+    """Return the function values that meet every condition with the most room, if any do."""
+    from scipy.optimize import linprog
+
+    room = program.bounds - np.tensordot(program.gram, columns @ columns.T)
+    of_values = np.any(program.values != 0, axis=1)
+    if room[~of_values].min(initial=0.0) < 0:
+        return None
+    count = program.values.shape[1]
+    made = linprog(
+        np.append(np.zeros(count), -1.0),
+        np.column_stack([program.values, np.ones(len(room))])[of_values],
+        room[of_values],
+        bounds=[(None, None)] * count + [(0, np.abs(columns).max() ** 2)],
+    )
+    return made.x[:count] if made.status == 0 else None
+
+
+def _exact(
+    case: WorstCase, coordinates: list[list[Fraction]], values: list[Fraction], bound: Fraction
+) -> Counterexample | None:
+    """Return the counterexample, if every condition holds in fractions."""
+    gram = tuple(
+        tuple(sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in coordinates)
+        for u in coordinates
+    )
+    value = at_gram(case.objective, gram, values)
+    if value <= bound:
+        return None
+    for constraint in case.constraints:
+        if at_gram(constraint.quantity, gram, values) > constraint.bound:
+            return None
+    names = Names(case)
+    text = sealed(
+        {
+            "schema": SCHEMA,
+            **statement(case, names, bound),
+            "coordinates": {
+                name: list(map(str, row))
+                for name, row in zip(names.vectors, coordinates, strict=True)
+            },
+            "numbers": {name: str(x) for name, x in zip(names.values, values, strict=True)},
+        }
+    )
+    return Counterexample(value, tuple(map(tuple, coordinates)), tuple(values), text)

@@ -1,0 +1,142 @@
+r"""Linear fields that are as bad as an operator can be, where conditions on pairs do not suffice.
+
+What a measure is for one member of a class bounds the worst case from below, whatever the
+conditions are. The members tried are those of
+
+    f_i(x, y) = (μ/2)x² + νxy − (μ/2)y² + a_i x + b_i y,    x, y ∈ R, μ² + ν² ≤ L²,
+
+with the fields G_i(x, y) = (μx + νy + a_i, μy − νx − b_i): each is μ-strongly monotone, and
+Lipschitz with √(μ² + ν²) ≤ L. It turns as much as the class allows, and pulls as little. Clients
+turn the same way or not, and are pushed from (x*, y*) = 0 in opposite ways or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import isqrt
+
+from toolkit.spans.exact import Quantity, Second, Vector
+from verifiers.worst_case.record import WorstCase
+
+Point = tuple[Fraction, Fraction]
+DIGITS = 10**12
+"""Denominators of the roots that are rounded down."""
+ZERO = (Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True)
+class LinearField:
+    """(x, y) ↦ (μx + νy, μy − νx) + shift."""
+
+    mu: Fraction
+    nu: Fraction
+    shift: Point
+
+    def __call__(self, at: Point) -> Point:
+        """Return the field at a point."""
+        x, y = at
+        return (
+            self.mu * x + self.nu * y + self.shift[0],
+            self.mu * y - self.nu * x + self.shift[1],
+        )
+
+
+def worst_of_fields(case: WorstCase) -> dict[int, Point] | None:
+    """Return what the unknown vectors are on the worst fields tried, in R²; exact fractions.
+
+    None: the class is none of operators, or a vector is not determined by fields and start. Of
+    functions of two variables a vector of x is (x, 0), one of y is (0, y).
+    """
+    if any(any(condition.values) for of in case.classes for condition in of.conditions):
+        return None
+    found, most = None, None
+    for fields, start in _tried(case):
+        vectors = _met(case, fields, start)
+        if vectors is None:
+            return None
+        if any(value_on(c.quantity, vectors) > c.bound for c in case.constraints):
+            continue
+        value = value_on(case.objective, vectors)
+        if most is None or value > most:
+            found, most = vectors, value
+    return found
+
+
+def value_on(quantity: Quantity, vectors: Mapping[int, Point]) -> Fraction:
+    """Return what a quantity is for given vectors; function values are no part of it."""
+    return quantity.constant + sum(
+        (q * _product(vectors[j], vectors[k]) for (j, k), q in quantity.gram.items()), Fraction(0)
+    )
+
+
+def _product(one: Point, other: Point) -> Fraction:
+    return one[0] * other[0] + one[1] * other[1]
+
+
+def _tried(case: WorstCase) -> Iterator[tuple[list[LinearField], Point]]:
+    """Yield the clients' fields, and the start."""
+    bounds = {relation.name: relation.bound for relation in case.relations}
+    far = root(bounds.get("start", Fraction(0)))
+    apart = root(bounds.get("similar", Fraction(0)))
+    numbers = range(len(case.classes))
+    for turn, push, across in product((1, -1), {Fraction(0), apart}, (0, 1)):
+        fields = []
+        for number, of in zip(numbers, case.classes, strict=True):
+            L, mu = of.parameters["L"], of.parameters["mu"]
+            paired = number + 1 < len(numbers) or number % 2 == 1  # an odd one has no push
+            length = push * (-1) ** number if paired else Fraction(0)
+            shift = (Fraction(0), length) if across else (length, Fraction(0))
+            fields.append(LinearField(mu, root(L**2 - mu**2) * turn**number, shift))
+        for start in ((far, Fraction(0)), (-far, Fraction(0)), (Fraction(0), far)):
+            yield fields, start
+
+
+def root(of: Fraction) -> Fraction:
+    """Return the square root, rounded down to a fraction where it is none.
+
+    >>> root(Fraction(9, 4)), float(root(Fraction(2)))
+    (Fraction(3, 2), 1.414213562373)
+    """
+    exact = Fraction(isqrt(of.numerator), isqrt(of.denominator))
+    return exact if exact**2 == of else Fraction(isqrt(int(of * DIGITS**2)), DIGITS)
+
+
+def _met(case: WorstCase, fields: list[LinearField], start: Point) -> dict[int, Point] | None:
+    """Return the unknown vectors of a run on some fields, in the order in which they are met."""
+    vectors: dict[int, Point] = {}
+
+    def unknown(of: Vector) -> list[int]:
+        return [j for j in of.coefficients if j not in vectors]
+
+    def put(of: Vector, value: Point) -> None:
+        """Give an unknown vector its value: of (x, y) it is one of each space."""
+        for j, c in of.coefficients.items():
+            assert c == 1
+            both = any(case.second)
+            x, y = value
+            vectors[j] = value if not both else ((ZERO[0], y) if case.second[j] else (x, ZERO[0]))
+
+    def at(of: Vector) -> Point:
+        terms = [(c, vectors[j]) for j, c in of.coefficients.items()]
+        x, y = (sum((c * v[part] for c, v in terms), Fraction(0)) for part in (0, 1))
+        return x, y
+
+    if case.vectors[0] == "x_0":
+        put(Vector.basis(0), start)
+    if any(case.second) and case.vectors[1] == "y_0":
+        put(Vector.basis(Second(1)), start)
+    left = [t for triples in case.triples for t in triples]
+    while left:
+        ready = [t for t in left if not unknown(t.point)]
+        if not ready:
+            return None
+        for triple in ready:
+            left.remove(triple)
+            if unknown(triple.gradient):
+                put(triple.gradient, fields[triple.client](at(triple.point)))
+    for number, own in enumerate(case.own):  # as in a fixed point
+        put(own, fields[number].shift)
+    return vectors if len(vectors) == len(case.vectors) else None
