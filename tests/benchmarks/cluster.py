@@ -108,6 +108,7 @@ def overhead() -> None:
 def efficiency() -> None:
     """Print which share of the time 64 workers are at work, with units of two seconds."""
     with _sleepers():
+        _timed_naps(SLEEPERS, 0.0, SLEEPERS)  # the first unit of a worker imports torch
         seconds, own = _timed_naps(SLEEPERS * TURNS, NAP, SLEEPERS)
     share = NAP * TURNS / seconds
     print(

@@ -7,6 +7,7 @@ plain words what became of the cluster; what goes wrong in a unit is told as any
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
@@ -92,10 +93,13 @@ def _local(dask: Any, processes: int) -> Iterator[Any]:
     if APART == "forkserver":
         preloaded = ["distributed", "verifiers.running.preloaded"]
         dask.utils.get_mp_context().set_forkserver_preload(preloaded)
-    with dask.LocalCluster(
-        n_workers=processes, threads_per_worker=1, memory_limit=0, dashboard_address=None,
-        host="127.0.0.1",
-    ) as cluster:  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a slow disk, on which nothing is kept
+        cluster = dask.LocalCluster(
+            n_workers=processes, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+            host="127.0.0.1",
+        )  # fmt: skip
+    with cluster:
         yield cluster
 
 
@@ -151,7 +155,11 @@ class _DaskPlace(Elsewhere):
     def submit(self, item: Unit) -> Future[Result]:
         """Send a unit; all of them are one group to Dask, of which each worker takes the next."""
         self._sent += 1
-        return self._executor.submit(done, parcel_of(item), key=(self._group, self._sent))
+        executor: Any = self._executor  # that of Dask takes a key
+        future: Future[Result] = executor.submit(
+            done, parcel_of(item), key=(self._group, self._sent)
+        )
+        return future
 
     def at_once(self) -> int:
         """Return how many units the cluster has at a time: each worker one, and one that waits.
