@@ -9,20 +9,20 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
+from tests.commands import results
 from toolkit.ledger import Ledger
 from toolkit.workers import may_fork
 from verifiers.running.dask_workers import _dask, _DaskPlace, dask_workers
 from verifiers.running.scheduler import Job, Units, run_jobs, units_at
-from verifiers.verify import Settings, judge, select
 
 SLEEPERS, NAP, TURNS = 64, 2.0, 10
 """Workers of the simulated cluster, the seconds of a unit, and how many units each of them does."""
@@ -118,33 +118,23 @@ def efficiency() -> None:
 
 
 def verified(numbers: Sequence[int], turns: int) -> None:
-    """Print how long a verification takes with the pool and with Dask, taken in turn."""
-    claims = select(CLAIMS)
-
-    def timed(workers: int) -> tuple[float, Any]:
-        began = time.perf_counter()
-        rows = judge(claims, Settings(workers=workers))
-        return time.perf_counter() - began, [vars(row) | {"seconds": 0.0} for row in rows]
-
+    """Print how long the whole command takes with the pool and with Dask, taken in turn."""
     for number in numbers:
-        here, there, begun = [], [], []
-        rows: list[Any] = []
+        times: dict[str, list[float]] = {"pool": [], "Dask": []}
+        rows = []
         for _ in range(turns):
-            places: list[tuple[list[float], Callable[[], Any]]] = [
-                (here, nullcontext), (there, partial(dask_workers, None, number))
-            ]  # fmt: skip
-            for times, place in places:
-                began = time.perf_counter()
-                with place():
-                    begun.append(time.perf_counter() - began)
-                    seconds, made = timed(number)
-                times.append(seconds)
-                rows.append(made)
+            for place, seconds in times.items():
+                more = ["--cluster", "dask"] if place == "Dask" else []
+                with tempfile.TemporaryDirectory() as out:
+                    words = [*CLAIMS, "--workers", str(number), "--out", out, *more]
+                    began = time.perf_counter()
+                    command = [sys.executable, "-m", "driftproof", "--quiet", "verify", *words]
+                    subprocess.run(command, check=True, capture_output=True)
+                    seconds.append(time.perf_counter() - began)
+                    rows.append(results(Path(out)))
+        here, there = (_range(times[place]) for place in ("pool", "Dask"))
         same = all(made == rows[0] for made in rows)
-        print(
-            f"{number} workers: pool {_range(here)} s, Dask {_range(there)} s, after "
-            f"{_range(begun[1::2])} s to start its workers; same bits: {same}"
-        )
+        print(f"{number} workers: pool {here} s, Dask {there} s; same bits: {same}")
 
 
 def _range(times: Sequence[float]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 from uuid import uuid4
@@ -145,6 +145,8 @@ class _DaskPlace(Elsewhere):
         self._group, self._sent = f"driftproof-{uuid4().hex}", 0
         self._seen: set[str] = set()
         self._looked = self._had_some = time.monotonic()
+        self._asking = ThreadPoolExecutor(1)
+        self._answer: Future[Mapping[str, int]] | None = None
         self._refuse(client.nthreads())
 
     @property
@@ -172,13 +174,16 @@ class _DaskPlace(Elsewhere):
     def look(self) -> None:
         """Look who came and who went, now and then."""
         now = time.monotonic()
-        if now < self._looked + LOOK:
-            return
-        self._looked = now
         if self._client.status != "running":
             raise self._lost()
+        if self._answer is None:  # it is not waited for: a busy scheduler answers late
+            if now > self._looked + LOOK:
+                self._looked, self._answer = now, self._asking.submit(self._client.nthreads)
+            return
+        if not self._answer.done():
+            return
         try:
-            threads = self._client.nthreads()
+            threads, self._answer = self._answer.result(), None
         except (OSError, TimeoutError) as error:
             raise self._lost() from error
         gone = self._seen - set(threads)
