@@ -7,6 +7,7 @@ refuse_hidden()
 from synthetic.classes import (  # noqa: E402 - after the look at whose it is
     bounded_composition,
     bounded_gradients,
+    cocoercive,
     equal,
     lower_level,
     monotone_lipschitz,
@@ -31,6 +32,7 @@ __all__ = [
     "Found",
     "bounded_composition",
     "bounded_gradients",
+    "cocoercive",
     "equal",
     "lower_level",
     "monotone_lipschitz",

@@ -20,6 +20,7 @@ from synthetic.classes.conditions import Condition, Constraint, FunctionClass, T
 from synthetic.classes.functions import (
     _interpolation,
     bounded_gradients,
+    cocoercive,
     monotone_lipschitz,
     smooth,
     smooth_convex,
@@ -42,6 +43,7 @@ from toolkit.measure import each, sq
 from toolkit.spans.exact import Quantity, Second, Vector
 from verifiers.claims.localsgd._saddles import distance_at_end
 from verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
+from verifiers.worst_case import certificate
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify, squares
 from verifiers.worst_case.check import RefusedCertificateError, check, positive_semidefinite
@@ -81,6 +83,7 @@ RUNS = {
         LOCAL, [smooth_strongly_convex(1, 0.1), similar(1), NEAR], 1, distance, 2
     ),
     "operator": (FedAvg(step_size=0.1), [monotone_lipschitz(1, 0.1), NEAR], 1, distance, 1),
+    "fixed point": (FedAvg(step_size=0.75), [cocoercive(2), NEAR], 3, gradient, 1),
     "bounded gradients": (
         LOCAL, [bounded_gradients(smooth_convex(1), 0.25), NEAR], 1, gap, 1
     ),
@@ -98,6 +101,7 @@ KNOWN = {
     "convex, three steps": Fraction(1, 14),
     "convex, another scale": Fraction(1000 * 30**2, 6),
     "strongly convex": Fraction(85, 100) ** 2,  # max(|1 − ημ|, |1 − ηL|)²
+    "fixed point": Fraction(9, 16),  # Lieder 2018, of T = I − A: 1/(n + 1)·(n/(n + 1))^n/(γ(1 − γ))
     "two variables": Fraction(99, 100) ** 2,
     "operator": 1 - 2 * Fraction(1, 100) + Fraction(1, 100),  # 1 − 2ημ + η²L²
 }
@@ -200,6 +204,7 @@ def conditions_of(kind, L=Fraction(1), mu=Fraction(0), G=None):
         "strongly-monotone": lambda: [
             replace(monotone, products={**monotone.products, square: mu})
         ],
+        "cocoercive": lambda: list(cocoercive(L, mu).conditions),
         "lipschitz": lambda: [replace(lipschitz, products={**lipschitz.products, square: -L * L})],
     }[kind]()
 
@@ -547,3 +552,21 @@ def test_the_squares_of_the_page():
     u, v = x - (g + h) * Fraction(3, 2), g - h
     assert total + x * x / 6 - case.objective == u * u / 6 + v * v / 8
     assert bound == case.relations[0].bound / 6
+
+
+def test_what_is_written_is_checked_before_it_counts(monkeypatch):
+    """A writer that forgets a multiplier gives no certificate, though what it wrote from is one."""
+    (case,) = build(
+        FedAvg(step_size=1.0), [smooth_convex(L=1), start_within(R=1)],
+        rounds=1, left=gap, clients=1,
+    )  # fmt: skip
+    assert check(certify(case).text)
+    written = certificate._written
+
+    def forgetful(*of):
+        told = json.loads(written(*of))
+        return json.dumps(told | {"multipliers": told["multipliers"][1:]})
+
+    monkeypatch.setattr(certificate, "_written", forgetful)
+    with pytest.raises(DriftproofError, match="driftproof check refuses"):
+        certify(case)

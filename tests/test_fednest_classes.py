@@ -32,6 +32,8 @@ from toolkit.spans.exact import Vector
 from toolkit.spans.tensor import DIMENSION, NotLinearError, Span
 from verifiers.claims.fednest._over_classes import last_drift
 from verifiers.worst_case.builder import build
+from verifiers.worst_case.certificate import certify
+from verifiers.worst_case.check import check
 from verifiers.worst_case.found import worst_case
 from verifiers.worst_case.functions import functions
 
@@ -170,6 +172,19 @@ def test_the_worst_functions_of_a_level_are_run_by_the_algorithm_itself():
     ctx = NoiselessContext(2, dtype=torch.float64, device="cpu")
     ran = run(problem, method, ctx, rounds=1, left=distance("y")).values[-1, 0]
     assert ran == pytest.approx(found.value, rel=1e-4)
+
+
+@pytest.mark.parametrize("second", [start_gap(1), start_gradient(1)])
+def test_a_start_that_is_bounded_twice_has_a_certificate_with_both(second):
+    """With ‖x_0 − x*‖ ≤ 1 alone f(x_1) − f* ≤ 1/6; the other bound matters little, or not."""
+    (case,) = build(
+        FedSVRG(step_size=1.0), [smooth_convex(L=1), start_within(1), second], rounds=1,
+        left=gap("x"), clients=1,
+    )  # fmt: skip
+    made = certify(case)
+    told = check(made.text)
+    assert sum(line.startswith("  start") for line in told) == 2
+    assert made.bound <= Fraction(1, 6) * (1 + Fraction(1, 10**6))
 
 
 def test_what_is_said_of_a_level():

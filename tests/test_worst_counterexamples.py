@@ -167,3 +167,19 @@ def test_coordinates_and_values_have_few_digits():
     numbers = [x for row in made.coordinates for x in row] + list(made.values)
     assert all(x.denominator <= 10**6 for x in numbers)
     assert np.isfinite(np.array(numbers, dtype=float)).all()
+
+
+@pytest.mark.parametrize("constants", [("1", "-5"), ("-1", "-2"), ("1", "2"), ("0", "0")])
+def test_constants_of_no_function_are_refused(constants):
+    made = json.loads(found("contraction", 0.9)[-1].text)
+    for function in made["functions"].values():
+        function["classes"] = {"smooth-strongly-convex": {"L": constants[0], "mu": constants[1]}}
+    with pytest.raises(RefusedCertificateError, match="no constants of"):
+        check(sealed(made))
+
+
+def test_vectors_of_several_spaces_are_refused():
+    made = json.loads(found("contraction", 0.9)[-1].text)
+    made["vectors"] = {"x": made["vectors"], "y": []}
+    with pytest.raises(ValueError, match="several spaces"):
+        check(sealed(made))

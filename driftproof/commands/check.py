@@ -10,9 +10,13 @@ import click
 from driftproof.commands import _shared as shared
 from toolkit.errors import DriftproofError
 
+UNREADABLE = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""What a checker raises of a file that is no certificate."""
 NOT_PROVED = (
     "not proved: that the points are those of an algorithm's text; anything at other numbers than "
-    "those above; that some function reaches the bound"
+    "those above, or with more clients; that some function reaches the bound"
 )
 NOT_SHOWN = (
     "not shown: that the points are those of an algorithm's text; anything at other numbers than "
@@ -42,7 +46,7 @@ def command(certificates: tuple[str, ...]) -> int:
             good = False
             shared.tell(f"{name}: REFUSED\n  {_shown(str(reason))}")
             continue
-        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise DriftproofError(
                 f"{name} is no certificate: {_shown(f'{type(error).__name__}: {error}')}",
                 "a file as docs/certificates.md describes it",

@@ -10,7 +10,7 @@ import click
 
 from driftproof.commands import _shared as shared
 from toolkit.readings import ReadingKind
-from toolkit.verdict import Verdict
+from toolkit.verdict import Evidence, Verdict
 
 if TYPE_CHECKING:
     from toolkit.report.page import Group
@@ -105,11 +105,27 @@ def summary(head: dict[str, Any], rows: list[Any], out: Path) -> None:
             "its plots are on the page, not in files."
         )
     chance = f"at most {head['union_bound']:.2g}" if head["union_bound"] else "none was sampled"
-    shared.tell(
-        f"SUPPORTED means: on these cases. Chance that sampling made any verdict wrong: {chance}."
-    )
+    for line in _meaning(rows, out):
+        shared.tell(line)
+    shared.tell(f"Chance that sampling made any verdict wrong: {chance}.")
     shared.tell(on_record(rows))
     click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
+
+
+def _meaning(rows: list[Any], out: Path) -> list[str]:
+    """Say what SUPPORTED means of these rows: on cases, or proved of a class."""
+    supported = [row for row in rows if row.verdict is Verdict.SUPPORTED]
+    proved = [row for row in supported if row.evidence is Evidence.CLASS]
+    lines = []
+    if len(proved) < len(supported):
+        lines.append("SUPPORTED means: on these cases.")
+    if proved:
+        lines.append(
+            "SUPPORTED by class evidence is proved: for every function of the class, in every "
+            "dimension, at these hyper-parameters and numbers of clients. A check without a "
+            f"solver: driftproof check {out / 'certificates'}/*"
+        )
+    return lines
 
 
 def _notes(group: Group) -> str:

@@ -3,6 +3,7 @@
 from synthetic.classes.functions import (
     bounded_composition,
     bounded_gradients,
+    cocoercive,
     monotone_lipschitz,
     smooth,
     smooth_convex,
@@ -27,6 +28,7 @@ from synthetic.classes.whole import over
 __all__ = [
     "bounded_composition",
     "bounded_gradients",
+    "cocoercive",
     "equal",
     "lower_level",
     "monotone_lipschitz",

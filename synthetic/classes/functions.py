@@ -70,10 +70,10 @@ def bounded_composition(G_f: float, G_g: float) -> FunctionClass:
     """Return the compositions g ∘ f with ‖∇f‖ ≤ G_f and ‖∇g‖ ≤ G_g, each of any smoothness.
 
     The direction ∇f(w)ᵀ∇g(f(w)) is no longer than G = G_f·G_g, which is all that is said of it; and
-    it suffices. Let w_k be points and u_k directions, ‖u_k‖ ≤ G. Put v_k = G_g u_k/‖u_k‖, and
-    f(w_k) = y_k at points so near to each other that f may be G_f-Lipschitz. Near w_k let f be
-    affine with the Jacobian v_k u_kᵀ/G_g², of norm ‖u_k‖/G_g ≤ G_f, and near y_k let g have the
-    gradient v_k, with the value 0 at y_k. On small enough balls around the points both are
+    it suffices. Let w_k be points and u_k directions, ‖u_k‖ ≤ G. Put v_k = G_g u_k/‖u_k‖ (any, if
+    u_k = 0), and f(w_k) = y_k at points so near to each other that f may be G_f-Lipschitz. Near w_k
+    let f be affine with the Jacobian v_k u_kᵀ/G_g², of norm ‖u_k‖/G_g ≤ G_f, and near y_k let g
+    have the gradient v_k, with the value 0 at y_k. On small enough balls around the points both are
     Lipschitz with these constants; they are so extended (Kirszbraun, McShane) and made smooth by a
     mean over small shifts, which keeps the constants and what is affine near w_k and y_k. A g that
     is cut off below −1 before that bounds the composition below.
@@ -117,6 +117,34 @@ def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
         loose="conditions on pairs of points are necessary for monotone Lipschitz operators, and "
         "not sufficient",
     )
+
+
+def cocoercive(L: float, mu: float = 0.0) -> FunctionClass:
+    """Return the operators A with A − μI 1/(L − μ)-cocoercive: ⟨ΔA − μΔx, LΔx − ΔA⟩ ≥ 0.
+
+    Equivalently, A = (L + μ)/2·I + (L − μ)/2·N for some N with Lipschitz constant 1. So x − T(x) is
+    one, with L = 1 + c and μ = 1 − c, if and only if T has Lipschitz constant c. Any points that
+    meet the condition in pairs belong to one such operator (Kirszbraun 1934, Valentine 1945).
+    Gradients of ``smooth_strongly_convex(L, mu)`` are among them.
+
+    >>> str(cocoercive(2))
+    'cocoercive(L = 2, mu = 0)'
+
+    Raises:
+        DriftproofError: unless 0 ≤ μ < L.
+    """
+    high, low = positive("L", L), decimal(mu)
+    if not 0 <= low < high:
+        raise DriftproofError(
+            f"mu = {mu} with L = {L}", "mu of at least 0 and below L", "take a smaller mu"
+        )
+    sector = Condition(
+        "sector",
+        {**_change(), ("difference", "difference"): high * low,
+         ("difference", "one"): -(high + low), ("difference", "other"): high + low},
+        of="unordered pairs",
+    )  # fmt: skip
+    return FunctionClass("cocoercive", {"L": high, "mu": low}, (sector,))
 
 
 def strongly_convex_concave(L: float, mu: float) -> FunctionClass:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeAlias
 
@@ -42,6 +42,12 @@ Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 """One class of functions, and what relates clients and the start."""
 
 
+OF_MINIMISERS = (
+    "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
+)  # fmt: skip
+"""Relations that speak of x*."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WholeClass(Problem):
     """Every federation whose clients' functions are of a class, in every dimension.
@@ -74,6 +80,20 @@ class WholeClass(Problem):
                 f"classes = [{', '.join(map(str, self.conditions))}]",
                 "one class of functions, and relations of clients and the start, each once",
                 "write [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=1)]",
+            )
+        of = classes[0]
+        lost = [kind for kind in kinds if kind in OF_MINIMISERS and not of.solvable]
+        if lost:
+            raise DriftproofError(
+                f"{lost[0]} of {of}, functions that may have no minimiser x*",
+                "a convex class, or conditions that do not speak of x*",
+                "write smooth_convex(L), or start_gap(delta) alone",
+            )
+        if "start-gap" in kinds and "L" not in of.parameters:
+            raise DriftproofError(
+                f"start_gap(…) of {of}, of which nothing says how far they fall below F(x_0)",
+                "functions with an L-Lipschitz gradient",
+                "write smooth(L), or leave start_gap out",
             )
 
     @property
@@ -147,8 +167,14 @@ class WholeClass(Problem):
 
     def constraints(self) -> Iterator[Constraint]:
         """Yield what relates the unknowns of a run that was made."""
+        names: set[str] = set()
         for relation in self.relations:
-            yield from relation.constraints(self.asked)
+            for constraint in relation.constraints(self.asked):
+                if constraint.name in names:  # a start may be bounded in several ways
+                    name = f"{constraint.name}, {relation.kind}"
+                    constraint = replace(constraint, name=name)
+                names.add(constraint.name)
+                yield constraint
         if self.bounded_below:
             yield from bounded_below(self.asked)
 

@@ -14,9 +14,13 @@ from typing import Any
 from toolkit.verdict import Row, Verdict
 
 LETTERS = {
-    "tau": "τ, local steps a round", "zeta": "ζ, how much the clients differ", "S": "S, rounds",
-    "R": "R, distance of the start", "eta": "η, step size",
-}  # fmt: skip
+    "tau": "τ, local steps a round",
+    "K": "K, local steps a round",
+    "zeta": "ζ, how much the clients differ",
+    "S": "S, rounds",
+    "R": "R, distance of the start",
+    "eta": "η, step size",
+}
 """Letters that lines run along, and what is written on the axis."""
 LEFT_OUT = ("T", "b", "m", "ell")
 """Letters that follow from others (T = τS), or that a class has no use for (minibatches)."""

@@ -256,7 +256,7 @@ def draw(figure: Figure, folder: Path) -> None:
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
     if point and "labels" in s:
         axes.set_xticks(x, [f"{value:g}" for value in x])
-        axes.minorticks_off()
+        axes.set_xticks([], minor=True)
     save(sheet, folder / figure.name)
 
 

@@ -39,6 +39,9 @@ from verifiers.worst_case.witness import witness
 
 EXCESS = Fraction(1, 10**6)
 """What a proved bound may exceed the right side by, relative to it: then both are equal."""
+NOISE = Fraction(1, 10**8)
+"""What the solver's value may exceed a right side by, relative to it, before functions are sought
+that do: a right side that is too small by less than the solver sees is not refuted."""
 ROUNDED = Fraction(1, 10**12)
 """What functions must exceed a right side by, relative to it: it was rounded to a double."""
 
@@ -71,7 +74,7 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             made |= {"bound": str(certificate.bound), "certificate": certificate.text}
         except DriftproofError as error:
             made["open"] = error.got
-        above = any(_exceeds(solved, right) for right in rights.values())
+        above = any(_exceeds(solved, right, NOISE) for right in rights.values())
         found = witness(program, solved) if above or program.loose else None
         if found is not None:
             made |= {"attained": str(found.value), "what": found.what}
@@ -89,8 +92,8 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
     return {"loose": loose, "comparisons": comparisons}
 
 
-def _exceeds(solved: Solved, right: Fraction) -> bool:
-    return Fraction(solved.value) > right + EXCESS * abs(right)
+def _exceeds(solved: Solved, right: Fraction, excess: Fraction = EXCESS) -> bool:
+    return Fraction(solved.value) > right + excess * abs(right)
 
 
 def _ran(

@@ -323,4 +323,6 @@ def _why_not(claim: Claim[Any], right: Any) -> str:
         return "a reading that nothing decides"
     if claim.kind == "existence":
         return "it says that something exists: an instance where it fails refutes nothing"
+    if getattr(claim, "classes", ()):
+        return "a claim over a whole class: driftproof verify finds its worst case"
     return f"a {claim.way} is not searched: driftproof verify judges it"

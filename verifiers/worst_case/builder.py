@@ -42,6 +42,12 @@ def build(
             'return each("round", "local_step", …) where view.last, say',
         )  # fmt: skip
     asked = made.problem.asked
+    if not asked.vectors:
+        raise DriftproofError(
+            "a run that begins at x* with every ∇f_i(x*) = 0: it does not move",
+            "something that is not known: a start, or a gradient",
+            "leave out start_at_minimiser(), or shared_minimiser()",
+        )
     relations = tuple(made.problem.constraints())
     return [
         WorstCase(

@@ -22,7 +22,12 @@ from flint import fmpq, fmpq_mat
 from synthetic.classes.conditions import Condition, FunctionClass
 from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity, Second, Vector
-from verifiers.worst_case.check import SCHEMA, positive_semidefinite
+from verifiers.worst_case.check import (
+    SCHEMA,
+    RefusedCertificateError,
+    check,
+    positive_semidefinite,
+)
 from verifiers.worst_case.digest import sealed
 from verifiers.worst_case.freedom import kept, reduced
 from verifiers.worst_case.program import Matrices, Solved, matrices
@@ -37,12 +42,16 @@ It is about 1e-9 above the worst case. The solver's own value is wrong by 1e-6 o
 """
 EXACT = Fraction(1, 10**8)
 """The same where small fractions are tried, which prove the worst case itself or nothing."""
+ZERO = 1e-8
+"""Bounds that are taken for 0, in units in which the program's numbers are near 1."""
 DENOMINATORS = (1, 12, 360, 10_000)
 """Largest denominators of the fractions that are tried first."""
 STEPS = (1e-9, 1e-8, 1e-7, 4e-7, 8e-7)
 """What a margin may cost, relative to the bound."""
 INNER = 1e-2
 """What the margin of the second solve costs, relative to the bound: it moves all multipliers."""
+IDLE = 1e-6
+"""Multipliers that are taken for 0, relative to the largest."""
 SMALL = 1e-5
 """Eigenvalues of S that are taken for 0, relative to the largest."""
 POLISHED = 3
@@ -87,6 +96,9 @@ def certify(
     solved = replace(solved, gram=solved.gram[np.ix_(matter, matter)])
     exact = _Exact(case)
     value = Fraction(solved.value)
+    zero = Fraction(ZERO / units(program).objective)
+    if abs(value) <= zero:  # it is 0 to rounding
+        enough = max(zero, enough or zero)
     reasons = []
     wider: tuple[Fraction, list[fmpq]] | None = None
     for excess, tried in _candidates(program, solved):
@@ -104,10 +116,10 @@ def certify(
         elif not _definite(exact, multipliers):
             reasons.append("S is not positive semidefinite")
         else:
-            return Certificate(bound, _written(case, exact, multipliers, bound))
+            return _checked(bound, _written(case, exact, multipliers, bound))
     if wider is not None:
         bound, multipliers = wider
-        return Certificate(bound, _written(case, exact, multipliers, bound))
+        return _checked(bound, _written(case, exact, multipliers, bound))
     raise DriftproofError(
         f"multipliers that rounding spoils: {'; '.join(dict.fromkeys(reasons))}",
         f"fractions that prove nearly {solved.value:.9g}",
@@ -119,12 +131,26 @@ def _definite(exact: _Exact, multipliers: Sequence[fmpq]) -> bool:
     return positive_semidefinite(exact.slack(multipliers))
 
 
+def _checked(bound: Fraction, text: str) -> Certificate:
+    """Return a certificate that the checker takes: what is written may not be what was proved."""
+    try:
+        check(text)
+    except RefusedCertificateError as error:
+        raise DriftproofError(
+            f"a certificate that driftproof check refuses: {error}",
+            "one that it takes",
+            "report the claim: driftproof wrote the certificate",
+        ) from error
+    return Certificate(bound, text)
+
+
 def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, list[fmpq]]]:
     """Yield multipliers as fractions, and by how much what they prove may exceed the value."""
     largest = np.abs(solved.multipliers).max(initial=1e-300)
-    for most in DENOMINATORS:
-        simple = (Fraction(x).limit_denominator(most) for x in solved.multipliers)
-        yield EXACT, [_fmpq(x) if abs(x) > 1e-6 * largest else fmpq(0) for x in simple]
+    for found in (solved.multipliers, *_smallest(program, solved)):
+        for most in DENOMINATORS:
+            simple = (Fraction(x).limit_denominator(most) for x in found)
+            yield EXACT, [_fmpq(x) if abs(x) > IDLE * largest else fmpq(0) for x in simple]
     unit = Fraction(10) ** (int(np.ceil(np.log10(largest))) - DIGITS)
     chosen = units(program)
     for scaled in _with_margin(chosen.scaled(program), chosen.to_these(solved)):
@@ -133,8 +159,45 @@ def _candidates(program: Matrices, solved: Solved) -> Iterator[tuple[Fraction, l
         yield EXCESS, [_fmpq(round(Fraction(float(x)) / unit) * unit) for x in kept]
 
 
+def _idle(program: Matrices, multipliers: np.ndarray) -> np.ndarray:
+    """Tell which conditions count for nothing."""
+    idle: np.ndarray = (multipliers < IDLE * multipliers.max(initial=0.0)) & ~program.equal
+    return idle
+
+
+def _smallest(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
+    """Yield the multipliers with the smallest sum, of many that prove 0: they are often simple."""
+    if not program.bounds[~_idle(program, solved.multipliers)].any():
+        try:
+            yield solve_matrices(replace(program, bounds=program.bounds + 1)).multipliers
+        except DriftproofError:
+            return
+
+
 def _with_margin(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
-    """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones."""
+    """Yield multipliers whose S is definite, in doubles: polished, then mixed with safer ones.
+
+    Conditions that count for nothing are left out at a second try: nothing else may bound a vector
+    that appears in these alone, and then S has no margin with them.
+    """
+    yield from _near(program, solved)
+    idle = _idle(program, solved.multipliers)
+    program = replace(
+        program, gram=np.where(idle[:, None, None], 0.0, program.gram),
+        values=np.where(idle[:, None], 0.0, program.values),
+        bounds=np.where(idle, 1.0, program.bounds),
+    )  # fmt: skip
+    matter = kept(program)
+    solved = replace(
+        solved, gram=solved.gram[np.ix_(matter, matter)],
+        multipliers=np.where(idle, 0.0, solved.multipliers),
+    )  # fmt: skip
+    program = reduced(program, matter)
+    yield from (np.where(idle, 0.0, found) for found in _near(program, solved))
+
+
+def _near(program: Matrices, solved: Solved) -> Iterator[np.ndarray]:
+    """Yield multipliers with a definite S: polished, then mixed with those of a margin."""
     size, value = float(np.trace(solved.gram)), abs(solved.value)
     room = program.bounds - np.tensordot(program.gram, solved.gram) - program.values @ solved.values
     active = program.equal | (solved.multipliers > room)  # one of the two is 0 at an optimum
@@ -356,6 +419,7 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
         "bounded gradient": ("bounded-gradients", "G"),
         "monotone": ("strongly-monotone", "mu"),
         "Lipschitz": ("lipschitz", "L"),
+        "sector": ("cocoercive", "L mu"),
     }.get(condition.name, (None, ""))
     if kind is None:
         raise DriftproofError(

@@ -75,11 +75,11 @@ CLASSES: dict[str, tuple[str, str, Callable[..., Condition]]] = {
     "smooth": ("L-Lipschitz gradient", "L", lambda L, i, j: curved(L, -L, i, j)),
     "smooth-convex": ("convex, L-Lipschitz gradient", "L", lambda L, i, j: curved(L, ZERO, i, j)),
     "smooth-strongly-convex": ("mu-strongly convex, L-Lipschitz gradient", "L mu", curved),
-    "bounded-gradients": ("gradients no longer than G", "G",
-                          lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)),
-    "strongly-monotone": ("mu-strongly monotone operator", "mu",
-                          lambda mu, i, j: operator(mu, -ONE, ZERO, i, j)),
-    "lipschitz": ("L-Lipschitz operator", "L", lambda L, i, j: operator(-L * L, ZERO, ONE, i, j)),
+    "bounded-gradients": ("‖g‖ ≤ G", "G", lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)),
+    "strongly-monotone": ("⟨Δg, Δx⟩ ≥ mu ‖Δx‖²", "mu", lambda m, *at: operator(m, -ONE, ZERO, *at)),
+    "cocoercive": ("⟨Δg − mu Δx, L Δx − Δg⟩ ≥ 0", "L mu",
+                   lambda L, mu, *at: operator(L * mu, -L - mu, ONE, *at)),
+    "lipschitz": ("L-Lipschitz operator", "L", lambda L, *at: operator(-L * L, ZERO, ONE, *at)),
 }  # fmt: skip
 """Class → its definition, its constants, and a condition that any (two) of its triples meet."""
 

@@ -49,6 +49,8 @@ def check(text: str) -> list[str]:
     schema, about, vectors, values, functions, assumptions, *rest = _fields(json.loads(text), keys)
     if schema != SCHEMA:
         raise ValueError(f"schema {schema!r}, not {SCHEMA!r}")
+    if not isinstance(vectors, list):
+        raise ValueError("vectors in several spaces: the classes here have one")
     where = _points(rest[1], vectors)
     numbers = {name: _number(rest[2][name]) for name in values}
     dimension = len(next(iter(where.values())))
@@ -60,6 +62,8 @@ def check(text: str) -> list[str]:
             raise RefusedCertificateError(f"for {kind} functions the inequalities do not suffice")
         meaning, letters, condition = CLASSES[kind]
         constants = [_number(c) for c in _fields(written, letters)]
+        if not ZERO <= (constants[1] if len(constants) > 1 else ZERO) < constants[0]:
+            raise RefusedCertificateError(f"no constants of {kind} functions: {written}")
         told = ", ".join([kind, *(f"{c} = {written[c]}" for c in letters.split())])
         said.append(f"  {name}, {told} ({meaning}),")
         triples = {at: Triple(*map(_sum, _fields(p, "x g f"))) for at, p in points.items()}

@@ -20,6 +20,8 @@ from verifiers.worst_case.scaling import units
 
 TOLERANCE = 1e-9
 """Residuals and gap that the solver goes for."""
+RELATING = ("similar", "equal", "shared-minimiser")
+"""Relations that bound how far clients differ, as they are written."""
 ALMOST = 1e-6
 """What it may end with, where it gets no further."""
 ATTEMPTS: tuple[dict[str, Any], ...] = (
@@ -35,6 +37,10 @@ class UnsolvedError(DriftproofError):
     """Rounding errors kept the solver from the worst case: nothing is known of it."""
 
 
+class UnboundedError(DriftproofError):
+    """There is no largest value."""
+
+
 def solve(case: WorstCase, *, margin: float = 0.0) -> Solved:
     """Maximise, and return the value with the Gram matrix and the multipliers.
 
@@ -46,23 +52,33 @@ def solve(case: WorstCase, *, margin: float = 0.0) -> Solved:
         UnsolvedError: the solver did not find the largest value.
         DriftproofError: there is none.
     """
-    return solve_matrices(matrices(case), margin=margin, constant=float(case.objective.constant))
+    try:
+        return solve_matrices(
+            matrices(case), margin=margin, constant=float(case.objective.constant)
+        )
+    except (UnboundedError, UnsolvedError) as error:
+        lacking = _lacking(case)
+        if isinstance(error, UnsolvedError):
+            raise UnsolvedError(error.got, error.wanted, lacking or error.remedy) from error
+        raise _unbounded(case, lacking) from error
 
 
-def solve_matrices(program: Matrices, *, margin: float = 0.0, constant: float = 0.0) -> Solved:
+def solve_matrices(
+    program: Matrices, *, margin: float = 0.0, constant: float = 0.0, tolerance: float = TOLERANCE
+) -> Solved:
     """Maximise a program in doubles (``solve``)."""
     matter = kept(program)
     program = reduced(program, matter)
     gram, values = program.objective
     program = replace(program, objective=(gram + margin * np.eye(len(gram)), values))
     chosen = units(program)
-    solved = chosen.from_these(_solved(chosen.scaled(program)))
+    solved = chosen.from_these(_solved(chosen.scaled(program), tolerance))
     every = np.zeros((len(matter), len(matter)))
     every[np.ix_(matter, matter)] = solved.gram
     return replace(solved, value=solved.value + constant, gram=every)
 
 
-def _solved(program: Matrices) -> Solved:
+def _solved(program: Matrices, tolerance: float) -> Solved:
     import clarabel
     from scipy import sparse
 
@@ -91,7 +107,7 @@ def _solved(program: Matrices) -> Solved:
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_step_fraction = 0.9  # cautious steps end nearer to the optimum
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = ALMOST
         settings.reduced_tol_feas = ALMOST
         for name, value in attempt.items():
@@ -121,10 +137,35 @@ def _solved(program: Matrices) -> Solved:
 
 
 def _unsolved(status: str) -> DriftproofError:
-    of = DriftproofError if "Infeasible" in status else UnsolvedError
+    if status.endswith("PrimalInfeasible"):
+        return DriftproofError(
+            f"conditions that no functions meet: the solver says {status}",
+            "conditions that some functions of the class meet",
+            "take a larger start, or relations that do not contradict each other",
+        )
+    of = UnboundedError if "Infeasible" in status else UnsolvedError
     return of(
         f"a worst case of which the solver says {status}",
         "a measure that the class, the clients' relation and the start bound",
-        "add start_within(R), similar(zeta) or start_gap(delta), whichever is missing; if none is, "
         "take fewer rounds or local steps, or ζ, R and η that differ by less",
+    )
+
+
+def _lacking(case: WorstCase) -> str:
+    """Return what nothing bounds, and what would ("": start and clients are bounded)."""
+    conditions = [str(part) for part in case.about.get("conditions", ())]
+    if not any(part.startswith("start-") for part in conditions):
+        return "nothing bounds the start: add start_within(R), or start_gap(delta)"
+    if len(case.classes) > 1 and not any(part.startswith(RELATING) for part in conditions):
+        return "nothing relates the clients: add similar(zeta), equal() or shared_minimiser()"
+    return ""
+
+
+def _unbounded(case: WorstCase, lacking: str) -> UnboundedError:
+    conditions = ", ".join(map(str, case.about.get("conditions", ())))
+    return UnboundedError(
+        f"a measure that grows beyond all bounds over {conditions or 'this class'}",
+        "one that the class, the clients' relation and the start bound",
+        lacking
+        or "bound the start in another way (start_within, start_gap), or take a smaller class",
     )

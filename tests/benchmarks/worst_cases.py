@@ -1,0 +1,157 @@
+"""What worst cases over whole classes cost, how near they are proved, and whether n matters.
+
+    python -m tests.benchmarks.worst_cases
+
+prints the tables of docs/worst_cases.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import click
+
+from synthetic.classes import (
+    similar,
+    smooth_convex,
+    smooth_strongly_convex,
+    start_at_minimiser,
+    start_within,
+)
+from toolkit.algorithm import Algorithm
+from toolkit.algorithms import FedAvg, FedSVRG, Scaffold
+from toolkit.measure import Reduction, Steps, average, each, sq
+from verifiers.worst_case.builder import build
+from verifiers.worst_case.certificate import certify
+from verifiers.worst_case.found import worst_case
+from verifiers.worst_case.program import matrices
+from verifiers.worst_case.solve import solve
+from verifiers.worst_case.witness import witness
+
+STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
+FEDERATION = [STRONGLY, similar(zeta=1), start_within(R=1)]
+
+
+def _of_end(value: Callable[[Steps], Any]) -> Callable[[Steps], Reduction | None]:
+    def left(view: Steps) -> Reduction | None:
+        return each("round", "local_step", value(view)) if view.last else None
+
+    return left
+
+
+def _iterate(view: Steps) -> Any:
+    return view.mean("w" if "w" in view.state._fields else "x")
+
+
+distance = _of_end(lambda view: sq(_iterate(view) - view.minimiser))
+gap = _of_end(lambda view: view.gap(_iterate(view)))
+gradient = _of_end(lambda view: sq(view.gradient(_iterate(view))))
+
+
+def drift(view: Steps) -> Reduction:
+    """How far clients are from the start of their round, over steps and clients."""
+    apart = sq(view.client("w") - view.round_start("w"))
+    return average("round", "local_step", apart.mean(0))
+
+
+class Cost(NamedTuple):
+    """Seconds of each part, and what comes out.
+
+    Attributes:
+        built: symbolic run and matrices.
+        bound: what the certificate proves.
+        attained: what functions of the class attain, exactly.
+    """
+
+    vectors: int
+    conditions: int
+    built: float
+    solved: float
+    certified: float
+    shown: float
+    bound: Fraction
+    attained: Fraction
+
+
+def cost(local_steps: int, rounds: int, left: Callable[[Any], Any] = distance) -> Cost:
+    """Return what a worst case of FedAvg with two clients costs."""
+    method = FedAvg(local_steps=local_steps, step_size=1 / local_steps)
+    times = [time.perf_counter()]
+    (case,) = build(method, FEDERATION, rounds=rounds, left=left)
+    program = matrices(case)
+    times.append(time.perf_counter())
+    solved = solve(case)
+    times.append(time.perf_counter())
+    certificate = certify(case, solved)
+    times.append(time.perf_counter())
+    found = witness(case, solved)
+    assert found is not None
+    times.append(time.perf_counter())
+    seconds = [after - before for before, after in pairwise(times)]
+    return Cost(
+        len(case.vectors), len(program.bounds), *seconds, certificate.bound, found.value
+    )  # fmt: skip
+
+
+LADDER = ((2, 1), (5, 1), (5, 2), (5, 3), (4, 4), (20, 1), (10, 2), (5, 4))
+
+CLIENTS: dict[str, tuple[Algorithm, Sequence[Any], int, Callable[[Any], Any]]] = {
+    "FedAvg, distance": (FedAvg(local_steps=2, step_size=0.5), FEDERATION, 2, distance),
+    "FedAvg, gap": (FedAvg(local_steps=2, step_size=0.5), FEDERATION, 2, gap),
+    "FedAvg, gradient": (FedAvg(local_steps=2, step_size=0.5), FEDERATION, 2, gradient),
+    "FedAvg, drift": (FedAvg(local_steps=2, step_size=0.5), FEDERATION, 2, drift),
+    "FedAvg, bias": (
+        FedAvg(local_steps=3, step_size=0.5), [STRONGLY, similar(1), start_at_minimiser()], 1,
+        distance,
+    ),
+    "FedAvg, convex, gap": (
+        FedAvg(local_steps=2, step_size=0.5), [smooth_convex(1), similar(1), start_within(1)], 1,
+        gap,
+    ),
+    "FedAvg, half of them sampled": (
+        FedAvg(local_steps=2, step_size=0.5, participation=0.5), FEDERATION, 1, distance
+    ),
+    "FedSVRG, distance": (FedSVRG(local_steps=2, step_size=0.5), FEDERATION, 1, distance),
+    "SCAFFOLD, distance": (Scaffold(local_steps=2, step_size=0.5), FEDERATION, 2, distance),
+}  # fmt: skip
+
+
+def by_clients(name: str, numbers: Sequence[int] = (2, 3, 4)) -> list[float | None]:
+    """Return a worst case for each number of clients; None where so many are not sampled."""
+    method, classes, rounds, left = CLIENTS[name]
+
+    def value(n: int) -> float | None:
+        if method.values().get("participation") == 0.5 and n % 2:
+            return None
+        return worst_case(method, classes, rounds=rounds, left=left, clients=n).value
+
+    return [value(n) for n in numbers]
+
+
+def lines() -> Iterator[str]:
+    """Yield the tables, line by line."""
+    heads = "τ,rounds,vectors,conditions,build/s,solve/s,certify/s,functions/s,proved,excess"
+    yield f"| {heads.replace(',', ' | ')} |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for local_steps, rounds in LADDER:
+        made = cost(local_steps, rounds)
+        yield (
+            f"| {local_steps} | {rounds} | {made.vectors} | {made.conditions} | {made.built:.3f} | "
+            f"{made.solved:.2f} | {made.certified:.2f} | {made.shown:.1f} | "
+            f"{float(made.bound):.9f} | {float(made.bound / made.attained - 1):.1e} |"
+        )
+    yield ""
+    yield "| worst case | n = 2 | n = 3 | n = 4 |"
+    yield "|---|---|---|---|"
+    for name in CLIENTS:
+        told = ("–" if value is None else f"{value:.7f}" for value in by_clients(name))
+        yield f"| {name} | {' | '.join(told)} |"
+
+
+if __name__ == "__main__":
+    for line in lines():
+        click.echo(line)
