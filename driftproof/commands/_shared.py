@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolkit.errors import unknown_name
+from toolkit.errors import DriftproofError, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,30 @@ workers = click.option(
     show_default="all cores",
     help="Processes; verdicts are the same for any number.",
 )
+cluster = click.option(
+    "--cluster", metavar="dask[=ADDRESS]", default=None,
+    help="Do the work on a Dask cluster: the one whose scheduler is at ADDRESS, or one of "
+    "--workers processes that is started here.",
+)  # fmt: skip
+
+
+@contextmanager
+def working_on(chosen: str | None, workers: int) -> Iterator[int]:
+    """Have work done on what ``--cluster`` names, and yield how many workers there are."""
+    if chosen is None:
+        yield workers
+        return
+    engine, given, address = chosen.partition("=")
+    if engine != "dask" or (given and not address):
+        raise DriftproofError(
+            f"--cluster {chosen}",
+            "dask, or dask=ADDRESS with the address of a scheduler, such as tcp://host:8786",
+            "docs/cluster.md shows how one is started",
+        )
+    from verifiers.running.dask_workers import dask_workers
+
+    with dask_workers(address or None, workers, lambda text: click.echo(text, err=True)) as number:
+        yield number
 
 
 def folder(chosen: Path | None, name: str = "") -> Path:

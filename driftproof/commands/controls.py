@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @shared.seed
 @shared.workers
+@shared.cluster
 @shared.as_json
 @click.pass_context
 def command(
     ctx: click.Context, select: tuple[str, ...], generated: bool, search: float, seed: int,
-    workers: int, as_json: bool,
+    workers: int, cluster: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge false siblings and broken algorithms: each must be refused, and no true claim.
 
@@ -45,7 +46,10 @@ def command(
             "generated siblings, which alone are searched",
             "add --generated",
         )
-    with shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended):
+    with (
+        shared.working_on(cluster, workers) as workers,
+        shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended),
+    ):
         if generated:
             from verifiers.generated import check as check_generated
             from verifiers.search.search import Effort

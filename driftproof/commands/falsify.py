@@ -41,6 +41,7 @@ MET = 1e-5
 )  # fmt: skip
 @shared.seed
 @shared.workers
+@shared.cluster
 @shared.out_of(
     "the ledger and search.json  [default: report-search; report-search-NAME for a file of your "
     "own]"
@@ -51,8 +52,8 @@ MET = 1e-5
 @click.pass_context
 def command(
     ctx: click.Context, select: tuple[str, ...], budget: float, climbs: int | None, warm: bool,
-    controls: bool, seed: int, workers: int, out: Path | None, as_json: bool, resume: bool,
-    record: bool,
+    controls: bool, seed: int, workers: int, cluster: str | None, out: Path | None, as_json: bool,
+    resume: bool, record: bool,
 ) -> int:  # fmt: skip
     """Search for instances and hyperparameters that break a bound or an identity.
 
@@ -85,7 +86,10 @@ def command(
             "another folder.", err=True,
         )  # fmt: skip
     effort = Effort(budget, climbs, seed, warm, controls)
-    with Ledger(out / "ledger.sqlite") as ledger:
+    with (
+        shared.working_on(cluster, workers) as workers,
+        Ledger(out / "ledger.sqlite") as ledger,
+    ):
         head = {
             "schema": 1, "command": "falsify", "seed": seed, "budget": budget, "climbs": climbs,
             "warm": warm, "environment": environment("cpu", workers),

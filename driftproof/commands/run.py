@@ -35,6 +35,7 @@ from toolkit.errors import DriftproofError
 @shared.out
 @shared.seed
 @shared.workers
+@shared.cluster
 @shared.resume
 @shared.as_json
 @click.pass_context
@@ -48,6 +49,7 @@ def command(
     out: Path | None,
     seed: int,
     workers: int,
+    cluster: str | None,
     resume: bool,
     as_json: bool,
 ) -> int:
@@ -67,6 +69,12 @@ def command(
             "one process, which starts its clients itself on this machine",
             "torchrun runs a case on many machines: torchrun … -m toolkit.wire FILE",
         )
+    if engine == "wire" and cluster is not None:
+        raise DriftproofError(
+            "--engine wire with --cluster: a run's clients are processes of one machine",
+            "one of the two",
+            "leave out --cluster; torchrun -m toolkit.wire runs a case on many machines",
+        )
     if engine == "wire" and ctx.get_parameter_source("workers") is not ParameterSource.COMMANDLINE:
         workers = 1  # a run's clients keep the cores busy, and the first that fails ends all
     leaf = find("experiment", experiment)
@@ -75,11 +83,15 @@ def command(
         data = data.resolve()
         read(data)  # a bad folder is told before anything is run
     check_device(device)
-    plan = Plan(
-        profile=profile, seed=seed, data=data, engine=engine, workers=workers, device=device,
-        resume=resume,
-    )  # fmt: skip
-    with shared.shares("run", quiet=ctx.obj["quiet"]) as progress, blaming(leaf):
+    with (
+        shared.working_on(cluster, workers) as workers,
+        shared.shares("run", quiet=ctx.obj["quiet"]) as progress,
+        blaming(leaf),
+    ):
+        plan = Plan(
+            profile=profile, seed=seed, data=data, engine=engine, workers=workers, device=device,
+            resume=resume,
+        )  # fmt: skip
         head = run_experiment(
             leaf.load(), plan, out, typed=leaf.typed, progress=progress,
             expected=partial(click.echo, err=True),

@@ -29,6 +29,7 @@ FEW = 16
 )
 @shared.seed
 @shared.workers
+@shared.cluster
 @click.option("--device", default="cpu", show_default=True, help="cpu, or a CUDA device.")
 @shared.out
 @shared.as_json
@@ -54,6 +55,7 @@ def command(
     profile: str,
     seed: int,
     workers: int,
+    cluster: str | None,
     device: str,
     out: Path | None,
     as_json: bool,
@@ -83,11 +85,14 @@ def command(
     if record:
         records.check_own(own)
         records.check_as_written(str(overrides))
-    settings = judging.Settings(
-        profile=profile, seed=seed, workers=workers, device=device, resume=resume,
-        overrides=overrides,
-    )  # fmt: skip
-    with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended):
+    with (
+        shared.working_on(cluster, workers) as workers,
+        shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended),
+    ):
+        settings = judging.Settings(
+            profile=profile, seed=seed, workers=workers, device=device, resume=resume,
+            overrides=overrides,
+        )  # fmt: skip
         head, rows = judging.verify(chosen, settings, out, started=started, ended=ended)
     if record:
         records.write(rows, profile)

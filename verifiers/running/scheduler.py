@@ -1,7 +1,8 @@
-"""Runs jobs on one pool of workers; finished units go to the ledger as they come.
+"""Runs jobs on workers; finished units go to the ledger as they come.
 
 What a job is sent is in the order it asked for, whichever worker was faster, so a verdict does not
-depend on the number of workers. Each worker computes on one thread.
+depend on the number of workers. Each worker computes on one thread. The workers are processes of
+this machine, or those of any other executor (``units_at``). The ledger is this process's alone.
 """
 
 from __future__ import annotations
@@ -11,18 +12,16 @@ import heapq
 import os
 import signal
 import sys
-import sysconfig
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from toolkit.discover import package_folder
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 from toolkit.supervised import how, remedy
@@ -35,6 +34,7 @@ from toolkit.workers import (
     nameless_locks,
     started_whole,
 )
+from verifiers.running.fingerprint import code_of
 
 Result = tuple[bytes, float]
 """What a unit of work gave, as bytes, and the seconds it took."""
@@ -63,6 +63,37 @@ Job = Generator[Sequence[Unit], list[Result], Any]
 """Yields units, is sent their results in the same order, and returns what it made of them."""
 
 
+class Place(Protocol):
+    """Where units are done: a pool of processes, or workers elsewhere."""
+
+    def submit(self, item: Unit) -> Future[Result]:
+        """Have a unit done."""
+
+    def at_once(self) -> int:
+        """Return how many units are there at a time, waiting ones included."""
+
+    def look(self) -> None:
+        """Look whether results can still come; called often. Raise if none will."""
+
+    def explained(self, error: Exception, at_work: Sequence[Unit]) -> Exception:
+        """Return what to raise for what a unit raised: of those at work, the first."""
+
+
+_elsewhere: ContextVar[Place | None] = ContextVar("elsewhere", default=None)
+LOOK = 2.0
+"""Seconds without a result after which the place is looked at again."""
+
+
+@contextmanager
+def units_at(place: Place) -> Iterator[None]:
+    """Have every ``run_jobs`` inside do its units there, whatever its number of workers."""
+    before = _elsewhere.set(place)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(before)
+
+
 class Units:
     """Where results come from: the ledger if it may be used and has them, else the work itself."""
 
@@ -78,7 +109,7 @@ class Units:
     def keep(self, item: Unit, result: Result) -> Result:
         """Commit a finished unit and return it."""
         if self._ledger is not None:
-            self._ledger.keep(unit_key(item), *result)
+            self._ledger.keep(unit_key(item), *result, name=item.name)
         return result
 
 
@@ -93,15 +124,19 @@ def run_jobs(
     """Run every job to its end and return what each returned, in the jobs' order.
 
     Args:
-        workers: processes (1: everything in this one, job after job).
+        workers: processes (1: everything in this one, job after job), unless units are done
+            elsewhere.
         done: called with the number of each job that ended.
         each: called with each unit that was done, and its result.
     """
+    elsewhere = _elsewhere.get()
+    if elsewhere is not None:
+        return _Spread(jobs, units, elsewhere, done, each).run()
     if workers == 1:
         with on_one_thread():
             return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
     with _pool(workers) as pool:
-        return _Spread(jobs, units, pool, 2 * workers, done, each).run()
+        return _Spread(jobs, units, _Here(pool, workers), done, each).run()
 
 
 def _drive(
@@ -125,21 +160,20 @@ def _drive(
 
 
 class _Spread:
-    """Many jobs on a pool: a job goes on when all it asked for has come.
+    """Many jobs on workers: a job goes on when all it asked for has come.
 
-    The pool has a few units at a time, so that of all that wait the longest is started next.
+    The workers have a few units at a time, so that of all that wait the longest is started next.
     """
 
     def __init__(
         self,
         jobs: Sequence[Job],
         units: Units,
-        pool: ProcessPoolExecutor,
-        at_once: int,
+        place: Place,
         done: Callable[[int], None],
         each: Callable[[Unit, Result], None],
     ) -> None:
-        self._jobs, self._units, self._pool, self._at_once = jobs, units, pool, at_once
+        self._jobs, self._units, self._place = jobs, units, place
         self._done, self._each = done, each
         self._waiting: list[tuple[float, int, int, Unit]] = []
         self._made: list[Any] = [None for _ in jobs]
@@ -150,7 +184,8 @@ class _Spread:
         for number in range(len(self._jobs)):
             self._advance(number)
         while self._pending:
-            for future in wait(self._pending, return_when=FIRST_COMPLETED).done:
+            self._place.look()
+            for future in wait(self._pending, timeout=LOOK, return_when=FIRST_COMPLETED).done:
                 number, place, item = self._pending.pop(future)
                 result = self._units.keep(item, self._result(future, item))
                 self._slots[number][place] = result
@@ -160,13 +195,14 @@ class _Spread:
         return self._made
 
     def _result(self, future: Future[Result], item: Unit) -> Result:
-        """Return what a unit gave; note whose file it runs if that ended its worker."""
         try:
             return future.result()
-        except BrokenProcessPool as error:
-            at_work = {unit.path for _, _, unit in (*self._pending.values(), (0, 0, item))}
-            error.add_note(", ".join(sorted(str(path) for path in at_work if path is not None)))
-            raise
+        except Exception as error:
+            at_work = (item, *(unit for _, _, unit in self._pending.values()))
+            told = self._place.explained(error, at_work)
+            if told is error:
+                raise
+            raise told from error
 
     def _advance(self, number: int) -> None:
         """Let a job go on for as long as it has what it asked for."""
@@ -188,11 +224,9 @@ class _Spread:
             self._submit()
 
     def _submit(self) -> None:
-        while self._waiting and len(self._pending) < self._at_once:
+        while self._waiting and len(self._pending) < self._place.at_once():
             _, number, place, item = heapq.heappop(self._waiting)
-            with started_whole():
-                future = self._pool.submit(perform, item)
-            self._pending[future] = (number, place, item)
+            self._pending[self._place.submit(item)] = (number, place, item)
 
 
 def _effort(unit: Unit) -> float:
@@ -204,6 +238,31 @@ def perform(unit: Unit) -> Result:
     """Do a unit of work, and time it."""
     began = time.perf_counter()
     return unit.work(), time.perf_counter() - began
+
+
+@dataclass(frozen=True)
+class _Here:
+    """A pool of processes of this machine."""
+
+    pool: ProcessPoolExecutor
+    workers: int
+
+    def submit(self, item: Unit) -> Future[Result]:
+        with started_whole():
+            return self.pool.submit(perform, item)
+
+    def at_once(self) -> int:
+        return 2 * self.workers
+
+    def look(self) -> None:
+        """A worker that ends breaks the pool, which raises it itself."""
+
+    def explained(self, error: Exception, at_work: Sequence[Unit]) -> Exception:
+        """Note whose files ran, if one ended its worker."""
+        if isinstance(error, BrokenProcessPool):
+            files = {str(unit.path) for unit in at_work if unit.path is not None}
+            error.add_note(", ".join(sorted(files)))
+        return error
 
 
 @contextmanager
@@ -283,38 +342,8 @@ def compute_on(torch_threads: int, numba_threads: int) -> tuple[int, int]:
     return before
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"
-
-
 def unit_key(item: Unit) -> str:
     """Return the name of a unit: what it computes, and the code that computes it."""
-    return hashlib.blake2b(f"{item.name}\0{_code(item.path)}".encode(), digest_size=16).hexdigest()
-
-
-@cache
-def _code(path: Path | None) -> str:
-    """Return a digest of what a unit's result rests on.
-
-    Driftproof's own sources, the versions of the libraries that compute, and for a user's file
-    also every module outside the installed packages that is loaded by now: what the file imports.
-    """
-    digest = hashlib.blake2b(digest_size=16)
-    packages = ("toolkit", "synthetic", "verifiers")
-    files = [file for name in packages for file in package_folder(name).rglob("*.py")]
-    own = sorted(files)
-    if path is not None:
-        installed = tuple({*sysconfig.get_paths().values(), sys.base_prefix, sys.prefix})
-        origins = {getattr(module, "__file__", None) for module in sys.modules.values()}
-        outside = (Path(name) for name in origins if name and not name.startswith(installed))
-        # some modules made by a library say that they come from a file that is not there
-        loaded = {file for file in outside if file.is_absolute() and file.suffix == ".py"}
-        own += sorted({path, *(file for file in loaded if file.exists())} - set(own))
-    for name in ("numpy", "torch", "cvxpy", "sympy", "python-flint", "numba", "triton"):
-        digest.update(_version(name).encode())
-    for file in own:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    return hashlib.blake2b(
+        f"{item.name}\0{code_of(item.path)}".encode(), digest_size=16
+    ).hexdigest()

@@ -1,0 +1,430 @@
+"""Law: on workers elsewhere results are the same to the bit, whatever becomes of the workers."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
+from toolkit.errors import DriftproofError, MissingError
+from verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
+from verifiers.running.parcels import Elsewhere, differences, parcel_of
+from verifiers.running.scheduler import Units, run_jobs, units_at
+from verifiers.verify import Settings, judge, select
+
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None,
+    reason="Dask is not installed: pip install 'driftproof[cluster]'",
+)
+needs_sigkill = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+
+HELPER = """
+import time
+
+def pause():
+    time.sleep({seconds})
+    return 1.0
+"""
+CLAIM = """
+from driftproof import Letters, Reduction, Steps, bound, each, grid, sq, sweep
+from driftproof.algorithms import ComFedL
+from driftproof.problems import BoundedComposition
+from steady import pause
+
+def formula(c: Letters):
+    return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
+
+@bound(
+    name="mine/slow",
+    source="my draft",
+    statement="x",
+    cases=grid(
+        BoundedComposition(clients=sweep(2, 3), heterogeneity=sweep(0.0, 1.0)),
+        ComFedL(local_steps=sweep(1, 2), step_size=0.1),
+        rounds=2,
+    ),
+    right=formula,
+)
+def drift(view: Steps) -> Reduction:
+    moved = sq(view.mean("w") - view.round_start("w"))
+    return each("round", "local_step", pause() * moved)
+"""
+
+
+def own_claim(folder, seconds):
+    folder.mkdir()
+    (folder / "steady.py").write_text(HELPER.format(seconds=seconds))
+    (folder / "slow.py").write_text(CLAIM)
+    return folder / "slow.py"
+
+
+# what travels, without any cluster
+
+
+@dataclass(frozen=True)
+class Doubled:
+    """A unit that says nothing but a number."""
+
+    number: int
+
+    @property
+    def name(self):
+        return f"doubled {self.number}"
+
+    @property
+    def path(self):
+        return None
+
+    def work(self):
+        return str(2 * self.number).encode()
+
+
+@dataclass(frozen=True)
+class Reading(Doubled):
+    """A unit whose name, and result, rest on a file of data."""
+
+    data: str = ""
+
+    @property
+    def name(self):
+        return f"reading {Path(self.data).read_text()}"
+
+
+def test_any_executor_does_the_units():
+    def job(first):
+        results = yield [Doubled(k) for k in range(first, first + 3)]
+        return [blob for blob, _ in results]
+
+    with ThreadPoolExecutor(2) as pool, units_at(Elsewhere(pool, 2)):
+        made = run_jobs([job(0), job(10)], Units(None, resume=False), workers=1)
+    assert made == [[b"0", b"2", b"4"], [b"20", b"22", b"24"]]
+
+
+def test_a_claim_is_judged_by_any_executor_as_it_is_here():
+    chosen = select(["comfedl/lemma-2"])
+    here = judge(chosen, Settings(profile="smoke"))
+    with ThreadPoolExecutor(1) as pool, units_at(Elsewhere(pool, 1)):
+        there = judge(chosen, Settings(profile="smoke"))
+    assert [replace(row, seconds=0.0) for row in here] == [
+        replace(row, seconds=0.0) for row in there
+    ]
+
+
+@pytest.mark.parametrize("name", [SOURCES, "Python", *LIBRARIES])
+def test_a_worker_with_other_code_refuses_by_name(name):
+    parcel = parcel_of(Doubled(3))
+    assert parcel.done()[0] == b"6"
+    other = replace(parcel, fingerprint={**parcel.fingerprint, name: "of another day"})
+    with pytest.raises(DriftproofError) as told:
+        other.done()
+    assert f"process {os.getpid()}," in told.value.got
+    assert ("other sources of driftproof" if name == SOURCES else name) in told.value.got
+    assert "--resume" in told.value.remedy
+
+
+def test_a_unit_that_a_worker_of_other_code_could_not_even_read_is_refused_before():
+    broken = replace(parcel_of(Doubled(3)), unit=b"of a class that is not here", fingerprint={})
+    assert differences(broken.fingerprint | {SOURCES: "0"}, fingerprint())
+    with pytest.raises(DriftproofError, match="other sources"):
+        replace(broken, fingerprint={SOURCES: "0"}).done()
+
+
+def test_a_worker_with_other_data_is_told(tmp_path):
+    data = tmp_path / "data"
+    data.write_text("digits-1")
+    parcel = parcel_of(Reading(1, str(data)))
+    assert parcel.done()[0] == b"2"
+    data.write_text("digits-2")
+    with pytest.raises(DriftproofError, match="has other data: digits-2, and not digits-1"):
+        parcel.done()
+
+
+WORKER = """
+import pickle, sys
+for parcel in pickle.load(sys.stdin.buffer):
+    try:
+        print(parcel.done()[0])
+    except Exception as error:
+        print(repr(error))
+"""
+"""A worker of another machine: it is sent parcels, and has no file of the user's."""
+
+
+def another_machine(parcels, folder):
+    ended = subprocess.run(
+        [sys.executable, "-c", WORKER], input=pickle.dumps(parcels), capture_output=True,
+        check=True, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    return ended.stdout.decode().splitlines()
+
+
+UNITS = """
+import pickle, sys
+from verifiers.running.jobs import Item
+from verifiers.running.parcels import parcel_of
+from verifiers.verify import select
+(leaf,) = select([sys.argv[1]])
+claim = leaf.load()
+items = [Item(leaf, "exact", number=k, case=case.key) for k, case in enumerate(claim.cases)]
+pickle.dump([parcel_of(item) for item in items[:2]], open(sys.argv[2], "wb"))
+"""
+
+
+def parcels_of(path, folder):
+    """Pack the first units of a claim as a command does, in a process of its own."""
+    to = folder / "parcels"
+    words = [sys.executable, "-c", UNITS, str(path), str(to)]
+    subprocess.run(words, check=True, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    return pickle.loads(to.read_bytes())
+
+
+def test_a_users_file_travels_with_what_it_imports_from_beside_it(tmp_path):
+    path = own_claim(tmp_path / "mine", 0.0)
+    parcels = parcels_of(path, tmp_path)
+    here = another_machine(parcels, tmp_path)  # where the path is
+    assert all(text.startswith("b'PK") for text in here)
+    path.parent.rename(tmp_path / "elsewhere")
+    there = another_machine(parcels, tmp_path)
+    assert there == here
+    # a worker that serves another command meanwhile takes each text as it is sent
+    other = own_claim(tmp_path / "mine", 0.0)
+    (other.parent / "steady.py").write_text("def pause():\n    return 2.0\n")
+    changed = parcels_of(other, tmp_path)
+    served = another_machine([*parcels, *changed, *parcels], tmp_path)
+    assert served == here + another_machine(changed, tmp_path) + here
+    assert served[:2] != served[2:4]
+
+
+def test_a_users_file_that_a_worker_cannot_import_is_named(tmp_path):
+    path = own_claim(tmp_path / "mine", 0.0)
+    apart = tmp_path / "library"
+    apart.mkdir()
+    (path.parent / "steady.py").rename(apart / "steady.py")
+    path.write_text(f"import sys\nsys.path.append({str(apart)!r})\n" + CLAIM)
+    parcels = parcels_of(path, tmp_path)
+    (apart / "steady.py").unlink()
+    for text in another_machine(parcels, tmp_path):
+        assert text.startswith("MissingError(")
+        assert f"cannot import {path}: {path}:" in text
+        assert "ModuleNotFoundError: No module named" in text
+
+
+# on Dask
+
+
+@contextmanager
+def scheduler(folder):
+    """Start a scheduler, and yield its process and its address."""
+    file = folder / f"scheduler-{time.monotonic_ns()}.json"
+    words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    with _process("dask_scheduler", words, folder) as process:
+        while not file.exists() or not file.read_text().strip():
+            assert process.poll() is None, "the scheduler ended"
+            time.sleep(0.05)
+        yield process, file.read_text().split('"address": "')[1].split('"')[0]
+
+
+@contextmanager
+def worker(address, folder, *words, **env):
+    """Start a worker of one thread that nobody starts again, and yield its process."""
+    alone = [address, "--nthreads", "1", "--no-nanny", "--no-dashboard", *words]
+    with _process("dask_worker", alone, folder, **env) as process:
+        yield process
+
+
+@contextmanager
+def _process(name, words, folder, **env):
+    with (folder / f"{name}-{time.monotonic_ns()}.log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{name}", *words], stdout=log, stderr=log,
+            cwd=folder, env=os.environ | env,
+        )  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+def units(folder):
+    try:
+        with sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True) as ledger:
+            return ledger.execute("SELECT count(*) FROM units").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    """A user's claim whose units take a moment, and its results without a cluster."""
+    folder = tmp_path_factory.mktemp("slow")
+    path = own_claim(folder / "mine", 0.05)
+    made = driftproof("verify", str(path), "--workers", "1", "--out", str(folder / "alone"))
+    assert made.returncode == 0, made.stderr
+    return path, results(folder / "alone"), units(folder / "alone")
+
+
+def begun(path, out, cluster):
+    """Start a command on a cluster, and wait until it has done a unit."""
+    running = subprocess.Popen(
+        [*DRIFTPROOF, "verify", str(path), "--out", str(out), "--cluster", cluster],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while units(out) < 1:
+        assert running.poll() is None, running.stderr.read()
+        time.sleep(0.01)
+    return running
+
+
+@needs_dask
+def test_results_are_the_same_on_one_two_and_four_workers(slow, tmp_path):
+    path, alone, _ = slow
+    with scheduler(tmp_path) as (_, address), worker(address, tmp_path):
+        words = ("verify", str(path), "--cluster", f"dask={address}")
+        for number in (1, 2, 4):
+            with contextmanager(_more)(address, tmp_path, number - 1):
+                out = tmp_path / str(number)
+                made = driftproof(*words, "--out", str(out))
+                assert made.returncode == 0, made.stderr
+                assert results(out) == alone
+
+
+def _more(address, folder, number):
+    """Add workers."""
+    if number == 0:
+        yield
+        return
+    with worker(address, folder):
+        yield from _more(address, folder, number - 1)
+
+
+@needs_dask
+def test_a_cluster_of_this_machine_gives_the_same_bits(slow, tmp_path):
+    path, alone, _ = slow
+    words = ("--workers", "2", "--cluster", "dask", "--out", str(tmp_path))
+    made = started("verify", str(path), *words)
+    assert made.returncode == 0, made.stderr
+    assert "distributed" not in made.stderr
+    assert results(tmp_path) == alone
+
+
+@needs_dask
+@needs_sigkill
+def test_a_run_goes_on_when_a_worker_is_killed_and_ends_the_same(slow, tmp_path):
+    path, alone, count = slow
+    with (
+        scheduler(tmp_path) as (_, address),
+        worker(address, tmp_path) as first,
+        worker(address, tmp_path),
+    ):
+        running = begun(path, tmp_path / "out", f"dask={address}")
+        first.kill()
+        _, errors = running.communicate()
+    assert running.returncode == 0, errors
+    assert results(tmp_path / "out") == alone
+    assert units(tmp_path / "out") == count
+
+
+@needs_dask
+@needs_sigkill
+@pytest.mark.parametrize("again", ["here", "cluster"])
+def test_when_the_scheduler_is_killed_resume_goes_on(slow, tmp_path, again):
+    path, alone, count = slow
+    out = tmp_path / "out"
+    with scheduler(tmp_path) as (process, address), worker(address, tmp_path):
+        running = begun(path, out, f"dask={address}")
+        process.kill()
+        _, errors = running.communicate()
+    assert running.returncode == 2, errors
+    for word in ("the Dask scheduler at", address, "wanted:", "remedy:", "--resume"):
+        assert word in errors
+    assert "Traceback" not in errors
+    before = units(out)
+    assert 1 <= before < count
+    words = ("verify", str(path), "--resume", "--out", str(out))
+    if again == "here":
+        made = started(*words, "--workers", "1")
+    else:
+        with scheduler(tmp_path) as (_, address), worker(address, tmp_path):
+            made = started(*words, "--cluster", f"dask={address}")
+    assert made.returncode == 0, made.stderr
+    assert results(out) == alone
+    assert units(out) == count  # none was done twice
+
+
+@needs_dask
+def test_workers_that_are_refused_are_named(slow, tmp_path):
+    (tmp_path / "cma-99.dist-info").mkdir()
+    (tmp_path / "cma-99.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: cma\nVersion: 99\n"
+    )
+    other = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", str(ROOT))])
+    with scheduler(tmp_path) as (_, address):
+        words = ("verify", str(slow[0]), "--cluster", f"dask={address}")
+        words = (*words, "--out", str(tmp_path / "out"))
+        with worker(address, tmp_path, PYTHONPATH=other):
+            told(driftproof(*words), 2, "the worker tcp://", "has cma 99 (the command has ")
+        with worker(address, tmp_path, "--nthreads", "2"):
+            told(driftproof(*words), 2, "in threads: tcp://", "--nthreads 1")
+    assert not (tmp_path / "out").exists()
+
+
+@needs_dask
+def test_a_unit_that_ends_its_workers_is_named(tmp_path):
+    path = own_claim(tmp_path / "mine", 0.0)
+    ending = "    import os, multiprocessing\n    multiprocessing.parent_process() and os._exit(3)"
+    (path.parent / "steady.py").write_text(f"def pause():\n{ending}\n    return 1.0\n")
+    words = ("--workers", "1", "--cluster", "dask", "--out", str(tmp_path / "out"))
+    made = started("verify", str(path), *words)
+    told(made, 2, str(path), "ended 4 workers", "in the unit mine/slow exact", "--resume")
+
+
+def told(made, status, *words):
+    assert made.returncode == status, made.stderr
+    assert "Traceback" not in made.stderr
+    for word in ("wanted:", "remedy:", *words):
+        assert word in made.stderr
+
+
+@needs_dask
+def test_a_scheduler_that_is_not_there_is_told(tmp_path):
+    words = ("verify", "comfedl/lemma-2", "--out", str(tmp_path / "out"), "--cluster")
+    made = driftproof(*words, "dask=tcp://127.0.0.1:9")
+    told(made, 3, "no Dask scheduler answers at tcp://127.0.0.1:9")
+    made = driftproof(*words, "dask=nonsense://1")
+    told(made, 3, "no Dask scheduler answers at nonsense://1")
+
+
+@pytest.mark.parametrize("word", ["ray", "dask=", "dask:tcp://127.0.0.1:9"])
+def test_another_word_is_told(word, tmp_path):
+    told(driftproof("verify", "comfedl/lemma-2", "--cluster", word), 2, f"--cluster {word}")
+
+
+def test_clients_that_send_messages_stay_on_one_machine():
+    words = ("run", "comfedl/imbalanced", "--engine", "wire", "--cluster", "dask")
+    told(driftproof(*words), 2, "--engine wire with --cluster", "torchrun")
+
+
+def test_dask_that_is_not_installed_is_told(tmp_path):
+    (tmp_path / "dask.py").write_text("raise ModuleNotFoundError(name='dask')")
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    made = started(
+        "verify", "comfedl/lemma-2", "--cluster", "dask", cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path},
+    )  # fmt: skip
+    told(made, 3, "no dask is installed", "pip install 'driftproof[cluster]'")
+
+
+def test_a_workers_exception_keeps_its_kind():
+    assert isinstance(pickle.loads(pickle.dumps(MissingError("a", "b", "c"))), MissingError)
