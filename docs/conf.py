@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "outside",
+    "reference",
     "typeset_math",
 ]
 exclude_patterns = ["_build", "extensions", "**/.ipynb_checkpoints"]
@@ -38,8 +39,13 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints = "none"
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+add_module_names = False
+python_maximum_signature_line_length = 80
+# types of other libraries, and of parts that are not public, have no entry to link to
+nitpick_ignore_regex = [("py:.*", ".*")]
 
 html_theme = "furo"
 html_title = "driftproof"
