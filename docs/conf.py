@@ -58,4 +58,3 @@ copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 copybutton_line_continuation_character = "\\"
-pygments_style = "friendly"

@@ -153,7 +153,7 @@ def signature(thing: Any) -> str:
     parameters = [
         each.replace(
             annotation=each.empty if each.annotation is each.empty else written(each.annotation),
-            default=each.default if plain(each.default) else Written("…"),
+            default=each.default if plain(each.default) else Written("..."),
         )
         for each in made.parameters.values()
         if not inits or each.name in inits

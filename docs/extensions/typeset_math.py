@@ -6,6 +6,7 @@ opened from disk. It is what the report page does, by the same function.
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ def add_font(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer."""
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells every table that it drops
     app.add_html_math_renderer("typeset", (inline, None), (block, None))
     app.add_css_file("formulas.css")
     app.connect("build-finished", add_font)
