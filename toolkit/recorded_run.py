@@ -215,7 +215,7 @@ def _panel(one: Recorded) -> dict[str, Any]:
     least, most = one.mean.min(), one.mean.max()
     return {
         "title": one.name, "x_label": x_label, "y_label": "mean, and its 95 % band",
-        "log": "y" if least > 0 and most > 100 * least else "", "curves": curves,
+        "log": "y" if least > 0 and most > 30 * least else "", "curves": curves,
     }  # fmt: skip
 
 

@@ -17,6 +17,8 @@ NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
 NOTHING_HERE = 1e-9
 """Below this a map's number is shown as ≈ 0."""
+ROUNDING = 1e-9
+"""A range of numbers that is narrower than this, of their size, has nothing in it to look at."""
 POINTS = ("x", "mean", "low", "high", "bound", "fit", "reference")
 """What a plot may draw, by the names of its columns."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -133,7 +135,9 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
     supported = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
     solid = [row for row in supported if not row.vacuous] or supported
     tightest = sorted(solid, key=lambda row: -(row.ratio or 0.0))
-    chosen = (refuted[:1] + strongest[:1] + tightest[:1]) or drawn[:1]
+    # the first refutation is the smallest; another is worth a plot if it is a stronger one
+    stronger = [row for row in strongest[:1] if (row.ratio or 0) > 1.01 * (refuted[0].ratio or 0)]
+    chosen = (refuted[:1] + stronger + tightest[:1]) or drawn[:1]
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
 
 
@@ -338,6 +342,11 @@ def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> 
             else:
                 axis.set_minor_formatter(_plain_numbers())
                 axis.set_major_formatter(_plain_numbers())
+        else:
+            low, high = limits()
+            size = max(abs(low), abs(high))
+            if high - low < ROUNDING * size:  # two sides that are equal, but for rounding
+                getattr(axes, f"set_{name}lim")(low - size / 10, high + size / 10)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.xaxis.set_label_coords(0.5, -0.105)

@@ -17,6 +17,7 @@ from toolkit.report.figures import Figure, svg
 from toolkit.report.forms_table import notes
 from toolkit.report.page import asset, filled, grouped
 from toolkit.report.page import figures as figures_of
+from toolkit.report.sides import sides
 from toolkit.verdict import Row, Verdict
 
 WHOLE = 3
@@ -36,11 +37,17 @@ def shown_verdicts(
         entries: what is known of a claim before it is judged: statement, kind, source and forms.
         sentences: what a reader has to know of all the verdicts.
     """
-    drawn = figures_of(rows) if len(verdicts) <= WHOLE else {}
+    claims = grouped(rows)
+    plots = {}
+    for claim, figures in figures_of(rows).items() if len(verdicts) <= WHOLE else ():
+        over_cases = sides([row for group in claims[claim] for row in group.rows])
+        drawn = (
+            [] if over_cases is None else [{"title": claim, "address": address(svg(over_cases))}]
+        )
+        plots[claim] = [*drawn, *map(plot, figures)]
     return _filled(
-        "verdicts.html.j2", claims=grouped(rows), verdicts=verdicts, entries=entries, notes=notes,
-        plots={claim: list(map(plot, figures)) for claim, figures in drawn.items()},
-        sentences=list(sentences),
+        "verdicts.html.j2", claims=claims, verdicts=verdicts, entries=entries, notes=notes,
+        plots=plots, sentences=list(sentences),
     )  # fmt: skip
 
 
