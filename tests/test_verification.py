@@ -132,6 +132,7 @@ def test_every_way_of_judging_is_shown(name):
     for image in html.images():
         ET.fromstring(image)
     assert name in repr(made)
+    assert ("writes the certificates" in repr(made)) == (name == "localsgd/bias")
     assert made.counterexample() is None
 
 

@@ -171,6 +171,8 @@ class Verification(Sequence[Row]):
         """Return what a reader has to know of all the verdicts."""
         overrides = self.settings.overrides
         told = [overrides.told(map(loaded, self.sources))] if overrides else []
+        if any(row.proofs for row in self.rows):
+            told.append('made.page("FOLDER") writes the certificates.')
         return [*meaning(self.rows, "FOLDER"), chance(union_bound(self.rows)), *told]
 
     def __repr__(self) -> str:
