@@ -85,6 +85,7 @@ def command(
     if record:
         records.check_own(own)
         records.check_as_written(str(overrides))
+        records.check_writable()
     with (
         shared.working_on(cluster, workers) as workers,
         shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended),

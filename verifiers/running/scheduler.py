@@ -24,7 +24,7 @@ from typing import Any, Protocol
 
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.supervised import how, remedy
+from toolkit.supervised import KILLED, how, remedy
 from toolkit.workers import (
     Recorded,
     context,
@@ -295,7 +295,7 @@ def _worker_ended(processes: Sequence[Any], files: str) -> DriftproofError:
         worker.join(timeout=5.0)
     codes = [worker.exitcode for worker in processes]
     odd = [code for code in codes if code not in (None, 0, -signal.SIGTERM)]
-    if not odd or odd[0] == -signal.SIGKILL:
+    if not odd or odd[0] == -KILLED:
         return DriftproofError(
             "a worker process was killed",
             "enough memory for every worker",
