@@ -170,11 +170,17 @@ def looked_at(path: Path, before: Mapping[tuple[str, str], str]) -> dict[tuple[s
 def struck(process: int, mode: str, chance: random.Random) -> bool:
     """Kill a command and return whether there was something to kill."""
     if mode == "group":
-        os.killpg(process, signal.SIGKILL)
+        try:
+            os.killpg(process, signal.SIGKILL)
+        except ProcessLookupError:  # so young that it leads no group yet
+            os.kill(process, signal.SIGKILL)
     elif mode == "command":
         os.kill(process, signal.SIGKILL)
     else:
-        workers = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        try:
+            workers = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        except OSError:  # it has just ended
+            return False
         if not workers:
             return False
         with suppress(ProcessLookupError):  # it has just ended
@@ -253,8 +259,9 @@ class Killer:
             met: list[int] = []
 
             def act(process: int, met: list[int] = met) -> None:
-                if struck(process, self.mode, self.chance):
-                    met.append(process)
+                with suppress(ProcessLookupError):
+                    if struck(process, self.mode, self.chance):
+                        met.append(process)
 
             moment = self.chance.uniform(0, self.takes)
             began = time.monotonic()
