@@ -247,7 +247,7 @@ def test_the_commands_table_json_and_page(tmp_path, quick, capsys, monkeypatch):
     page = (tmp_path / "index.html").read_text()
     assert "Roofline, float64" in page
     assert "driftproof bench w3 w2" in page
-    assert {path.suffix for path in (tmp_path / "plots").iterdir()} == {".svg", ".pdf"}
+    assert {path.suffix for path in (tmp_path / "plots").iterdir()} == {".svg", ".pdf", ".csv"}
 
 
 def test_both_commands_print_the_documented_keys(tmp_path, quick, capsys, monkeypatch):
