@@ -15,6 +15,7 @@ from toolkit.environment import check_device, environment
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.ledger import Ledger
 from toolkit.readings import ByProof, Undecided
+from toolkit.report.beside import Writer
 from toolkit.report.files import results_of, write_report
 from toolkit.verdict import Row
 from verifiers import record
@@ -147,6 +148,7 @@ def verify(
     *,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
+    write: Writer = write_report,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Verify claims and write ``results.json``, ``index.html`` and plots to a folder."""
     head = header(chosen, settings)  # a claim that does not load leaves no folder behind
@@ -156,7 +158,7 @@ def verify(
         rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
         head["union_bound"] = union_bound(rows)
         ledger.finish(run, [vars(row) for row in rows], head)
-        write_report(out, head, rows)
+        write(out, head, rows)
     return head, rows
 
 

@@ -15,6 +15,7 @@ from driftproof.commands import _shared as shared
 from toolkit.verdict import Verdict
 
 if TYPE_CHECKING:
+    from toolkit.report.beside import Writer
     from toolkit.report.page import Group
 
 FEW = 16
@@ -73,6 +74,33 @@ def command(
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
+    from toolkit.report.beside import report_writer
+
+    with report_writer() as write:  # before anything is loaded that takes long
+        return _verified(
+            select, problem, algorithm, replicates, cluster, out, write, quiet=ctx.obj["quiet"],
+            as_json=as_json, record=record, verbose=verbose, profile=profile, seed=seed,
+            workers=workers, device=device, resume=resume,
+        )  # fmt: skip
+
+
+def _verified(
+    select: Sequence[str],
+    problem: Sequence[str],
+    algorithm: Sequence[str],
+    replicates: int | None,
+    cluster: str | None,
+    out: Path | None,
+    write: Writer,
+    *,
+    quiet: bool,
+    as_json: bool,
+    record: bool,
+    verbose: bool,
+    workers: int,
+    **how: Any,
+) -> int:
+    """Do what the command says, and return its exit status."""
     from verifiers import record as records
     from verifiers import verify as judging
     from verifiers.overrides import Overrides
@@ -84,17 +112,17 @@ def command(
     if record:
         records.check_own(own)
         records.check_as_written(str(overrides))
+        records.check_writable()
     with (
         shared.working_on(cluster, workers) as workers,
-        shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended),
+        shared.progress("verify", quiet=quiet) as (started, ended),
     ):
-        settings = judging.Settings(
-            profile=profile, seed=seed, workers=workers, device=device, resume=resume,
-            overrides=overrides,
-        )  # fmt: skip
-        head, rows = judging.verify(chosen, settings, out, started=started, ended=ended)
+        settings = judging.Settings(workers=workers, overrides=overrides, **how)
+        head, rows = judging.verify(
+            chosen, settings, out, started=started, ended=ended, write=write
+        )
     if record:
-        records.write(rows, profile)
+        records.write(rows, how["profile"])
         rows = records.expected(rows)
     if as_json:
         shared.print_json(judging.public(head, rows))
