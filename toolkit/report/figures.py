@@ -103,7 +103,7 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
     slug = rows[0].claim.replace("/", "-")
     along = [
         Figure(
-            name=f"{slug}-{line.letter}",
+            name=f"{slug}-{line.letter}".replace("/", "-"),
             row=line.row,
             title=f"{rows[0].claim}: {line.title}",
             x_label=line.x_label,
