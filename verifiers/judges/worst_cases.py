@@ -8,6 +8,7 @@ looked for where one is exceeded. ``judge`` is a pure function of it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -170,7 +171,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         proofs: dict[str, str] = {}
         series = None
         if form.form != "sibling" and made.get("simple", 0.0) > float(right):
-            name = _file(claim, case, comparisons.index(made), "counterexample-")
+            name = _file(claim, case, made["moment"], "counterexample-")
             proofs = {name: made["counterexample"]}
             series = {"counterexample": check_counterexample.check(made["counterexample"])[1:]}
             reason += (
@@ -200,8 +201,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             loose = ""  # some function of the class is as bad
         equal = not loose and value > right - EXCESS * abs(right)
         certificates = {
-            _file(claim, case, number): made["certificate"]
-            for number, made in enumerate(comparisons)
+            _file(claim, case, made["moment"]): made["certificate"] for made in comparisons
         }
         return _row(
             claim, case, form, Verdict.SUPPORTED, loose, attained=equal,
@@ -228,9 +228,10 @@ def _high(made: Mapping[str, Any]) -> float | None:
     return float(Fraction(made["bound"])) if "bound" in made else None
 
 
-def _file(claim: BoundClaim, case: Case, number: int, kind: str = "") -> str:
-    """Return the name of a certificate's file."""
-    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{number}.json"
+def _file(claim: BoundClaim, case: Case, moment: str, kind: str = "") -> str:
+    """Return the name of a certificate's file, which tells of which moment of the run it is."""
+    when = re.sub("[^a-z0-9]+", "-", moment.removeprefix("the "))
+    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{when}.json"
 
 
 def _row(
