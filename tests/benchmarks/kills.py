@@ -342,6 +342,7 @@ def main() -> int:
     asked = parser.parse_args()
     began = time.monotonic()
     seen: dict[tuple[str, str], Seen] = {}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         for seen in killed(asked.kills, asked.seed):
             kills = sum(of.kills for of in seen.values())
