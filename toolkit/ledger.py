@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Self, TextIO
 
 from toolkit.errors import DriftproofError, after_system_error
+from toolkit.write_ahead_log import loses_commits
 
 SCHEMA = 2
 _TABLES = {
@@ -338,7 +339,13 @@ def _as_it_is(path: Path) -> Iterator[sqlite3.Connection]:
             for file in (path, log):
                 shutil.copy(file, copies)
             where = (copies / path.name).as_uri()
-        yield opened.enter_context(closing(sqlite3.connect(where, uri=True)))
+        ledger = opened.enter_context(closing(sqlite3.connect(where, uri=True)))
+        if log.exists():
+            (size,) = ledger.execute("PRAGMA page_size").fetchone()
+            _, read, _ = ledger.execute("PRAGMA wal_checkpoint").fetchone()  # of the copy
+            if loses_commits(log.read_bytes(), size, max(read, 0)):
+                raise sqlite3.DatabaseError(f"{log.name} cannot be read to its end")
+        yield ledger
 
 
 @contextmanager
