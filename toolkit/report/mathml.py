@@ -12,6 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 FONT = "STIX Two Math"
+SHORTER = {
+    ' xmlns="http://www.w3.org/1998/Math/MathML"': "", ' display="inline"': "",
+    "<mo>&#x0002F;</mo>": "<mi>/</mi>",
+}  # fmt: skip
+"""What HTML takes for granted, on a page of thousands of formulas; and a/b has no room around /."""
 
 
 @cache
@@ -27,6 +32,8 @@ def mathml(latex: str, *, block: bool = False) -> str:
         markup: str = convert(latex, display="block" if block else "inline")
     except Exception:  # noqa: BLE001 - it raises many kinds, and the source can still be read
         return f"<code>{escape(latex)}</code>"
+    for long, short in SHORTER.items():
+        markup = markup.replace(long, short)
     return markup
 
 
