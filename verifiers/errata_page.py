@@ -28,12 +28,6 @@ from verifiers.verify import claim_entry
 REFUTED = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
 SIGNS: Mapping[str, str] = {">": ">", "!=": "≠"}
 YEAR = 2026
-MEANS: Mapping[str, str] = {
-    "false": "No reading that a fair referee would admit is true.",
-    "incomplete": "It holds with an assumption that is not printed.",
-    "misprint": "Read as it is meant, it holds; taken literally, it does not.",
-    "overstated": "Part of it holds, and the sentence says more.",
-}
 HEAD = """\
 # Errata
 
@@ -68,8 +62,8 @@ def page() -> str:
             for severity in SEVERITIES
         ),
     ]
-    for severity in SEVERITIES:
-        made += [f"\n## {severity.capitalize()}\n", MEANS[severity]]
+    for severity, means in SEVERITIES.items():
+        made.append(f"\n## {severity.capitalize()}\n\n{means[:1].upper()}{means[1:]}.")
         made += [_erratum(entry) for entry in entries if entry["severity"] == severity]
     return "\n".join(made).rstrip() + "\n"
 
