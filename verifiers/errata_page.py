@@ -35,9 +35,9 @@ Statements of four papers that do not hold as printed, worst first. [What the se
 mean](verdicts.md#errata-have-a-severity). The papers were read from conversions of their PDF files
 to text; a finding that rests on one character says so.
 
-Each has a *counterexample*: a script of numpy alone, which recomputes both sides without
-driftproof. The numbers are what the script prints, to six digits. *Counted at* another statement
-means that it is the same mistake.
+A print that is refuted has a *counterexample*: a script of numpy alone, which recomputes both sides
+without driftproof. The numbers are what the script prints, to six digits. *Counted at* another
+statement means that it is the same mistake.
 
 **To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
 `errata.html#comfedl-theorem-1`, and does not change. `driftproof errata --json` has the same as
@@ -97,8 +97,8 @@ def _counterexample(leaf: Leaf) -> list[str]:
             f"| {plain(form)} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |"
             for form, left, sign, right in printed(script)
         ]
-    if not rows:
-        return []
+    if not rows:  # tests/test_counterexamples.py: every refuted form has a script
+        return ["", "No instance meets the hypothesis as it is printed: nothing can be refuted."]
     return [
         "",
         f"**Counterexample**, {', '.join(links)}; `driftproof counterexample {leaf.name} --run`:",
