@@ -128,7 +128,7 @@ class Ledger:
     def unit(self, key: str) -> tuple[bytes, float] | None:
         """Return a finished unit and its seconds, or None."""
         with self._guard():
-            query = "SELECT blob, seconds FROM units WHERE key = ?"
+            query = "SELECT CAST(blob AS BLOB), CAST(seconds AS REAL) FROM units WHERE key = ?"
             entry: tuple[bytes, float] | None = self._db.execute(query, (key,)).fetchone()
             return entry
 
@@ -136,7 +136,7 @@ class Ledger:
         """Yield every finished unit."""
         with self._guard():
             named = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'names'").fetchone()
-            query = "SELECT key, blob, seconds, " + (
+            query = "SELECT key, CAST(blob AS BLOB), CAST(seconds AS REAL), " + (
                 "coalesce(name, '') FROM units LEFT JOIN names USING (key)"
                 if named
                 else "'' FROM units"
