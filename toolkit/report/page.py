@@ -224,6 +224,19 @@ def _plain(bibtex: str) -> str:
 
 def document(template: str, **facts: Any) -> str:
     """Return one self-contained HTML file: styles, scripts and the glyphs it needs are in it."""
+    scripts = asset("uPlot.iife.min.js") + asset("page.js")
+    page = filled(
+        template,
+        style=_safe(asset("uPlot.min.css") + asset("page.css")),
+        scripts=_safe(scripts),
+        policy=_policy(scripts),
+        **facts,
+    )
+    return page.replace("/*font*/", font_face([page]), 1)
+
+
+def filled(template: str, **facts: Any) -> str:
+    """Return a template with facts in it; what they hold of HTML is escaped."""
     import jinja2
 
     loader = jinja2.FunctionLoader(asset)
@@ -235,13 +248,7 @@ def document(template: str, **facts: Any) -> str:
         "number": number, "cell": cell, "inline": _inline, "block": _block, "slug": _slug,
         "letter": _letter, "marked": marked,
     }  # fmt: skip
-    scripts = asset("uPlot.iife.min.js") + asset("page.js")
-    page = environment.get_template(template).render(
-        style=_safe(asset("uPlot.min.css") + asset("page.css")),
-        scripts=_safe(scripts), policy=_policy(scripts),
-        **facts,
-    )  # fmt: skip
-    return page.replace("/*font*/", font_face([page]), 1)
+    return environment.get_template(template).render(**facts)
 
 
 def _policy(scripts: str) -> str:
