@@ -77,6 +77,18 @@ def test_show_tells_of_every_leaf(kind, capsys):
         assert r"\order" not in shown, "the order itself stands there"
 
 
+def test_an_algorithm_to_start_from_is_the_shortest_that_stands_alone():
+    """Shorter ones are variants, whose steps are in files of their own family."""
+    alone = {}
+    for name, leaf in leaves("algorithm").items():
+        tree = ast.parse(leaf.path.read_text(encoding="utf-8"))
+        (made,) = (node for node in tree.body if getattr(node, "name", "") == leaf.symbol)
+        if [ast.unparse(base) for base in made.bases] == ["Algorithm"]:
+            alone[name] = leaf.lines
+    assert len(alone) > 5
+    assert ORIGINS["algorithm"] == min(alone, key=alone.get)
+
+
 def test_show_tells_of_a_file_of_ones_own(tmp_path):
     (tmp_path / "server_step.py").write_text(OWN["server_step.py"], encoding="utf-8")
     (tmp_path / "mine.py").write_text(OWN["mine.py"], encoding="utf-8")
