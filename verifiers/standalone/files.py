@@ -63,7 +63,7 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
             if any(path == other.path for other in written):  # two forms that begin alike
                 path = path.with_stem(f"{path.stem}-{number}")
             path.write_text(text, encoding="utf-8")
-            refuse_others(path, finding)
+            refuse_others(path, finding.lhs or {}, finding.rhs)
         except NoScriptError as error:
             written.append(Written(None, str(error)))
         except OSError as error:
@@ -99,7 +99,7 @@ def sides(script: Path) -> tuple[float, float, float]:
     return float(printed[1]), float(printed[2]), float(error[1]) if error else 0.0
 
 
-def refuse_others(script: Path, finding: Finding) -> None:
+def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> None:
     """Remove a script that does not come to the judge's numbers.
 
     Raises:
@@ -107,7 +107,7 @@ def refuse_others(script: Path, finding: Finding) -> None:
     """
     try:
         left, right, error = sides(script)
-        if not agrees(left, right, error, finding.lhs or {}, finding.rhs):
+        if not agrees(left, right, error, lhs, rhs):
             raise NoScriptError(
                 f"its script comes to {left:g} > {right:g}, the judge does not; please report it"
             )
