@@ -72,5 +72,5 @@ def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             f"driftproof verify {folder} writes {written}, and driftproof report {written} makes "
             "its page anew",
         )
-    with Ledger(folder / "ledger.sqlite", create=False) as ledger:
+    with Ledger.untouched(folder / "ledger.sqlite") as ledger:
         return ledger.latest()
