@@ -29,11 +29,13 @@ NUMBER = re.compile(r"[\d\W]*\d[\d\W]*")
 PLAIN = re.compile(r"[A-Za-z\d'()\[\]{}/+*|=,-]*")
 """Words that may be formulas without a sign that no English word has: x', f(x), T/p, 2L, m(1."""
 CALLED = re.compile(rf"(?:{'|'.join(OPERATORS)})\(")
-NO_FORMULA = re.compile(r"v\d+|.*``.*|.*://.*|[A-Za-z]{3,}_.*|[aA]")
-"""An edition, code, an address, a name in a program, and the article."""
+NO_FORMULA = re.compile(r"v\d+|.*\\.*|.*\*\*.*|.*``.*|.*://.*|[A-Za-z]{3,}_.*|[aA]")
+"""An edition, LaTeX, code, an address, a name in a program, and the article."""
 WORD = re.compile(r"[A-Za-z]+")
 GRAMMAR = re.compile(r"-[A-Za-z]{3,}$|'s$")
 """What English adds to a formula."""
+BREAKS = ("=", "<", ">", "le", "ge", "approx", "ll", "gg", "sim", "to", "in")
+BEFORE, AFTER = ("(", "[", "{", "langle"), (")", "]", "}", "rangle")
 OPEN, CLOSE = "([{⟨⌈⌊", ")]}⟩⌉⌋"
 TAIL = ".,;:?!”’\""
 
@@ -206,6 +208,27 @@ def latex_of(formula: str) -> str:
     E\|\bar{x}_{t}^{(k)}-x^{*}\|^{2}\le\sqrt{2/T}+\tfrac{1}{2}\sigma_{2}^{2}
     """
     return _Reader(_apart(formula)).read()
+
+
+def broken(latex: str, longest: int = 40) -> list[str]:
+    r"""Return a formula in parts that a line may break between: before its relations, and sums.
+
+    Args:
+        longest: a part of as many letters is not broken.
+
+    >>> broken(r"a\le b+c=d", longest=5), broken(r"(a=b)", longest=1)
+    (['a\\le b', '{}+c', '{}=d'], ['(a=b)'])
+    """
+    parts, depth, start = [""], 0, 0
+    for found in re.finditer(r"\\[A-Za-z]+|\\.|.", latex):
+        sign = found[0].removeprefix("\\")
+        depth += (sign in BEFORE) - (sign in AFTER)
+        long_enough = found.start() - start > longest * (0.3 if sign in BREAKS else 1)
+        if depth == 0 and sign in BREAKS + ("+", "-") and long_enough:
+            parts.append("{}")
+            start = found.start()
+        parts[-1] += found[0]
+    return parts
 
 
 def joined(parts: list[str]) -> str:
