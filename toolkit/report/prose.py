@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 from toolkit.report.latex_text import ACCENTS, latex_letter
 
-RELATIONS = frozenset("= ≠ < > ≤ ≥ ≪ ≫ ≈ ∝ ∈ ∉ ⊂ ≼ ≽ ≡ → ← ↦ ⇒ := ~".split())
+RELATIONS = frozenset("=≠<>≤≥≪≫≈∝∈∉⊂≼≽≡→←↦⇒~") | {":="}
 """Words that make a formula of the words beside them."""
-SIGNS = frozenset("+ - − ± ∓ · × / ⊗ ∘ ∪ ∩ | ‖ … * mod".split())
+SIGNS = frozenset("+-−±∓·×/⊗∘∪∩|‖…*") | {"mod"}
 """Words that belong to a formula if there is one beside them."""
-FUNCTIONS = frozenset("log exp min max sup inf lim sin cos Var vec diag tr sgn E Σ ∏ √".split())
-"""What is read together with the word after it."""
 NAMED = ("log", "exp", "min", "max", "sup", "inf", "lim", "sin", "cos")
 """Functions that LaTeX has a command for."""
-OPERATORS = NAMED + ("Var", "vec", "diag", "tr", "sgn", "mean")
+OPERATORS = (*NAMED, "Var", "vec", "diag", "tr", "sgn", "mean")
+FUNCTIONS = frozenset(OPERATORS) - {"mean"} | set("EΣ∏√")
+"""What is read together with the word after it."""
 SPEAKS = re.compile(r"[√‖∇∂∞∑Σ∏𝔼ℝ𝒞𝒪ℓ°]|[_^](?=[\w{(*½−+])|(?<=\w)\*(?![\w*])|[≤≥≠≈−×·±≼≽↦→⇒]")
 """Signs that no English word has."""
 NUMBER = re.compile(r"[\d\W]*\d[\d\W]*")
@@ -37,7 +37,7 @@ GRAMMAR = re.compile(r"-[A-Za-z]{3,}$|'s$")
 BREAKS = ("=", "<", ">", "le", "ge", "approx", "ll", "gg", "sim", "to", "in")
 BEFORE, AFTER = ("(", "[", "{", "langle"), (")", "]", "}", "rangle")
 OPEN, CLOSE = "([{⟨⌈⌊", ")]}⟩⌉⌋"
-TAIL = ".,;:?!”’\""
+TAIL = '.,;:?!”’"'
 
 
 OWN = {"Σ": r"\sum", "{": r"\{", "}": r"\}", "<": "<", ">": ">", "|": "|", "~": r"\sim"}
@@ -59,8 +59,13 @@ class Piece(NamedTuple):
 def pieces(text: str) -> list[Piece]:
     r"""Return a text as words and formulas, in order.
 
-    >>> [tuple(piece) for piece in pieces("It is at most τ²η², or (1 − ημ)^t.")]
-    [('It is at most ', False), ('\\tau^{2}\\eta^{2}', True), (', or ', False), ('(1-\\eta\\mu)^{t}', True), ('.', False)]
+    >>> for piece in pieces("At most τ²η², or (1 − ημ)^t."):
+    ...     print(*piece)
+    At most  False
+    \tau^{2}\eta^{2} True
+    , or  False
+    (1-\eta\mu)^{t} True
+    . False
     """
     made: list[Piece] = []
     for part, formula in _runs(text):
@@ -224,7 +229,7 @@ def broken(latex: str, longest: int = 40) -> list[str]:
         sign = found[0].removeprefix("\\")
         depth += (sign in BEFORE) - (sign in AFTER)
         long_enough = found.start() - start > longest * (0.3 if sign in BREAKS else 1)
-        if depth == 0 and sign in BREAKS + ("+", "-") and long_enough:
+        if depth == 0 and sign in (*BREAKS, "+", "-") and long_enough:
             parts.append("{}")
             start = found.start()
         parts[-1] += found[0]

@@ -43,9 +43,9 @@ def typeset(text: str) -> Any:
 
 
 def described(docstring: str) -> Any:
-    """Return a docstring as paragraphs, lists and displayed formulas.
+    r"""Return a docstring as paragraphs, lists and displayed formulas.
 
-    >>> print(described("Two cases.\\n\\n* one\\n* two\\n  more"))
+    >>> print(described("Two cases.\n\n* one\n* two\n  more"))
     <p>Two cases.</p>
     <ul><li>one</li><li>two more</li></ul>
     """
@@ -84,7 +84,7 @@ def _plain(name: str) -> str:
         spelling = "LAMDA" if found[0] == "lambda" else found[0].upper()
         return unicodedata.lookup(f"GREEK {size} LETTER {spelling}")
 
-    return GREEK.sub(spelled, name)
+    return GREEK.sub(spelled, name.replace("ell", "ℓ"))
 
 
 def _formulas(text: str) -> str:
