@@ -111,7 +111,7 @@ def command(
     ]
     data = head | {"findings": told, "constants": [_data(one) for one in reached]}
     try:
-        path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
         raise DriftproofError(
             f"{path}: {error}", "a file to write", "choose another --out"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
@@ -217,6 +219,19 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
 
 def document(template: str, **facts: Any) -> str:
     """Return one self-contained HTML file: styles, scripts and the glyphs it needs are in it."""
+    scripts = asset("uPlot.iife.min.js") + asset("page.js")
+    page = filled(
+        template,
+        style=_safe(asset("uPlot.min.css") + asset("page.css")),
+        scripts=_safe(scripts),
+        policy=_policy(scripts),
+        **facts,
+    )
+    return page.replace("/*font*/", font_face([page]), 1)
+
+
+def filled(template: str, **facts: Any) -> str:
+    """Return a template with facts in it; what they hold of HTML is escaped."""
     import jinja2
 
     loader = jinja2.FunctionLoader(asset)
@@ -229,12 +244,19 @@ def document(template: str, **facts: Any) -> str:
         "letter": letter, "letters": letters, "typeset": typeset, "described": described,
         "gist": first_sentence,
     }  # fmt: skip
-    page = environment.get_template(template).render(
-        style=_safe(asset("uPlot.min.css") + asset("page.css")),
-        scripts=_safe(asset("uPlot.iife.min.js") + asset("page.js")),
-        **facts,
+    return environment.get_template(template).render(**facts)
+
+
+def _policy(scripts: str) -> str:
+    """Return what a browser may do with a page: run these scripts alone, and fetch nothing.
+
+    Names and statements are escaped. If one were not, its script would still not be run.
+    """
+    told = b64encode(sha256(scripts.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{told}'; style-src 'unsafe-inline'; "
+        "img-src 'self' file: data:; font-src data:; base-uri 'none'; form-action 'none'"
     )
-    return page.replace("/*font*/", font_face([page]), 1)
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
