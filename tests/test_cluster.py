@@ -21,6 +21,7 @@ from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
 from toolkit.cases import Case
 from toolkit.errors import DriftproofError, MissingError
 from verifiers.merging import merge
+from verifiers.running import dask_workers
 from verifiers.running.fingerprint import LIBRARIES, SOURCES
 from verifiers.running.parcels import Elsewhere, parcel_of
 from verifiers.running.scheduler import Units, run_jobs, units_at
@@ -466,6 +467,31 @@ def told(made, status, *words):
     assert "Traceback" not in made.stderr
     for word in ("wanted:", "remedy:", *words):
         assert word in made.stderr
+
+
+@needs_dask
+def test_a_cluster_that_cannot_start_is_told_and_one_that_cannot_be_closed_is_let_be(monkeypatch):
+    """Dask does both on a machine that is too busy for it."""
+    import distributed
+
+    class Busy:
+        def close(self, timeout):
+            raise AssertionError("a worker is still running")
+
+    monkeypatch.setattr(dask_workers, "APART", "spawn")  # start no process
+    monkeypatch.setattr(distributed, "LocalCluster", lambda **words: Busy())
+    with dask_workers._local(distributed, 2) as cluster:
+        assert isinstance(cluster, Busy)
+
+    def never(**words):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", never)
+    with (
+        pytest.raises(MissingError, match=r"could not start 2 workers here \(Nanny"),
+        dask_workers._local(distributed, 2),
+    ):
+        pass
 
 
 @needs_dask
