@@ -363,7 +363,8 @@ class Corpus:
 def claim_text(name: str) -> str:
     """Return a small claim file."""
     text = CLAIMS[name]
-    return text if "\n" in text else (ROOT / text).read_text(encoding="utf-8")
+    text = text if "\n" in text else (ROOT / text).read_text(encoding="utf-8")
+    return re.sub('name="[a-z]+/', 'name="mine/', text)
 
 
 def make(kind: str, rng: random.Random, corpus: Corpus) -> Input:
@@ -465,6 +466,8 @@ def _ledger(rng: random.Random, corpus: Corpus) -> Input:
             (folder / out).mkdir()
             shutil.copy(corpus.folder / name / "ledger.sqlite", folder / out)
         with sqlite3.connect(folder / "out" / "ledger.sqlite") as db:
+            with suppress(sqlite3.OperationalError):  # a digest that is not there is not compared
+                db.execute("UPDATE runs SET digest = NULL")
             db.execute("UPDATE runs SET head = ?", (head_text.encode(errors="replace").decode(),))
             if what == "rows":
                 db.execute("DELETE FROM rows")
@@ -475,7 +478,7 @@ def _ledger(rng: random.Random, corpus: Corpus) -> Input:
                 )  # fmt: skip
             if kind in (6, 7):
                 db.execute("DELETE FROM units")
-                db.executemany("INSERT OR REPLACE INTO units VALUES (?, ?, ?)", units)
+                db.executemany("INSERT OR REPLACE INTO units (key, seconds, blob) VALUES (?, ?, ?)", units)
         db.close()
         if name == "own":
             _write(folder / "own.py", MINE.encode())
@@ -687,7 +690,7 @@ def _child(inputs: Sequence[Input], folder: Path, pipe: int) -> None:
     virtual = int(re.search(r"VmSize:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024
     resource.setrlimit(resource.RLIMIT_AS, (virtual + 2 * MEMORY, virtual + 2 * MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    guard = Guard()
+    guard, process = Guard(), os.getpid()
     for number, one in enumerate(inputs):
         place = folder / f"{number}"
         here = place / "here"
@@ -705,13 +708,18 @@ def _child(inputs: Sequence[Input], folder: Path, pipe: int) -> None:
         allowed = began + PATIENCE + 1
         resource.setrlimit(resource.RLIMIT_CPU, (int(allowed) + 1, resource.RLIM_INFINITY))
         status = _status(one, here)
+        if os.getpid() != process:  # the child that a user's file runs in
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
         used = _used() - began
         guard.end()
         sys.stdout.flush()
         sys.stderr.flush()
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         memory = 1024 * max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-        text = (place / "told").read_text(encoding="utf-8", errors="replace")[-20_000:]
+        text = (place / "told").read_text(encoding="utf-8", errors="replace")
+        text = text if len(text) < 20_000 else f"{text[:10_000]} … {text[-10_000:]}"
         outcome = Outcome(status, text, used, memory, _asked(place))
         os.write(pipe, json.dumps(asdict(outcome)).encode() + b"\n")
     os._exit(0)
@@ -797,6 +805,9 @@ class Guard:
             paths = [path]
         elif event in self.EVENTS:
             paths = [details[k] for k in self.EVENTS[event]]
+            opened = [d for d in details[len(paths) :] if isinstance(d, int) and d >= 0]
+            if event in ("os.remove", "os.rmdir") and opened:  # relative to an open folder
+                paths = [os.path.join(os.readlink(f"/proc/self/fd/{opened[0]}"), paths[0])]
         elif event in self.NEVER:
             if event == "pickle.find_class" and str(details[0]).partition(".")[0] != "os":
                 return
@@ -815,8 +826,8 @@ class Guard:
 
     def _may(self, path: str) -> bool:
         full = os.path.normpath(os.path.join(self.here, path))
-        if full.startswith((self.temporary, "/dev/", "/proc/")) or "/__pycache__" in full:
-            return not full.startswith(self.here)
+        if full.startswith(self.temporary) or full in ("/dev/null", "/dev/tty"):
+            return True
         inside = os.path.relpath(full, self.here)
         return _allowed(inside, self.one)
 

@@ -19,6 +19,7 @@ import yaml
 
 from tests.fresh_install import ROOT, build
 from toolkit import __version__
+from toolkit.report.page import asset
 from toolkit.shadowing import PACKAGES
 
 USED = """
@@ -76,7 +77,8 @@ def test_what_it_holds_is_all_that_is_needed(wheel, tmp_path):
     assert "The verdict on one case is as on record." in told["verify"]
     assert "REFUTED printed" in told["counterexample"]
     assert "from driftproof import" in (work / "own.py").read_text(encoding="utf-8")
-    assert "<svg" in (work / "report" / "index.html").read_text(encoding="utf-8")
+    page = (work / "report" / "index.html").read_text(encoding="utf-8")
+    assert asset("uPlot.iife.min.js")[:500] in page
 
 
 def test_hosted_ci_covers_what_the_metadata_promise():

@@ -19,11 +19,10 @@ from typing import Any
 
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Finished, Ledger, run_digest, unit_digest
+from toolkit.write_ahead_log import frames
 
 USUAL_SIZE = 4096
 """Bytes of a page, where the file's head does not say it."""
-FRAME, LOG_HEAD = 24, 32
-"""Bytes before each page of the log, and before the first."""
 NO_LEAVES = (0, 2, 5, 10)
 """What the first byte of a page is that has no rows: another page of the tree, or of a long row."""
 Pages = Mapping[int, bytes]
@@ -123,13 +122,10 @@ def _rows(path: Path) -> Iterator[Row]:
     said = int.from_bytes(content[16:18], "big")
     for size in {USUAL_SIZE, said if said in (512, 1024, 2048, 8192, 16384, 32768) else USUAL_SIZE}:
         pages = {1 + at // size: content[at : at + size] for at in range(0, len(content), size)}
-        frames = [
-            (int.from_bytes(logged[at : at + 4], "big"), logged[at + FRAME : at + FRAME + size])
-            for at in range(LOG_HEAD, len(logged), FRAME + size)
-        ]
-        newest = pages | dict(frames)
-        for number, page in [*pages.items(), *frames]:
-            for overflow in (pages, newest) if frames else (pages,):
+        later = [(frame.page, frame.content) for frame in frames(logged, size)]
+        newest = pages | dict(later)
+        for number, page in [*pages.items(), *later]:
+            for overflow in (pages, newest) if later else (pages,):
                 yield from _rows_of(page, 100 if number == 1 else 0, size, overflow)
 
 

@@ -26,6 +26,7 @@ from verifiers.pages import math, order, plain
 from verifiers.verify import claim_entry
 
 REFUTED = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
+SIGNS: Mapping[str, str] = {">": ">", "!=": "≠"}
 YEAR = 2026
 MEANS: Mapping[str, str] = {
     "false": "No reading that a fair referee would admit is true.",
@@ -36,13 +37,17 @@ MEANS: Mapping[str, str] = {
 HEAD = """\
 # Errata
 
-Statements of four papers that do not hold as printed, worst first ([what the severities mean](verdicts.md)). The papers
-were read from conversions of their PDF files to text, and a finding that rests on one character says so. Each has a
-*counterexample*: a script of numpy alone, which recomputes both sides without driftproof. A number here is what the
-script prints, to six digits. *Counted at* another statement means that it is the same mistake.
+Statements of four papers that do not hold as printed, worst first. [What the severities
+mean](verdicts.md#errata-have-a-severity). The papers were read from conversions of their PDF files
+to text; a finding that rests on one character says so.
 
-An erratum's anchor is its name, with `-` for `/` and `.`: `errata.html#comfedl-theorem-1`. It does not change.
-`driftproof errata --json` has the same as data. The whole of driftproof is cited as `CITATION.cff` says.
+Each has a *counterexample*: a script of numpy alone, which recomputes both sides without
+driftproof. The numbers are what the script prints, to six digits. *Counted at* another statement
+means that it is the same mistake.
+
+**To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
+`errata.html#comfedl-theorem-1`, and does not change. `driftproof errata --json` has the same as
+data. For driftproof itself, `CITATION.cff` says how it is cited.
 """
 
 
@@ -79,7 +84,10 @@ def _erratum(entry: Mapping[str, Any]) -> str:
         about.append(f"counted at [{entry['same_as']}](#{_slug(entry['same_as'])})")
     if entry["one_character"]:
         about.append("rests on one character")
-    lines = [f"\n### {entry['claim']}\n", f"{'; '.join(about)} ([the paper, statement by statement]({paper}.md))."]
+    lines = [
+        f"\n### {entry['claim']}\n",
+        f"{'; '.join(about)} ([the paper, statement by statement]({paper}.md)).",
+    ]
     lines += ["", *_formulas(told["statement"]), plain(entry["changes"])]
     if entry["finding"]:
         lines += ["", plain(entry["finding"])]
@@ -92,7 +100,7 @@ def _counterexample(leaf: Leaf) -> list[str]:
     for script in scripts(leaf.name):
         links.append(f"[`{script.name}`](../{script.relative_to(script.parents[3])})")
         rows += [
-            f"| {plain(form)} | {_number(left)} | {'>' if sign == '>' else '≠'} | {_number(right)} |"
+            f"| {plain(form)} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |"
             for form, left, sign, right in printed(script)
         ]
     if not rows:
@@ -144,6 +152,7 @@ def _instead(entry: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
 def _cite(entry: Mapping[str, Any], leaf: Leaf) -> list[str]:
     """Return an entry of BibTeX, folded away; ASCII, with LaTeX for the letters."""
     title = f"Erratum to {entry['source']}"
+    note = rf"driftproof {__version__}, errata.html\#{anchor(leaf.name)}, {entry['severity']}"
     return [
         "",
         "<details><summary>BibTeX</summary>",
@@ -153,7 +162,7 @@ def _cite(entry: Mapping[str, Any], leaf: Leaf) -> list[str]:
         "  author = {{The driftproof developers}},",
         f"  title  = {{{{{latex_text(title)}}}}},",
         f"  year   = {{{YEAR}}},",
-        f"  note   = {{driftproof {__version__}, errata.html\\#{anchor(leaf.name)}, {entry['severity']}}},",
+        f"  note   = {{{note}}},",
         "}",
         "```",
         "",

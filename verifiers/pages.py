@@ -70,8 +70,8 @@ def claim_block(name: str) -> str:
         lines += math(line.strip())
     forms = [form for form in claim.forms if form.form != "sibling"]
     shown: set[str] = {""}
-    plain = len(forms) == 1 and one is not None and not told["forms"]  # its verdict stands above
-    for position, form in enumerate([] if plain else forms):
+    alone = len(forms) == 1 and one is not None and not told["forms"]  # its verdict stands above
+    for position, form in enumerate([] if alone else forms):
         right = told["forms"].get(form.key, "")
         alike = position + 1 < len(forms) and told["forms"].get(forms[position + 1].key) == right
         lines.append(f"- {_form(name, form)}")

@@ -20,7 +20,9 @@ from toolkit.report.page import Group, figures, grouped, statements
 from toolkit.report.results_table import frame
 from toolkit.report.text_table import text_table
 from toolkit.verdict import Evidence, Row, Verdict, together
+from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim
+from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.overrides import Overrides
 from verifiers.running.jobs import Source, loaded
 from verifiers.search.shrink import shrunk
@@ -129,7 +131,8 @@ class Verification(Sequence[Row]):
         """Return a case that refutes a claim, made as simple as was found.
 
         Fewer rounds, clients and coordinates are tried first, rounder numbers last. A simpler case
-        has to refute the same form without sampling: exactly, or in ball arithmetic.
+        has to refute the same form without sampling: exactly, or in ball arithmetic. The case of a
+        rate is as the claim has it. What refutes a bound over a class is in its certificate.
 
         Args:
             claim: its name; the first that is refuted on a case, if it is left out.
@@ -143,13 +146,16 @@ class Verification(Sequence[Row]):
             for form in grouped(self.rows)[own.name] if claim in (None, own.name) else ():
                 case = cases.get(form.deciding.case["key"])
                 if form.verdict is Verdict.REFUTED and case is not None:
+                    if not isinstance(own, BoundClaim | ComparisonClaim):
+                        return case
                     return shrunk(case, partial(self._refutes, own, form), ATTEMPTS)
         return None
 
     def _refutes(self, claim: Claim[Any], form: Group, case: Case) -> bool:
-        fields = {"cases": (case,), "full": (), "prove": None}
-        alone = replace(claim, **fields, **({"classes": ()} if hasattr(claim, "classes") else {}))
-        rows = judge([alone], self.settings)
+        fields: dict[str, Any] = {"cases": (case,), "full": (), "prove": None}
+        if isinstance(claim, BoundClaim):
+            fields["classes"] = ()
+        rows = judge([replace(claim, **fields)], self.settings)
         return any(
             row.form_key == form.title
             and row.verdict is Verdict.REFUTED
@@ -165,6 +171,8 @@ class Verification(Sequence[Row]):
         """Return what a reader has to know of all the verdicts."""
         overrides = self.settings.overrides
         told = [overrides.told(map(loaded, self.sources))] if overrides else []
+        if any(row.proofs for row in self.rows):
+            told.append('made.page("FOLDER") writes the certificates.')
         return [*meaning(self.rows, "FOLDER"), chance(union_bound(self.rows)), *told]
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""Pages that are files above docs/: their links are turned, so that GitHub reads them where they lie.
+"""Pages that are files above docs/: their links are turned, since GitHub reads them elsewhere.
 
-``contributing.md`` of the site is CONTRIBUTING.md, and ``changelog.md`` is CHANGELOG.md. The files of
-these names in docs/ say where the text is.
+``contributing.md`` of the site is CONTRIBUTING.md, and ``changelog.md`` is CHANGELOG.md. The files
+of these names in docs/ say where the text is.
 """
 
 from __future__ import annotations

@@ -77,7 +77,13 @@ def public(module: str, name: str, config: Config) -> list[str]:
         return [*head, f".. autofunction:: {name}", ""]
     if inspect.isclass(thing):  # a decorator that is a class: bound is BoundClaim
         of_all = inspect.getdoc(thing.__mro__[1]) or ""
-        said = [*told(inspect.getdoc(thing) or "", config), "", "*Of every kind of claim*", "", *told(of_all, config)]
+        said = [
+            *told(inspect.getdoc(thing) or "", config),
+            "",
+            "*Of every kind of claim*",
+            "",
+            *told(of_all, config),
+        ]
         return [*head, f".. py:function:: {name}{signature(thing)}", "", *indented(said), ""]
     return [*head, f".. autodata:: {name}", "   :no-value:", ""]
 
@@ -180,7 +186,13 @@ def plain(default: Any) -> bool:
 
 
 def shown(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, said: str | None, returns: str | None
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    said: str | None,
+    returns: str | None,
 ) -> tuple[str, str] | None:
     """Give autodoc the signature with annotations as written."""
     if what not in ("class", "function", "method", "decorator"):
@@ -245,9 +257,7 @@ def _escaped_words(text: str) -> str:
     )
 
 
-def read(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
-) -> None:
+def read(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Escape the formulas of a docstring before napoleon reads it."""
     lines[:] = readable("\n".join(lines)).split("\n")
 

@@ -13,8 +13,11 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util import logging as sphinx_logging
 
 from toolkit.report.mathml import FONT, font_face, mathml
+
+logger = sphinx_logging.getLogger(__name__)
 
 
 def inline(writer: Any, node: nodes.math) -> None:
@@ -32,7 +35,7 @@ def block(writer: Any, node: nodes.math_block) -> None:
 def _checked(node: nodes.Element, *, block: bool) -> str:
     made = mathml(node.astext().strip(), block=block)
     if not made.startswith("<math"):
-        raise ValueError(f"{node.source}:{node.line}: cannot be typeset: {node.astext()}")
+        logger.warning("cannot be typeset: %s", node.astext(), location=node)
     return made
 
 

@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,7 @@ from tests.fuzzing import KINDS, Corpus, Input, Outcome, attempts, make
 BATCH = {"claim": 1, "ledger": 10}
 """Inputs of a child process; of a claim's file, whose code runs there, one."""
 MANY = 50
-SHARES = {"options": 20, "claim": 15, "data": 20, "ledger": 10, "certificate": 20, "results": 15}
+SHARES = {"options": 10, "claim": 4, "data": 33, "ledger": 3, "certificate": 30, "results": 20}
 """Of a hundred inputs."""
 
 
@@ -63,8 +64,12 @@ def main() -> int:
 def warm() -> None:
     """Import what the command will import; a child has it at hand when it asks for it."""
     from tests.warm import withhold
+    from toolkit.discover import KINDS as LEAVES
+    from toolkit.discover import leaves
 
     fuzzing._commands()
+    for kind in LEAVES:
+        leaves(kind)
     withhold()
 
 
@@ -85,6 +90,8 @@ def run(chosen: argparse.Namespace, corpus: Corpus, folder: Path) -> int:
             file = folder / f"tally-{worker}.json"
             try:
                 tally(chosen, counts, corpus, folder / f"run-{worker}", worker, file)
+            except BaseException:  # noqa: BLE001 - a defect of the harness
+                traceback.print_exc()
             finally:
                 os._exit(0)
         children.append(child)

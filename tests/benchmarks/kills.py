@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ from tests.commands import DRIFTPROOF, PATIENCE, Late, driftproof
 
 OUTSIDE = ("seconds", "memory", "environment")
 """What no promise of the same bits covers, by its name in the results."""
+TURNS = 10
+"""Parts in which the kills of each command are made."""
 GONE = 5.0
 """Seconds in which every process of a killed command has to end."""
 
@@ -199,6 +202,37 @@ def still_there(group: int) -> list[int]:
     return found
 
 
+def ran(words: tuple[str, ...], fresh: bool, late: Late | None = None) -> tuple[int, str]:
+    """Run a command once; return its status and what it wrote to standard error."""
+    if not fresh:
+        done = driftproof(*words, late=late)
+        return done.returncode, done.stderr
+    running = subprocess.Popen(
+        [*DRIFTPROOF, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    if late is not None:
+        try:
+            running.wait(late.seconds)
+        except subprocess.TimeoutExpired:
+            late.act(running.pid)
+    _, told = running.communicate(timeout=PATIENCE)
+    return running.returncode, told
+
+
+@cache
+def undisturbed(task: Task, fresh: bool) -> tuple[float, Left, int]:
+    """Return how long a command takes, what it leaves, and its status."""
+    for _ in range(2):  # the first time kernels may have to be compiled
+        with tempfile.TemporaryDirectory() as out:
+            began = time.monotonic()
+            status, told = ran((*task.words, "--workers", "1", "--out", out), fresh)
+            took = time.monotonic() - began
+            assert status in (0, 1), told
+            left = left_in(Path(out), task)
+    return took, left, status
+
+
 class Killer:
     """Kills one command in one mode until a number of kills has met it.
 
@@ -210,38 +244,12 @@ class Killer:
         self.task, self.mode, self.fresh = task, mode, fresh
         self.chance = random.Random(seed)
         self.seen = Seen()
-        self._undisturbed()  # compiles what is not compiled yet
-        self.takes, self.undisturbed, self.status = self._undisturbed()
+        self.takes, self.undisturbed, self.status = undisturbed(task, fresh)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The command, with workers where one of them is to be killed."""
         return (*self.task.words, "--workers", "2" if self.mode == "worker" else "1")
-
-    def _undisturbed(self) -> tuple[float, Left, int]:
-        with tempfile.TemporaryDirectory() as out:
-            began = time.monotonic()
-            status, told = self._run(("--out", out), None)
-            took = time.monotonic() - began
-            assert status in (0, 1), told
-            return took, left_in(Path(out), self.task), status
-
-    def _run(self, more: Sequence[str], late: Late | None) -> tuple[int, str]:
-        """Run the command once; return its status and what it wrote to standard error."""
-        if not self.fresh:
-            ran = driftproof(*self.words, *more, late=late)
-            return ran.returncode, ran.stderr
-        running = subprocess.Popen(
-            [*DRIFTPROOF, *self.words, *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            text=True, start_new_session=True,
-        )  # fmt: skip
-        if late is not None:
-            try:
-                running.wait(late.seconds)
-            except subprocess.TimeoutExpired:
-                late.act(running.pid)
-        _, told = running.communicate(timeout=PATIENCE)
-        return running.returncode, told
 
     def until(self, kills: int) -> Seen:
         """Kill, resume and compare until so many kills have met a command."""
@@ -265,7 +273,9 @@ class Killer:
 
             moment = self.chance.uniform(0, self.takes)
             began = time.monotonic()
-            status, told = self._run(("--out", str(out), *resume), Late(moment, act))
+            status, told = ran(
+                (*self.words, "--out", str(out), *resume), self.fresh, Late(moment, act)
+            )
             if status == self.status:
                 if not resume:
                     self.takes = time.monotonic() - began  # a busy machine changes its pace
@@ -294,39 +304,58 @@ class Killer:
                 yield f"other {name} than undisturbed"
 
 
-def plan(kills: int) -> Iterator[tuple[str, str, bool, int]]:
-    """Spread kills over commands and modes: task, mode, whether it starts afresh, how many.
+SHARES = {"group": 0.5, "command": 0.35, "worker": 0.1, "afresh": 0.05}
+"""Of the kills. A worker is often met by none: there are no workers before and after the work."""
 
-    A worker is often met by no kill, as there are none before and after the work, so few do it.
-    """
-    shares = {"group": 0.5, "command": 0.35, "worker": 0.1, "afresh": 0.05}
-    for way, share in shares.items():
-        for task in TASKS:
-            mode = "group" if way == "afresh" else way
-            yield task, mode, way == "afresh", math.ceil(kills * share / len(TASKS))
+
+def killed(
+    kills: int, seed: int, shares: Mapping[str, float] = SHARES, turns: int = TURNS
+) -> Iterator[dict[tuple[str, str], Seen]]:
+    """Kill, a few times each command in each way in turn; yield what was seen so far."""
+    killers: dict[tuple[str, str], Killer] = {}
+    plan = {
+        (task, way): math.ceil(kills * share / len(TASKS))
+        for way, share in shares.items()
+        for task in TASKS
+    }
+    for part in range(1, turns + 1):
+        for (task, way), many in plan.items():
+            if (task, way) not in killers:
+                fresh = way == "afresh"
+                mode = "group" if fresh else way
+                killers[task, way] = Killer(TASKS[task], mode, f"{seed} {task} {way}", fresh=fresh)
+            killers[task, way].until(math.ceil(many * part / turns))
+            yield {which: killer.seen for which, killer in killers.items()}
+
+
+def table(seen: Mapping[tuple[str, str], Seen]) -> Iterator[str]:
+    """Yield the lines of a table of what was seen."""
+    head = ("command", "killed", "kills", "no unit yet", "some", "all", "ends", "faults")
+    rows = [
+        (task, way, of.kills, of.at["none"], of.at["some"], of.at["all"], of.ends, len(of.faults))
+        for (task, way), of in seen.items()
+    ]
+    rows.append(("all", "", *(sum(column) for column in list(zip(*rows, strict=True))[2:])))
+    for row in (head, ("---",) * len(head), *rows):
+        yield "| " + " | ".join(map(str, row)) + " |"
 
 
 def main() -> int:
-    """Kill, and print a table."""
+    """Kill, and print a table, at the end or when interrupted."""
     parser = argparse.ArgumentParser(description="Kill commands at random moments.")
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     began = time.monotonic()
-    head = ("command", "killed", "starts", "kills", "with no unit", "some", "all", "ends", "faults")
-    print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|", flush=True)
-    total, faults = Counter[str](), []
-    for name, mode, fresh, kills in plan(asked.kills):
-        killer = Killer(TASKS[name], mode, f"{asked.seed} {name} {mode} {fresh}", fresh=fresh)
-        seen = killer.until(kills)
-        total += Counter(kills=seen.kills, ends=seen.ends)
-        faults += seen.faults
-        row = (name, mode, "afresh" if fresh else "warm", seen.kills, seen.at["none"],
-               seen.at["some"], seen.at["all"], seen.ends, len(seen.faults))  # fmt: skip
-        print("| " + " | ".join(map(str, row)) + " |", flush=True)
-    minutes = (time.monotonic() - began) / 60
-    print(f"\n{total['kills']} kills, {total['ends']} commands that ended by themselves, "
-          f"{len(faults)} faults, {minutes:.0f} minutes")  # fmt: skip
+    seen: dict[tuple[str, str], Seen] = {}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        for seen in killed(asked.kills, asked.seed):
+            kills = sum(of.kills for of in seen.values())
+            print(f"{kills} of {asked.kills} kills", file=sys.stderr, flush=True)
+    print(*table(seen), sep="\n")
+    print(f"\n{(time.monotonic() - began) / 60:.0f} minutes")
+    faults = [fault for of in seen.values() for fault in of.faults]
     print(*faults, sep="\n")
     return 1 if faults else 0
 

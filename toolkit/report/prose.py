@@ -127,7 +127,7 @@ def _single(letters: str) -> bool:
 
 def _english(word: str) -> bool:
     """Say whether a word has English in it: more plain letters in a row than a product has."""
-    without = re.sub(r"[_^]\{[^}]*\}|[_^]\w+", "", word)
+    without = re.sub(r"[_^]\{[^}]*\}?|[_^]\w+", "", word)
     parts = [part for part in WORD.findall(without) if part not in OPERATORS]
     return any(len(part) > 3 and not part.isupper() for part in parts) and "·" not in word
 

@@ -8,6 +8,7 @@ exceeded. ``judge`` is a pure function of it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -160,7 +161,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     attained = [made for made in comparisons if Fraction(made.get("attained", right)) > least]
     if attained:
         made = max(attained, key=lambda made: Fraction(made["attained"]))
-        file = _file(claim, case, comparisons.index(made), "counterexample-")
+        file = _file(claim, case, made["moment"], "counterexample-")
         return _refuted(claim, case, form, made, file, facts)
     if worst["value"] is None:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
@@ -171,8 +172,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             loose = ""  # some function of the class is as bad
         equal = not loose and value > right - EXCESS * abs(right)
         certificates = {
-            _file(claim, case, number): made["certificate"]
-            for number, made in enumerate(comparisons)
+            _file(claim, case, made["moment"]): made["certificate"] for made in comparisons
         }
         return _row(
             claim, case, form, Verdict.SUPPORTED, loose, attained=equal,
@@ -236,9 +236,10 @@ def _high(made: Mapping[str, Any]) -> float | None:
     return float(Fraction(made["bound"])) if "bound" in made else None
 
 
-def _file(claim: BoundClaim, case: Case, number: int, kind: str = "") -> str:
-    """Return the name of a certificate's file."""
-    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{number}.json"
+def _file(claim: BoundClaim, case: Case, moment: str, kind: str = "") -> str:
+    """Return the name of a certificate's file, which tells of which moment of the run it is."""
+    when = re.sub("[^a-z0-9]+", "-", moment.removeprefix("the "))
+    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{when}.json"
 
 
 def _row(
