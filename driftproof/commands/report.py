@@ -52,13 +52,14 @@ def _compare(
     with _shown_of(folder, other):
         changes = difference(rows, others)
         page = render_difference((folder.name, other.name), (head, later), changes)
+        columns = ["claim", "form", "what", "before", "after", "case"]
+        lines = [tuple(map(str, (c.claim, c.form, c.what, c.before, c.after, c.case)))
+                 for c in changes]  # fmt: skip
     write_text(other / "difference.html", page)
     if as_json:
         shared.print_json([asdict(change) for change in changes])
         return
     if changes:
-        columns = ["claim", "form", "what", "before", "after", "case"]
-        lines = [(c.claim, c.form, c.what, c.before, c.after, c.case) for c in changes]
         shared.table(columns, lines)
     click.echo(f"{len(changes)} changes from {folder} to {other}")
     click.echo(f"page: {other / 'difference.html'}")
@@ -76,7 +77,7 @@ def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             f"driftproof verify {folder} writes {written}, and driftproof report {written} makes "
             "its page anew",
         )
-    with Ledger(folder / "ledger.sqlite", create=False) as ledger, _shown_of(folder):
+    with Ledger.untouched(folder / "ledger.sqlite") as ledger, _shown_of(folder):
         return ledger.latest()
 
 
@@ -89,7 +90,7 @@ def _shown_of(*folders: Path) -> Iterator[None]:
         yield
     except (DriftproofError, OSError):
         raise
-    except Exception as error:  # noqa: BLE001 - of any kind, wherever a value is not what it was
+    except Exception as error:
         ledgers = " or ".join(str(folder / "ledger.sqlite") for folder in folders)
         raise DriftproofError(
             f"{ledgers} holds a run that cannot be shown ({type(error).__name__}: {error})",
