@@ -1,9 +1,11 @@
 """Ceilings of this machine, measured in the same run, and what share of them a kernel reaches.
 
-The limit of a workload is the largest of flops over the matrix rate, bytes over the copy
-bandwidth and random words over the rate of the fastest generator: no version of it is faster
-(Williams, Waterman and Patterson 2009). A share is that limit over the measured time. Rows that
-stay in a cache can exceed a limit of bytes, which is that of memory.
+The limit of a workload is the largest of three: what its arithmetic takes, bytes over the copy
+bandwidth, and random words over the rate of the fastest generator (Williams, Waterman and Patterson
+2009). Its arithmetic is flops, sines, roots and signs, each at the rate that the machine reaches
+with nothing else to do, one after the other: the same units do all of them. (A divider may work
+beside the multipliers, so a limit with many roots is a little too long.) A share is the limit over
+the measured time. Rows that stay in a cache can exceed a limit of bytes, which is that of memory.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,7 +31,10 @@ class Ceilings:
 
     Attributes:
         copy: bytes read plus bytes written a second, of a large copy.
-        product: flops a second of a large matrix product, by dtype.
+        flops: a second, by dtype, then by what was measured: large matrix products of torch and
+            of numpy, and multiply-adds between registers.
+        operations: a second, by dtype: "sines", "roots" and "signs" (none: not measured, and not
+            counted).
         launch: seconds of the smallest operation of torch.
         words: random 64-bit words a second, by generator, on all cores.
     """
@@ -36,13 +42,16 @@ class Ceilings:
     device: str
     copy: float = 0.0
     launch: float = 0.0
-    product: dict[str, float] = field(default_factory=dict)
+    flops: dict[str, dict[str, float]] = field(default_factory=dict)
+    operations: dict[str, dict[str, float]] = field(default_factory=dict)
     words: dict[str, float] = field(default_factory=dict)
 
     def limit(self, cost: Cost, dtype: str) -> tuple[float, str]:
         """Return the least seconds that a cost takes here, and what bounds it."""
+        rates = self.operations.get(dtype, {})
+        own = sum(getattr(cost, name) / rate for name, rate in rates.items())
         bounds = {
-            "arithmetic": cost.flops / self.product[dtype],
+            "arithmetic": cost.flops / max(self.flops[dtype].values()) + own,
             "memory": cost.bytes / self.copy,
             "draws": cost.words / max(self.words.values()),
         }
@@ -50,14 +59,22 @@ class Ceilings:
 
     def best(self, other: Ceilings) -> Ceilings:
         """Return the better of two measurements of one machine: it can do what it once did."""
+        rates = ("copy", "flops", "operations", "words")
         return Ceilings(
-            self.device, copy=max(self.copy, other.copy), launch=min(self.launch, other.launch),
-            product=_larger(self.product, other.product), words=_larger(self.words, other.words),
+            self.device, launch=min(self.launch, other.launch),
+            **{name: _larger(getattr(self, name), getattr(other, name)) for name in rates},
         )  # fmt: skip
 
 
-def _larger(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    return {name: max(x.get(name, 0.0) for x in (one, other)) for name in {**one, **other}}
+def _larger(one: Any, other: Any) -> Any:
+    """Return the larger number, or those of two dictionaries, name by name."""
+    if not isinstance(one, dict):
+        return max(one, other)
+    return {
+        name: _larger(one[name], other[name]) if name in one and name in other
+        else one.get(name, other.get(name))
+        for name in {**one, **other}
+    }  # fmt: skip
 
 
 def ceilings(device: str) -> Ceilings:
@@ -67,7 +84,14 @@ def ceilings(device: str) -> Ceilings:
     one = torch.ones(1, device=device)
     measured.launch = timed(lambda i: one.add_(1), device, budget=0.2).median
     for dtype in ("float64", "float32"):
-        measured.product[dtype] = _products(dtype, device)
+        measured.flops[dtype] = {"torch's product": _products(dtype, device)}
+        if device == "cpu":
+            measured.flops[dtype]["numpy's product"] = _by_numpy(dtype)
+        if device == "cpu" and find_spec("numba") is not None:
+            from gpu_bench.rates import multiply_adds, operations
+
+            measured.flops[dtype]["multiply-adds between registers"] = multiply_adds(dtype)
+            measured.operations[dtype] = operations(dtype)
     measured.words = {name: _rate(draw, device) for name, draw in generators(device).items()}
     return measured
 
@@ -76,6 +100,13 @@ def _copy(device: str) -> float:
     there = torch.ones(BUFFER, dtype=torch.uint8, device=device)
     other = torch.zeros_like(there)
     return 2 * BUFFER / timed(lambda i: other.copy_(there), device, budget=0.8).quartiles[0]
+
+
+def _by_numpy(dtype: str, size: int = 1536) -> float:
+    a, b = np.random.default_rng(1).standard_normal((2, size, size)).astype(dtype)
+    out = np.empty_like(a)
+    timing = timed(lambda i: np.matmul(a, b, out=out), budget=0.8, warm_up=4)
+    return 2.0 * size**3 / timing.quartiles[0]
 
 
 def _products(dtype: str, device: str, size: int = 1536) -> float:

@@ -17,7 +17,7 @@ from gpu_bench.peer import peers_for
 from gpu_bench.prepared import Prepared
 from gpu_bench.roofline import Ceilings, ceilings
 from gpu_bench.timer import Timing, timed, timed_in_turn
-from gpu_bench.ways import WRONG, ways
+from gpu_bench.ways import COUNTED, WRONG, ways
 from gpu_bench.workload import Case, Workload, chosen
 from toolkit.environment import check_device, environment, processor
 from toolkit.kernels.registry import Cost
@@ -111,7 +111,7 @@ def limited(row: Mapping[str, Any], best: Ceilings) -> dict[str, Any]:
     """
     if "seconds" not in row or "flops" not in row:
         return dict(row)
-    cost = Cost(row["flops"], row["bytes"], row["words"])
+    cost = Cost(**{name: row[name] for name in COUNTED})
     limit, bound = best.limit(cost, row["dtype"])
     share = limit / row["seconds"]
     beyond = bound == "arithmetic" and share > TOO_MUCH
@@ -157,7 +157,7 @@ def run_benchmark(
     rows: list[dict[str, Any]] = []
     sweeps: list[dict[str, Any]] = []
     head |= {
-        "schema": 2, "what": "benchmark", "named": list(plan.named), "device": plan.device,
+        "schema": 3, "what": "benchmark", "named": list(plan.named), "device": plan.device,
         "seed": plan.seed, "peers": plan.peers, "date": datetime.now(UTC).isoformat(),
         "commit": commit(Path(__file__).parents[1]),
         "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),

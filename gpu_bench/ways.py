@@ -16,6 +16,8 @@ from gpu_bench.workload import Workload
 from toolkit.errors import MissingError
 
 WRONG = "WRONG: not within its tolerance of the plain steps, so not timed"
+COUNTED = ("flops", "bytes", "words", "sines", "roots", "signs")
+"""What a kernel's cost counts, as it stands in a row."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def ways(
     cost = prepared.cost
     own: dict[str, Any] = {"peer": False, "rotated": prepared.rotated}
     if cost is not None:
-        own |= {"flops": cost.flops, "bytes": cost.bytes, "words": cost.words}
+        own |= {name: getattr(cost, name) for name in COUNTED}
     for place, (name, call) in enumerate(prepared.variants().items()):
         itself = name == STEPS and dtype == "float64" and device == "cpu"
         row = {"variant": name, "taken": place == 0, "reference": itself} | own

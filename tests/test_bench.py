@@ -37,8 +37,10 @@ from toolkit.report.benchmark import OTHERS
 from toolkit.report.benchmark_table import COLUMNS, cells, size_text
 
 CEILINGS = Ceilings(
-    "cpu", copy=1e10, launch=1e-6, product={"float64": 1e11, "float32": 2e11}, words={"any": 1e9}
-)
+    "cpu", copy=1e10, launch=1e-6, words={"any": 1e9},
+    flops={"float64": {"slow": 1e9, "fast": 1e11}, "float32": {"fast": 2e11}},
+    operations={"float64": {"sines": 1e9, "roots": 2e9, "signs": 4e9}},
+)  # fmt: skip
 SMALL = {"clients": 3, "replicates": 5}
 CASES = [leaf.load() for leaf in leaves("case").values()]
 
@@ -133,6 +135,13 @@ def test_a_limit_is_the_largest_of_three_and_a_share_its_part_of_the_time():
     assert CEILINGS.limit(Cost(0.0, 0.0, 1e9), "float32") == (pytest.approx(1.0), "draws")
 
 
+def test_sines_roots_and_signs_are_counted_at_their_own_rates():
+    """One after the other with the flops; where a rate was not measured, they are not counted."""
+    cost = Cost(flops=1e9, bytes=1.0, sines=1e7, roots=1e7, signs=1e7)
+    assert CEILINGS.limit(cost, "float64") == (pytest.approx(0.0275), "arithmetic")
+    assert CEILINGS.limit(cost, "float32") == (pytest.approx(0.005), "arithmetic")
+
+
 def test_a_timing_counts_every_call_once_and_rotates():
     seen = []
     made = timed(seen.append, budget=0.0, least=4, warm_up=1)
@@ -166,16 +175,19 @@ positive = st.floats(1e-9, 1e15)
 
 
 def some_ceilings():
-    rates = st.fixed_dictionaries({"float64": positive, "float32": positive})
     words = st.dictionaries(st.sampled_from(["a", "b"]), positive, min_size=1)
+    flops = st.fixed_dictionaries({"float64": words, "float32": words})
+    own = st.fixed_dictionaries({"sines": positive, "roots": positive})
+    operations = st.fixed_dictionaries({"float64": own, "float32": own})
     return st.builds(
-        Ceilings, st.just("cpu"), copy=positive, launch=positive, product=rates, words=words
-    )
+        Ceilings, st.just("cpu"), copy=positive, launch=positive, flops=flops, words=words,
+        operations=operations,
+    )  # fmt: skip
 
 
 @given(one=some_ceilings(), other=some_ceilings(), flops=positive, moved=positive, words=positive)
 def test_the_better_of_two_ceilings_allows_the_least_time(one, other, flops, moved, words):
-    cost = Cost(flops, moved, words)
+    cost = Cost(flops, moved, words, sines=words, roots=words)
     best = one.best(other)
     for dtype in DTYPES:
         limits = [held.limit(cost, dtype)[0] for held in (best, one, other)]
@@ -185,7 +197,8 @@ def test_the_better_of_two_ceilings_allows_the_least_time(one, other, flops, mov
 
 @pytest.mark.parametrize(("seconds", "beyond"), [(0.9, True), (1.0, False), (2.0, False)])
 def test_a_share_beyond_what_arithmetic_allows_is_marked(seconds, beyond):
-    row = {"seconds": seconds, "flops": 1e11, "bytes": 1.0, "words": 0.0, "dtype": "float64"}
+    none = dict.fromkeys(("words", "sines", "roots", "signs"), 0.0)
+    row = {"seconds": seconds, "flops": 1e11, "bytes": 1.0, "dtype": "float64"} | none
     assert limited(row | {"disturbed": False}, CEILINGS)["disturbed"] is beyond
     cached = row | {"flops": 1.0, "bytes": 1e10, "disturbed": False}
     assert limited(cached, CEILINGS)["disturbed"] is False
@@ -234,7 +247,7 @@ def test_the_commands_table_json_and_page(tmp_path, quick, capsys, monkeypatch):
     page = (tmp_path / "index.html").read_text()
     assert "Roofline, float64" in page
     assert "driftproof bench w3 w2" in page
-    assert {path.suffix for path in (tmp_path / "plots").iterdir()} == {".svg", ".pdf"}
+    assert {path.suffix for path in (tmp_path / "plots").iterdir()} == {".svg", ".pdf", ".csv"}
 
 
 def test_both_commands_print_the_documented_keys(tmp_path, quick, capsys, monkeypatch):
@@ -399,9 +412,14 @@ def test_ceilings_are_of_this_machine(monkeypatch):
     monkeypatch.setattr("gpu_bench.roofline.BUFFER", 1 << 20)
     monkeypatch.setattr("gpu_bench.roofline.WORDS", 1 << 12)
     monkeypatch.setattr("gpu_bench.roofline.timed", partial(timed, most=5))
+    monkeypatch.setattr("gpu_bench.rates.timed", partial(timed, most=5))
     made = ceilings("cpu")
     assert made.copy > 1e8
-    assert min(made.product.values()) > 1e8
+    for dtype in DTYPES:
+        assert len(made.flops[dtype]) == 3
+        assert min(made.flops[dtype].values()) > 1e8
+        assert set(made.operations[dtype]) == {"sines", "roots", "signs"}
+        assert min(made.operations[dtype].values()) > 1e6
     assert made.words
     assert min(made.words.values()) > 1e6
     assert 0 < made.launch < 1

@@ -75,12 +75,28 @@ def test_a_step_by_hand():
     """ψ is a line, one Huber function, no noise: counted on paper for d = 2, p = 1."""
     problem = BoundedComposition(clients=3, dim=2, inner_dim=1)
     counted = Counted(problem, BLOCK)
-    # g: 1; ∇g: known; f: y − target, its square, root, quotient, comparison, product
-    assert (counted.value(), counted.slope(), counted.outer()) == (1, 0, 6)
+    # g: 1; ∇g: known; f: y − target, its square, comparison, product; a root with a quotient
+    assert (counted.value(), counted.slope(), counted.outer()) == ((1, 0, 0), (0, 0, 0), (4, 0, 1))
     # and u: 3, z: 1, m: 6, x: 4, over two steps; then 5 rows are added up
     made = cost(LocalSCGDM(local_steps=2), problem, 1)
-    assert made.flops == 3 * (2 * (1 + 6 + 3 + 1 + 6 + 4) + 5)
+    assert made.flops == 3 * (2 * (1 + 4 + 3 + 1 + 6 + 4) + 5)
+    assert (made.sines, made.roots, made.signs) == (0, 3 * 2, 0)
     assert made.bytes == 2 * 8 * 3 * 5
+
+
+def test_sines_and_signs_by_hand():
+    """d = p = 4, all of g_k's noise: four angles of ψ, one of the noise, both functions of each."""
+    problem = BoundedComposition(
+        clients=3, dim=4, inner_dim=4, inner_curvature=0.4, inner_value_noise=0.1,
+        inner_gradient_noise=0.1, outer_gradient_noise=0.1,
+    )  # fmt: skip
+    made = cost(LocalSCGDM(local_steps=2), problem, 10)
+    assert made.sines == 3 * 10 * 2 * 2 * (4 + 1)
+    assert made.signs == 10 * made.words == 3 * 10 * 2 * 3
+    counted = Counted(problem, 10)
+    # s(1 − c)u + s(c/k) sin ku: 4 a row; two signs: a product, a sum; ξ·a·sin: two and a sum
+    assert counted.value() == (4 * 4 + 2 + 3, 5, 0)
+    assert counted.slope() == (2 * 5, 5, 0)
 
 
 def test_a_step_of_both_variables_by_hand():

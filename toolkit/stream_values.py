@@ -138,14 +138,19 @@ def _words(
 @numba.njit(cache=True)
 def _signs(words: np.ndarray, atoms: np.ndarray, replicate: int, out: np.ndarray) -> None:
     """A bit a replicate."""
-    steps, clients, elements, replicates = out.shape
+    steps, clients, elements, _ = out.shape
     minus, one = atoms
     for t in range(steps):
         for k in range(clients):
             for i in range(elements):
-                word = words[t, k, 0, i] >> np.uint64(replicate)
-                for r in range(replicates):
-                    out[t, k, i, r] = one if word >> np.uint64(r) & _ONE else minus
+                signs_of(words[t, k, 0, i] >> np.uint64(replicate), minus, one, out[t, k, i])
+
+
+@numba.njit(cache=True)
+def signs_of(word: np.uint64, minus: float, one: float, out: np.ndarray) -> None:
+    """Turn the lowest bits of a word, as many as out has places, into one of two numbers."""
+    for r in range(len(out)):
+        out[r] = one if word >> np.uint64(r) & _ONE else minus
 
 
 @numba.njit(cache=True)

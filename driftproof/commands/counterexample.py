@@ -80,8 +80,10 @@ def _of_search(path: Path, form: str) -> tuple[Path, list[str]]:
     path = path / "search.json" if path.is_dir() else path
     try:
         findings = json.loads(path.read_text(encoding="utf-8"))["findings"]
-        scripts = [(f["form"], path.parent / f["script"]) for f in findings if f["script"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        scripts = [
+            (str(f["form"]), path.parent / Path(f["script"]).name) for f in findings if f["script"]
+        ]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DriftproofError(
             f"{path}: {type(error).__name__}: {error}", "the search.json of driftproof falsify",
             "driftproof falsify FILE --out FOLDER writes one",

@@ -25,9 +25,9 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     """Count g and ∇g at each x, ∇f, x (3 times the rank), and y's averages by the sharing."""
     of = Counted(problem, replicates)
     d, p = of.of.dim, of.of.inner_dim
-    step = of.value() + of.slope() + of.outer() + 3 * of.rank
+    step = of.value().plus(of.slope(), of.outer(), 3 * of.rank)
     shared = {"case-1": 0, "case-2": p, "every-step": p * algorithm.local_steps}
-    return of.round(algorithm, step, 0.0, (d, p), d + shared[algorithm.sharing], real)
+    return of.round(algorithm, step, (), (d, p), d + shared[algorithm.sharing], real)
 
 
 @fused(

@@ -25,9 +25,10 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     """Count g and ∇g at x, g at the x before it, y and its mean (4p), ∇f, ∇h, u, and x (2d)."""
     of = Counted(problem, replicates)
     d, p = of.of.dim, of.of.inner_dim
-    step = 2 * of.value() + of.slope() + of.outer() + of.plain() + 4 * p + 2 * of.rank + 2 * d
-    laws = (f(algorithm.batch) for f in (of.oracles.inner_law, of.oracles.plain_law))
-    return of.round(algorithm, step, sum(of.words(law) for law in laws), (d, d, p), d, real)
+    beside = 4 * p + 2 * of.rank + 2 * d
+    step = of.value().plus(of.value(), of.slope(), of.outer(), of.plain(), beside)
+    laws = [f(algorithm.batch) for f in (of.oracles.inner_law, of.oracles.plain_law)]
+    return of.round(algorithm, step, laws, (d, d, p), d, real)
 
 
 @fused(

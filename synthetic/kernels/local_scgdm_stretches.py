@@ -25,12 +25,12 @@ def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:
     """Count g and ∇g, u (3p), ∇f, z (the rank), m (3d) and x (2d)."""
     of = Counted(problem, replicates)
     d, p = of.of.dim, of.of.inner_dim
-    step = of.value() + of.slope() + of.outer() + 3 * p + of.rank + 5 * d
+    step = of.value().plus(of.slope(), of.outer(), 3 * p + of.rank + 5 * d)
     inner, outer = of.oracles.inner_law(1), of.oracles.outer_law(1)
     shared = algorithm.samples == "one" and inner is not None
-    words = of.words(inner) + (0 if shared else of.words(outer))
+    laws = (inner, None if shared else outer)
     sent = sum({"x": d, "u": p, "m": d}[name] for name in algorithm.averaged)
-    return of.round(algorithm, step, words, (d, p, d), sent, real)
+    return of.round(algorithm, step, laws, (d, p, d), sent, real)
 
 
 @fused(

@@ -150,10 +150,11 @@ def process(*words: str, repeats: int = 1) -> float | str:
     return least
 
 
-def _verify(profile: str) -> Callable[[Head], float | str]:
+def _verify(profile: str, *claims: str, repeats: int = 1) -> Callable[[Head], float | str]:
     def measure(head: Head) -> float | str:
         with tempfile.TemporaryDirectory() as out:
-            return process(*DRIFTPROOF[1:], "verify", "--profile", profile, "--out", out)
+            words = ("verify", *claims, "--profile", profile, "--out", out)
+            return process(*DRIFTPROOF[1:], *words, repeats=repeats)
 
     return measure
 
@@ -185,6 +186,13 @@ def _cuda_step(head: Head) -> float | str:
     return 1e6 * float(row["seconds"]) / LOCAL_STEPS
 
 
+def _round_of_one(head: Head) -> float | str:
+    row = taken(head, "w1", "float64", dim=10, replicates=1)
+    if row is None or "seconds" not in row:
+        return "not measured: case w1 was not run"
+    return 1e6 * float(row["seconds"])
+
+
 def _recorded(peer: str, key: str = "times") -> Callable[[Head], float | str]:
     """Return a recorded figure; with 64 replicates, 64 rounds of a peer against one of ours."""
 
@@ -198,12 +206,17 @@ def _recorded(peer: str, key: str = "times") -> Callable[[Head], float | str]:
 
 
 TARGETS = (
-    Target("W1, d = 100, R = 64, share of the limit, float64", 0.45, 0.60, "%",
+    Target("W1, d = 100, R = 64, share of the limit, float64", 0.70, 0.85, "%",
            _share("w1", "float64", dim=100, replicates=64), case="w1"),
     Target("W1, d = 100, R = 64, share of the limit, float32", 0.60, 0.75, "%",
            _share("w1", "float32", dim=100, replicates=64), case="w1"),
     Target("W2, R = 64, share of the gather limit, float64", 0.30, 0.45, "%",
            _share("w2", "float64", replicates=64), case="w2"),
+    Target("W3, R = 64, share of the limit, float64", 0.50, 0.70, "%",
+           _share("w3", "float64", replicates=64), case="w3"),
+    Target("W4, R = 64, share of the limit, float64", 0.50, 0.70, "%",
+           _share("w4", "float64", replicates=64), case="w4"),
+    Target("one round of W1, d = 10, R = 1", 45, 30, "µs", _round_of_one, down=True, case="w1"),
     Target("noisy runs, rate of draws against the fastest generator alone", 0.60, 0.80, "%",
            lambda head: core_cost.draws_share(), whole=True),
     Target("W1, d = 10, R = 64, against a numpy loop over clients", 8, 100, "times",
@@ -217,14 +230,16 @@ TARGETS = (
            case="fednest-minimax"),
     Target("Flower's simulation, W1, d = 10, R = 1 (recorded)", 100, 1000, "times",
            _recorded("flower"), case="w1"),
-    Target("BlazeFL, W1, d = 10, R = 1 (recorded)", 100, 1000, "times",
+    Target("BlazeFL, W1, d = 10, R = 1 (recorded)", 100, 150, "times",
            _recorded("blazefl"), case="w1"),
     Target("BlazeFL, W1, d = 10, R = 64 (recorded)", 100, 1000, "times",
            _recorded("blazefl", "times_with_64_replicates"), case="w1"),
-    Target("driftproof verify --profile quick, all claims", 120, 60, "s", _verify("quick"),
+    Target("driftproof verify --profile quick, all claims", 40, 30, "s", _verify("quick"),
            down=True, whole=True),
-    Target("driftproof verify --profile smoke, all claims", 15, 7.5, "s", _verify("smoke"),
+    Target("driftproof verify --profile smoke, all claims", 7.5, 5, "s", _verify("smoke"),
            down=True, whole=True),
+    Target("driftproof verify comfedl/lemma-2, the whole command", 2, 1.5, "s",
+           _verify("quick", "comfedl/lemma-2", repeats=3), down=True, whole=True),
     Target("import toolkit", 0.3, None, "s",
            lambda head: process("-c", "import toolkit", repeats=5), down=True, whole=True),
     Target("driftproof list", 1.0, None, "s",

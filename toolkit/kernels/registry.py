@@ -35,6 +35,9 @@ class Cost:
         bytes: what passes between memory and chip: each input read once, each output written
             once, and every gathered row once for each time that it is gathered.
         words: random 64-bit words.
+        sines: values of sine and of cosine, which are not among the flops.
+        roots: square roots, each with a quotient by it or without, neither among the flops.
+        signs: reals of two values that are made of a bit each.
         product: rows, columns and width of the matrix products that the operations are, if they
             are products at all: whether the library's rate for that shape bounds the kernel.
     """
@@ -43,6 +46,9 @@ class Cost:
     bytes: float
     words: float = 0.0
     product: tuple[int, int, int] | None = None
+    sines: float = 0.0
+    roots: float = 0.0
+    signs: float = 0.0
 
 
 @dataclass(frozen=True)

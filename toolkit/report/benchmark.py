@@ -99,11 +99,11 @@ def file_name(panel: Mapping[str, Any]) -> str:
 
 def panels(head: Head) -> Iterator[dict[str, Any]]:
     """Yield the roofline of each precision, then how the cost grows with each size."""
-    for dtype, peak in head["ceilings"]["product"].items():
+    for dtype, rates in head["ceilings"]["flops"].items():
         curves = list(_points(head, dtype))
         if curves:
             ends = [x for curve in curves for x in curve["x"]]
-            copy, peak = 1e-9 * head["ceilings"]["copy"], 1e-9 * peak
+            copy, peak = 1e-9 * head["ceilings"]["copy"], 1e-9 * max(rates.values())
             x = sorted({min(ends) / 3, peak / copy, max(ends) * 3})
             roof = _curve("ceilings of this machine", x, [min(peak, copy * at) for at in x])
             yield {

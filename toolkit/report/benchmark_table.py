@@ -60,14 +60,21 @@ def _ms(seconds: float) -> str:
 def ceiling_lines(head: Head) -> list[str]:
     """Return what marks and limits mean, and the ceilings in words."""
     ceilings = head["ceilings"]
-    products = ", ".join(f"{1e-9 * v:.0f} Gflop/s ({k})" for k, v in ceilings["product"].items())
+    flops = ", ".join(
+        f"{1e-9 * max(rates.values()):.0f} Gflop/s ({dtype}, {max(rates, key=rates.__getitem__)})"
+        for dtype, rates in ceilings["flops"].items()
+    )
+    operations = "; ".join(
+        f"{dtype}: " + ", ".join(f"{1e-6 * v:.0f} M {name} a second" for name, v in rates.items())
+        for dtype, rates in ceilings["operations"].items()
+    )
     words = ", ".join(f"{1e-6 * v:.0f} M/s ({k})" for k, v in ceilings["words"].items())
     lines = [
         "* what the federation takes. Limit: the least time that the ceilings below allow, as a "
         "share of the measured one.",
-        f"Ceilings, in this run: copy {1e-9 * ceilings['copy']:.1f} GB/s; matrix product "
-        f"{products}; 64-bit random words {words}; smallest operation "
-        f"{1e6 * ceilings['launch']:.2g} µs.",
+        f"Ceilings, in this run: copy {1e-9 * ceilings['copy']:.1f} GB/s; arithmetic "
+        f"{flops}; 64-bit random words {words}; smallest operation "
+        f"{1e6 * ceilings['launch']:.2g} µs." + (f" {operations}." if operations else ""),
     ]
     if any(row.get("disturbed") for row in head["rows"]):
         lines.insert(1, DISTURBED)

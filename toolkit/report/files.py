@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from toolkit.errors import DriftproofError, after_system_error
@@ -86,6 +86,7 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
         shutil.rmtree(part, ignore_errors=True)
         (part / "plots").mkdir(parents=True)
         for name, text in texts.items():
+            _check_inside(name)
             (part / name).parent.mkdir(exist_ok=True)
             (part / name).write_text(text, encoding="utf-8")
         plots(part / "plots")
@@ -98,6 +99,20 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
         raise cannot_write(error, out) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _check_inside(name: str) -> None:
+    """Raise if a file would be written elsewhere than in the folder of a report.
+
+    The names of certificates are in the ledger, which may come from somebody else.
+    """
+    path = PurePath(name)
+    if path.is_absolute() or ".." in path.parts or "\\" in name:
+        raise DriftproofError(
+            f"a file called {name!r} in the ledger",
+            "names of files inside the folder of the report",
+            "ask who wrote this ledger; nothing was written",
+        )
 
 
 def write_text(path: Path, text: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import multiprocessing
 import os
 import signal
 import sys
@@ -24,7 +25,7 @@ from typing import Any, Protocol
 
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.supervised import how, remedy
+from toolkit.supervised import KILLED, how, remedy
 from toolkit.workers import (
     Recorded,
     context,
@@ -80,6 +81,8 @@ class Place(Protocol):
 
 
 _elsewhere: ContextVar[Place | None] = ContextVar("elsewhere", default=None)
+FEW = 100
+"""Jobs up to which each worker loads what it needs, and only that: a claim or two, no kernels."""
 LOOK = 2.0
 """Seconds without a result after which the place is looked at again."""
 
@@ -135,7 +138,7 @@ def run_jobs(
     if workers == 1:
         with on_one_thread():
             return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
-    with _pool(workers) as pool:
+    with _pool(workers, preload=len(jobs) > FEW) as pool:
         return _Spread(jobs, units, _Here(pool, workers), done, each).run()
 
 
@@ -266,8 +269,8 @@ class _Here:
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    if forkable():
+def _pool(workers: int, *, preload: bool = True) -> Iterator[ProcessPoolExecutor]:
+    if preload and forkable():
         import verifiers.running.preloaded  # noqa: F401 - before the workers are forked
     recorded: Any = Recorded(context())
     pool = ProcessPoolExecutor(workers, mp_context=recorded, initializer=_start_worker)
@@ -295,7 +298,7 @@ def _worker_ended(processes: Sequence[Any], files: str) -> DriftproofError:
         worker.join(timeout=5.0)
     codes = [worker.exitcode for worker in processes]
     odd = [code for code in codes if code not in (None, 0, -signal.SIGTERM)]
-    if not odd or odd[0] == -signal.SIGKILL:
+    if not odd or odd[0] == -KILLED:
         return DriftproofError(
             "a worker process was killed",
             "enough memory for every worker",
@@ -311,11 +314,23 @@ def _worker_ended(processes: Sequence[Any], files: str) -> DriftproofError:
 def _start_worker() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the run
     end_with_parent()
-    if "numba" not in sys.modules:  # else it has read the environment, and minds if that changes
+    if "numba" in sys.modules or not forkable():
+        with nameless_locks():  # numba makes one
+            if "numba" not in sys.modules:  # else it has read it, and minds if that changes
+                os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+            compute_on(1, 1)
+    else:  # a fork, which may never need numba: what it makes later has no name either
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-    with nameless_locks():  # numba makes one
-        compute_on(1, 1)
+        multiprocessing.set_start_method("fork", force=True)
+        torch_on(1)
     may_fork()
+
+
+def torch_on(threads: int) -> None:
+    """Set how many threads torch computes on."""
+    import torch
+
+    torch.set_num_threads(threads)
 
 
 @contextmanager
