@@ -32,6 +32,8 @@ _TABLES = {
     "rows": "run INTEGER NOT NULL, position INTEGER NOT NULL, row TEXT NOT NULL, "
     "PRIMARY KEY (run, position)",
 }
+_UNIT = "CAST(blob AS BLOB), CAST(seconds AS REAL)"
+"""What a unit came to; SQLite would give text or a number of a column that has bytes."""
 _ADDED = {"units": ", digest BLOB", "runs": ", digest BLOB"}
 """What a table has since version 2."""
 
@@ -166,7 +168,8 @@ class Ledger:
             DriftproofError: it is not as it was written.
         """
         with self._guard():
-            query = f"SELECT blob, seconds, {_digests(self._db, 'units')} FROM units WHERE key = ?"
+            columns = f"{_UNIT}, {_digests(self._db, 'units')}"
+            query = f"SELECT {columns} FROM units WHERE key = ?"
             entry = self._db.execute(query, (key,)).fetchone()
             if entry is None:
                 return None
@@ -182,7 +185,7 @@ class Ledger:
         """
         with self._guard():
             named = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'names'").fetchone()
-            query = f"SELECT key, blob, seconds, {_digests(self._db, 'units')}, " + (
+            query = f"SELECT key, {_UNIT}, {_digests(self._db, 'units')}, " + (
                 "coalesce(name, '') FROM units LEFT JOIN names USING (key)"
                 if named
                 else "'' FROM units"

@@ -52,13 +52,14 @@ def _compare(
     with _shown_of(folder, other):
         changes = difference(rows, others)
         page = render_difference((folder.name, other.name), (head, later), changes)
+        columns = ["claim", "form", "what", "before", "after", "case"]
+        lines = [tuple(map(str, (c.claim, c.form, c.what, c.before, c.after, c.case)))
+                 for c in changes]  # fmt: skip
     write_text(other / "difference.html", page)
     if as_json:
         shared.print_json([asdict(change) for change in changes])
         return
     if changes:
-        columns = ["claim", "form", "what", "before", "after", "case"]
-        lines = [(c.claim, c.form, c.what, c.before, c.after, c.case) for c in changes]
         shared.table(columns, lines)
     click.echo(f"{len(changes)} changes from {folder} to {other}")
     click.echo(f"page: {other / 'difference.html'}")

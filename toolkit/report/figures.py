@@ -266,7 +266,7 @@ def _figure(name: str, row: Row) -> Figure:
         wide = min(sides) > 0 and max(sides) > 100 * min(sides)
         x_label = "comparison, in order of left over right"
         return Figure(name, row, title, x_label, "both sides", "y" if wide else "")
-    running = series.get("how") == ["average", "round"]
+    running = series.get("how", [""])[0] == "average"  # over rounds, or over steps
     y_label = "both sides after that many steps" if running else "both sides"
     return Figure(name, row, title, "local steps", y_label, "xy" if running else "")
 

@@ -65,7 +65,7 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
                 try:
                     path = Path(apart) / f"{name}.py"
                     path.write_text(_script(claims[finding.claim], finding), encoding="utf-8")
-                    refuse_others(path, finding)
+                    refuse_others(path, finding.lhs or {}, finding.rhs)
                 except NoScriptError as error:
                     written.append(Written(None, str(error)))
                 else:
@@ -106,7 +106,7 @@ def sides(script: Path) -> tuple[float, float, float]:
     return float(printed[1]), float(printed[2]), float(error[1]) if error else 0.0
 
 
-def refuse_others(script: Path, finding: Finding) -> None:
+def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> None:
     """Remove a script that does not come to the judge's numbers.
 
     Raises:
@@ -114,7 +114,7 @@ def refuse_others(script: Path, finding: Finding) -> None:
     """
     try:
         left, right, error = sides(script)
-        if not agrees(left, right, error, finding.lhs or {}, finding.rhs):
+        if not agrees(left, right, error, lhs, rhs):
             raise NoScriptError(
                 f"its script comes to {left:g} > {right:g}, the judge does not; please report it"
             )
