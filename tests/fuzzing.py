@@ -18,7 +18,6 @@ import shutil
 import signal
 import sqlite3
 import sys
-import time
 import tokenize
 import traceback
 import zipfile

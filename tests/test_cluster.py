@@ -18,10 +18,12 @@ from pathlib import Path
 import pytest
 
 from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
+from toolkit.cases import Case
 from toolkit.errors import DriftproofError, MissingError
 from verifiers.merging import merge
-from verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
-from verifiers.running.parcels import Elsewhere, differences, parcel_of
+from verifiers.running import dask_workers
+from verifiers.running.fingerprint import LIBRARIES, SOURCES
+from verifiers.running.parcels import Elsewhere, parcel_of
 from verifiers.running.scheduler import Units, run_jobs, units_at
 from verifiers.verify import Settings, judge, select
 
@@ -146,10 +148,9 @@ def test_a_worker_with_other_code_refuses_by_name(name):
 
 
 def test_a_unit_that_a_worker_of_other_code_could_not_even_read_is_refused_before():
-    broken = replace(parcel_of(Doubled(3)), unit=b"of a class that is not here", fingerprint={})
-    assert differences(broken.fingerprint | {SOURCES: "0"}, fingerprint())
+    unreadable = replace(parcel_of(Doubled(3)), unit=b"of a class that is not here")
     with pytest.raises(DriftproofError, match="other sources"):
-        replace(broken, fingerprint={SOURCES: "0"}).done()
+        replace(unreadable, fingerprint={SOURCES: "0"}).done()
 
 
 def test_a_worker_with_other_data_is_told(tmp_path):
@@ -230,6 +231,21 @@ def test_a_users_file_that_a_worker_cannot_import_is_named(tmp_path):
         assert text.startswith("MissingError(")
         assert f"cannot import {path}: {path}:" in text
         assert "ModuleNotFoundError: No module named" in text
+
+
+def test_the_scripts_of_the_page_run(tmp_path):
+    page = (ROOT / "docs" / "cluster.md").read_text()
+    _, engine, case = (part.split("```")[0] for part in page.split("```python\n")[1:])
+    (tmp_path / "engine.py").write_text(engine + "        print([row.verdict for row in rows])\n")
+    ended = subprocess.run(
+        [sys.executable, "engine.py"], capture_output=True, text=True, cwd=tmp_path, check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert "SUPPORTED" in ended.stdout
+    names = {}
+    exec(case, names)
+    assert isinstance(names["case"], Case)
 
 
 # on Dask
@@ -451,6 +467,31 @@ def told(made, status, *words):
     assert "Traceback" not in made.stderr
     for word in ("wanted:", "remedy:", *words):
         assert word in made.stderr
+
+
+@needs_dask
+def test_a_cluster_that_cannot_start_is_told_and_one_that_cannot_be_closed_is_let_be(monkeypatch):
+    """Dask does both on a machine that is too busy for it."""
+    import distributed
+
+    class Busy:
+        def close(self, timeout):
+            raise AssertionError("a worker is still running")
+
+    monkeypatch.setattr(dask_workers, "APART", "spawn")  # start no process
+    monkeypatch.setattr(distributed, "LocalCluster", lambda **words: Busy())
+    with dask_workers._local(distributed, 2) as cluster:
+        assert isinstance(cluster, Busy)
+
+    def never(**words):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", never)
+    with (
+        pytest.raises(MissingError, match=r"could not start 2 workers here \(Nanny"),
+        dask_workers._local(distributed, 2),
+    ):
+        pass
 
 
 @needs_dask

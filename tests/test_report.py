@@ -138,7 +138,9 @@ def test_the_plots_data_are_the_rows(report):
 
 def test_an_instance_is_told_without_the_marks_of_its_docstring(report):
     page = report[-1]
-    told = re.findall(r'the instance in full</summary>.*?<div class="about">(.*?)</details>', page, re.S)
+    told = re.findall(
+        r'the instance in full</summary>.*?<div class="about">(.*?)</details>', page, re.S
+    )
     assert any("<strong>Optimum.</strong>" in one for one in told)
     assert any("<math" in one for one in told)
     for one in told:

@@ -94,12 +94,12 @@ def command(
             "schema": 1, "command": "falsify", "seed": seed, "budget": budget, "climbs": climbs,
             "warm": warm, "environment": environment("cpu", workers),
         }  # fmt: skip
-        with shared.progress("constants", quiet=ctx.obj["quiet"]) as (started, ended):
+        with shared.progress("constants", quiet=ctx.obj["quiet"]) as (started, ended, _):
             reached = constants.reach(
                 problems, effort, workers=workers, ledger=ledger, resume=resume,
                 started=started, ended=ended,
             )  # fmt: skip
-        with shared.progress("falsify", quiet=ctx.obj["quiet"]) as (started, ended):
+        with shared.progress("falsify", quiet=ctx.obj["quiet"]) as (started, ended, _):
             findings = falsify(
                 chosen, effort, workers=workers, ledger=ledger, resume=resume, started=started,
                 ended=ended,
@@ -120,7 +120,7 @@ def command(
             _summary(findings, scripts, known)
         shared.tell(f"{path}: every finding, with its case")
     if record:
-        with shared.progress("record", quiet=ctx.obj["quiet"]) as (started, ended):
+        with shared.progress("record", quiet=ctx.obj["quiet"]) as (started, ended, _):
             changed = recorded.record(
                 chosen, findings, seed, workers=workers, started=started, ended=ended
             )

@@ -137,7 +137,9 @@ def verified(numbers: Sequence[int], turns: int) -> None:
                     words = [*CLAIMS, "--workers", str(number), "--out", out, *more]
                     began = time.perf_counter(), _worked()
                     command = [sys.executable, "-m", "driftproof", "--quiet", "verify", *words]
-                    subprocess.run(command, check=True, capture_output=True)
+                    ended = subprocess.run(command, capture_output=True, text=True)
+                    if ended.returncode:
+                        sys.exit(ended.stderr)
                     seconds = time.perf_counter() - began[0]
                     taken.append((seconds, _worked() - began[1]))
                     rows.append(results(Path(out)))

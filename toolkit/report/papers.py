@@ -1,5 +1,4 @@
-"""A run paper by paper: what became of each, its findings in the order of their weight, citations.
-"""
+"""A run paper by paper: what became of each, the worst findings first, and citations."""
 
 from __future__ import annotations
 
@@ -45,7 +44,9 @@ class Reference:
     def told(self) -> str:
         """Authors, title, where and when it appeared, as a list of references has it."""
         authors = [_in_order(name) for name in self._field("author").split(" and ") if name]
-        several = ", ".join(authors[:-1]) + f" and {authors[-1]}" if authors[1:] else "".join(authors)
+        several = (
+            ", ".join(authors[:-1]) + f" and {authors[-1]}" if authors[1:] else "".join(authors)
+        )
         fields = ("journal", "booktitle", "howpublished", "note", "year")
         place = next((self._field(name) for name in fields[:3] if self._field(name)), "")
         number = f"arXiv:{self._field('eprint')}" if self.link else ""
@@ -87,7 +88,9 @@ class Paper:
     def line(self) -> str:
         """What became of it, in one line."""
         verdicts = Counter(one.verdict for one in self.statements)
-        told = [f"{verdicts[verdict]} {verdict.lower()}" for verdict in Verdict if verdicts[verdict]]
+        told = [
+            f"{verdicts[verdict]} {verdict.lower()}" for verdict in Verdict if verdicts[verdict]
+        ]
         errata = [f"{n} {severity}" for severity, n in by_severity(self.statements).items() if n]
         ours = len(self.claims) - len(self.statements)
         count = len(self.statements)

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolkit.constants import LATEX
 from toolkit.report.mathml import mathml
-from toolkit.report.prose import pieces
+from toolkit.report.prose import broken, pieces
 
 GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|mu|sigma|tau|zeta)(?=_|$)")
 MARKS = re.compile(r"``([^`]+)``|(?<!\S)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
@@ -43,9 +43,9 @@ def typeset(text: str) -> Any:
 
 
 def described(docstring: str) -> Any:
-    """Return a docstring as paragraphs, lists and displayed formulas.
+    r"""Return a docstring as paragraphs, lists and displayed formulas.
 
-    >>> print(described("Two cases.\\n\\n* one\\n* two\\n  more"))
+    >>> print(described("Two cases.\n\n* one\n* two\n  more"))
     <p>Two cases.</p>
     <ul><li>one</li><li>two more</li></ul>
     """
@@ -84,11 +84,16 @@ def _plain(name: str) -> str:
         spelling = "LAMDA" if found[0] == "lambda" else found[0].upper()
         return unicodedata.lookup(f"GREEK {size} LETTER {spelling}")
 
-    return GREEK.sub(spelled, name)
+    return GREEK.sub(spelled, name.replace("ell", "ℓ"))
 
 
 def _formulas(text: str) -> str:
-    return "".join(mathml(p.text) if p.formula else _escaped(p.text) for p in pieces(text))
+    made = ""
+    for piece in pieces(text):
+        # browsers break no line inside of a formula
+        parts = (mathml(part) for part in broken(piece.text)) if piece.formula else ()
+        made += "<wbr>".join(parts) if piece.formula else _escaped(piece.text)
+    return made
 
 
 def _escaped(text: str) -> str:

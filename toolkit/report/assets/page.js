@@ -214,7 +214,7 @@ const keys = (plot, legend) => {
     unfolded.forEach(claim => { claim.open = true; });
     places.filter(p => !p.dataset.drawn && p.checkVisibility()).forEach(draw);
     shrunk = [...document.querySelectorAll(".math")].filter(m => m.clientWidth && m.scrollWidth > m.clientWidth);
-    shrunk.forEach(m => { m.style.fontSize = `${Math.max(.45, m.clientWidth / m.scrollWidth)}em`; });
+    shrunk.forEach(m => { m.style.fontSize = `${parseFloat(getComputedStyle(m).fontSize) * .98 * m.clientWidth / m.scrollWidth}px`; });
   });
   addEventListener("afterprint", () => {
     unfolded.forEach(claim => { claim.open = false; });
