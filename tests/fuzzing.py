@@ -18,7 +18,6 @@ import shutil
 import signal
 import sqlite3
 import sys
-import time
 import tokenize
 import traceback
 import zipfile
@@ -99,8 +98,9 @@ class Outcome:
 HOSTILE = (
     "", " ", "../../x", "/etc/passwd", "a/../../../x", "\0", "a\0b", "\u202etxt.exe", "\ud800",
     "<script>document.title='ERROR'</script>", '"><img src=x onerror=alert(1)>', "</script>",
-    "</style>", "javascript:alert(1)", r"\input{/etc/passwd}", r"\text{<img src=x>}", "%s%n{}{0}",
-    "{{ 7 * 7 }}", "$(id)", "`id`", "; id", "-", "--", "-x", "--help", "*", "[", "**/*", "~", ".",
+    "</style>", "javascript:alert(1)", r"\input{/etc/passwd}", r"\text{<img src=x>}",
+    r"$\frac{$",
+    "%s%n{}{0}", "{{ 7 * 7 }}", "$(id)", "`id`", "; id", "-", "--", "-x", "--help", "*", "[", "**/*", "~", ".",
     "..", "con", "é" * 60, "x" * 300, "x" * 100_000, "\n", "\r\n", "\x1b[31m", "NaN", "inf",
     "1e999", "-0", "null", "None", "\N{SNOWMAN}", "𝒪", "1_000", "0x10", "1/0", "9" * 5000,
 )  # fmt: skip
@@ -424,7 +424,7 @@ def _mutated_zip(data: bytes, rng: random.Random) -> bytes:
         for number, member in enumerate(members):
             name, content = member.filename, old.read(member)
             if number == wrong and rng.random() < 0.5:
-                name = rng.choice(HOSTILE)[:1000].replace("\ud800", "?") or "x"
+                name = rng.choice(HOSTILE)[:1000].replace("\ud800", "?").replace("\0", "?") or "x"
             elif number == wrong:
                 content = mutated_bytes(content, rng)
             new.writestr(name, content, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
@@ -478,7 +478,9 @@ def _ledger(rng: random.Random, corpus: Corpus) -> Input:
                 )  # fmt: skip
             if kind in (6, 7):
                 db.execute("DELETE FROM units")
-                db.executemany("INSERT OR REPLACE INTO units (key, seconds, blob) VALUES (?, ?, ?)", units)
+                db.executemany(
+                    "INSERT OR REPLACE INTO units (key, seconds, blob) VALUES (?, ?, ?)", units
+                )
         db.close()
         if name == "own":
             _write(folder / "own.py", MINE.encode())
@@ -701,6 +703,11 @@ def _child(inputs: Sequence[Input], folder: Path, pipe: int) -> None:
         for stream in (1, 2):
             os.dup2(told, stream)
         os.close(told)
+        # pytest may have put others in their place
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(  # noqa: SIM115
+            2, "w", encoding="utf-8", errors="backslashreplace", closefd=False
+        )
         _environment(place)
         os.chdir(here)
         guard.begin(place, one)
@@ -719,6 +726,8 @@ def _child(inputs: Sequence[Input], folder: Path, pipe: int) -> None:
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         memory = 1024 * max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
         text = (place / "told").read_text(encoding="utf-8", errors="replace")
+        if "--debug" in one.words:  # asked for
+            text = text.replace("Traceback (most recent call last)", "Traceback")
         text = text if len(text) < 20_000 else f"{text[:10_000]} … {text[-10_000:]}"
         outcome = Outcome(status, text, used, memory, _asked(place))
         os.write(pipe, json.dumps(asdict(outcome)).encode() + b"\n")
@@ -799,7 +808,7 @@ class Guard:
         if self.file < 0:
             return
         if event == "open":
-            path, mode, flags = details
+            path, _, flags = details
             if isinstance(path, int) or not (flags or 0) & self.WRITING:
                 return
             paths = [path]
@@ -837,9 +846,11 @@ def _allowed(inside: str, one: Input) -> bool:
     from fnmatch import fnmatchcase
 
     for may in one.may_write:
-        named = os.path.normpath(may) if may else ""
-        if not named or named == "/":
+        named = os.path.normpath(may)
+        if named == "/":
             continue
+        if named == "." and not inside.startswith(".."):
+            return True
         if fnmatchcase(inside, may) or inside == named or inside.startswith(f"{named}/"):
             return True
         if named.startswith(f"{inside}/") or fnmatchcase(inside.partition("/")[0], may):
