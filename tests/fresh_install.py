@@ -10,6 +10,7 @@ import argparse
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = "Scripts" if os.name == "nt" else "bin"
+NOTEBOOK = ("ipykernel", "nbclient")
+"""What runs a notebook without a browser; Jupyter brings both."""
 COMMANDS = (
     (0, "driftproof --version"),
     (0, "driftproof list"),
@@ -32,11 +35,14 @@ COMMANDS = (
     (1, "python -m pytest -q test_mine.py"),
     (0, "driftproof verify whole.py"),
     (0, "driftproof check report-whole/certificates/*"),
+    (0, "driftproof show whole.py"),
     (0, "driftproof new claim mine/own"),
     (0, "driftproof verify own.py --resume"),
     (0, "driftproof report report-own"),
     (0, "driftproof run worked-example/local-steps --profile smoke"),
     (0, "driftproof report report-mine report-own"),
+    (0, "driftproof counterexample mine.py --run"),
+    (0, "jupyter-execute a_theorem_of_your_own.ipynb"),
 )
 """Each command, and its exit status: README's claim in mine.py is refuted."""
 
@@ -83,7 +89,7 @@ def main() -> int:
         subprocess.run([chosen.python, "-m", "venv", str(folder / "env")], check=True)
         python = folder / "env" / SCRIPTS / "python"
         subprocess.run(
-            [str(python), "-m", "pip", "install", "-q", f"{wheel}[testing]"],
+            [str(python), "-m", "pip", "install", "-q", f"{wheel}[testing,frames]", *NOTEBOOK],
             check=True,
             env=os.environ | {"PIP_CONSTRAINT": (ROOT / "constraints.txt").as_uri()},
         )
@@ -98,6 +104,7 @@ def used(scripts: Path, folder: Path) -> int:
     whole = blocks("docs/claims.md", "## A whole class in the place of cases")[0]
     for name, text in {"mine.py": mine, "test_mine.py": test, "whole.py": whole}.items():
         (folder / name).write_text(text, encoding="utf-8")
+    shutil.copy(ROOT / "docs/notebooks/a_theorem_of_your_own.ipynb", folder)
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     wrong = 0
     for wanted, command in COMMANDS:

@@ -100,7 +100,8 @@ HOSTILE = (
     "<script>document.title='ERROR'</script>", '"><img src=x onerror=alert(1)>', "</script>",
     "</style>", "javascript:alert(1)", r"\input{/etc/passwd}", r"\text{<img src=x>}",
     r"$\frac{$",
-    "%s%n{}{0}", "{{ 7 * 7 }}", "$(id)", "`id`", "; id", "-", "--", "-x", "--help", "*", "[", "**/*", "~", ".",
+    "%s%n{}{0}", "{{ 7 * 7 }}", "$(id)", "`id`", "; id", "-", "--", "-x", "--help", "*", "[", "**/*",
+    "~", ".",
     "..", "con", "é" * 60, "x" * 300, "x" * 100_000, "\n", "\r\n", "\x1b[31m", "NaN", "inf",
     "1e999", "-0", "null", "None", "\N{SNOWMAN}", "𝒪", "1_000", "0x10", "1/0", "9" * 5000,
 )  # fmt: skip

@@ -182,6 +182,12 @@ def test_as_html_it_has_formula_table_and_plots(refuted):
         ET.fromstring(image)
 
 
+def test_a_mean_that_runs_over_steps_is_drawn_as_one_over_rounds():
+    for name in ("scgdm/theorem-3.4", "comfedl/theorem-1"):
+        logs = {figure.log for figure in verify(name, profile="smoke").figures}
+        assert logs == {"xy"}
+
+
 def test_styles_touch_nothing_outside(refuted):
     styles = Tags(refuted._repr_html_()).styles
     selectors = re.findall(r"([^{}]+)\{", styles)

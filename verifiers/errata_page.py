@@ -18,8 +18,8 @@ from typing import Any
 from toolkit import __version__
 from toolkit.discover import Leaf, leaves
 from toolkit.errors import DriftproofError
+from toolkit.readings import SEVERITIES
 from toolkit.report.latex_text import latex_text
-from toolkit.statements import SEVERITIES
 from verifiers import errata
 from verifiers.counterexamples import scripts
 from verifiers.pages import math, order, plain

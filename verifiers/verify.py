@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from toolkit.cases import Case
 from toolkit.discover import Leaf, leaves, leaves_in, parse, path_from_here
 from toolkit.environment import check_device, environment
 from toolkit.errors import DriftproofError, unknown_name
@@ -27,8 +28,9 @@ from verifiers.claim_types.rate import RateClaim
 from verifiers.counterexamples import scripts
 from verifiers.judges.bounds import LEVEL
 from verifiers.overrides import AS_WRITTEN, Overrides
+from verifiers.running.compiled import compile_for
 from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for, loaded, users_file
-from verifiers.running.scheduler import Units, run_jobs
+from verifiers.running.scheduler import FEW, Units, run_jobs
 from verifiers.searched import shown
 
 PROFILES = ("smoke", "quick", "full")
@@ -106,6 +108,7 @@ def judge(
     ledger: Ledger | None = None,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
+    told: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
     """Judge claims and return their rows, with the verdicts on record beside them.
 
@@ -114,10 +117,12 @@ def judge(
     Args:
         started: called with the number of jobs.
         ended: called with the claim's name when one of its jobs ends.
+        told: called with what is waited for before the jobs start.
     """
     check_device(settings.device)
     jobs: list[Job] = []
     owner: list[str] = []
+    cases: list[Case] = []
     for source in sources:
         claim = loaded(source)
         of_claim = jobs_for(
@@ -132,7 +137,11 @@ def judge(
                 "add cases = grid(…) and def left(view)",
             )
         jobs += of_claim
+        if users_file(source) is None:  # else its code stays in units of its own
+            cases += claim.cases_for(settings.profile)
         owner += [claim.name] * len(of_claim)
+    if len(jobs) > FEW:  # a claim or two may need no kernel after all
+        compile_for(cases, settings.workers, told)
     started(len(jobs))
     units = Units(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
@@ -148,6 +157,7 @@ def verify(
     *,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
+    told: Callable[[str], None] = lambda text: None,
     write: Writer = write_report,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Verify claims and write ``results.json``, ``index.html`` and plots to a folder."""
@@ -155,7 +165,7 @@ def verify(
     chosen = [settings.overrides.of(source) for source in chosen]
     with Ledger(out / "ledger.sqlite") as ledger:
         run = ledger.begin(head)
-        rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended)
+        rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended, told=told)
         head["union_bound"] = union_bound(rows)
         ledger.finish(run, [vars(row) for row in rows], head)
         write(out, head, rows)

@@ -168,14 +168,15 @@ def tell(text: str) -> None:
 @contextmanager
 def progress(
     what: str, *, quiet: bool
-) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
+) -> Iterator[tuple[Callable[[int], None], Callable[[str], None], Callable[[str], None]]]:
     """Show progress on standard error: a bar on a terminal, else a plain line every tenth.
 
     Yields:
-        ``started(total)`` and ``ended(name)``, to be called as the work goes on.
+        ``started(total)`` and ``ended(name)``, to be called as the work goes on, and
+        ``told(text)``, for what is waited for before it starts.
     """
     if quiet:
-        yield (lambda total: None), (lambda name: None)
+        yield (lambda total: None), (lambda name: None), (lambda text: None)
     elif sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
@@ -186,9 +187,10 @@ def progress(
             yield (
                 lambda total: bar.update(task, total=total),
                 lambda name: bar.update(task, advance=1, description=f"{what} {name}"),
+                lambda text: bar.update(task, description=f"{what}: {text}"),
             )
     else:
-        yield _plain(what)
+        yield *_plain(what), lambda text: click.echo(f"{what}: {text}", err=True)
 
 
 @contextmanager

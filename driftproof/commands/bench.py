@@ -41,7 +41,7 @@ def command(
     prepare(out)
     head: dict[str, Any] = {}
     try:
-        with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended):
+        with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended, _):
             running.run_benchmark(plan, head, started=started, ended=ended)
     except KeyboardInterrupt:
         return interrupted(head, as_json=as_json)

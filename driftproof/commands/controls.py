@@ -48,7 +48,7 @@ def command(
         )
     with (
         shared.working_on(cluster, workers) as workers,
-        shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended),
+        shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended, _),
     ):
         if generated:
             from verifiers.generated import check as check_generated

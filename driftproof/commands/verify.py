@@ -115,11 +115,11 @@ def _verified(
         records.check_writable()
     with (
         shared.working_on(cluster, workers) as workers,
-        shared.progress("verify", quiet=quiet) as (started, ended),
+        shared.progress("verify", quiet=quiet) as (started, ended, told),
     ):
         settings = judging.Settings(workers=workers, overrides=overrides, **how)
         head, rows = judging.verify(
-            chosen, settings, out, started=started, ended=ended, write=write
+            chosen, settings, out, started=started, ended=ended, told=told, write=write
         )
     if record:
         records.write(rows, how["profile"])

@@ -48,7 +48,7 @@ def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
         of.plain_curvature, ratio[2], of.plain_noise, 1.0, np.finfo(dtype).eps,
     ]  # fmt: skip
     each = np.stack([of.scales, of.offsets, of.targets, of.opposition, of.tilts])[:, own]
-    return np.array(values, dtype), each.astype(dtype)
+    return np.array(values, dtype), each.astype(dtype, order="C")
 
 
 def rows(oracles: Any, *, inside: str, outside: tuple[str, ...]) -> dict[str, int]:

@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,37 @@ def still_there(group: int) -> list[int]:
     return found
 
 
+def ran(words: tuple[str, ...], fresh: bool, late: Late | None = None) -> tuple[int, str]:
+    """Run a command once; return its status and what it wrote to standard error."""
+    if not fresh:
+        done = driftproof(*words, late=late)
+        return done.returncode, done.stderr
+    running = subprocess.Popen(
+        [*DRIFTPROOF, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    if late is not None:
+        try:
+            running.wait(late.seconds)
+        except subprocess.TimeoutExpired:
+            late.act(running.pid)
+    _, told = running.communicate(timeout=PATIENCE)
+    return running.returncode, told
+
+
+@cache
+def undisturbed(task: Task, fresh: bool) -> tuple[float, Left, int]:
+    """Return how long a command takes, what it leaves, and its status."""
+    for _ in range(2):  # the first time kernels may have to be compiled
+        with tempfile.TemporaryDirectory() as out:
+            began = time.monotonic()
+            status, told = ran((*task.words, "--workers", "1", "--out", out), fresh)
+            took = time.monotonic() - began
+            assert status in (0, 1), told
+            left = left_in(Path(out), task)
+    return took, left, status
+
+
 class Killer:
     """Kills one command in one mode until a number of kills has met it.
 
@@ -212,38 +244,12 @@ class Killer:
         self.task, self.mode, self.fresh = task, mode, fresh
         self.chance = random.Random(seed)
         self.seen = Seen()
-        self._undisturbed()  # compiles what is not compiled yet
-        self.takes, self.undisturbed, self.status = self._undisturbed()
+        self.takes, self.undisturbed, self.status = undisturbed(task, fresh)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The command, with workers where one of them is to be killed."""
         return (*self.task.words, "--workers", "2" if self.mode == "worker" else "1")
-
-    def _undisturbed(self) -> tuple[float, Left, int]:
-        with tempfile.TemporaryDirectory() as out:
-            began = time.monotonic()
-            status, told = self._run(("--out", out), None)
-            took = time.monotonic() - began
-            assert status in (0, 1), told
-            return took, left_in(Path(out), self.task), status
-
-    def _run(self, more: Sequence[str], late: Late | None) -> tuple[int, str]:
-        """Run the command once; return its status and what it wrote to standard error."""
-        if not self.fresh:
-            ran = driftproof(*self.words, *more, late=late)
-            return ran.returncode, ran.stderr
-        running = subprocess.Popen(
-            [*DRIFTPROOF, *self.words, *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            text=True, start_new_session=True,
-        )  # fmt: skip
-        if late is not None:
-            try:
-                running.wait(late.seconds)
-            except subprocess.TimeoutExpired:
-                late.act(running.pid)
-        _, told = running.communicate(timeout=PATIENCE)
-        return running.returncode, told
 
     def until(self, kills: int) -> Seen:
         """Kill, resume and compare until so many kills have met a command."""
@@ -267,7 +273,9 @@ class Killer:
 
             moment = self.chance.uniform(0, self.takes)
             began = time.monotonic()
-            status, told = self._run(("--out", str(out), *resume), Late(moment, act))
+            status, told = ran(
+                (*self.words, "--out", str(out), *resume), self.fresh, Late(moment, act)
+            )
             if status == self.status:
                 if not resume:
                     self.takes = time.monotonic() - began  # a busy machine changes its pace
@@ -300,25 +308,23 @@ SHARES = {"group": 0.5, "command": 0.35, "worker": 0.1, "afresh": 0.05}
 """Of the kills. A worker is often met by none: there are no workers before and after the work."""
 
 
-def plan(kills: int) -> dict[tuple[str, str], int]:
-    """Spread kills over commands and ways: how many for each, at least."""
-    return {
-        (task, way): math.ceil(kills * share / len(TASKS))
-        for way, share in SHARES.items()
-        for task in TASKS
-    }
-
-
-def killed(kills: int, seed: int) -> Iterator[dict[tuple[str, str], Seen]]:
+def killed(
+    kills: int, seed: int, shares: Mapping[str, float] = SHARES, turns: int = TURNS
+) -> Iterator[dict[tuple[str, str], Seen]]:
     """Kill, a few times each command in each way in turn; yield what was seen so far."""
     killers: dict[tuple[str, str], Killer] = {}
-    for part in range(1, TURNS + 1):
-        for (task, way), many in plan(kills).items():
+    plan = {
+        (task, way): math.ceil(kills * share / len(TASKS))
+        for way, share in shares.items()
+        for task in TASKS
+    }
+    for part in range(1, turns + 1):
+        for (task, way), many in plan.items():
             if (task, way) not in killers:
                 fresh = way == "afresh"
                 mode = "group" if fresh else way
                 killers[task, way] = Killer(TASKS[task], mode, f"{seed} {task} {way}", fresh=fresh)
-            killers[task, way].until(math.ceil(many * part / TURNS))
+            killers[task, way].until(math.ceil(many * part / turns))
             yield {which: killer.seen for which, killer in killers.items()}
 
 

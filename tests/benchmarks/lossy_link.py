@@ -38,21 +38,37 @@ DEVICE = "slow0"
 TUNSETIFF, TUN, NO_HEADER = 0x400454CA, 0x0001, 0x1000
 QUEUE = 1000
 """Packets that the link holds back at most, as netem does; what comes then is dropped."""
-CLIENTS, DIM = 4, 4
+CLIENTS = 4
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a run is: a message of FedAvg's carries 2d reals of each replicate."""
+
+    dim: int
+    replicates: int
+    rounds: int
+
+    @property
+    def bytes(self) -> int:
+        """Return those of a message."""
+        return 8 * 2 * self.dim * self.replicates
+
+
+SMALL, LARGE = Size(2, 1, 60), Size(200, 50, 20)
+ENDLESS = Size(2, 1, 100_000)
 LINKS = (
-    # seconds one way, share lost, bits a second, replicates
-    (0.0, 0.0, 0.0, 1),
-    (0.02, 0.0, 0.0, 1),
-    (0.02, 0.01, 0.0, 1),
-    (0.02, 0.05, 0.0, 1),
-    (0.1, 0.0, 0.0, 1),
-    (0.1, 0.05, 0.0, 1),
-    (0.0, 0.0, 0.0, 5000),
-    (0.02, 0.0, 10e6, 5000),
-    (0.02, 0.01, 10e6, 5000),
+    # seconds one way, share lost, bits a second, size
+    (0.0, 0.0, 0.0, SMALL),
+    (0.02, 0.0, 0.0, SMALL),
+    (0.02, 0.01, 0.0, SMALL),
+    (0.02, 0.05, 0.0, SMALL),
+    (0.1, 0.0, 0.0, SMALL),
+    (0.1, 0.05, 0.0, SMALL),
+    (0.0, 0.0, 0.0, LARGE),
+    (0.02, 0.0, 10e6, LARGE),
+    (0.02, 0.01, 10e6, LARGE),
 )
-ROUNDS = {1: 60, 5000: 20}
-"""By how many replicates a message carries."""
 CASE = f"""
 import os, time
 from pathlib import Path
@@ -68,8 +84,9 @@ class Clocked(FedAvg):
             file.write(f"{{time.time()}}\\n")
         return super().step(ctx, oracles, state)
 
-FOLDER, rounds = Path(os.environ["CLOCKED"]), int(os.environ["ROUNDS"])
-problem = QuadraticMinimax(clients={CLIENTS}, gradient_noise=0.1)
+FOLDER = Path(__file__).parent
+dim, rounds = map(int, os.environ["SIZE"].split())
+problem = QuadraticMinimax(clients={CLIENTS}, dim=dim, gradient_noise=0.1)
 case = Case(problem, Clocked(local_steps=1), rounds)
 """
 
@@ -151,7 +168,7 @@ class Run:
     """A run of one case over both namespaces: what each end's torchrun started."""
 
     folder: Path
-    ends: list[subprocess.Popen[str]]
+    ends: list[subprocess.Popen[bytes]]
 
     def clock(self, rank: int) -> list[float]:
         """Return when a member began its rounds, by the clock on the wall."""
@@ -166,90 +183,65 @@ class Run:
         """Return what was written at one end."""
         return (self.folder / f"log-{end}").read_text()
 
-    def told(self) -> dict[str, object]:
-        """Return what the server wrote."""
-        return json.loads((self.folder / "out.json").read_text())
-
 
 @contextmanager
-def running(
-    rounds: int, replicates: int, patience: float, folder: Path, each: int = CLIENTS // 2
-) -> Iterator[Run]:
+def running(size: Size, patience: float = 60.0) -> Iterator[Run]:
     """Start torchrun in both namespaces, with as many members in each."""
-    (folder / "case.py").write_text(CASE)
     env = os.environ | {
-        "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CLOCKED": str(folder),
-        "ROUNDS": str(rounds), "GLOO_SOCKET_IFNAME": DEVICE,
+        "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "SIZE": f"{size.dim} {size.rounds}",
+        "GLOO_SOCKET_IFNAME": DEVICE,
     }  # fmt: skip
-    run = Run(folder, [])
-    try:
+    with ExitStack() as opened:
+        run = Run(Path(opened.enter_context(tempfile.TemporaryDirectory())), [])
+        (run.folder / "case.py").write_text(CASE)
         for number, name in enumerate(NAMES):
             words = [
                 "ip", "netns", "exec", name, sys.executable, "-m", "torch.distributed.run",
-                "--nnodes", "2", "--nproc-per-node", str(each), "--node-rank", str(number),
+                "--nnodes", "2", "--nproc-per-node", str(CLIENTS // 2), "--node-rank", str(number),
                 "--master-addr", ADDRESSES[0], "--master-port", "29500", "-m", "toolkit.wire",
-                str(folder / "case.py"), "--replicates", str(replicates),
-                "--patience", str(patience), "--out", str(folder / "out.json"),
+                str(run.folder / "case.py"), "--replicates", str(size.replicates),
+                "--patience", str(patience), "--out", str(run.folder / "out.json"),
             ]  # fmt: skip
-            log = (folder / f"log-{number}").open("w")
-            run.ends.append(
-                subprocess.Popen(
-                    words,
-                    cwd=ROOT,
-                    env=env,
-                    stdout=log,
-                    stderr=log,
-                    text=True,
-                    start_new_session=True,
-                )
-            )
+            log = opened.enter_context((run.folder / f"log-{number}").open("w"))
+            run.ends.append(subprocess.Popen(words, cwd=ROOT, env=env, stdout=log, stderr=log))
+            opened.callback(end_all, name, run.ends[-1])
         yield run
-    finally:
-        for end in run.ends:
-            with suppress(ProcessLookupError):
-                os.killpg(end.pid, signal.SIGKILL)
-            end.wait()
 
 
-def _seconds_a_round(rounds: int, replicates: int) -> tuple[list[float], object]:
-    """Return how long each round took, and the iterates."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running(rounds, replicates, 60.0, Path(folder)) as run,
-    ):
-        for end in run.ends:
-            end.wait()
-        if any(end.returncode for end in run.ends):
-            sys.exit(run.said(0) + run.said(1))
-        began = run.clock(0)[2:]  # a connection is made with the first message on it
-        times = [later - earlier for earlier, later in itertools.pairwise(began)]
-        return times, run.told()["iterates"]
+def end_all(name: str, torchrun: subprocess.Popen[bytes]) -> None:
+    """End torchrun and its members: all that runs in a namespace."""
+    listed = subprocess.run(["ip", "netns", "pids", name], capture_output=True, check=True)
+    for process in map(int, listed.stdout.split()):
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    torchrun.wait()
 
 
 def slowness(link: Link) -> None:
     """Print how long a round of communication takes on links of several kinds."""
-    expected: dict[int, object] = {}
-    for delay, loss, rate, replicates in LINKS:
+    expected: dict[Size, object] = {}
+    for delay, loss, rate, size in LINKS:
         link.delay, link.loss, link.rate, link.dropped, link.carried = delay, loss, rate, 0, 0
-        times, iterates = _seconds_a_round(ROUNDS[replicates], replicates)
+        with running(size) as run:
+            if any(end.wait() for end in run.ends):
+                sys.exit(run.said(0) + run.said(1))
+            began = run.clock(0)[2:]  # a connection is made with the first message on it
+            times = [later - earlier for earlier, later in itertools.pairwise(began)]
+            iterates = json.loads((run.folder / "out.json").read_text())["iterates"]
         share = link.dropped / (link.dropped + link.carried)
-        same = iterates == expected.setdefault(replicates, iterates)
-        size = 8 * DIM * replicates
         print(
             f"{1e3 * delay:.0f} ms one way, {loss:.0%} lost ({share:.1%} were), "
-            f"{rate / 1e6:g} Mbit/s, messages of {size:,} bytes: a round "
-            f"{statistics.median(times):.3f} s (up to {max(times):.3f}), same bits: {same}",
+            f"{rate / 1e6:g} Mbit/s, messages of {size.bytes:,} bytes: a round "
+            f"{statistics.median(times):.3f} s (up to {max(times):.3f}), "
+            f"same bits: {iterates == expected.setdefault(size, iterates)}",
             flush=True,
         )
 
 
 def disappearance(link: Link, what: str, patience: float) -> None:
     """Print when and how it is told that a member is killed, or that the link carries nothing."""
-    link.delay, link.loss, link.rate = 0.02, 0.0, 0.0
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running(100_000, 1, patience, Path(folder)) as run,
-    ):
+    link.delay, link.loss, link.rate, link.up = 0.02, 0.0, 0.0, True
+    with running(ENDLESS, patience) as run:
         while len(run.clock(0)) < 10:
             time.sleep(0.02)
         began = time.monotonic()
@@ -267,7 +259,6 @@ def disappearance(link: Link, what: str, patience: float) -> None:
                 if end.poll() is not None:
                     ended.setdefault(number, now)
             time.sleep(0.02)
-        link.up = True
         print(f"{what}, patience {patience:g} s:")
         for number, name in enumerate(NAMES):
             lines = [
@@ -284,4 +275,5 @@ if __name__ == "__main__":
     with namespaces() as link:
         for what in ("a member is killed", "the link carries nothing more"):
             disappearance(link, what, patience)
+        link.up = True
         slowness(link)

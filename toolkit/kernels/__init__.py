@@ -58,7 +58,12 @@ def writable(name: str) -> str:
             with tempfile.TemporaryFile(dir=place / name):
                 return str(place / name)
     made, maker = tempfile.mkdtemp(prefix="driftproof-"), os.getpid()
-    atexit.register(lambda: os.getpid() == maker and shutil.rmtree(made, ignore_errors=True))
+
+    def remove() -> None:
+        if os.getpid() == maker:  # a worker that was forked ends earlier
+            shutil.rmtree(made, ignore_errors=True)
+
+    atexit.register(remove)
     return made
 
 

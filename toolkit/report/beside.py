@@ -78,14 +78,14 @@ def _serve(theirs: Any, ours: Any) -> None:
     """Load what is needed, then write one report, if one is asked for."""
     ours.close()
     end_with_parent()
-    with suppress(KeyboardInterrupt, EOFError, OSError):
+    # whatever goes wrong here goes wrong again, and is told, where the command writes it itself
+    with suppress(KeyboardInterrupt, Exception):
         for name in NEEDED:
-            with suppress(ImportError):  # told when a report is written
-                import_module(name)
+            import_module(name)
         asked = theirs.recv()
         try:
             _here(*asked)
-        except (DriftproofError, OSError) as error:
+        except DriftproofError as error:
             theirs.send(error)
         else:
             theirs.send(None)

@@ -33,6 +33,16 @@ LABELS = {
 }
 
 
+LOOKS: Mapping[str, Mapping[str, Any]] = {
+    "bound": {"color": "C3", "ls": "-", "lw": 4.5},
+    "mean": {"color": "C0", "ls": "-"},
+    "fit": {"color": "C2", "ls": "--"},
+    "reference": {"color": "C7", "ls": ":"},
+}
+"""How curves are drawn, in this order: the right side is wide and below, so that it is seen where
+the left side runs along it."""
+
+
 @dataclass(frozen=True, repr=False)
 class Figure:
     """One plot.
@@ -82,7 +92,7 @@ class Figure:
             return LABELS | {"mean": "distance", "bound": "margin"}
         if "what" in self.series:
             return LABELS | {"mean": "left side", "band": "its certified enclosure"}
-        return LABELS
+        return LABELS | _slopes(self.row)
 
     @property
     def series(self) -> Mapping[str, Any]:
@@ -94,6 +104,18 @@ class Figure:
         return svg(_drawn(self)[0])
 
     _repr_svg_ = svg
+
+
+def _slopes(row: Row) -> dict[str, str]:
+    """Return a rate's slopes with their numbers: the fitted, what the data leave, the claimed."""
+    if row.kind != "rate" or row.lhs is None:
+        return {}
+    fitted, low, high = (row.lhs[key] for key in ("mean", "low", "high"))
+    told = f"{LABELS['fit']} {fitted:.3f}".replace("-", "−")
+    if low is not None and high is not None:
+        told += f", the data leave {low:.3f} to {high:.3f}".replace("-", "−")
+    claimed = {"reference": f"{LABELS['reference']} {row.rhs:g}".replace("-", "−")}
+    return {"fit": told} | (claimed if row.rhs is not None else {})
 
 
 def headline(rows: Sequence[Row]) -> list[Figure]:
@@ -246,7 +268,7 @@ def _figure(name: str, row: Row) -> Figure:
         wide = min(sides) > 0 and max(sides) > 100 * min(sides)
         x_label = "comparison, in order of left over right"
         return Figure(name, row, title, x_label, "both sides", "y" if wide else "")
-    running = series.get("how") == ["average", "round"]
+    running = series.get("how", [""])[0] == "average"  # over rounds, or over steps
     y_label = "both sides after that many steps" if running else "both sides"
     return Figure(name, row, title, "local steps", y_label, "xy" if running else "")
 
@@ -268,16 +290,16 @@ def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
         axes.fill_between(
             x, s["low"], s["high"], color="C0", alpha=0.2, lw=0, label=figure.labels["band"]
         )
-    if "mean" in s:
-        axes.plot(x, s["mean"], color="C0", marker=point, ms=4, label=figure.labels["mean"])
-    for key, colour, style in (("bound", "C3", "-"), ("fit", "C0", "--"), ("reference", "C7", ":")):
+    for key, look in LOOKS.items():
         if key in s:
             # one comparison makes no line, and of worst cases each point is a case
-            marker = point if "what" in s or "labels" in s else ""
-            axes.plot(
-                x, s[key], color=colour, ls=style, marker=marker, ms=4, label=figure.labels[key]
-            )
+            marker = point if key == "mean" or "what" in s or "labels" in s else ""
+            axes.plot(x, s[key], marker=marker, ms=4, label=figure.labels[key], **look)
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
+    if "x" not in figure.log and all(float(value).is_integer() for value in x):
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if point and "labels" in s:
         axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)

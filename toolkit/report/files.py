@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -115,11 +116,16 @@ def _check_inside(name: str) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write one file, or say why not."""
+    """Write one file so that, short of room, the old one stays as it was; or say why not."""
+    part = path.with_name(f".{path.name}.part")
     try:
-        path.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
     except OSError as error:
         raise cannot_write(error, path.parent) from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
 
 
 def cannot_write(error: OSError, out: Path) -> DriftproofError:
@@ -127,5 +133,5 @@ def cannot_write(error: OSError, out: Path) -> DriftproofError:
     return DriftproofError(
         f"{error.filename or out}: {error.strerror}",
         "a folder that can be written to, with room",
-        f"{after_system_error(error)}; driftproof report rebuilds from the ledger",
+        f"{after_system_error(error)}; --resume goes on from the ledger, which has all results",
     )

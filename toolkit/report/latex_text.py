@@ -19,7 +19,9 @@ SPECIAL = {
 }  # fmt: skip
 """What is special to LaTeX, and punctuation."""
 OPERATORS = {
-    "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx", "≼": r"\preceq", "≽": r"\succeq", "⊗": r"\otimes", "∘": r"\circ", "∓": r"\mp", "≪": r"\ll", "≫": r"\gg",
+    "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx",
+    "≼": r"\preceq", "≽": r"\succeq", "⊗": r"\otimes",
+    "∘": r"\circ", "∓": r"\mp", "≪": r"\ll", "≫": r"\gg",
     "∞": r"\infty", "√": r"\surd", "∑": r"\sum", "∏": r"\prod", "∇": r"\nabla", "∂": r"\partial",
     "‖": r"\|", "×": r"\times", "·": r"\cdot", "⋅": r"\cdot", "±": r"\pm", "−": "-",
     "→": r"\to", "←": r"\leftarrow", "↦": r"\mapsto", "⇒": r"\Rightarrow", "∈": r"\in",

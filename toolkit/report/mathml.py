@@ -17,6 +17,11 @@ ENTITY = re.compile("&amp;(?=#x[0-9A-Fa-f]+;)")
 """What latex2mathml writes of a symbol, its number, after the & was escaped."""
 LEADING = ("href", "src", "style")
 """Attributes by which a formula would lead somewhere, or fetch something."""
+SHORTER = {
+    ' xmlns="http://www.w3.org/1998/Math/MathML"': "", ' display="inline"': "",
+    "<mo>&#x0002F;</mo>": "<mi>/</mi>",
+}  # fmt: skip
+"""What HTML takes for granted, on a page of thousands of formulas; and a/b has no room around /."""
 
 
 @cache
@@ -38,7 +43,10 @@ def mathml(latex: str, *, block: bool = False) -> str:
     for part in element.iter():
         for name in LEADING:
             part.attrib.pop(name, None)
-    return ENTITY.sub("&", tostring(element, encoding="unicode"))
+    markup = ENTITY.sub("&", tostring(element, encoding="unicode"))
+    for long, short in SHORTER.items():
+        markup = markup.replace(long, short)
+    return markup
 
 
 def font_face(pages: Iterable[str]) -> str:

@@ -14,28 +14,30 @@ from typing import NamedTuple
 
 from toolkit.report.latex_text import ACCENTS, latex_letter
 
-RELATIONS = frozenset("= ≠ < > ≤ ≥ ≪ ≫ ≈ ∝ ∈ ∉ ⊂ ≼ ≽ ≡ → ← ↦ ⇒ := ~".split())
+RELATIONS = frozenset("=≠<>≤≥≪≫≈∝∈∉⊂≼≽≡→←↦⇒~") | {":="}
 """Words that make a formula of the words beside them."""
-SIGNS = frozenset("+ - − ± ∓ · × / ⊗ ∘ ∪ ∩ | ‖ … * mod".split())
+SIGNS = frozenset("+-−±∓·×/⊗∘∪∩|‖…*") | {"mod"}
 """Words that belong to a formula if there is one beside them."""
-FUNCTIONS = frozenset("log exp min max sup inf lim sin cos Var vec diag tr sgn E Σ ∏ √".split())
-"""What is read together with the word after it."""
 NAMED = ("log", "exp", "min", "max", "sup", "inf", "lim", "sin", "cos")
 """Functions that LaTeX has a command for."""
-OPERATORS = NAMED + ("Var", "vec", "diag", "tr", "sgn", "mean")
+OPERATORS = (*NAMED, "Var", "vec", "diag", "tr", "sgn", "mean")
+FUNCTIONS = frozenset(OPERATORS) - {"mean"} | set("EΣ∏√")
+"""What is read together with the word after it."""
 SPEAKS = re.compile(r"[√‖∇∂∞∑Σ∏𝔼ℝ𝒞𝒪ℓ°]|[_^](?=[\w{(*½−+])|(?<=\w)\*(?![\w*])|[≤≥≠≈−×·±≼≽↦→⇒]")
 """Signs that no English word has."""
 NUMBER = re.compile(r"[\d\W]*\d[\d\W]*")
 PLAIN = re.compile(r"[A-Za-z\d'()\[\]{}/+*|=,-]*")
 """Words that may be formulas without a sign that no English word has: x', f(x), T/p, 2L, m(1."""
 CALLED = re.compile(rf"(?:{'|'.join(OPERATORS)})\(")
-NO_FORMULA = re.compile(r"v\d+|.*``.*|.*://.*|[A-Za-z]{3,}_.*|[aA]")
-"""An edition, code, an address, a name in a program, and the article."""
+NO_FORMULA = re.compile(r"v\d+|.*\\.*|.*\*\*.*|.*``.*|.*://.*|[A-Za-z]{3,}_.*|[aA]")
+"""An edition, LaTeX, code, an address, a name in a program, and the article."""
 WORD = re.compile(r"[A-Za-z]+")
 GRAMMAR = re.compile(r"-[A-Za-z]{3,}$|'s$")
 """What English adds to a formula."""
+BREAKS = ("=", "<", ">", "le", "ge", "approx", "ll", "gg", "sim", "to", "in")
+BEFORE, AFTER = ("(", "[", "{", "langle"), (")", "]", "}", "rangle")
 OPEN, CLOSE = "([{⟨⌈⌊", ")]}⟩⌉⌋"
-TAIL = ".,;:?!”’\""
+TAIL = '.,;:?!”’"'
 
 
 OWN = {"Σ": r"\sum", "{": r"\{", "}": r"\}", "<": "<", ">": ">", "|": "|", "~": r"\sim"}
@@ -57,8 +59,13 @@ class Piece(NamedTuple):
 def pieces(text: str) -> list[Piece]:
     r"""Return a text as words and formulas, in order.
 
-    >>> [tuple(piece) for piece in pieces("It is at most τ²η², or (1 − ημ)^t.")]
-    [('It is at most ', False), ('\\tau^{2}\\eta^{2}', True), (', or ', False), ('(1-\\eta\\mu)^{t}', True), ('.', False)]
+    >>> for piece in pieces("At most τ²η², or (1 − ημ)^t."):
+    ...     print(*piece)
+    At most  False
+    \tau^{2}\eta^{2} True
+    , or  False
+    (1-\eta\mu)^{t} True
+    . False
     """
     made: list[Piece] = []
     for part, formula in _runs(text):
@@ -127,7 +134,7 @@ def _single(letters: str) -> bool:
 
 def _english(word: str) -> bool:
     """Say whether a word has English in it: more plain letters in a row than a product has."""
-    without = re.sub(r"[_^]\{[^}]*\}|[_^]\w+", "", word)
+    without = re.sub(r"[_^]\{[^}]*\}?|[_^]\w+", "", word)
     parts = [part for part in WORD.findall(without) if part not in OPERATORS]
     return any(len(part) > 3 and not part.isupper() for part in parts) and "·" not in word
 
@@ -206,6 +213,27 @@ def latex_of(formula: str) -> str:
     E\|\bar{x}_{t}^{(k)}-x^{*}\|^{2}\le\sqrt{2/T}+\tfrac{1}{2}\sigma_{2}^{2}
     """
     return _Reader(_apart(formula)).read()
+
+
+def broken(latex: str, longest: int = 40) -> list[str]:
+    r"""Return a formula in parts that a line may break between: before its relations, and sums.
+
+    Args:
+        longest: a part of as many letters is not broken.
+
+    >>> broken(r"a\le b+c=d", longest=5), broken(r"(a=b)", longest=1)
+    (['a\\le b', '{}+c', '{}=d'], ['(a=b)'])
+    """
+    parts, depth, start = [""], 0, 0
+    for found in re.finditer(r"\\[A-Za-z]+|\\.|.", latex):
+        sign = found[0].removeprefix("\\")
+        depth += (sign in BEFORE) - (sign in AFTER)
+        long_enough = found.start() - start > longest * (0.3 if sign in BREAKS else 1)
+        if depth == 0 and sign in (*BREAKS, "+", "-") and long_enough:
+            parts.append("{}")
+            start = found.start()
+        parts[-1] += found[0]
+    return parts
 
 
 def joined(parts: list[str]) -> str:

@@ -97,6 +97,11 @@ def units_at(place: Place) -> Iterator[None]:
         _elsewhere.reset(before)
 
 
+def elsewhere() -> bool:
+    """Say whether units are done on other machines, each with machine code of its own."""
+    return _elsewhere.get() is not None
+
+
 class Units:
     """Where results come from: the ledger if it may be used and has them, else the work itself."""
 
@@ -155,9 +160,9 @@ def run_jobs(
         done: called with the number of each job that ended.
         each: called with each unit that was done, and its result.
     """
-    elsewhere = _elsewhere.get()
-    if elsewhere is not None:
-        return _Spread(jobs, units, elsewhere, done, each).run()
+    place = _elsewhere.get()
+    if place is not None:
+        return _Spread(jobs, units, place, done, each).run()
     if workers == 1:
         with on_one_thread():
             return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
