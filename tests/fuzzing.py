@@ -88,7 +88,8 @@ class Outcome:
             return "memory"
         if self.written:
             return "written outside"
-        if self.status in (2, 3) and "remedy:" not in self.told and "Error: " not in self.told:
+        helped = any(word in self.told for word in ("remedy:", "Error: ", "Usage: "))
+        if self.status in (2, 3) and not helped:
             return "no remedy"
         return ""
 
@@ -100,7 +101,8 @@ HOSTILE = (
     "<script>document.title='ERROR'</script>", '"><img src=x onerror=alert(1)>', "</script>",
     "</style>", "javascript:alert(1)", r"\input{/etc/passwd}", r"\text{<img src=x>}",
     r"$\frac{$",
-    "%s%n{}{0}", "{{ 7 * 7 }}", "$(id)", "`id`", "; id", "-", "--", "-x", "--help", "*", "[", "**/*",
+    "%s%n{}{0}", "{{ 7 * 7 }}", "$(id)", "`id`", "; id", "-", "--", "-x", "--help", "*", "[",
+    "**/*",
     "~", ".",
     "..", "con", "é" * 60, "x" * 300, "x" * 100_000, "\n", "\r\n", "\x1b[31m", "NaN", "inf",
     "1e999", "-0", "null", "None", "\N{SNOWMAN}", "𝒪", "1_000", "0x10", "1/0", "9" * 5000,
@@ -111,6 +113,10 @@ NUMBERS = (
     float("nan"),
 )  # fmt: skip
 DEEP = 100_000
+
+
+BYTES = tuple(text.replace("\ud800", "\udcff") for text in HOSTILE)
+"""The same of a command line: a lone surrogate stands for a byte that is no UTF-8."""
 
 
 def mutated_bytes(data: bytes, rng: random.Random, others: Sequence[bytes] = ()) -> bytes:
@@ -599,7 +605,7 @@ def _options(rng: random.Random, corpus: Corpus) -> Input:
         words = [w for w in words if not w.startswith("-")] + ["--no-such-option"]
     for _ in range(rng.choice((0, 0, 0, 1, 2))):
         at = rng.randrange(len(words) + 1)
-        words[at:at] = [rng.choice((*HOSTILE, "--debug", "--quiet", "--out", "--seed=-1", "-p"))]
+        words[at:at] = [rng.choice((*BYTES, "--debug", "--quiet", "--out", "--seed=-1", "-p"))]
     words = ["--out" if word == "--record" else word for word in words]
 
     def made(folder: Path) -> None:
@@ -621,8 +627,7 @@ def _word(rng: random.Random, name: str | None) -> str:
         case 1:
             return rng.choice([w for words in SMALL.values() for w in words])
         case _:
-            # a command line has bytes: a lone surrogate is one that is no UTF-8
-            return rng.choice(HOSTILE)[:50_000].replace("\ud800", "\udcff")
+            return rng.choice(BYTES)[:50_000]
 
 
 # ---- running ---------------------------------------------------------------------------------
