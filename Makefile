@@ -4,6 +4,7 @@
 # make coverage  lines and branches of the judges that their tests miss
 # make mutation  changes the judges in small ways and lists what no test notices; hours, so
 #                make mutation SAMPLE="--sample 40 --seed 1" takes some of them
+# make docs     builds the documentation site into docs/_build/html; a warning is an error
 # make bench    times every case into report-bench/, then the table of targets
 #
 # PYTHON=python3.12 chooses an interpreter (3.11 or newer). PIP_ARGS is handed to pip: on a machine
@@ -15,7 +16,7 @@ SAMPLE ?=
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: verify test check coverage mutation bench clean
+.PHONY: verify test check coverage mutation docs bench clean
 
 verify: $(READY)
 	$(BIN)/driftproof verify --profile quick --out report
@@ -35,6 +36,9 @@ coverage: $(READY)
 mutation: $(READY)
 	$(BIN)/python -m tests.mutation $(SAMPLE)
 
+docs: $(READY)
+	$(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html
+
 bench: $(READY)
 	$(BIN)/driftproof bench --out report-bench
 	$(BIN)/python -m tests.benchmarks.targets report-bench/benchmark.json
@@ -48,4 +52,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf .venv report report-bench
+	rm -rf .venv report report-bench docs/_build

@@ -85,13 +85,14 @@ if TYPE_CHECKING:
         nonnegative,
         vanishes,
     )
-    from verifiers.asserting import assert_claim, assert_holds, verify
+    from verifiers.asserting import assert_claim, assert_holds
     from verifiers.claim_types.bound import bound
     from verifiers.claim_types.compared import Comparison, components
     from verifiers.claim_types.comparison import comparison
     from verifiers.claim_types.derived import Derived
     from verifiers.claim_types.proof import proof
     from verifiers.claim_types.rate import Floor, Schedule, rate
+    from verifiers.verification import verify
 
 __all__ = [
     "Algorithm",
@@ -218,7 +219,7 @@ _DEFINED_IN = {
     "toolkit.recorded_run": ("run",),
     "toolkit.report.results_table": ("frame",),
     "toolkit.split": ("FederatedSplit", "split"),
-    "verifiers.asserting": ("assert_claim", "assert_holds", "verify"),
+    "verifiers.asserting": ("assert_claim", "assert_holds"),
     "verifiers.claim_types.bound": ("bound",),
     "verifiers.claim_types.comparison": ("comparison",),
     "verifiers.claim_types.proof": ("proof",),
@@ -229,6 +230,7 @@ _DEFINED_IN = {
         "Step", "argued", "computed", "convex_with_minimum", "differs", "finite_limit",
         "nonnegative", "vanishes",
     ),
+    "verifiers.verification": ("verify",),
 }  # fmt: skip
 _MODULE = {name: module for module, names in _DEFINED_IN.items() for name in names}
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import signal
 import sys
 import threading
 import traceback
+from codecs import lookup
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -73,6 +75,9 @@ def main() -> None:
 
     ``--debug`` and ``--quiet`` may stand before or after the command.
     """
+    for stream in (sys.stdout, sys.stderr):  # what Windows takes for a pipe's has no σ
+        if isinstance(stream, io.TextIOWrapper) and lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(encoding="utf-8")
     gc.set_threshold(10_000, 50, 50)  # a fifth of the time that imports take was spent collecting
     words = sys.argv[1:]
     if "torch" not in sys.modules:  # else somebody's process, which may have computed something

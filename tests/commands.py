@@ -5,11 +5,14 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,13 +24,16 @@ PATIENCE = 600.0
 
 
 def driftproof(
-    *words: str, cwd: Path | None = None, env: dict[str, str] | None = None
+    *words: str,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    late: Late | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own that need not import torch again."""
     env = env or os.environ | {"COLUMNS": "200"}  # so that tables do not wrap
     if sys.platform != "linux":
-        return started(*words, cwd=cwd, env=env)
-    return _warm().run(words, cwd or Path.cwd(), env)
+        return started(*words, cwd=cwd, env=env)  # where nothing is ever late
+    return _warm().run(words, cwd or Path.cwd(), env, late)
 
 
 def started(*words: str, cwd: Path | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
@@ -36,6 +42,18 @@ def started(*words: str, cwd: Path | None = None, **more: Any) -> subprocess.Com
     return subprocess.run(
         [*DRIFTPROOF, *words], capture_output=True, text=True, cwd=cwd, timeout=PATIENCE, **more
     )
+
+
+@dataclass(frozen=True)
+class Late:
+    """What is done to a command that takes longer than some seconds.
+
+    Attributes:
+        act: called with the number of its process, which leads a group of its own.
+    """
+
+    seconds: float
+    act: Callable[[int], object]
 
 
 class Warm:
@@ -55,9 +73,16 @@ class Warm:
         self._process.wait()
 
     def run(
-        self, words: tuple[str, ...], folder: Path, environment: dict[str, str]
+        self,
+        words: tuple[str, ...],
+        folder: Path,
+        environment: dict[str, str],
+        late: Late | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command and return its status and what it wrote, as ``subprocess.run`` does.
+
+        Args:
+            late: what is done to the command if it takes longer than so many seconds.
 
         Raises:
             TimeoutError: it took longer than its patience; it was killed.
@@ -70,6 +95,8 @@ class Warm:
         with ThreadPoolExecutor(2) as readers:
             outputs = [readers.submit(_text, read) for read, _ in pipes]
             child = json.loads(self._socket.recv(64))
+            if late is not None and not select.select([self._socket], [], [], late.seconds)[0]:
+                late.act(child)
             try:
                 status = json.loads(self._socket.recv(64))
             except TimeoutError:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from tests.commands import driftproof
 
@@ -24,8 +24,7 @@ def once(folders: pytest.TempPathFactory, name: str, make: Callable[[Path], None
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent  # each worker's own lies in that of the run
     folder, ready = base / name, base / f"{name}.ready"
-    with (base / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(base / f"{name}.lock"):
         if not ready.exists():
             folder.mkdir(exist_ok=True)
             make(folder)

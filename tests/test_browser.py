@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import re
 import shutil
 
 import pytest
+from PIL import Image, ImageStat
 
 from tests.commands import driftproof
 from tests.once import every_claim, experiment
@@ -77,6 +80,13 @@ def names(page):
     return page.locator("#summary tbody tr:visible th").all_inner_texts()
 
 
+def unfolded(page):
+    """Open every claim, and the table of all forms."""
+    if page.locator("article").count() > 1:
+        page.get_by_role("button", name="Open all").click()
+    page.locator("#table > summary").click()
+
+
 SCROLL = """async () => {
   for (const [number, plot] of document.querySelectorAll(".plot").entries()) {
     plot.scrollIntoView();
@@ -90,6 +100,8 @@ SCROLL = """async () => {
 
 def scrolled(page):
     """Scroll through the page, so that every plot comes into view, and is drawn when it does."""
+    if page.locator("article details.claim:not([open])").count():
+        unfolded(page)
     assert page.evaluate(SCROLL) == ""
 
 
@@ -103,10 +115,11 @@ def test_every_plot_is_drawn_and_nothing_goes_wrong(opened, verified):
 
 def test_filter_ticks_and_sorting(opened, verified):
     page = opened(verified)
+    page.locator("#table > summary").click()
     every = names(page)
     page.get_by_label("Filter").fill("lemma-2")
     assert set(names(page)) == {"comfedl/lemma-2"}
-    assert page.locator("#shown").inner_text() == f"1 of {len(every)} rows shown"
+    assert page.locator("#shown").inner_text().endswith(f"1 of {len(every)} forms shown")
     page.get_by_label("Filter").fill("no such row")
     assert names(page) == []
     assert page.locator("#none").is_visible()
@@ -117,9 +130,133 @@ def test_filter_ticks_and_sorting(opened, verified):
     head.press("Enter")
     assert names(page) == sorted(every, reverse=True)
     page.get_by_role("checkbox", name="SUPPORTED").uncheck()
-    badges = page.locator("#summary tbody tr:visible .badge").all_inner_texts()
-    assert badges
-    assert "SUPPORTED" not in badges
+    badges = page.locator("#summary tbody tr:visible td[data-label=verdict] .badge")
+    shown = badges.all_inner_texts()
+    assert shown
+    assert "SUPPORTED" not in shown
+
+
+def test_the_filter_hides_what_it_leaves_out_everywhere(opened, verified):
+    page = opened(verified)
+    articles = page.locator("article:visible")
+    every = articles.count()
+    assert every > 100
+    page.get_by_label("Filter").fill("equation-6 comfedl")
+    left = articles.evaluate_all("all => all.map(a => a.id)")
+    assert left
+    assert all(name.startswith("comfedl-equation-6") for name in left)
+    assert page.locator(".paper:visible").count() == 1
+    assert page.locator("#shown").inner_text().startswith(f"{len(left)} of {every} claims")
+    page.get_by_label("Filter").fill("")
+    assert articles.count() == every
+
+
+def test_a_link_opens_the_claim_that_it_leads_to(opened, verified):
+    page = opened(verified)
+    assert page.locator("details.claim[open]").count() == 0
+    link = page.locator("#errata ~ ol a").first
+    claim = page.locator(f"[id='{link.get_attribute('href')[1:]}'] > details")
+    link.click()
+    assert claim.get_attribute("open") is not None
+    claim.locator("> summary").click()
+    link.click()  # again: the address is the same
+    assert claim.get_attribute("open") is not None
+    tile = page.locator(".tiles a[href='#comfedl-lemma-2']")
+    assert tile.get_attribute("title") == "comfedl/lemma-2: SUPPORTED"
+    tile.click()
+    assert page.locator("#comfedl-lemma-2 > details").get_attribute("open") is not None
+    again = opened(f"{verified}#scgdm-lemma-4.1")
+    assert again.locator("[id='scgdm-lemma-4.1'] > details").get_attribute("open") is not None
+    assert page.troubles == again.troubles == []
+
+
+def test_a_button_copies_the_command(opened, verified):
+    page = opened(f"{verified}#comfedl-lemma-2")
+    repeat = page.locator("#comfedl-lemma-2 .repeat")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    repeat.get_by_role("button", name="copy").first.click()
+    repeat.get_by_role("button", name="copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "driftproof verify comfedl/lemma-2 --profile smoke --seed 0"
+    assert page.troubles == []
+
+
+def test_without_leave_to_copy_the_command_is_selected(opened, verified):
+    page = opened(f"{verified}#comfedl-lemma-2")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(Error()); }")
+    repeat = page.locator("#comfedl-lemma-2 .repeat")
+    repeat.get_by_role("button", name="copy").first.click()
+    repeat.get_by_role("button", name="selected").wait_for()
+    selected = page.evaluate("getSelection().toString()")
+    assert selected == "driftproof verify comfedl/lemma-2 --profile smoke --seed 0"
+
+
+def test_the_page_is_short_until_claims_are_opened(opened, verified):
+    """It was 187,044 pixels tall, of the profile quick; each of 123 claims has a line or three."""
+    page = opened(verified)
+    assert page.locator("article").count() > 100
+    assert page.evaluate("document.documentElement.scrollHeight") < 20_000
+
+
+def test_a_legend_shows_each_curve_as_it_is_drawn(opened, verified):
+    page = opened(verified)
+    scrolled(page)
+    for plot in page.locator(".plot").all():
+        entries = plot.locator(".curves li")
+        texts = entries.all_inner_texts()
+        assert len(texts) == len(set(texts))
+        assert not any(text.strip() in ("low", "high") for text in texts)
+        swatches = entries.locator("svg").evaluate_all("all => all.map(s => s.innerHTML)")
+        assert len(swatches) == len(set(swatches))
+    button = page.locator(".plot .curves button").first
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+
+
+def test_ticks_of_whole_numbers_are_whole(opened, verified):
+    page = opened(verified)
+    scrolled(page)
+    ticks = page.evaluate(
+        """() => [...document.querySelectorAll(".plot")].map(p => p.uplot)
+          .filter(u => u.data[0].every(Number.isInteger) && u.scales.x.distr !== 3)
+          .map(u => u.axes[0]._splits)"""
+    )
+    assert len(ticks) > 10
+    for of_plot in ticks:
+        assert all(float(tick).is_integer() for tick in of_plot)
+
+
+def test_a_formula_that_is_cut_shows_it(opened, verified):
+    """A shadow lies on the side to which there is more, and only there."""
+    page = opened(verified, viewport={"width": 390, "height": 800}, is_mobile=True)
+    unfolded(page)
+    cut = page.evaluate_handle(
+        """() => [...document.querySelectorAll("article .math")]
+          .find(m => m.scrollWidth > m.clientWidth + 60)"""
+    ).as_element()
+    cut.scroll_into_view_if_needed()
+
+    def darkness():
+        with Image.open(io.BytesIO(cut.screenshot())).convert("L") as image:
+            edges = (image.crop((x, 0, x + 4, 6)) for x in (0, image.width - 4))
+            return [255 - ImageStat.Stat(edge).mean[0] for edge in edges]
+
+    left, right = darkness()
+    assert right > left + 20
+    cut.evaluate("m => m.scrollTo(1e6, 0)")
+    left, right = darkness()
+    assert left > right + 20
+
+
+def test_on_a_phone_every_cell_of_the_table_says_what_it_is(opened, verified):
+    page = opened(verified, viewport={"width": 390, "height": 800}, is_mobile=True)
+    page.locator("#table > summary").click()
+    labels = page.locator("#summary tbody td").evaluate_all(
+        "all => all.map(td => getComputedStyle(td, '::before').content)"
+    )
+    assert {label.strip('"') for label in labels} == {
+        "form", "verdict", "evidence", "cases", "tightness",
+    }  # fmt: skip
 
 
 def test_the_keyboard_reaches_what_the_mouse_does(opened, verified):
@@ -177,14 +314,26 @@ def test_a_phone_does_not_scroll_sideways(opened, verified):
     assert page.troubles == []
 
 
-def test_print_opens_every_fold_and_draws_every_plot(opened, verified):
+def test_paper_has_the_summary_and_what_is_refuted(opened, verified):
     page = opened(verified)
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 720, "height": 1000})
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("details:not([open])").count() == 0
-    assert page.locator(".plot[data-drawn=yes]").count() == page.locator(".plot").count()
+    unfolded_ = page.locator("details.claim[open]")
+    verdicts = unfolded_.locator("xpath=..").evaluate_all("all => all.map(a => a.dataset.verdict)")
+    assert len(verdicts) > 10
+    assert set(verdicts) == {"REFUTED"}
+    drawn = page.locator(".plot[data-drawn=yes]").count()
+    assert drawn == page.locator(".plot:visible").count() > 0
+    assert page.locator("article details:not([open]):not(.claim):visible").count() == 0
+    wide = page.locator("article .math:visible").evaluate_all(
+        "all => all.filter(m => m.scrollWidth > m.clientWidth + 1).length"
+    )
+    assert wide == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert len(page.pdf()) > 50_000
-    assert page.locator("details:not([open])").count() > 0
+    assert page.locator("details.claim[open]").count() == 0
+    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+    assert 5 < pages < 60  # 502 with every article and every fold, of the profile quick
 
 
 def test_a_hostile_claim_is_shown_as_text(opened, tmp_path):
@@ -195,8 +344,10 @@ def test_a_hostile_claim_is_shown_as_text(opened, tmp_path):
     page = opened(out / "index.html")
     scrolled(page)
     assert "ERROR" not in page.title()
+    page.locator("#table > summary").click()
     assert "<img src=x" in page.locator("#summary").inner_text()
-    assert page.locator("#summary img").count() == 0
+    assert "<img src=x" in page.locator("article summary").first.inner_text()
+    assert page.locator("img").count() == 0
     assert page.troubles == []
 
 

@@ -483,6 +483,7 @@ def test_the_command_says_what_is_proved_and_what_is_not(tmp_path, made):
         "‖x_0‖² ≤ 1", "then ‖x_0 − 3/2 ∇f_0(x_0)‖² ≤ ", "not proved: that the points",
     ):  # fmt: skip
         assert words in ran.stdout
+    assert "hold" not in ran.stdout.splitlines()[-1]  # one file is not counted
     smaller = json.loads(text)
     smaller["conclusion"]["at_most"] = "1/2"
     (tmp_path / "false.json").write_text(sealed(smaller), encoding="utf-8")
@@ -493,6 +494,11 @@ def test_the_command_says_what_is_proved_and_what_is_not(tmp_path, made):
     assert both.stdout.count("REFUSED") == 2
     assert "larger by" in both.stdout
     assert "changed after it was written" in both.stdout
+    assert both.stdout.splitlines()[-1] == "1 certificate holds, 2 do not"
+    two = driftproof("check", "good.json", "good.json", cwd=tmp_path)
+    assert two.stdout.splitlines()[-1] == "2 certificates hold, 0 do not"
+    none = driftproof("check", "false.json", "changed.json", cwd=tmp_path)
+    assert none.stdout.splitlines()[-1] == "0 certificates hold, 2 do not"
 
 
 @pytest.mark.parametrize(

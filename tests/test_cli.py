@@ -15,10 +15,15 @@ import pytest
 
 from driftproof.commands.new import ORIGINS, as_a_user, renamed
 from tests.commands import driftproof
+from tests.fresh_install import blocks
 from toolkit.discover import KINDS, leaves
 from toolkit.report.page import asset
 from verifiers import record
 
+OWN = {
+    "mine.py": blocks("README.md", "## A claim of your own")[0],
+    "server_step.py": blocks("docs/worked_example.md", "In `server_step.py`:")[0],
+}
 SMOKE = ("--profile", "smoke", "--workers", "1")
 SCHEMA = json.loads(asset("results.schema.json"))
 
@@ -70,6 +75,37 @@ def test_show_tells_of_every_leaf(kind, capsys):
         assert name in shown
         assert str(leaf.path) in shown
         assert r"\order" not in shown, "the order itself stands there"
+
+
+def test_an_algorithm_to_start_from_is_the_shortest_that_stands_alone():
+    """Shorter ones are variants, whose steps are in files of their own family."""
+    alone = {}
+    for name, leaf in leaves("algorithm").items():
+        tree = ast.parse(leaf.path.read_text(encoding="utf-8"))
+        (made,) = (node for node in tree.body if getattr(node, "name", "") == leaf.symbol)
+        if [ast.unparse(base) for base in made.bases] == ["Algorithm"]:
+            alone[name] = leaf.lines
+    assert len(alone) > 5
+    assert ORIGINS["algorithm"] == min(alone, key=alone.get)
+
+
+def test_show_tells_of_a_file_of_ones_own(tmp_path):
+    (tmp_path / "server_step.py").write_text(OWN["server_step.py"], encoding="utf-8")
+    (tmp_path / "mine.py").write_text(OWN["mine.py"], encoding="utf-8")
+    shown = driftproof("show", "mine.py", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    for words in (
+        "claim mine/drift", "source: my draft, Lemma 3", "ComFedL(local_steps=5), rounds=5",
+        r"right side, printed: G_{f}^{2} G_{g}^{2} \eta^{2} \tau", "driftproof verify mine.py",
+    ):  # fmt: skip
+        assert words in shown.stdout
+    assert "verdict on record" not in shown.stdout
+    (other,) = json.loads(driftproof("show", "server_step.py", "--json", cwd=tmp_path).stdout)
+    assert (other["kind"], other["parameters"]["local_steps"]) == ("algorithm", 1)
+    (tmp_path / "empty.py").write_text("x = 1", encoding="utf-8")
+    empty = driftproof("show", "empty.py", cwd=tmp_path)
+    assert (empty.returncode, empty.stdout) == (2, "")
+    assert "declares nothing" in empty.stderr
 
 
 def test_show_gives_constants_and_verdicts_on_record():
@@ -191,13 +227,8 @@ MISTAKES = [
 ]
 
 
-def test_a_file_of_ones_own_has_no_script_and_is_no_report(tmp_path):
+def test_a_file_of_ones_own_is_no_report(tmp_path):
     driftproof("new", "claim", "mine/drift", cwd=tmp_path)
-    made = driftproof("counterexample", "drift.py", cwd=tmp_path)
-    assert made.returncode == 2
-    assert "a file of your own" in made.stderr
-    for words in ("driftproof verify drift.py", "falsify drift.py", "pytest --driftproof drift.py"):
-        assert words in made.stderr
     made = driftproof("report", "drift.py", cwd=tmp_path)
     assert made.returncode == 2
     assert "driftproof verify drift.py writes report-drift, and driftproof report" in made.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import pickle
 import sqlite3
@@ -10,16 +11,19 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
+from toolkit.cases import Case
 from toolkit.errors import DriftproofError, MissingError
-from verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
-from verifiers.running.parcels import Elsewhere, differences, parcel_of
+from verifiers.merging import merge
+from verifiers.running import dask_workers
+from verifiers.running.fingerprint import LIBRARIES, SOURCES
+from verifiers.running.parcels import Elsewhere, parcel_of
 from verifiers.running.scheduler import Units, run_jobs, units_at
 from verifiers.verify import Settings, judge, select
 
@@ -30,43 +34,53 @@ needs_dask = pytest.mark.skipif(
 needs_sigkill = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
 HELPER = """
-import time
+import os, time
+from pathlib import Path
 
-def pause():
-    time.sleep({seconds})
+FOLDER = Path(__file__).parent
+
+def steady(view):
+    # the cases of one local step, which are the last, are held while there is a file "hold"
+    while view.local_steps == 1 and (FOLDER / "hold").exists():
+        (FOLDER / f"held-{os.getpid()}").touch()
+        time.sleep(0.01)
     return 1.0
 """
 CLAIM = """
 from driftproof import Letters, Reduction, Steps, bound, each, grid, sq, sweep
 from driftproof.algorithms import ComFedL
 from driftproof.problems import BoundedComposition
-from steady import pause
+from steady import steady
 
 def formula(c: Letters):
     return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2
 
 @bound(
-    name="mine/slow",
+    name="mine/held",
     source="my draft",
     statement="x",
-    cases=grid(
-        BoundedComposition(clients=sweep(2, 3), heterogeneity=sweep(0.0, 1.0)),
-        ComFedL(local_steps=sweep(1, 2), step_size=0.1),
-        rounds=2,
-    ),
+    cases=[
+        case
+        for steps in (2, 1)
+        for case in grid(
+            BoundedComposition(clients=sweep(2, 3), heterogeneity=sweep(0.0, 1.0)),
+            ComFedL(local_steps=steps, step_size=0.1),
+            rounds=2,
+        )
+    ],
     right=formula,
 )
 def drift(view: Steps) -> Reduction:
     moved = sq(view.mean("w") - view.round_start("w"))
-    return each("round", "local_step", pause() * moved)
+    return each("round", "local_step", steady(view) * moved)
 """
 
 
-def own_claim(folder, seconds):
+def own_claim(folder):
     folder.mkdir()
-    (folder / "steady.py").write_text(HELPER.format(seconds=seconds))
-    (folder / "slow.py").write_text(CLAIM)
-    return folder / "slow.py"
+    (folder / "steady.py").write_text(HELPER)
+    (folder / "held.py").write_text(CLAIM)
+    return folder / "held.py"
 
 
 # what travels, without any cluster
@@ -134,10 +148,9 @@ def test_a_worker_with_other_code_refuses_by_name(name):
 
 
 def test_a_unit_that_a_worker_of_other_code_could_not_even_read_is_refused_before():
-    broken = replace(parcel_of(Doubled(3)), unit=b"of a class that is not here", fingerprint={})
-    assert differences(broken.fingerprint | {SOURCES: "0"}, fingerprint())
+    unreadable = replace(parcel_of(Doubled(3)), unit=b"of a class that is not here")
     with pytest.raises(DriftproofError, match="other sources"):
-        replace(broken, fingerprint={SOURCES: "0"}).done()
+        replace(unreadable, fingerprint={SOURCES: "0"}).done()
 
 
 def test_a_worker_with_other_data_is_told(tmp_path):
@@ -190,7 +203,7 @@ def parcels_of(path, folder):
 
 
 def test_a_users_file_travels_with_what_it_imports_from_beside_it(tmp_path):
-    path = own_claim(tmp_path / "mine", 0.0)
+    path = own_claim(tmp_path / "mine")
     parcels = parcels_of(path, tmp_path)
     here = another_machine(parcels, tmp_path)  # where the path is
     assert all(text.startswith("b'PK") for text in here)
@@ -198,8 +211,8 @@ def test_a_users_file_travels_with_what_it_imports_from_beside_it(tmp_path):
     there = another_machine(parcels, tmp_path)
     assert there == here
     # a worker that serves another command meanwhile takes each text as it is sent
-    other = own_claim(tmp_path / "mine", 0.0)
-    (other.parent / "steady.py").write_text("def pause():\n    return 2.0\n")
+    other = own_claim(tmp_path / "mine")
+    (other.parent / "steady.py").write_text("def steady(view):\n    return 2.0\n")
     changed = parcels_of(other, tmp_path)
     served = another_machine([*parcels, *changed, *parcels], tmp_path)
     assert served == here + another_machine(changed, tmp_path) + here
@@ -207,7 +220,7 @@ def test_a_users_file_travels_with_what_it_imports_from_beside_it(tmp_path):
 
 
 def test_a_users_file_that_a_worker_cannot_import_is_named(tmp_path):
-    path = own_claim(tmp_path / "mine", 0.0)
+    path = own_claim(tmp_path / "mine")
     apart = tmp_path / "library"
     apart.mkdir()
     (path.parent / "steady.py").rename(apart / "steady.py")
@@ -218,6 +231,21 @@ def test_a_users_file_that_a_worker_cannot_import_is_named(tmp_path):
         assert text.startswith("MissingError(")
         assert f"cannot import {path}: {path}:" in text
         assert "ModuleNotFoundError: No module named" in text
+
+
+def test_the_scripts_of_the_page_run(tmp_path):
+    page = (ROOT / "docs" / "cluster.md").read_text()
+    _, engine, case = (part.split("```")[0] for part in page.split("```python\n")[1:])
+    (tmp_path / "engine.py").write_text(engine + "        print([row.verdict for row in rows])\n")
+    ended = subprocess.run(
+        [sys.executable, "engine.py"], capture_output=True, text=True, cwd=tmp_path, check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert "SUPPORTED" in ended.stdout
+    names = {}
+    exec(case, names)
+    assert isinstance(names["case"], Case)
 
 
 # on Dask
@@ -237,15 +265,18 @@ def scheduler(folder):
 
 @contextmanager
 def worker(address, folder, *words, **env):
-    """Start a worker of one thread that nobody starts again, and yield its process."""
-    alone = [address, "--nthreads", "1", "--no-nanny", "--no-dashboard", *words]
-    with _process("dask_worker", alone, folder, **env) as process:
+    """Start a worker of one thread that nobody starts again; yield its process once it is there."""
+    words = [address, "--nthreads", "1", "--no-nanny", "--no-dashboard", *words]
+    with _process("dask_worker", words, folder, **env) as process:
+        while "Registered to" not in (folder / "dask_worker.log").read_text():
+            assert process.poll() is None, "the worker ended"
+            time.sleep(0.05)
         yield process
 
 
 @contextmanager
 def _process(name, words, folder, **env):
-    with (folder / f"{name}-{time.monotonic_ns()}.log").open("w") as log:
+    with (folder / f"{name}.log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.{name}", *words], stdout=log, stderr=log,
             cwd=folder, env=os.environ | env,
@@ -266,92 +297,101 @@ def units(folder):
 
 
 @pytest.fixture(scope="module")
-def slow(tmp_path_factory):
-    """A user's claim whose units take a moment, and its results without a cluster."""
-    folder = tmp_path_factory.mktemp("slow")
-    path = own_claim(folder / "mine", 0.05)
-    made = driftproof("verify", str(path), "--workers", "1", "--out", str(folder / "alone"))
+def alone(tmp_path_factory):
+    """A user's claim whose units can be held, and its results without a cluster."""
+    folder = tmp_path_factory.mktemp("alone")
+    path = own_claim(folder / "mine")
+    made = driftproof("verify", str(path), "--workers", "1", "--out", str(folder / "out"))
     assert made.returncode == 0, made.stderr
-    return path, results(folder / "alone"), units(folder / "alone")
+    return path, results(folder / "out"), units(folder / "out")
 
 
-def begun(path, out, cluster):
-    """Start a command on a cluster, and wait until it has done a unit."""
+@contextmanager
+def held(path, out, cluster, number):
+    """Start a command on a cluster; yield it, and which workers have begun a unit that is held.
+
+    It has done a unit by then, and goes on afterwards.
+    """
+    hold = path.with_name("hold")
+    hold.touch()
     running = subprocess.Popen(
         [*DRIFTPROOF, "verify", str(path), "--out", str(out), "--cluster", cluster],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    while units(out) < 1:
-        assert running.poll() is None, running.stderr.read()
-        time.sleep(0.01)
-    return running
+    try:
+        while units(out) < 1 or len(found := list(path.parent.glob("held-*"))) < number:
+            assert running.poll() is None, running.stderr.read()
+            time.sleep(0.01)
+        yield running, {int(file.name.removeprefix("held-")) for file in found}
+    finally:
+        hold.unlink()
+        for file in path.parent.glob("held-*"):
+            file.unlink()
 
 
 @needs_dask
-def test_results_are_the_same_on_one_two_and_four_workers(slow, tmp_path):
-    path, alone, _ = slow
-    with scheduler(tmp_path) as (_, address), worker(address, tmp_path):
-        words = ("verify", str(path), "--cluster", f"dask={address}")
-        for number in (1, 2, 4):
-            with contextmanager(_more)(address, tmp_path, number - 1):
-                out = tmp_path / str(number)
-                made = driftproof(*words, "--out", str(out))
-                assert made.returncode == 0, made.stderr
-                assert results(out) == alone
-
-
-def _more(address, folder, number):
-    """Add workers."""
-    if number == 0:
-        yield
-        return
-    with worker(address, folder):
-        yield from _more(address, folder, number - 1)
+def test_results_are_the_same_on_one_two_and_four_workers(alone, tmp_path):
+    path, before, _ = alone
+    with scheduler(tmp_path) as (_, address), ExitStack() as workers:
+        for number, more in ((1, 1), (2, 1), (4, 2)):
+            for _ in range(more):
+                workers.enter_context(worker(address, tmp_path))
+            out = tmp_path / str(number)
+            words = ("--cluster", f"dask={address}", "--out", str(out))
+            made = driftproof("verify", str(path), *words)
+            assert made.returncode == 0, made.stderr
+            assert results(out) == before
 
 
 @needs_dask
-def test_a_cluster_of_this_machine_gives_the_same_bits(slow, tmp_path):
-    path, alone, _ = slow
+def test_a_cluster_of_this_machine_gives_the_same_bits(alone, tmp_path):
+    path, before, _ = alone
     words = ("--workers", "2", "--cluster", "dask", "--out", str(tmp_path))
     made = started("verify", str(path), *words)
     assert made.returncode == 0, made.stderr
     assert "distributed" not in made.stderr
-    assert results(tmp_path) == alone
+    assert results(tmp_path) == before
 
 
 @needs_dask
 @needs_sigkill
-def test_a_run_goes_on_when_a_worker_is_killed_and_ends_the_same(slow, tmp_path):
-    path, alone, count = slow
-    with (
-        scheduler(tmp_path) as (_, address),
-        worker(address, tmp_path) as first,
-        worker(address, tmp_path),
-    ):
-        running = begun(path, tmp_path / "out", f"dask={address}")
-        first.kill()
+@pytest.mark.parametrize(("number", "lost"), [(2, 1), (4, 2)])
+def test_workers_killed_within_a_unit_are_done_without_and_the_bits_stay(
+    alone, tmp_path, number, lost
+):
+    path, before, count = alone
+    with scheduler(tmp_path) as (_, address), ExitStack() as opened:
+        workers = [opened.enter_context(worker(address, tmp_path)) for _ in range(number)]
+        with held(path, tmp_path / "out", f"dask={address}", lost) as (running, pids):
+            killed = [process for process in workers if process.pid in pids][:lost]
+            for process in killed:
+                process.kill()
+                process.wait()
         _, errors = running.communicate()
     assert running.returncode == 0, errors
-    assert results(tmp_path / "out") == alone
+    assert len(killed) == lost
+    assert results(tmp_path / "out") == before
     assert units(tmp_path / "out") == count
 
 
 @needs_dask
 @needs_sigkill
 @pytest.mark.parametrize("again", ["here", "cluster"])
-def test_when_the_scheduler_is_killed_resume_goes_on(slow, tmp_path, again):
-    path, alone, count = slow
+def test_when_the_scheduler_is_killed_resume_goes_on(alone, tmp_path, again):
+    path, before, count = alone
     out = tmp_path / "out"
-    with scheduler(tmp_path) as (process, address), worker(address, tmp_path):
-        running = begun(path, out, f"dask={address}")
+    with (
+        scheduler(tmp_path) as (process, address),
+        worker(address, tmp_path),
+        held(path, out, f"dask={address}", 1) as (running, _),
+    ):
         process.kill()
         _, errors = running.communicate()
     assert running.returncode == 2, errors
     for word in ("the Dask scheduler at", address, "wanted:", "remedy:", "--resume"):
         assert word in errors
     assert "Traceback" not in errors
-    before = units(out)
-    assert 1 <= before < count
+    assert 1 <= units(out) < count
     words = ("verify", str(path), "--resume", "--out", str(out))
     if again == "here":
         made = started(*words, "--workers", "1")
@@ -359,19 +399,51 @@ def test_when_the_scheduler_is_killed_resume_goes_on(slow, tmp_path, again):
         with scheduler(tmp_path) as (_, address), worker(address, tmp_path):
             made = started(*words, "--cluster", f"dask={address}")
     assert made.returncode == 0, made.stderr
-    assert results(out) == alone
+    assert results(out) == before
     assert units(out) == count  # none was done twice
 
 
 @needs_dask
-def test_workers_that_are_refused_are_named(slow, tmp_path):
+def test_falsify_controls_and_run_give_the_bits_of_one_machine(tmp_path):
+    made = driftproof("new", "experiment", "mine/first-try", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    commands = {
+        "falsify": ("comfedl/lemma-2", "--climbs", "1"),
+        "controls": ("comfedl/lemma-2", "--json"),
+        "run": ("first_try.py", "--profile", "smoke"),
+    }
+    with (
+        scheduler(tmp_path) as (_, address),
+        worker(address, tmp_path),
+        worker(address, tmp_path),
+    ):
+        places = {"here": ("--workers", "1"), "there": ("--cluster", f"dask={address}")}
+        for place, words in places.items():
+            for command, chosen in commands.items():
+                out = () if command == "controls" else ("--out", f"{command}-{place}")
+                made = driftproof(command, *chosen, *words, *out, cwd=tmp_path)
+                assert made.returncode == 0, made.stderr
+                (tmp_path / f"{command}-{place}.txt").write_text(made.stdout)
+    said = [(tmp_path / f"controls-{place}.txt").read_text() for place in places]
+    assert said[0] == said[1]
+    assert len(json.loads(said[0])) > 1
+    for command in ("falsify", "run"):
+        count = units(tmp_path / f"{command}-here")
+        # what both have is the same bits, or it is no merge; and each has all that the other has
+        merged = merge([tmp_path / f"{command}-{place}" for place in places], tmp_path / command)
+        assert merged.of == [count, count]
+        assert merged.units == count > 1
+
+
+@needs_dask
+def test_workers_that_are_refused_are_named(alone, tmp_path):
     (tmp_path / "cma-99.dist-info").mkdir()
     (tmp_path / "cma-99.dist-info" / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: cma\nVersion: 99\n"
     )
     other = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", str(ROOT))])
     with scheduler(tmp_path) as (_, address):
-        words = ("verify", str(slow[0]), "--cluster", f"dask={address}")
+        words = ("verify", str(alone[0]), "--cluster", f"dask={address}")
         words = (*words, "--out", str(tmp_path / "out"))
         with worker(address, tmp_path, PYTHONPATH=other):
             told(driftproof(*words), 2, "the worker tcp://", "has cma 99 (the command has ")
@@ -382,12 +454,12 @@ def test_workers_that_are_refused_are_named(slow, tmp_path):
 
 @needs_dask
 def test_a_unit_that_ends_its_workers_is_named(tmp_path):
-    path = own_claim(tmp_path / "mine", 0.0)
+    path = own_claim(tmp_path / "mine")
     ending = "    import os, multiprocessing\n    multiprocessing.parent_process() and os._exit(3)"
-    (path.parent / "steady.py").write_text(f"def pause():\n{ending}\n    return 1.0\n")
+    (path.parent / "steady.py").write_text(f"def steady(view):\n{ending}\n    return 1.0\n")
     words = ("--workers", "1", "--cluster", "dask", "--out", str(tmp_path / "out"))
     made = started("verify", str(path), *words)
-    told(made, 2, str(path), "ended 4 workers", "in the unit mine/slow exact", "--resume")
+    told(made, 2, str(path), "ended 4 workers", "in the unit mine/held exact", "--resume")
 
 
 def told(made, status, *words):
@@ -395,6 +467,31 @@ def told(made, status, *words):
     assert "Traceback" not in made.stderr
     for word in ("wanted:", "remedy:", *words):
         assert word in made.stderr
+
+
+@needs_dask
+def test_a_cluster_that_cannot_start_is_told_and_one_that_cannot_be_closed_is_let_be(monkeypatch):
+    """Dask does both on a machine that is too busy for it."""
+    import distributed
+
+    class Busy:
+        def close(self, timeout):
+            raise AssertionError("a worker is still running")
+
+    monkeypatch.setattr(dask_workers, "APART", "spawn")  # start no process
+    monkeypatch.setattr(distributed, "LocalCluster", lambda **words: Busy())
+    with dask_workers._local(distributed, 2) as cluster:
+        assert isinstance(cluster, Busy)
+
+    def never(**words):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", never)
+    with (
+        pytest.raises(MissingError, match=r"could not start 2 workers here \(Nanny"),
+        dask_workers._local(distributed, 2),
+    ):
+        pass
 
 
 @needs_dask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from driftproof.cli import cli
 from toolkit.constants import ROLES, RUN_ROLES
 from toolkit.discover import leaves
 from toolkit.glossary import MARKS, PARAMETERS, meanings, notations, rendered, roles, written_into
+from toolkit.measure import Steps
 
 PAGE = (Path(__file__).parents[1] / "docs" / "glossary.md").read_text(encoding="utf-8")
 
@@ -53,8 +55,20 @@ def test_the_projects_own_words_have_one_meaning_each():
     words = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")][1:]
     assert len(words) > 30
     assert len(set(words)) == len(words)
-    for word in ("claim", "form", "reading", "case", "evidence", "block", "replicate", "moment"):
+    for word in (
+        "claim", "form", "reading", "case", "evidence", "block", "replicate", "moment", "class",
+        "certificate", "counterexample", "interpolation condition", "loose", "worst case",
+    ):  # fmt: skip
         assert word in words
+
+
+def test_every_thing_that_a_view_gives_is_in_the_table_of_the_docs():
+    page = (Path(__file__).parents[1] / "docs" / "claims.md").read_text(encoding="utf-8")
+    table = page.partition("What the function can ask of `view`")[2].partition("\n\nA name")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    told = [re.match(r"\w+", name)[0] for cell in cells for name in re.findall(r"`(.+?)`", cell)]
+    assert len(told) == len(set(told))
+    assert set(told) == {name for name in dir(Steps) if not name.startswith("_")}
 
 
 def test_who_proves_a_constant_is_told():

@@ -90,6 +90,11 @@ def test_the_claim_is_proved_and_its_certificates_are_checked(tmp_path):
     )
     assert checked.returncode == 0
     assert checked.stdout.count("PROVED") == 2
+    assert checked.stdout.splitlines()[-1] == "2 certificates hold, 0 do not"
+    assert all(path.stem.endswith("-after-step-2-of-round-0") for path in certificates)
+    older = certificates[0].with_name("mine-one-round-8e2287ce70d1-0.json")
+    certificates[0].rename(older)
+    assert driftproof("check", str(older)).returncode == 0
     check_shown(PROVED, made, checked)
 
 
@@ -97,11 +102,15 @@ def test_without_the_bias_it_is_refuted_by_functions_that_a_reader_can_check(tmp
     assert MINE.count(RIGHT) == 1
     made = verified(tmp_path, MINE.replace(RIGHT, WITHOUT_BIAS))
     assert made.returncode == 1
-    (path,) = (tmp_path / "report-mine/certificates").glob("*counterexample-fdd*")
+    folder = tmp_path / "report-mine/certificates"
+    (path,) = folder.glob("*counterexample-fdd*")
     checked = driftproof("check", str(path.relative_to(tmp_path)), cwd=tmp_path)
     assert checked.returncode == 0
     check_shown(REFUTED, made, checked)
     assert f"certificates/{path.name}" in said(made)
+    every = sorted(map(str, folder.iterdir()))
+    last = driftproof("check", *every).stdout.splitlines()[-1]
+    assert last == f"{len(every)} counterexamples hold, 0 do not"
     left = float(re.search(r"the left side is (\S+)\.", checked.stdout)[1])
     ran = float(re.findall(r"in doubles: ([\d.]+\d)", said(made))[1])
     assert ran == pytest.approx(left, rel=1e-4)

@@ -18,7 +18,7 @@ from toolkit import philox, stream_values, streams
 from toolkit.draws import BLOCK, Indices, SignMean, Uniforms, Words
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
-from toolkit.kernels import folder_of, shared_files
+from toolkit.kernels import name_of, places, shared_files, writable
 
 CLIENTS = 9
 
@@ -228,10 +228,43 @@ def test_machine_code_is_kept_by_what_it_was_made_of(tmp_path):
     files = [tmp_path / "one.py", tmp_path / "two.py"]
     for file in files:
         file.write_text("x = 1")
-    before = folder_of(files)
-    assert folder_of(files) == before
+    before = name_of(files)
+    assert name_of(files) == before
     files[1].write_text("x = 2")
-    assert folder_of(files) != before
+    assert name_of(files) != before
     shared = {path.name for path in shared_files()}
     assert {"philox.py", "stream_values.py", "_composed.py", "_logistic.py"} <= shared
-    assert Path(numba.config.CACHE_DIR).name == Path(folder_of(shared_files())).name
+    assert Path(numba.config.CACHE_DIR).name == name_of(shared_files())
+
+
+def test_machine_code_has_a_folder_where_the_package_cannot_be_written_to(tmp_path, monkeypatch):
+    """Root may write anywhere, so the places that cannot be written to are files here."""
+    (tmp_path / "package").touch()
+    both = [tmp_path / "package", tmp_path / "caches"]
+    monkeypatch.setattr("toolkit.kernels.places", lambda: iter(both))
+    assert writable("a") == str(tmp_path / "caches" / "a")
+    (tmp_path / "package").unlink()
+    assert writable("a") == str(tmp_path / "package" / "a")
+
+
+def test_where_no_folder_can_be_written_to_machine_code_goes_with_the_process(tmp_path):
+    code = (
+        "import toolkit.kernels as k, os, sys; k.places = lambda: iter(()); made = k.writable('a');"
+        "open(made + '/code', 'w').close(); print(made, flush=True); os.fork() or sys.exit();"
+        "os.wait(); assert os.path.isdir(made)"  # a worker that ends leaves it
+    )
+    made = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert Path(made.stdout.strip()).name.startswith("driftproof-")
+    assert not Path(made.stdout.strip()).exists()
+
+
+def test_a_user_without_a_home_has_no_caches(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert len(list(places())) == 1
+    monkeypatch.setenv("LOCALAPPDATA", "here")
+    assert list(places())[1] == Path("here/driftproof")

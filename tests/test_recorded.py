@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from driftproof.cli import cli
 from toolkit.errors import DriftproofError
 from toolkit.verdict import Row, Verdict, together
 from verifiers import record
@@ -73,6 +74,15 @@ def test_a_record_that_cannot_be_written_is_told(file, monkeypatch):
     monkeypatch.setattr(record, "path", lambda: file.parent / "nowhere" / file.name)
     with pytest.raises(DriftproofError, match="record in a checkout"):
         record.write([row()], "smoke")
+
+
+def test_it_is_told_before_anything_is_judged(tmp_path, monkeypatch):
+    """As where driftproof was installed by somebody else."""
+    monkeypatch.setattr(record, "path", lambda: tmp_path / "nowhere" / "record.json")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DriftproofError, match="record in a checkout"):
+        cli.main(["verify", "comfedl/lemma-2", "--record"], standalone_mode=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_only_driftproofs_own_claims_go_on_record(file):

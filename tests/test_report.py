@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 
@@ -11,11 +13,16 @@ import pytest
 
 from tests.once import every_claim
 from toolkit.ledger import Ledger
+from toolkit.report.class_lines import over_class
 from toolkit.report.experiment import draw
 from toolkit.report.figures import NOTHING, distance, equates, headline
+from toolkit.report.figures import draw as draw_figure
 from toolkit.report.files import write_report
 from toolkit.report.mathml import mathml
-from toolkit.report.page import render
+from toolkit.report.page import grouped, render, statements
+from toolkit.report.papers import Reference, by_paper, findings, references
+from toolkit.report.typeset import letters
+from toolkit.statements import ReadingVerdict, statement
 from toolkit.verdict import Evidence, Row, Verdict, overall
 from verifiers.running.jobs import row_from
 from verifiers.verify import Settings, header, judge, select
@@ -131,12 +138,133 @@ def test_the_plots_data_are_the_rows(report):
 
 def test_an_instance_is_told_without_the_marks_of_its_docstring(report):
     page = report[-1]
-    told = re.findall(r"the instance in full</summary>.*?<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
+    told = re.findall(
+        r'the instance in full</summary>.*?<div class="about">(.*?)</details>', page, re.S
+    )
     assert any("<strong>Optimum.</strong>" in one for one in told)
-    assert any("<code>" in one for one in told)
+    assert any("<math" in one for one in told)
     for one in told:
         assert "**" not in one
         assert "``" not in one
+
+
+def rate_row():
+    points = {"x": [2, 3, 4], "mean": [1.0, 0.8, 0.7], "low": [0.9, 0.7, 0.6]}
+    points |= {"high": [1.1, 0.9, 0.8], "fit": [1.0, 0.8, 0.7], "reference": [1.0, 0.8, 0.7]}
+    return Row(
+        "a/rate", "printed", "", "", "rate", {"key": "k", "label": "l"}, Verdict.SUPPORTED,
+        Evidence.ASYMPTOTIC, "", lhs={"mean": -0.508, "low": -0.505, "high": -0.48}, rhs=-0.5,
+        series=points,
+    )  # fmt: skip
+
+
+def test_a_rates_plot_tells_its_slopes(tmp_path):
+    (figure,) = headline([rate_row()])
+    assert figure.labels["fit"] == "fitted slope −0.508, the data leave −0.505 to −0.480"
+    assert figure.labels["reference"] == "claimed slope −0.5"
+    draw_figure(figure, tmp_path)
+    drawn = (tmp_path / f"{figure.name}.svg").read_text(encoding="utf-8")
+    assert figure.labels["fit"] in drawn
+
+
+def test_a_plot_of_whole_numbers_has_whole_ticks(tmp_path):
+    steps = {"x": [1, 2], "mean": [1.0, 2.0], "bound": [1.0, 2.0]}
+    row = replace(rate_row(), kind="bound", series=steps)
+    (figure,) = headline([row])
+    draw_figure(figure, tmp_path)
+    drawn = (tmp_path / f"{figure.name}.svg").read_text(encoding="utf-8")
+    (axis,) = re.findall(r'<g id="matplotlib.axis_1">(.*?)<g id="matplotlib.axis_2">', drawn, re.S)
+    ticks = re.findall(r'<g id="xtick_\d+">.*?<text[^>]*>([^<]+)</text>', axis, re.S)
+    assert ticks
+    assert all(float(tick).is_integer() for tick in ticks)
+
+
+def test_the_wider_line_is_below_the_measured_one(tmp_path):
+    """Where both sides agree the bound would hide what was measured, or be hidden by it."""
+    row = replace(rate_row(), kind="bound", series={"x": [1, 2], "mean": [1, 2], "bound": [1, 2]})
+    (figure,) = headline([row])
+    draw_figure(figure, tmp_path)
+    drawn = (tmp_path / f"{figure.name}.svg").read_text(encoding="utf-8")
+    widths = re.findall(r"stroke: (#d62728|#1f77b4); stroke-width: ([\d.]+)", drawn)
+    wide, narrow = widths[0], next(one for one in widths if one[0] == "#1f77b4")
+    assert wide[0] == "#d62728"
+    assert float(wide[1]) > 2 * float(narrow[1])
+
+
+def test_claims_are_grouped_by_paper_with_a_line_each(report):
+    _, head, rows, page = report
+    names = dict.fromkeys(row.claim.partition("/")[0] for row in rows)
+    papers = by_paper(head, grouped(rows), statements(head, rows))
+    assert [paper.name for paper in papers] == list(names)
+    for paper in papers:
+        assert page.count(paper.line) == 2  # at a glance, and over its claims
+        assert paper.reference is not None
+        place = page.index(f'id="paper-{paper.name}"')
+        articles = re.findall(r'<article id="([^"]+)"', page[place:])[: len(paper.claims)]
+        assert articles == [claim.replace("/", "-") for claim in paper.claims]
+    tiles = re.findall(r'class="tile (\w+)(?: ours)?" href="#([^"]+)"', page)
+    assert len(tiles) == len({row.claim for row in rows})
+    counts = Counter(verdict for verdict, _ in tiles)
+    told = Counter(str(one.verdict) for one in statements(head, rows))
+    assert all(counts[verdict] >= told[verdict] for verdict in told)
+
+
+def test_the_line_of_a_paper_counts_statements_and_not_forms():
+    readings = [ReadingVerdict(name, "literal", "", Verdict.REFUTED) for name in ("one", "two")]
+    printed = [statement("p/a", readings, {"severity": "false", "changes": "all"})]
+    (paper,) = by_paper({"claims": {}}, ["p/a", "p/b"], printed)
+    assert paper.line == "1 printed statement: 1 refuted; errata: 1 false; 1 of our own."
+
+
+def test_findings_come_the_worst_first_and_heirs_with_what_they_inherit():
+    def one(name, severity, same_as=""):
+        erratum = {"severity": severity, "changes": "it", "same_as": same_as}
+        refuted = ReadingVerdict("as printed", "literal", "", Verdict.REFUTED)
+        return statement(name, [refuted], erratum)
+
+    made = findings([
+        one("p/a", "misprint"), one("p/b", "false"), one("p/c", "false"),
+        one("p/d", "false", "p/c"), one("p/e", "false", "elsewhere/x"),
+    ])  # fmt: skip
+    assert [found.statement.claim for found in made] == ["p/c", "p/b", "p/e", "p/a"]
+    assert [[heir.claim for heir in found.also] for found in made] == [["p/d"], [], [], []]
+
+
+def test_a_reference_is_told_as_a_list_of_references_has_it():
+    entry = """@misc{huang,
+  title         = {{C}ompositional Federated Learning: Applications in Distributionally Robust
+                   Averaging},
+  author        = {Huang, Feihu and Li, Junyi and Huang, Heng},
+  year          = {2021},
+  eprint        = {2106.11264v1},
+  archiveprefix = {arXiv},
+}"""
+    made = Reference("arXiv v1", "the preprint", entry)
+    assert made.told == (
+        "Feihu Huang, Junyi Li and Heng Huang. Compositional Federated Learning: Applications in "
+        "Distributionally Robust Averaging. arXiv:2106.11264v1. 2021."
+    )
+    assert made.link == "https://arxiv.org/abs/2106.11264v1"
+
+
+def test_entries_and_references_stand_on_the_page_and_bibtex_is_folded(report):
+    _, head, _, page = report
+    every = references(head)
+    assert len(every) > 3
+    for one in every:
+        assert one.title
+        assert one.told in unescape(page)
+    for place in (found.start() for found in re.finditer(r">@\w+\{", page)):
+        assert "<summary>BibTeX</summary>" in page[place - 150 : place]
+
+
+def test_a_row_over_a_class_tells_its_letters(report):
+    _, _, rows, page = report
+    of_classes = [row for row in rows if over_class(row)]
+    assert len(of_classes) > 20
+    for row in of_classes:
+        assert letters(row.instance)
+        assert f'<span class="letters">{letters(row.instance)}</span>' in page
 
 
 def test_hostile_names_are_escaped(tmp_path):
@@ -190,8 +318,6 @@ def test_equal_rows_make_equal_pages():
     (leaf,) = select(["comfedl/lemma-2"])
     settings = Settings(profile="smoke")
     head = header([leaf], settings) | {"union_bound": 0.0}
-    from dataclasses import replace
-
     pages = {
         render(head, [replace(r, seconds=0.0) for r in judge([leaf], settings)]) for _ in range(2)
     }

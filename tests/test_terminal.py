@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from driftproof.commands import _shared as shared
-from driftproof.commands._table import lay_out
 from driftproof.commands.verify import on_record, summary
 from tests.commands import driftproof
 from toolkit.report.page import Group
+from toolkit.report.text_table import lay_out
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.record import is_news
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -269,7 +271,7 @@ def test_a_mistake_of_the_case_is_told_with_its_remedy():
 
 
 def test_bad_words_are_refused():
-    for more in ({"patience": 0}, {"device": "tpu"}):
+    for more in ({"patience": 0}, {"device": "tpu"}, {"replicates": 65}):
         with pytest.raises(DriftproofError, match=next(iter(more))):
             run_on_wire(SADDLE, FedAvg(), ("b",), rounds=1, **more)
 
@@ -353,10 +355,10 @@ def test_finished_runs_stay_in_the_ledger_and_a_resumed_experiment_goes_on(tmp_p
 # torchrun ---------------------------------------------------------------------------------------
 
 
-def torchrun(file, *words, processes=K):
+def torchrun(file, *words, processes=K, nodes=("--standalone",)):
     return subprocess.run(
         [
-            sys.executable, "-m", "torch.distributed.run", "--standalone",
+            sys.executable, "-m", "torch.distributed.run", *nodes,
             "--nproc-per-node", str(processes), "-m", "toolkit.wire", str(file), *words,
         ],
         capture_output=True, text=True, timeout=180, cwd=ROOT,
@@ -406,6 +408,34 @@ def test_a_client_killed_under_torchrun_is_named(tmp_path):
     assert left_alone(tmp_path)
 
 
+def test_every_machine_is_told_that_the_server_is_lost(tmp_path):
+    """Two machines' torchruns, both on this one, of two clients each."""
+    (tmp_path / "mine.py").write_text(
+        "from synthetic.problems import QuadraticMinimax\n"
+        "from tests.wire_clients import Failing\n"
+        "from toolkit.cases import Case\n"
+        "case = Case(QuadraticMinimax(clients=4), Failing(fault='killed', client=0, at=3,"
+        f" folder={armed(tmp_path)!r}), 50)\n"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    place = ("--nnodes", "2", "--master-addr", "127.0.0.1", "--master-port", port)
+    with ThreadPoolExecutor(2) as machines:
+        ends = [
+            machines.submit(
+                torchrun, tmp_path / "mine.py", processes=2, nodes=(*place, "--node-rank", rank)
+            )
+            for rank in ("0", "1")
+        ]
+    for end in ends:
+        said = end.result()
+        assert said.returncode != 0
+        assert "driftproof: client 0 ended before the run did in round of communication 4" in (
+            said.stderr
+        )
+    assert left_alone(tmp_path)
+
+
 def test_without_torchrun_it_says_how():
     made = subprocess.run(
         [sys.executable, "-m", "toolkit.wire", "mine.py"],
@@ -413,6 +443,7 @@ def test_without_torchrun_it_says_how():
     )  # fmt: skip
     assert made.returncode == 2
     assert "torchrun --nproc-per-node" in made.stderr
+    assert "docs/cluster.md" in made.stderr
 
 
 def test_driftproof_run_refuses_torchrun():

@@ -282,10 +282,10 @@ def parse(path: Path) -> ast.Module:
         raise DriftproofError(
             f"{path}: {error.strerror}", "a readable Python file", "check the path"
         ) from error
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # nested too deep
         line = getattr(error, "lineno", None)
         where = f"{path}:{line}" if line else str(path)
-        reason = getattr(error, "msg", None) or str(error)
+        reason = getattr(error, "msg", None) or str(error) or type(error).__name__
         raise DriftproofError(
             f"{where}: {reason}", "a Python file", "mend the line, or name another file"
         ) from error

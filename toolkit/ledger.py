@@ -1,33 +1,51 @@
 """The ledger: finished units of work and judged rows, in one file that survives interruption.
 
 Every unit is committed when it is done (WAL journal), so a run that was killed continues where it
-was; a unit's key names everything its result depends on, so a stale one is never used.
+was; a unit's key names everything its result depends on, so a stale one is never used. Beside each
+unit and each finished run is a digest: SQLite would not notice a bit that changed on the disk.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self, TextIO
 
 from toolkit.errors import DriftproofError, after_system_error
+from toolkit.write_ahead_log import loses_commits
 
-SCHEMA = 1
-_TABLES = """
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS units (key TEXT PRIMARY KEY, seconds REAL NOT NULL, blob BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS names (key TEXT PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, head TEXT NOT NULL, done INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS rows (run INTEGER NOT NULL, position INTEGER NOT NULL, row TEXT NOT NULL,
-                                 PRIMARY KEY (run, position));
-"""
+SCHEMA = 2
+_TABLES = {
+    "meta": "name TEXT PRIMARY KEY, value TEXT NOT NULL",
+    "units": "key TEXT PRIMARY KEY, seconds REAL NOT NULL, blob BLOB NOT NULL, digest BLOB",
+    "names": "key TEXT PRIMARY KEY, name TEXT NOT NULL",
+    "runs": "id INTEGER PRIMARY KEY, head TEXT NOT NULL, done INTEGER NOT NULL, digest BLOB",
+    "rows": "run INTEGER NOT NULL, position INTEGER NOT NULL, row TEXT NOT NULL, "
+    "PRIMARY KEY (run, position)",
+}
+_UNIT = "CAST(blob AS BLOB), CAST(seconds AS REAL)"
+"""What a unit came to; SQLite would give text or a number of a column that has bytes."""
+_ADDED = {"units": ", digest BLOB", "runs": ", digest BLOB"}
+"""What a table has since version 2."""
+
+
+def unit_digest(key: str, blob: bytes, seconds: float) -> bytes:
+    """Return what tells a unit that is as it was written from one that is not."""
+    return blake2b(f"{key}\0{float(seconds)!r}\0".encode() + blob, digest_size=16).digest()
+
+
+def run_digest(head: str, rows: Sequence[str]) -> bytes:
+    """Return the same of a finished run, from its texts."""
+    return blake2b("\0".join((head, *rows)).encode(), digest_size=16).digest()
 
 
 @dataclass(frozen=True)
@@ -62,15 +80,17 @@ class Ledger:
         with self._guard():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(path) if create else None
-            # autocommit: every statement below is its own transaction unless one is begun
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
             try:
-                self._check()
+                if path.exists():
+                    # as a copy, or unchanged: SQLite writes to a file that it opens after a kill
+                    with _as_it_is(path) as self._db:
+                        self._check()
+                # autocommit: each statement is its own transaction unless one is begun
+                self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
-                self._db.executescript(_TABLES)
-                version = ("schema", str(SCHEMA))
-                self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", version)
+                if self._version() != SCHEMA:
+                    self._make()
             except BaseException:
                 self.close()
                 raise
@@ -90,33 +110,49 @@ class Ledger:
         with ExitStack() as opened:
             with self._guard():
                 opened.enter_context(_unwritten(path))
-                where = f"{path.resolve().as_uri()}?immutable=1"
-                log = path.with_name(f"{path.name}-wal")
-                # after a kill it has units that are not in the file yet; SQLite moves them
-                if log.exists():
-                    copies = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-                    for file in (path, log):
-                        shutil.copy(file, copies)
-                    where = (copies / path.name).as_uri()
-                self._db = opened.enter_context(closing(sqlite3.connect(where, uri=True)))
+                self._db = opened.enter_context(_as_it_is(path))
                 self._check()
             yield self
 
-    def _check(self) -> None:
-        """Raise unless this is a ledger, whole, that this driftproof can read, or nothing yet."""
-        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-        if tables and "meta" not in tables:
-            raise sqlite3.DatabaseError("a SQLite file, but not a ledger")
-        version = self.meta("schema") if tables else None
+    def _version(self) -> int | None:
+        """Return the version of the tables (None: there are none yet)."""
+        known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+        version = self.meta("schema") if known else None
         if version is not None and not version.isdigit():
             raise sqlite3.DatabaseError(f"version {version!r}")
-        if version is not None and int(version) > SCHEMA:
+        return None if version is None else int(version)
+
+    def _make(self) -> None:
+        """Make the tables that are missing, and give older ones what they lack."""
+        with self._at_once():
+            for name, columns in _TABLES.items():
+                self._db.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
+            for name, column in _ADDED.items():
+                if _digests(self._db, name) == "NULL":
+                    self._db.execute(f"ALTER TABLE {name} ADD COLUMN {column.removeprefix(', ')}")
+            version = ("schema", str(SCHEMA))
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", version)
+
+    def _check(self) -> None:
+        """Raise unless this is a ledger, whole, that this driftproof can read, or nothing yet."""
+        tables = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+        made = dict(self._db.execute(tables).fetchall())
+        if made and "meta" not in made:
+            raise sqlite3.DatabaseError("a SQLite file, but not a ledger")
+        version = self._version()
+        if version is not None and version > SCHEMA:
             raise DriftproofError(
                 f"{self.path} was written by a newer driftproof (ledger version {version})",
                 f"version {SCHEMA} or older",
                 "upgrade driftproof, or name another --out; the ledger was not touched",
             )
-        damage = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        for name, sql in made.items():
+            columns = _TABLES.get(name, "")
+            if version in (None, 1):
+                columns = columns.removesuffix(_ADDED.get(name, ""))
+            if re.sub(r"\s+", " ", sql) != f"CREATE TABLE {name} ({columns})":
+                raise sqlite3.DatabaseError(f"its table {name} is not as it was made")
+        damage = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if damage != "ok":
             raise sqlite3.DatabaseError(damage)
 
@@ -126,23 +162,37 @@ class Ledger:
         return entry[0] if entry else None
 
     def unit(self, key: str) -> tuple[bytes, float] | None:
-        """Return a finished unit and its seconds, or None."""
+        """Return a finished unit and its seconds, or None.
+
+        Raises:
+            DriftproofError: it is not as it was written.
+        """
         with self._guard():
-            query = "SELECT blob, seconds FROM units WHERE key = ?"
-            entry: tuple[bytes, float] | None = self._db.execute(query, (key,)).fetchone()
-            return entry
+            columns = f"{_UNIT}, {_digests(self._db, 'units')}"
+            query = f"SELECT {columns} FROM units WHERE key = ?"
+            entry = self._db.execute(query, (key,)).fetchone()
+            if entry is None:
+                return None
+            blob, seconds, digest = entry
+            _as_written(digest, unit_digest(key, blob, seconds), f"its unit {key}")
+            return blob, seconds
 
     def units(self) -> Iterator[Finished]:
-        """Yield every finished unit."""
+        """Yield every finished unit.
+
+        Raises:
+            DriftproofError: one is not as it was written.
+        """
         with self._guard():
             named = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'names'").fetchone()
-            query = "SELECT key, blob, seconds, " + (
+            query = f"SELECT key, {_UNIT}, {_digests(self._db, 'units')}, " + (
                 "coalesce(name, '') FROM units LEFT JOIN names USING (key)"
                 if named
                 else "'' FROM units"
             )
-            for entry in self._db.execute(query):
-                yield Finished(*entry)
+            for key, blob, seconds, digest, name in self._db.execute(query):
+                _as_written(digest, unit_digest(key, blob, seconds), f"its unit {key}")
+                yield Finished(key, blob, seconds, name)
 
     def keep(self, key: str, blob: bytes, seconds: float, name: str = "") -> None:
         """Commit a finished unit.
@@ -151,7 +201,8 @@ class Ledger:
             name: in words, for messages.
         """
         with self._guard(), self._at_once():
-            self._db.execute("INSERT OR REPLACE INTO units VALUES (?, ?, ?)", (key, seconds, blob))
+            entry = key, seconds, blob, unit_digest(key, blob, seconds)
+            self._db.execute("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?)", entry)
             self._db.execute("INSERT OR REPLACE INTO names VALUES (?, ?)", (key, name))
 
     def begin(self, head: Mapping[str, Any]) -> int:
@@ -164,13 +215,15 @@ class Ledger:
 
     def finish(self, run: int, rows: list[dict[str, Any]], head: Mapping[str, Any]) -> None:
         """Commit a run's rows and mark it done, all or nothing."""
+        texts, text = [json.dumps(row) for row in rows], json.dumps(head)
         with self._guard(), self._at_once():
             self._db.executemany(
                 "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)",
-                [(run, k, json.dumps(row)) for k, row in enumerate(rows)],
+                [(run, k, row) for k, row in enumerate(texts)],
             )
             self._db.execute(
-                "UPDATE runs SET done = 1, head = ? WHERE id = ?", (json.dumps(head), run)
+                "UPDATE runs SET done = 1, head = ?, digest = ? WHERE id = ?",
+                (text, run_digest(text, texts), run),
             )
 
     @contextmanager
@@ -188,8 +241,9 @@ class Ledger:
     def latest(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Return the head and the rows of the last finished run."""
         with self._guard():
+            runs = f"SELECT id, head, done, {_digests(self._db, 'runs')} AS digest FROM runs"
             newest = self._db.execute(
-                "SELECT id, head FROM runs WHERE done = 1 ORDER BY id DESC LIMIT 1"
+                f"{runs} WHERE done = 1 OR digest IS NOT NULL ORDER BY id DESC LIMIT 1"
             ).fetchone()
             if newest is None:
                 raise DriftproofError(
@@ -197,11 +251,12 @@ class Ledger:
                     "at least one",
                     "finish it: driftproof verify --resume with the same --out",
                 )
-            rows = self._db.execute(
-                "SELECT row FROM rows WHERE run = ? ORDER BY position", newest[:1]
-            )
+            run, text, done, digest = newest
+            query = "SELECT row FROM rows WHERE run = ? ORDER BY position"
+            texts = [row for (row,) in self._db.execute(query, (run,))]
+            _as_written(digest, run_digest(text, texts) if done == 1 else b"", f"its run {run}")
             try:
-                head, judged = json.loads(newest[1]), [json.loads(row) for (row,) in rows]
+                head, judged = json.loads(text), [json.loads(row) for row in texts]
                 if not isinstance(head, dict):
                     raise ValueError(f"a head that is {type(head).__name__}")
             except ValueError as error:
@@ -210,7 +265,8 @@ class Ledger:
 
     def close(self) -> None:
         """Close the file, and let other runs write here."""
-        self._db.close()
+        if hasattr(self, "_db"):
+            self._db.close()
         if self._lock is not None:
             self._lock.close()
 
@@ -246,8 +302,9 @@ class Ledger:
             )
         return DriftproofError(
             f"{self.path} is damaged: {text}",
-            "a ledger that driftproof wrote",
-            "move it away (it was not changed) and run without --resume",
+            "a ledger as driftproof wrote it (it was not changed)",
+            f"driftproof salvage {self.path.parent} --out NEW takes all that is whole to a new "
+            "folder, where --resume --out NEW goes on",
         )
 
 
@@ -257,6 +314,41 @@ def _missing(path: Path) -> DriftproofError:
         "a folder that driftproof verify or run has written",
         "check the path, or run driftproof verify --out DIR first",
     )
+
+
+def _digests(ledger: sqlite3.Connection, table: str) -> str:
+    """Return the column of a table's digests, as a query can have it: empty in older ledgers."""
+    columns = [column for _, column, *_ in ledger.execute(f"PRAGMA table_info({table})")]
+    return "digest" if "digest" in columns else "NULL"
+
+
+def _as_written(kept: bytes | None, computed: bytes, what: str) -> None:
+    """Raise if a digest is not the one that was kept (None: of an older driftproof, kept none)."""
+    if kept is not None and kept != computed:
+        raise sqlite3.DatabaseError(f"{what} is not as it was written")
+
+
+@contextmanager
+def _as_it_is(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a ledger to be read so that no file of its folder changes."""
+    log = path.with_name(f"{path.name}-wal")
+    with ExitStack() as opened:
+        where = f"{path.resolve().as_uri()}?immutable=1"
+        # after a kill it has units that are not in the file yet; SQLite moves them
+        if log.exists():
+            if log.stat().st_size and not path.stat().st_size:
+                raise sqlite3.DatabaseError("it is empty, and its log is not")
+            copies = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+            for file in (path, log):
+                shutil.copy(file, copies)
+            where = (copies / path.name).as_uri()
+        ledger = opened.enter_context(closing(sqlite3.connect(where, uri=True)))
+        if log.exists():
+            (size,) = ledger.execute("PRAGMA page_size").fetchone()
+            _, read, _ = ledger.execute("PRAGMA wal_checkpoint").fetchone()  # of the copy
+            if loses_commits(log.read_bytes(), size, max(read, 0)):
+                raise sqlite3.DatabaseError(f"{log.name} cannot be read to its end")
+        yield ledger
 
 
 @contextmanager

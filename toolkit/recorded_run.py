@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 MOST_OUTCOMES = 4096
 """The most outcomes of the noise that are run one by one, as for a verdict."""
+SHOWN = 6
+"""The most measures, and the most clients of each, that a notebook draws."""
 MOMENTS = ("round", "local_step", "step", "client")
 """What a moment is told by, in the order of a frame's columns."""
 TOLD_BY = {
@@ -156,6 +158,65 @@ class Run(Mapping[str, Recorded]):
 
     def __repr__(self) -> str:
         return f"Run({self.case}, seed={self.seed}: {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        """Return first and last means as a table, and the curves of the first few measures."""
+        from toolkit.report.notebook import shown_run  # matplotlib takes half a second to import
+
+        told = [f"{self.case}, seed {self.seed}. {self.communications} rounds of communication."]
+        if self.bad_step is not None:
+            told.append(f"Something was not finite after local step {self.bad_step}.")
+        if len(self) > SHOWN:
+            told.append(f"The first {SHOWN} of {len(self)} measures are drawn.")
+        by_client = any("client" in one.moments for one in self.values())
+        if by_client and self.case.problem.clients > SHOWN:
+            told.append(f"Of clients the first {SHOWN} are shown.")
+        table = [line for one in self.values() for line in _first_and_last(one)]
+        curved = [one for one in self.values() if len(one.mean) > 1 and one.moments]
+        return shown_run(" ".join(told), table, map(_panel, curved[:SHOWN]))
+
+
+def _curves(one: Recorded) -> list[tuple[str, np.ndarray]]:
+    """Return what is drawn as one curve each: the name, and which moments it has.
+
+    That is all of a measure, or its value on each of the first few clients.
+    """
+    if "client" not in one.moments:
+        return [("mean", np.ones(len(one.mean), dtype=bool))]
+    clients = one.moments["client"]
+    return [(f"client {k}", clients == k) for k in range(min(SHOWN, int(clients.max()) + 1))]
+
+
+def _first_and_last(one: Recorded) -> Iterator[dict[str, Any]]:
+    """Yield a line of a table for each curve: its first mean, and its last one with its band."""
+    low, high = one.band()
+    for label, own in _curves(one) if len(one.mean) else ():
+        yield {
+            "name": f"{one.name}, {label}" if "client" in one.moments else one.name,
+            "replicates": one.values.shape[1], "exact": one.exact,
+            "first": float(one.mean[own][0]), "last": float(one.mean[own][-1]),
+            "low": float(low[own][-1]), "high": float(high[own][-1]),
+        }  # fmt: skip
+
+
+def _panel(one: Recorded) -> dict[str, Any]:
+    """Return a measure's means and bands as the curves of a plot."""
+    along = next(name for name in ("step", "round") if name in one.moments)
+    place, x_label = one.moments[along], along
+    if "local_step" in one.moments:  # a round has several: they are counted from the start
+        clients = int(one.moments.get("client", np.zeros(1)).max()) + 1
+        place, x_label = np.arange(len(one.mean)) // clients + 1, "local step"
+    low, high = one.band()
+    parts = {"x": place, "mean": one.mean, "low": low, "high": high}
+    curves = [
+        {"label": label} | {key: numbers[own].tolist() for key, numbers in parts.items()}
+        for label, own in _curves(one)
+    ]
+    least, most = one.mean.min(), one.mean.max()
+    return {
+        "title": one.name, "x_label": x_label, "y_label": "mean, and its 95 % band",
+        "log": "y" if least > 0 and most > 30 * least else "", "curves": curves,
+    }  # fmt: skip
 
 
 def _columns(recorded: Iterable[Recorded], *last: str) -> dict[str, list[Any]]:

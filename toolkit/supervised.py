@@ -21,10 +21,8 @@ from toolkit.workers import die_with_parent
 
 SIZE = 4096
 """Bytes that the two processes share: one for "a status was given", then a path."""
-ON_PURPOSE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGQUIT)
-"""Signals by which somebody ends the command: it ends by the same one, without a message."""
-WATCHED = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""What the parent waits for; all but the first it hands on."""
+KILLED = 9
+"""The number of SIGKILL, which Windows has no name for."""
 _shared: mmap.mmap | None = None
 
 
@@ -50,7 +48,7 @@ def supervised(command: Callable[[], int], *, wanted: bool) -> int:
     parent = os.getpid()
     sys.stdout.flush()
     sys.stderr.flush()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _watched())
     child = os.fork()
     if child == 0:
         die_with_parent(parent)
@@ -63,10 +61,15 @@ def supervised(command: Callable[[], int], *, wanted: bool) -> int:
     return _status(ended, _shared)
 
 
+def _watched() -> tuple[signal.Signals, ...]:
+    """Return what the parent waits for; all but the first it hands on."""
+    return signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT
+
+
 def _waited(child: int) -> int:
     """Wait for the child and return how it ended; hand on what this process is sent."""
     while True:
-        arrived = signal.sigtimedwait(WATCHED, 1.0)
+        arrived = signal.sigtimedwait(_watched(), 1.0)
         done, ended = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(ended)
@@ -79,7 +82,7 @@ def _status(ended: int, shared: mmap.mmap) -> int:
     """Return the status of the command, after a message if it did not give one itself."""
     if shared[0] == 1 and ended >= 0:
         return ended
-    if -ended in ON_PURPOSE:
+    if -ended in (*_watched()[1:], signal.SIGPIPE):  # on purpose: it ends by the same, silently
         signal.signal(-ended, signal.SIG_DFL)
         os.kill(os.getpid(), -ended)
     path = bytes(shared[1:]).partition(b"\0")[0].decode(errors="replace")
@@ -104,7 +107,7 @@ def how(status: int) -> str:
 
 def remedy(status: int) -> str:
     """Say what to look for where a process ended that should not have."""
-    if -status == signal.SIGKILL:
+    if -status == KILLED:
         return "give it more memory, or smaller cases: the system kills what has too much of it"
     if status < 0:
         return "find the library that crashes: python -X faulthandler -m driftproof verify FILE"

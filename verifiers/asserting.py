@@ -1,4 +1,4 @@
-"""Claims judged from Python: ``verify`` returns rows, and two functions are tests of a suite."""
+"""Claims judged in a test suite: two functions that raise AssertionError."""
 
 from __future__ import annotations
 
@@ -10,38 +10,18 @@ from toolkit.cases import Case
 from toolkit.errors import DriftproofError
 from toolkit.report.page import Group, grouped, number
 from toolkit.statements import ReadingVerdict, verdict_on
-from toolkit.verdict import Evidence, Row, Verdict
+from toolkit.verdict import Evidence, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.expression import repetition
 from verifiers.record import unsound
-from verifiers.running.jobs import Source
 from verifiers.search.finding import Finding, remade
 from verifiers.search.search import Effort, falsify
-from verifiers.verify import Settings, judge, select
+from verifiers.verify import Settings, judge
 
 FRESH = 2**32
 """Added to a seed, it gives the draws of the second test that a sampled refutation has to pass."""
-
-
-def verify(*claims: Claim[Any] | str, profile: str = "quick", seed: int = 0) -> list[Row]:
-    """Judge claims and return a row for each form of a statement on each case.
-
-    Runs in this process, on one thread, and writes no page; the command does both.
-
-    Args:
-        claims: what the decorators made, or names, globs and files as the command takes them.
-        profile: "smoke", "quick" or "full".
-        seed: of every draw.
-
-    Raises:
-        DriftproofError: a name that there is not, or a claim that cannot be judged.
-    """
-    sources: list[Source] = []
-    for claim in claims:
-        sources += select([claim]) if isinstance(claim, str) else [claim]
-    return judge(sources, Settings(profile=profile, seed=seed))
 
 
 def assert_claim(
@@ -111,7 +91,7 @@ def failure(claim: Claim[Any], *, profile: str, seed: int, search: float) -> str
     Returns:
         "" if it holds on its cases and the search has found nothing.
     """
-    bad = unsound(verify(claim, profile=profile, seed=seed))
+    bad = unsound(judge([claim], Settings(profile=profile, seed=seed)))
     if bad:
         lines = [f"{claim.name} does not hold as stated:", *_table(bad)]
         keys = [r.case["key"] for g in bad for r in g.rows if r.verdict is Verdict.REFUTED]

@@ -123,7 +123,7 @@ def _told(blob: bytes) -> Any:
     """Return what JSON tells but for the seconds, as text that keeps every bit (None: no JSON)."""
     try:
         return json.dumps(_timeless(json.loads(blob)))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -73,6 +73,31 @@ class Overrides:
                 )
         return cls(**made, replicates=replicates)
 
+    @classmethod
+    def given(
+        cls,
+        problem: Mapping[str, Any] | None = None,
+        algorithm: Mapping[str, Any] | None = None,
+        replicates: int | None = None,
+    ) -> Overrides:
+        """Return overrides from parameters with one value or a list of values each.
+
+        Raises:
+            DriftproofError: an empty list, or no replicates.
+
+        >>> str(Overrides.given({"heterogeneity": [0, 1]}, {"local_steps": 2}))
+        '-p heterogeneity=0,1 -a local_steps=2'
+        """
+        made = {
+            part: tuple((name, _several(name, value)) for name, value in (values or {}).items())
+            for part, values in {"problem": problem, "algorithm": algorithm}.items()
+        }
+        if replicates is not None and replicates < 1:
+            raise DriftproofError(
+                f"replicates = {replicates}", "1 or more", "write replicates=64, say"
+            )
+        return cls(**made, replicates=replicates)
+
     def __bool__(self) -> bool:
         return bool(self.problem or self.algorithm or self.replicates is not None)
 
@@ -85,10 +110,13 @@ class Overrides:
         words += [] if self.replicates is None else [f"--replicates {self.replicates}"]
         return " ".join(words)
 
-    def of(self, leaf: Leaf) -> Leaf:
-        """Return a claim's leaf that loads the claim with these values."""
+    def of(self, source: Claim[Any] | Leaf) -> Claim[Any] | Leaf:
+        """Return a claim with these values, or a claim's leaf that loads it so."""
         if not self:
-            return leaf
+            return source
+        if not isinstance(source, Leaf):
+            return self.applied(source)
+        leaf = source
         fields = {entry.name: getattr(leaf, entry.name) for entry in dataclasses.fields(leaf)}
         return OverriddenLeaf(**fields, overrides=self)
 
@@ -188,9 +216,8 @@ class Overrides:
             (part, name) for part in OPTIONS for name, x in getattr(self, part) if len(x) > 1
         ]  # fmt: skip
 
-    def told(self, chosen: Iterable[Leaf]) -> str:
+    def told(self, claims: Iterable[Claim[Any]]) -> str:
         """Say what is judged in the place of the claims' own cases."""
-        claims = [Leaf.load(leaf) for leaf in chosen]
         left_out = sum(map(self.left_out, claims))
         without = "" if not left_out else (
             f" {left_out} of the claims' cases have no such parameter, or may not have such a "
@@ -270,6 +297,17 @@ def _another_kind(old: Any, value: Any) -> bool:
         return False
     typed = isinstance(old, int | float | str)  # no list of conditions can be typed, say
     return not typed or isinstance(old, str) != isinstance(value, str)
+
+
+def _several(name: str, value: Any) -> tuple[Any, ...]:
+    """Return a parameter's values: those of a list, or the one that is given."""
+    if isinstance(value, list | tuple | range):
+        if not len(value):
+            raise DriftproofError(
+                f"{name} = {value!r}", "a value, or a list of values", f"write {name}=[1, 2], say"
+            )
+        return tuple(value)
+    return (value,)
 
 
 def _parsed(word: str, option: str) -> tuple[str, tuple[Any, ...]]:

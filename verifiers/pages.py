@@ -67,25 +67,25 @@ def claim_block(name: str) -> str:
     one = _statements().get(name)
     lines = [f"{head}: **{one.verdict}**" if one else f"{head}: corrected forms of ours", ""]
     for line in claim.statement.splitlines():
-        lines += _math(line.strip())
+        lines += math(line.strip())
     forms = [form for form in claim.forms if form.form != "sibling"]
     shown: set[str] = {""}
-    plain = len(forms) == 1 and one is not None and not told["forms"]  # its verdict stands above
-    for position, form in enumerate([] if plain else forms):
+    alone = len(forms) == 1 and one is not None and not told["forms"]  # its verdict stands above
+    for position, form in enumerate([] if alone else forms):
         right = told["forms"].get(form.key, "")
         alike = position + 1 < len(forms) and told["forms"].get(forms[position + 1].key) == right
         lines.append(f"- {_form(name, form)}")
-        if right not in shown and not alike and _order(right) not in claim.statement:
+        if right not in shown and not alike and order(right) not in claim.statement:
             shown.add(right)
-            lines += ["", *("  " + line if line else "" for line in _math(right))]
+            lines += ["", *("  " + line if line else "" for line in math(right))]
     erratum = claim.erratum
     said = []
     if erratum is not None:
         counted = f", counted at `{erratum.same_as}`" if erratum.same_as else ""
         character = ", rests on one character" if erratum.one_character else ""
-        said = [f"**Erratum, {erratum.severity}{counted}{character}.** {_plain(erratum.changes)}"]
+        said = [f"**Erratum, {erratum.severity}{counted}{character}.** {plain(erratum.changes)}"]
     if claim.explain:
-        said.append(_plain(claim.explain))
+        said.append(plain(claim.explain))
     if said and lines[-1]:
         lines.append("")
     return "\n".join([*lines, *"\n\n".join(said).splitlines()]).rstrip()
@@ -101,7 +101,7 @@ def errata_block(paper: str) -> str:
         severity = f"({one.severity})" if one.same_as else str(one.severity)
         severity += ", rests on one character" if one.one_character else ""
         counted = f" Counted at `{one.same_as}`." if one.same_as else ""
-        cell = (_plain(one.changes) + counted).replace("|", r"\|")
+        cell = (plain(one.changes) + counted).replace("|", r"\|")
         lines.append(f"| {severity} | `{one.claim}` | {cell} |")
     sources = (leaves("claim")[one.claim].metadata["source"] for one in printed)
     said = "stated here" if all("in our words" in source for source in sources) else "printed"
@@ -126,21 +126,21 @@ def _form(name: str, form: Form) -> str:
     cases = record.read().get(name, {}).get(form.key, {})
     verdict = together(map(Verdict, cases.values())) if cases else "not on record"
     kind = f", {form.reading_kind}" if form.reading_kind and form.reading else ""
-    return f"{_plain(form.key)}{kind}: {verdict}"
+    return f"{plain(form.key)}{kind}: {verdict}"
 
 
-def _math(latex: str) -> list[str]:
+def math(latex: str) -> list[str]:
     """Return lines of a page that show a formula by itself."""
     return ["```math", latex, "```", ""]
 
 
-def _order(right: str) -> str:
+def order(right: str) -> str:
     """Return what stands inside the 𝒪(…) of a rate: its statement has that already."""
     order = re.fullmatch(r"\\mathcal\{O\}\\left\((.*)\\right\)", right)
     return order[1] if order else right
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return text so that Markdown takes no character of it for markup."""
     return re.sub(r"([*<])", r"\\\1", " ".join(text.split()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -112,6 +113,15 @@ def check_own(strange: Collection[str]) -> None:
             "claims of driftproof",
             "keep your verdicts with your file: assert_claim in a test of yours",
         )
+
+
+def check_writable() -> None:
+    """Raise DriftproofError if the record cannot be written, before anything is judged."""
+    if not os.access(path(), os.W_OK):
+        raise DriftproofError(
+            f"{path()}: it may not be written to", "a record that can be written",
+            "record in a checkout",
+        )  # fmt: skip
 
 
 def check_as_written(overrides: str) -> None:

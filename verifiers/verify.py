@@ -22,7 +22,6 @@ from toolkit.verdict import Row
 from verifiers import record
 from verifiers.citations import cited
 from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.derived import inherit
 from verifiers.claim_types.rate import RateClaim
@@ -152,7 +151,7 @@ def judge(
 
 
 def verify(
-    chosen: Sequence[Leaf],
+    chosen: Sequence[Source],
     settings: Settings,
     out: Path,
     *,
@@ -162,8 +161,8 @@ def verify(
     write: Writer = write_report,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Verify claims and write ``results.json``, ``index.html`` and plots to a folder."""
-    chosen = [settings.overrides.of(leaf) for leaf in chosen]
     head = header(chosen, settings)  # a claim that does not load leaves no folder behind
+    chosen = [settings.overrides.of(source) for source in chosen]
     with Ledger(out / "ledger.sqlite") as ledger:
         run = ledger.begin(head)
         rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended, told=told)
@@ -183,45 +182,53 @@ def union_bound(rows: Sequence[Row]) -> float:
     return LEVEL * sum(row.alpha is not None for row in rows)
 
 
-def header(chosen: Sequence[Leaf], settings: Settings) -> dict[str, Any]:
-    """Return what describes a run as a whole."""
-    overridden = {"overrides": settings.overrides.told(chosen)} if settings.overrides else {}
-    return overridden | {
+def header(chosen: Sequence[Source], settings: Settings) -> dict[str, Any]:
+    """Return what describes a run as a whole.
+
+    Args:
+        chosen: the claims as they are written, without overrides.
+    """
+    overrides = settings.overrides
+    told = {"overrides": overrides.told(map(loaded, chosen))} if overrides else {}
+    judged = [overrides.of(source) for source in chosen]
+    return told | {
         "schema": 1,
         "profile": settings.profile,
         "seed": settings.seed,
         "union_bound": None,
         "selection": [
-            leaf.name if leaf.module else f"{leaf.path.name} ({leaf.name})" for leaf in chosen
+            source.name if (file := users_file(source)) is None else f"{file.name} ({source.name})"
+            for source in judged
         ],
-        "claims": {leaf.name: _entry_or_blame(leaf) for leaf in chosen},
-        "problems": _problems(chosen),
+        "claims": {source.name: _entry_or_blame(source) for source in judged},
+        "problems": _problems(judged),
         "environment": environment(settings.device, settings.workers),
     }
 
 
-def _problems(chosen: Sequence[Leaf]) -> dict[str, Any]:
+def _problems(chosen: Sequence[Source]) -> dict[str, Any]:
     """Return the statement and the formulas of every problem that the claims run on."""
     known, problems = leaves("problem"), {}
-    for leaf in chosen:
-        with blaming(leaf):
-            names = {case.problem.leaf_name for case in leaf.load().cases_for("full")}
+    for source in chosen:
+        with blaming(source):
+            names = {case.problem.leaf_name for case in loaded(source).cases_for("full")}
         for name in names & set(known):
             about = ast.get_docstring(parse(known[name].path)) or ""
             problems[name] = {"statement": known[name].metadata["statement"], "about": about}
     return problems
 
 
-def _entry_or_blame(leaf: Leaf) -> dict[str, Any]:
-    with blaming(leaf):
-        return claim_entry(leaf)
+def _entry_or_blame(source: Source) -> dict[str, Any]:
+    with blaming(source):
+        return claim_entry(source)
 
 
-def claim_entry(leaf: Leaf) -> dict[str, Any]:
+def claim_entry(source: Source) -> dict[str, Any]:
     """Return what the page says of a claim: all of it is known before anything is run."""
     from toolkit.constants import Letters, expressed, latex
 
-    claim: Claim[Any] = leaf.load()
+    claim = loaded(source)
+    leaf = source if isinstance(source, Leaf) else None
     notation = claim.notation(claim.judged_on[0]) if claim.judged_on else {}
     forms = {}
     for form in claim.forms:
@@ -247,8 +254,11 @@ def claim_entry(leaf: Leaf) -> dict[str, Any]:
         "readings": {form.key: form.quote for form in claim.forms if form.quote},
         "erratum": None if claim.erratum is None else vars(claim.erratum),
         "explain": claim.explain,
-        "papers": cited(leaf.path, claim.source),
-        "command": f"driftproof verify {leaf.typed}",
-        "searched": shown(leaf.name) if leaf.module else {},
-        "counterexample": f"driftproof counterexample {leaf.name}" if scripts(leaf.name) else None,
+        "papers": cited(leaf.path, claim.source) if leaf else [],
+        # a claim that was handed over as an object has no file that is known
+        "command": f"driftproof verify {leaf.typed if leaf else 'FILE.py'}",
+        "searched": shown(claim.name) if leaf and leaf.module else {},
+        "counterexample": f"driftproof counterexample {claim.name}"
+        if scripts(claim.name)
+        else None,
     }

@@ -126,22 +126,14 @@ def table(
     Args:
         spare: columns that may be left out where there is no room.
     """
-    from driftproof.commands._table import lay_out
+    from toolkit.report.text_table import text_table
 
-    _, cells, widths, left_out = lay_out(columns, list(rows), terminal_width(), spare)
     click.echo()
     if title:
         click.echo(f" {title}")
-    for number, row in enumerate(cells):
-        for line in range(max(map(len, row))):
-            parts = [cell[line] if line < len(cell) else "" for cell in row]
-            styled = [_styled(p, " ".join(cell)) for p, cell in zip(parts, row, strict=True)]
-            pads = [" " * (w - len(p)) for p, w in zip(parts, widths, strict=True)]
-            text = "".join(p + pad for p, pad in zip(styled, pads, strict=True))
-            click.echo(" " + text.rstrip())
-        if number == 0:
-            rule = max(sum(widths[:-1]) + max(len(x) for r in cells for x in r[-1]), 1)
-            click.echo(" " + "─" * rule)
+    lines, left_out = text_table(columns, list(rows), terminal_width(), spare, _styled)
+    for line in lines:
+        click.echo(line)
     click.echo()
     if left_out:
         click.echo(f"Left out for want of width: {', '.join(left_out)}.")
@@ -162,7 +154,7 @@ def terminal_width() -> int:
 
 def tell(text: str) -> None:
     """Print a sentence, its lines ended at spaces where it goes to a terminal."""
-    from driftproof.commands._table import wrapped
+    from toolkit.report.text_table import wrapped
 
     if not sys.stdout.isatty():
         click.echo(text)

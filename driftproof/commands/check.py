@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -36,14 +37,13 @@ def command(certificates: tuple[str, ...]) -> int:
     from verifiers.worst_case import check_counterexample
     from verifiers.worst_case.check import RefusedCertificateError, check
 
-    good = True
+    held: Counter[str] = Counter()
     for name in certificates:
         text = _text(Path(name))
         refutes = f'"{check_counterexample.SCHEMA}"' in text
         try:
             said = (check_counterexample.check if refutes else check)(text)
         except RefusedCertificateError as reason:
-            good = False
             shared.tell(f"{name}: REFUSED\n  {_shown(str(reason))}")
             continue
         except UNREADABLE as error:
@@ -53,12 +53,19 @@ def command(certificates: tuple[str, ...]) -> int:
                 "let driftproof verify write it anew",
             ) from None
         if not _intact(text):
-            good = False
             shared.tell(f"{name}: REFUSED\n  it was changed after it was written")
             continue
         head, end = ("COUNTEREXAMPLE", NOT_SHOWN) if refutes else ("PROVED", NOT_PROVED)
+        held["counterexample" if refutes else "certificate"] += 1
         shared.tell("\n".join([f"{name}: {head}", *(f"  {_shown(s)}" for s in [*said, end])]))
-    return 0 if good else 1
+    refused = len(certificates) - held.total()
+    if len(certificates) > 1:
+        kinds = [f"{n} {kind}{'s' * (n != 1)}" for kind, n in held.items()] or ["0 certificates"]
+        hold = "holds" if held.total() == 1 else "hold"
+        shared.tell(
+            f"{' and '.join(kinds)} {hold}, {refused} {'does' if refused == 1 else 'do'} not"
+        )
+    return 1 if refused else 0
 
 
 def _text(path: Path) -> str:

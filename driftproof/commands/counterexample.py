@@ -8,9 +8,11 @@ import subprocess
 import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
+from driftproof.commands._shared import progress
 from toolkit.discover import find
 from toolkit.errors import DriftproofError, unknown_name
 
@@ -26,12 +28,22 @@ def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
     It is written from the paper and needs numpy alone: driftproof counterexample CLAIM > c.py.
     CLAIM may have several scripts, for its several forms: the first is taken, or what --form says.
 
-    For what ``driftproof falsify`` found, CLAIM is its search.json, or the folder that it is in.
+    CLAIM may be a Python file of your own: its claims are judged, and a refutation is written down,
+    over a class of functions as fractions. For what ``driftproof falsify`` found, CLAIM is its
+    search.json, or the folder that it is in.
     """
-    if claim.endswith(".json") or (Path(claim) / "search.json").exists():
-        chosen, others = _of_search(Path(claim), form)
-    else:
-        chosen, others = _on_record(claim, form)
+    with TemporaryDirectory() as folder:
+        if claim.endswith(".json") or (Path(claim) / "search.json").exists():
+            chosen, others = _of_search(Path(claim), form)
+        elif claim.endswith(".py"):
+            chosen, others = _of_own(claim, form, Path(folder), quiet=ctx.obj["quiet"])
+        else:
+            chosen, others = _on_record(claim, form)
+        return _told(ctx, claim, chosen, others, run)
+
+
+def _told(ctx: click.Context, claim: str, chosen: Path, others: list[str], run: bool) -> int:
+    """Print a script, or run it, and name the others."""
     for key in others if not ctx.obj["quiet"] else ():
         how = f"driftproof counterexample {shlex.quote(claim)} --form {shlex.quote(key)}"
         click.echo(f"another script: {how}", err=True)
@@ -41,19 +53,22 @@ def command(ctx: click.Context, claim: str, form: str, run: bool) -> int:
     return 0
 
 
+def _of_own(file: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, list[str]]:
+    """Judge the claims of a user's file; return a script of a refutation, and other forms."""
+    from verifiers.standalone.own import script_of_own
+    from verifiers.verify import Settings, judge, select
+
+    chosen = select([file])
+    with progress("judged", quiet=quiet) as (started, ended, told):
+        rows = judge(chosen, Settings(), started=started, ended=ended, told=told)
+    return script_of_own(chosen, rows, form, folder)
+
+
 def _on_record(claim: str, form: str) -> tuple[Path, list[str]]:
     """Return the script of a refuted statement on record, and a form of each other script."""
     from verifiers.counterexamples import refuted, refutes, scripts
 
     leaf = find("claim", claim)
-    if leaf.module is None:
-        raise DriftproofError(
-            f"{claim}, a file of your own: nobody has written a script for it",
-            "a claim of driftproof's, which driftproof errata lists",
-            f"driftproof verify {shlex.quote(claim)} shows the case that refutes {leaf.name}, if "
-            f"one does; driftproof falsify {shlex.quote(claim)} searches for a simpler one, and "
-            f"pytest --driftproof {shlex.quote(claim)} prints lines of Python that repeat it",
-        )
     forms = refuted(leaf.name)
     if not forms:
         raise DriftproofError(
@@ -80,8 +95,10 @@ def _of_search(path: Path, form: str) -> tuple[Path, list[str]]:
     path = path / "search.json" if path.is_dir() else path
     try:
         findings = json.loads(path.read_text(encoding="utf-8"))["findings"]
-        scripts = [(f["form"], path.parent / f["script"]) for f in findings if f["script"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        scripts = [
+            (str(f["form"]), path.parent / Path(f["script"]).name) for f in findings if f["script"]
+        ]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DriftproofError(
             f"{path}: {type(error).__name__}: {error}", "the search.json of driftproof falsify",
             "driftproof falsify FILE --out FOLDER writes one",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftproof.commands import _shared as shared
-from toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
     from verifiers.search.constants import Reached
@@ -68,6 +67,7 @@ def command(
     """
     from toolkit.environment import environment
     from toolkit.ledger import Ledger
+    from toolkit.report.files import write_text
     from verifiers.record import check_own, refuted_on_record
     from verifiers.search import constants, recorded
     from verifiers.search.search import Effort, falsify
@@ -110,12 +110,7 @@ def command(
         for finding, script in zip(findings, scripts, strict=True)
     ]
     data = head | {"findings": told, "constants": [_data(one) for one in reached]}
-    try:
-        path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise DriftproofError(
-            f"{path}: {error}", "a file to write", "choose another --out"
-        ) from None
+    write_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     known = refuted_on_record()
     if as_json:
         shared.print_json(data)

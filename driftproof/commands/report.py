@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,8 @@ def command(folder: Path, other: Path | None, parquet: bool, as_json: bool) -> N
     if other is None:
         from verifiers.rebuild import rebuild
 
-        rebuild(folder, head, rows, parquet=parquet)
+        with _shown_of(folder):
+            rebuild(folder, head, rows, parquet=parquet)
         click.echo(f"page: {folder / 'index.html'}")
         return
     _compare(folder, other, head, rows, as_json)
@@ -46,15 +49,17 @@ def _compare(
                 "two folders that driftproof verify has written",
                 "driftproof report DIR rebuilds an experiment's page",
             )
-    changes = difference(rows, others)
-    page = render_difference((folder.name, other.name), (head, later), changes)
+    with _shown_of(folder, other):
+        changes = difference(rows, others)
+        page = render_difference((folder.name, other.name), (head, later), changes)
+        columns = ["claim", "form", "what", "before", "after", "case"]
+        lines = [tuple(map(str, (c.claim, c.form, c.what, c.before, c.after, c.case)))
+                 for c in changes]  # fmt: skip
     write_text(other / "difference.html", page)
     if as_json:
         shared.print_json([asdict(change) for change in changes])
         return
     if changes:
-        columns = ["claim", "form", "what", "before", "after", "case"]
-        lines = [(c.claim, c.form, c.what, c.before, c.after, c.case) for c in changes]
         shared.table(columns, lines)
     click.echo(f"{len(changes)} changes from {folder} to {other}")
     click.echo(f"page: {other / 'difference.html'}")
@@ -72,5 +77,24 @@ def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             f"driftproof verify {folder} writes {written}, and driftproof report {written} makes "
             "its page anew",
         )
-    with Ledger(folder / "ledger.sqlite", create=False) as ledger:
+    with Ledger.untouched(folder / "ledger.sqlite") as ledger, _shown_of(folder):
         return ledger.latest()
+
+
+@contextmanager
+def _shown_of(*folders: Path) -> Iterator[None]:
+    """Tell what cannot be shown of a ledger's run: anything may have been written there."""
+    from toolkit.errors import DriftproofError
+
+    try:
+        yield
+    except (DriftproofError, OSError):
+        raise
+    except Exception as error:
+        ledgers = " or ".join(str(folder / "ledger.sqlite") for folder in folders)
+        raise DriftproofError(
+            f"{ledgers} holds a run that cannot be shown ({type(error).__name__}: {error})",
+            "the run as this version of driftproof wrote it",
+            "verify or run it again with another --out; if nobody changed the ledger, please "
+            "report it, with the traceback that --debug shows",
+        ) from error

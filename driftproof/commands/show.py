@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from driftproof.commands._shared import as_json, print_json, table, tell
-from toolkit.discover import KINDS, Leaf, leaves
-from toolkit.errors import unknown_name
+from toolkit.discover import KINDS, Leaf, import_path, leaves, leaves_in
+from toolkit.errors import DriftproofError, unknown_name
 
 ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
@@ -27,10 +29,25 @@ HEADS = (
 def command(name: str, as_json: bool) -> None:
     """Show the statement, assumptions, constants, source and verdicts on record of NAME.
 
-    NAME may be a role or a letter too; ``driftproof show roles`` shows all of them.
+    NAME may be a Python file of your own: all that is declared in it is shown. It may be a role or
+    a letter too; ``driftproof show roles`` shows all of them.
     """
     if name in ROLES:
         print_roles(as_json)
+        return
+    if name.endswith(".py"):
+        own = list(leaves_in(Path(name).resolve()))
+        if not own:
+            raise DriftproofError(
+                f"{name} declares nothing: no claim, problem or algorithm",
+                "a decorator of driftproof's, such as @bound, above a function or a class",
+                "driftproof new claim mine/drift writes a file that has one",
+            )
+        if as_json:
+            print_json([_shown(leaf) for leaf in own])
+            return
+        for leaf in own:
+            print_leaf(leaf, _shown(leaf))
         return
     known = {leaf.name: leaf for kind in KINDS for leaf in leaves(kind).values()}
     known |= {leaf.symbol: leaf for leaf in known.values() if leaf.kind in NAMED_BY_CLASS}
@@ -42,12 +59,21 @@ def command(name: str, as_json: bool) -> None:
         words = {word for word, _, _ in meanings()} | {"roles"}
         raise unknown_name("name", name, {leaf.name for leaf in known.values()} | words)
     leaf = known[name]
-    shown = {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
     if as_json:
-        print_json(shown)
+        print_json(_shown(leaf))
         return
+    print_leaf(leaf, _shown(leaf))
+
+
+def _shown(leaf: Leaf) -> dict[str, Any]:
+    return {"kind": leaf.kind, "name": leaf.name, "file": str(leaf.path), **_details(leaf)}
+
+
+def print_leaf(leaf: Leaf, shown: Mapping[str, Any]) -> None:
+    """Print what is known of a leaf before anything is run."""
     click.echo(f"{leaf.kind} {leaf.name}\n")
-    click.echo(f"{shown['documentation']}\n")
+    if shown["documentation"]:
+        click.echo(f"{shown['documentation']}\n")
     for head in HEADS:
         if shown.get(head):
             click.echo(f"{head}: {_text(shown[head])}")
@@ -62,7 +88,10 @@ def command(name: str, as_json: bool) -> None:
             click.echo(f"{searched[key]['python']}\n")
     if leaf.kind == "claim":
         rows = [(form, verdict, str(count)) for form, verdict, count in shown["verdicts_on_record"]]
-        table(["form", "verdict on record", "cases"], rows)
+        if rows:
+            table(["form", "verdict on record", "cases"], rows)
+        else:
+            tell(f"no verdict is on record; driftproof verify {leaf.typed} gives one")
         if shown["counterexample"]:
             tell(f"the counterexample as a script: {shown['counterexample']}")
 
@@ -119,7 +148,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
     import sys
 
     loaded = leaf.load()
-    owner = sys.modules[leaf.module or loaded.__module__]
+    owner = sys.modules[leaf.module] if leaf.module else import_path(leaf.path)
     documentation = inspect.cleandoc(owner.__doc__ or "")
     common = {"documentation": documentation, "source": leaf.metadata.get("source")}
     common["statement"] = leaf.metadata.get("statement")
@@ -177,7 +206,7 @@ def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
         "assumptions": about["assumes"],
         "right_sides": about["forms"],
         "explanation": about["explain"],
-        "cases": [str(case) for case in claim.cases],
+        "cases": [str(case) for case in claim.judged_on],
         "verdicts_on_record": counted,
         "searched": about["searched"],
         "counterexample": about["counterexample"],

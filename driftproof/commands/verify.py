@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftproof.commands import _shared as shared
-from toolkit.readings import ReadingKind
-from toolkit.verdict import Evidence, Verdict
+from toolkit.verdict import Verdict
 
 if TYPE_CHECKING:
     from toolkit.report.beside import Writer
@@ -113,6 +112,7 @@ def _verified(
     if record:
         records.check_own(own)
         records.check_as_written(str(overrides))
+        records.check_writable()
     with (
         shared.working_on(cluster, workers) as workers,
         shared.progress("verify", quiet=quiet) as (started, ended, told),
@@ -147,13 +147,15 @@ def summary(
         verbose: print every form, with the reason of its verdict; so it is done of few forms.
         swept: part and name of each parameter of which several values were asked for.
     """
+    from toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
     from toolkit.report.page import grouped
     from verifiers.record import is_news
 
     forms = [group for groups in grouped(rows).values() for group in groups]
     news = [group for group in forms if is_news(group)]
     shown = forms if verbose or len(forms) <= FEW else news
-    _table(shown)
+    if shown:
+        shared.table(COLUMNS, [cells(form) for form in shown], spare=SPARE)
     for group in shown:
         if group.reason:
             shared.tell(f"{group.claim}, {group.title}: {group.reason}")
@@ -169,46 +171,13 @@ def summary(
             "profile smoke: the first case of each claim alone, which tells little of it; "
             "its plots are on the page, not in files."
         )
-    chance = f"at most {head['union_bound']:.2g}" if head["union_bound"] else "none was sampled"
-    for line in _meaning(rows, out):
+    for line in (*meaning(rows, str(out)), chance(head["union_bound"])):
         shared.tell(line)
-    shared.tell(f"Chance that sampling made any verdict wrong: {chance}.")
     shared.tell(head["overrides"] if head.get("overrides") else on_record(rows))
     if len(shown) < len(forms):
         left_out = len(forms) - len(shown)
         shared.tell(f"{left_out} forms are as on record: --verbose shows them, and the page does.")
     click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
-
-
-def _meaning(rows: list[Any], out: Path) -> list[str]:
-    """Say what SUPPORTED means of these rows: on cases, or proved of a class."""
-    supported = [row for row in rows if row.verdict is Verdict.SUPPORTED]
-    proved = [row for row in supported if row.evidence is Evidence.CLASS]
-    lines = []
-    if len(proved) < len(supported):
-        lines.append("SUPPORTED means: on these cases.")
-    if proved:
-        lines.append(
-            "SUPPORTED by class evidence is proved: for every function of the class, in every "
-            "dimension, at these hyper-parameters and numbers of clients. A check without a "
-            f"solver: driftproof check {out / 'certificates'}/*"
-        )
-    return lines
-
-
-def _table(forms: Sequence[Group]) -> None:
-    """Print a line for each form."""
-    lines = [
-        [form.claim, form.title, str(form.verdict), form.evidence or "–", form.cases,
-         form.tightness, _notes(form)]
-        for form in forms
-    ]  # fmt: skip
-    if lines:
-        shared.table(
-            ["claim", "form", "verdict", "evidence", "cases", "tightness", ""],
-            lines,
-            spare=("evidence", "cases"),
-        )
 
 
 def _by_values(forms: Sequence[Group], swept: Sequence[tuple[str, str]]) -> None:
@@ -224,20 +193,6 @@ def _by_values(forms: Sequence[Group], swept: Sequence[tuple[str, str]]) -> None
             lines.append([form.claim, form.title, *at, str(one.verdict), one.cases, one.tightness])
     names = [name for _, name in swept]
     shared.table(["claim", "form", *names, "verdict", "cases", "tightness"], lines)
-
-
-def _notes(group: Group) -> str:
-    """Return what a reader of a row should know beside its verdict."""
-    kind = group.reading_kind
-    notes = {
-        "intended": kind == ReadingKind.INTENDED,
-        f"study: {kind}": kind in (ReadingKind.NARROWER, ReadingKind.WIDER),
-        "attained": group.attained,
-        "weakly tested": group.weakly_tested,
-        "no instance can meet it": group.empty,
-        "not as on record": group.changed,
-    }
-    return ", ".join(note for note, holds in notes.items() if holds)
 
 
 def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:

@@ -10,13 +10,18 @@ from typing import Literal
 from synthetic.classes.asked import AskedFunctions
 from synthetic.classes.conditions import Constraint
 from synthetic.classes.functions import positive
-from toolkit.errors import DriftproofError
 from toolkit.spans.exact import Quantity, Vector
 
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
     "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
 ]  # fmt: skip
+OF_MINIMISERS = (
+    "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
+)  # fmt: skip
+"""Relations that speak of x*."""
+OF_CLIENTS = ("equal", "shared-minimiser", "similar", "similar-everywhere")
+"""Relations that bound how far clients differ."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,6 @@ def upper_level() -> Relation:
 
 
 def _similar(asked: AskedFunctions, zeta: Fraction) -> Iterator[Constraint]:
-    _needs_solution(asked, "similar")
     total = Quantity()
     for client in range(asked.clients):
         gradient = asked.at(client, Vector()).gradient
@@ -128,12 +132,10 @@ def _similar_everywhere(asked: AskedFunctions, zeta: Fraction) -> Iterator[Const
 
 
 def _start_distance(asked: AskedFunctions, R: Fraction) -> Iterator[Constraint]:
-    _needs_solution(asked, "start_within")
     yield Constraint("start", asked.start * asked.start, R**2)
 
 
 def _start_anywhere(asked: AskedFunctions, R: Fraction, a: Fraction) -> Iterator[Constraint]:
-    _needs_solution(asked, "start_anywhere")
     total = asked.start * asked.start
     for client, own in enumerate(asked.own):
         away = own - asked.at(client, Vector()).gradient
@@ -160,15 +162,6 @@ def bounded_below(asked: AskedFunctions) -> Iterator[Constraint]:
     for number, point in enumerate(asked.shared_points()):
         gradient, value = asked.mean(point)
         yield Constraint(f"bounded below, ({number})", gradient * gradient / (2 * L) - value)
-
-
-def _needs_solution(asked: AskedFunctions, name: str) -> None:
-    if not asked.solvable:
-        raise DriftproofError(
-            f"{name}(…) of functions that may have no minimiser",
-            "a convex class",
-            "write smooth_convex(L), or start_gap(delta)",
-        )
 
 
 MAKERS: Mapping[str, Callable[..., Iterator[Constraint]]] = {

@@ -21,7 +21,7 @@ from synthetic.classes.asked import (
 from synthetic.classes.conditions import Constraint, FunctionClass
 from synthetic.classes.levels import ROLES as ROLES_OF_LEVEL
 from synthetic.classes.levels import Level, OneLevel, level_of
-from synthetic.classes.relations import Relation, bounded_below
+from synthetic.classes.relations import OF_CLIENTS, OF_MINIMISERS, Relation, bounded_below
 from toolkit.algorithm import Algorithm
 from toolkit.cases import Case, grid
 from toolkit.errors import DriftproofError
@@ -40,12 +40,6 @@ ROLES = {
 """The roles of the parameters of classes and relations."""
 Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 """One class of functions, and what relates clients and the start."""
-
-
-OF_MINIMISERS = (
-    "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
-)  # fmt: skip
-"""Relations that speak of x*."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +185,27 @@ class WholeClass(Problem):
             reasons.append("no exact conditions are known for several functions with a mean that "
                            "is bounded below")  # fmt: skip
         return "; ".join(reasons)
+
+    @property
+    def beyond_points(self) -> bool:
+        """Whether a condition speaks of all points, and is met at a run's by much more.
+
+        A bound on all gradients, and on how far clients differ everywhere, is such a one: few
+        linear fields that meet it at the points of a run meet it at every point.
+        """
+        everywhere = any(relation.kind == "similar-everywhere" for relation in self.relations)
+        several = len(self.asked.classes) > 1
+        return "G" in self.function_class.parameters or (everywhere and several)
+
+    @property
+    def lacking(self) -> str:
+        """What nothing bounds, and what would ("": start and clients are bounded)."""
+        kinds = [relation.kind for relation in self.relations]
+        if not any(kind.startswith("start-") for kind in kinds):
+            return "nothing bounds the start: add start_within(R), or start_gap(delta)"
+        if len(self.asked.classes) > 1 and not any(kind in OF_CLIENTS for kind in kinds):
+            return "nothing relates the clients: add similar(zeta), equal() or shared_minimiser()"
+        return ""
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None

@@ -7,14 +7,16 @@ threads of this process whose units sleep, so what is measured is who waits for 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +36,7 @@ UNWATCHED = {
 """Each worker watches its own process: 64 of them in one would do little else."""
 UNITS = 300
 """Units that do nothing, by which the overhead of one is measured."""
+PR_SET_CHILD_SUBREAPER = 36
 CLAIMS = ("comfedl/lemma-3", "comfedl/theorem-1")
 """What is verified: some seconds of work in about a hundred units."""
 
@@ -118,23 +121,43 @@ def efficiency() -> None:
 
 
 def verified(numbers: Sequence[int], turns: int) -> None:
-    """Print how long the whole command takes with the pool and with Dask, taken in turn."""
+    """Print what the whole command takes with the pool and with Dask, taken in turn.
+
+    What other work there is on the machine changes seconds by the clock much, and those of the
+    processors, of the command and all that it started, little.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # what the command leaves behind is counted
     for number in numbers:
-        times: dict[str, list[float]] = {"pool": [], "Dask": []}
+        times: dict[str, list[tuple[float, float]]] = {"pool": [], "Dask": []}
         rows = []
         for _ in range(turns):
-            for place, seconds in times.items():
+            for place, taken in times.items():
                 more = ["--cluster", "dask"] if place == "Dask" else []
                 with tempfile.TemporaryDirectory() as out:
                     words = [*CLAIMS, "--workers", str(number), "--out", out, *more]
-                    began = time.perf_counter()
+                    began = time.perf_counter(), _worked()
                     command = [sys.executable, "-m", "driftproof", "--quiet", "verify", *words]
-                    subprocess.run(command, check=True, capture_output=True)
-                    seconds.append(time.perf_counter() - began)
+                    ended = subprocess.run(command, capture_output=True, text=True)
+                    if ended.returncode:
+                        sys.exit(ended.stderr)
+                    seconds = time.perf_counter() - began[0]
+                    taken.append((seconds, _worked() - began[1]))
                     rows.append(results(Path(out)))
-        here, there = (_range(times[place]) for place in ("pool", "Dask"))
+                print(f"  {place}: {taken[-1][0]:.1f} s, {taken[-1][1]:.1f} s worked", flush=True)
         same = all(made == rows[0] for made in rows)
-        print(f"{number} workers: pool {here} s, Dask {there} s; same bits: {same}")
+        print(f"{number} workers, same bits: {same}")
+        for place, taken in times.items():
+            wall, own = zip(*taken, strict=True)
+            print(f"  {place}: {_range(wall)} s by the clock, {_range(own)} s of processors")
+
+
+def _worked() -> float:
+    """Return the processors' seconds of all that this process started; wait for what is left."""
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _range(times: Sequence[float]) -> str:
@@ -145,8 +168,10 @@ if __name__ == "__main__":
     may_fork()
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--turns", type=int, default=3)
-    turns = options.parse_args().turns
+    options.add_argument("--workers", type=int, nargs="+", help="Only the whole command, on these.")
+    chosen = options.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before")
-    efficiency()
-    overhead()
-    verified([1, 2, 4], turns)
+    verified(chosen.workers or [1, 2, 4], chosen.turns)  # first: it waits for all of its children
+    if not chosen.workers:
+        efficiency()
+        overhead()

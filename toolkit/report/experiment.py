@@ -47,6 +47,16 @@ def file_name(head: Mapping[str, Any], panel: Mapping[str, Any]) -> str:
 
 def draw(panel: Mapping[str, Any], name: str, folder: Path, colours: Mapping[str, str]) -> None:
     """Write a panel as SVG and PDF, and the points of its curves as CSV."""
+    points: dict[str, list[Any]] = {key: [] for key in ("curve", "x", "mean", "low", "high")}
+    for curve in panel["curves"]:
+        points["curve"] += [curve["label"]] * len(curve["x"])
+        for key in ("x", "mean", "low", "high"):
+            points[key] += curve[key]
+    save(drawn(panel, colours), folder / name, points)
+
+
+def drawn(panel: Mapping[str, Any], colours: Mapping[str, str]) -> Any:
+    """Return a panel, drawn."""
     sheet, axes = canvas()
     for curve in panel["curves"]:
         colour = colours[curve["label"]]
@@ -55,12 +65,7 @@ def draw(panel: Mapping[str, Any], name: str, folder: Path, colours: Mapping[str
         axes.plot(curve["x"], mean, color=colour, marker=point, ms=4, label=curve["label"])
         axes.fill_between(curve["x"], low, high, color=colour, alpha=0.15, lw=0)  # None: a gap
     finish(axes, panel["title"], panel["x_label"], panel["y_label"], panel["log"])
-    points: dict[str, list[Any]] = {key: [] for key in ("curve", "x", "mean", "low", "high")}
-    for curve in panel["curves"]:
-        points["curve"] += [curve["label"]] * len(curve["x"])
-        for key in ("x", "mean", "low", "high"):
-            points[key] += curve[key]
-    save(sheet, folder / name, points)
+    return sheet
 
 
 def drawn_panels(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite, log10
@@ -16,6 +17,8 @@ NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
 NOTHING_HERE = 1e-9
 """Below this a map's number is shown as ≈ 0."""
+ROUNDING = 1e-9
+"""A range of numbers that is narrower than this, of their size, has nothing in it to look at."""
 POINTS = ("x", "mean", "low", "high", "bound", "fit", "reference")
 """What a plot may draw, by the names of its columns."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -28,7 +31,17 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
+LOOKS: Mapping[str, Mapping[str, Any]] = {
+    "bound": {"color": "C3", "ls": "-", "lw": 4.5},
+    "mean": {"color": "C0", "ls": "-"},
+    "fit": {"color": "C2", "ls": "--"},
+    "reference": {"color": "C7", "ls": ":"},
+}
+"""How curves are drawn, in this order: the right side is wide and below, so that it is seen where
+the left side runs along it."""
+
+
+@dataclass(frozen=True, repr=False)
 class Figure:
     """One plot.
 
@@ -47,6 +60,9 @@ class Figure:
     y_label: str
     log: str
     most: float = 1.0
+
+    def __repr__(self) -> str:
+        return f"Figure({self.name}: {self.title})"
 
     @property
     def map(self) -> Mapping[str, Any] | None:
@@ -74,12 +90,30 @@ class Figure:
             return LABELS | {"mean": "distance", "bound": "margin"}
         if "what" in self.series:
             return LABELS | {"mean": "left side", "band": "its certified enclosure"}
-        return LABELS
+        return LABELS | _slopes(self.row)
 
     @property
     def series(self) -> Mapping[str, Any]:
         """The points: x, and any of mean, low, high, bound, fit, reference."""
         return self.row.series or {}
+
+    def svg(self) -> str:
+        """Return the plot as the text of an SVG file."""
+        return svg(_drawn(self)[0])
+
+    _repr_svg_ = svg
+
+
+def _slopes(row: Row) -> dict[str, str]:
+    """Return a rate's slopes with their numbers: the fitted, what the data leave, the claimed."""
+    if row.kind != "rate" or row.lhs is None:
+        return {}
+    fitted, low, high = (row.lhs[key] for key in ("mean", "low", "high"))
+    told = f"{LABELS['fit']} {fitted:.3f}".replace("-", "−")
+    if low is not None and high is not None:
+        told += f", the data leave {low:.3f} to {high:.3f}".replace("-", "−")
+    claimed = {"reference": f"{LABELS['reference']} {row.rhs:g}".replace("-", "−")}
+    return {"fit": told} | (claimed if row.rhs is not None else {})
 
 
 def headline(rows: Sequence[Row]) -> list[Figure]:
@@ -91,7 +125,7 @@ def headline(rows: Sequence[Row]) -> list[Figure]:
     slug = rows[0].claim.replace("/", "-")
     along = [
         Figure(
-            name=f"{slug}-{line.letter}",
+            name=f"{slug}-{line.letter}".replace("/", "-"),
             row=line.row,
             title=f"{rows[0].claim}: {line.title}",
             x_label=line.x_label,
@@ -123,7 +157,9 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
     supported = [row for row in drawn if row.verdict is Verdict.SUPPORTED]
     solid = [row for row in supported if not row.vacuous] or supported
     tightest = sorted(solid, key=lambda row: -(row.ratio or 0.0))
-    chosen = (refuted[:1] + strongest[:1] + tightest[:1]) or drawn[:1]
+    # the first refutation is the smallest; another is worth a plot if it is a stronger one
+    stronger = [row for row in strongest[:1] if (row.ratio or 0) > 1.01 * (refuted[0].ratio or 0)]
+    chosen = (refuted[:1] + stronger + tightest[:1]) or drawn[:1]
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
 
 
@@ -230,16 +266,21 @@ def _figure(name: str, row: Row) -> Figure:
         wide = min(sides) > 0 and max(sides) > 100 * min(sides)
         x_label = "comparison, in order of left over right"
         return Figure(name, row, title, x_label, "both sides", "y" if wide else "")
-    running = series.get("how") == ["average", "round"]
+    running = series.get("how", [""])[0] == "average"  # over rounds, or over steps
     y_label = "both sides after that many steps" if running else "both sides"
     return Figure(name, row, title, "local steps", y_label, "xy" if running else "")
 
 
 def draw(figure: Figure, folder: Path) -> None:
     """Write a plot as SVG and PDF, and its data as CSV."""
+    sheet, points = _drawn(figure)
+    save(sheet, folder / figure.name, points)
+
+
+def _drawn(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
+    """Return a plot, drawn, and the columns of its data."""
     if figure.map is not None:
-        _draw_map(figure, folder)
-        return
+        return _drawn_map(figure)
     sheet, axes = canvas()
     s, x = figure.series, figure.series["x"]
     point = "o" if len(x) < 12 else ""
@@ -247,20 +288,20 @@ def draw(figure: Figure, folder: Path) -> None:
         axes.fill_between(
             x, s["low"], s["high"], color="C0", alpha=0.2, lw=0, label=figure.labels["band"]
         )
-    if "mean" in s:
-        axes.plot(x, s["mean"], color="C0", marker=point, ms=4, label=figure.labels["mean"])
-    for key, colour, style in (("bound", "C3", "-"), ("fit", "C0", "--"), ("reference", "C7", ":")):
+    for key, look in LOOKS.items():
         if key in s:
             # one comparison makes no line, and of worst cases each point is a case
-            marker = point if "what" in s or "labels" in s else ""
-            axes.plot(
-                x, s[key], color=colour, ls=style, marker=marker, ms=4, label=figure.labels[key]
-            )
+            marker = point if key == "mean" or "what" in s or "labels" in s else ""
+            axes.plot(x, s[key], marker=marker, ms=4, label=figure.labels[key], **look)
     finish(axes, figure.title, figure.x_label, figure.y_label, figure.log)
+    if "x" not in figure.log and all(float(value).is_integer() for value in x):
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if point and "labels" in s:
         axes.set_xticks(x, [f"{value:g}" for value in x])
         axes.set_xticks([], minor=True)
-    save(sheet, folder / figure.name, {key: s[key] for key in POINTS if key in s})
+    return sheet, {key: s[key] for key in POINTS if key in s}
 
 
 def cell(number: float) -> str:
@@ -272,8 +313,8 @@ def cell(number: float) -> str:
     return "≈ 0" if abs(number) < NOTHING_HERE else f"{number:.3g}"
 
 
-def _draw_map(figure: Figure, folder: Path) -> None:
-    """Write a map as SVG and PDF, a number and a shade in each cell, and its cells as CSV."""
+def _drawn_map(figure: Figure) -> tuple[Any, Mapping[str, Sequence[Any]]]:
+    """Return a map, a number and a shade in each cell, and its cells as columns."""
     grid = figure.map
     assert grid is not None
     sheet, axes = canvas()
@@ -288,9 +329,9 @@ def _draw_map(figure: Figure, folder: Path) -> None:
     axes.set_xlabel(grid["axes"][0])
     axes.set_ylabel(grid["axes"][1])
     label = str(figure.row.case.get("label", ""))
-    axes.set_title(f"{figure.title}\n{label}", fontsize=8, wrap=True)
+    axes.set_title(_as_it_is(f"{figure.title}\n{label}"), fontsize=8, wrap=True)
     cells = zip(*figure.series["map"]["cells"], strict=True)
-    save(sheet, folder / figure.name, dict(zip(("x", "y", "value"), cells, strict=True)))
+    return sheet, dict(zip(("x", "y", "value"), cells, strict=True))
 
 
 def canvas() -> tuple[Any, Any]:
@@ -323,13 +364,25 @@ def finish(axes: Any, title: str, x_label: str, y_label: str, log: str = "") -> 
             else:
                 axis.set_minor_formatter(_plain_numbers())
                 axis.set_major_formatter(_plain_numbers())
+        else:
+            low, high = limits()
+            size = max(abs(low), abs(high))
+            if high - low < ROUNDING * size:  # two sides that are equal, but for rounding
+                getattr(axes, f"set_{name}lim")(low - size / 10, high + size / 10)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.xaxis.set_label_coords(0.5, -0.105)
     axes.yaxis.set_label_coords(-0.165, 0.5)
     axes.set_title(title, fontsize=10, wrap=True, y=1.0)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    legend = axes.legend(fontsize=8)
+    for text in (axes.title, axes.xaxis.label, axes.yaxis.label, *legend.get_texts()):
+        text.set_text(_as_it_is(text.get_text()))
+
+
+def _as_it_is(text: str) -> str:
+    """Return a text that matplotlib draws letter by letter: dollar signs would be a formula."""
+    return text.replace("$", r"\$")
 
 
 def _plain_numbers() -> Any:
@@ -354,9 +407,22 @@ def power_of_ten(value: float, place: int | None = None) -> str:
 
 def save(canvas: Any, path: Path, points: Mapping[str, Sequence[Any]]) -> None:
     """Write a figure as SVG and PDF, and what it draws as CSV: the same bytes for the same data."""
-    import matplotlib as mpl
-
-    with mpl.rc_context({"svg.hashsalt": "driftproof", "svg.fonttype": "none"}):
+    with _same_bytes():
         canvas.savefig(path.with_name(path.name + ".svg"), metadata={"Date": None})
         canvas.savefig(path.with_name(path.name + ".pdf"), metadata={"CreationDate": None})
     path.with_name(path.name + ".csv").write_text(csv_of(points), encoding="utf-8")
+
+
+def svg(canvas: Any) -> str:
+    """Return a figure as the text of an SVG file."""
+    text = io.StringIO()
+    with _same_bytes():
+        canvas.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
+
+
+def _same_bytes() -> Any:
+    """Return a context in which the same data give the same file, with letters as letters."""
+    import matplotlib as mpl
+
+    return mpl.rc_context({"svg.hashsalt": "driftproof", "svg.fonttype": "none"})

@@ -9,7 +9,8 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePath
 from typing import Any
 
 from toolkit.errors import DriftproofError, after_system_error
@@ -85,6 +86,7 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
         shutil.rmtree(part, ignore_errors=True)
         (part / "plots").mkdir(parents=True)
         for name, text in texts.items():
+            _check_inside(name)
             (part / name).parent.mkdir(exist_ok=True)
             (part / name).write_text(text, encoding="utf-8")
         plots(part / "plots")
@@ -99,12 +101,31 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
         shutil.rmtree(part, ignore_errors=True)
 
 
+def _check_inside(name: str) -> None:
+    """Raise if a file would be written elsewhere than in the folder of a report.
+
+    The names of certificates are in the ledger, which may come from somebody else.
+    """
+    path = PurePath(name)
+    if path.is_absolute() or ".." in path.parts or "\\" in name:
+        raise DriftproofError(
+            f"a file called {name!r} in the ledger",
+            "names of files inside the folder of the report",
+            "ask who wrote this ledger; nothing was written",
+        )
+
+
 def write_text(path: Path, text: str) -> None:
-    """Write one file, or say why not."""
+    """Write one file so that, short of room, the old one stays as it was; or say why not."""
+    part = path.with_name(f".{path.name}.part")
     try:
-        path.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
     except OSError as error:
         raise cannot_write(error, path.parent) from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
 
 
 def cannot_write(error: OSError, out: Path) -> DriftproofError:
@@ -112,5 +133,5 @@ def cannot_write(error: OSError, out: Path) -> DriftproofError:
     return DriftproofError(
         f"{error.filename or out}: {error.strerror}",
         "a folder that can be written to, with room",
-        f"{after_system_error(error)}; driftproof report rebuilds from the ledger",
+        f"{after_system_error(error)}; --resume goes on from the ledger, which has all results",
     )

@@ -19,7 +19,9 @@ SPECIAL = {
 }  # fmt: skip
 """What is special to LaTeX, and punctuation."""
 OPERATORS = {
-    "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx", "≪": r"\ll", "≫": r"\gg",
+    "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx",
+    "≼": r"\preceq", "≽": r"\succeq", "⊗": r"\otimes",
+    "∘": r"\circ", "∓": r"\mp", "≪": r"\ll", "≫": r"\gg",
     "∞": r"\infty", "√": r"\surd", "∑": r"\sum", "∏": r"\prod", "∇": r"\nabla", "∂": r"\partial",
     "‖": r"\|", "×": r"\times", "·": r"\cdot", "⋅": r"\cdot", "±": r"\pm", "−": "-",
     "→": r"\to", "←": r"\leftarrow", "↦": r"\mapsto", "⇒": r"\Rightarrow", "∈": r"\in",
@@ -60,11 +62,11 @@ def latex_text(text: str) -> str:
                 (rf"\{in_formula}{{{base}}}" if formula else rf"\{accent}{{{base}}}", formula)
             )
         else:
-            made.append(_letter(letter))
+            made.append(latex_letter(letter))
     return "".join(f"${text}$" if formula else text for text, formula in made)
 
 
-def _letter(letter: str) -> tuple[str, bool]:
+def latex_letter(letter: str) -> tuple[str, bool]:
     """Return a letter in LaTeX, and whether it has to stand in a formula."""
     if letter in SPECIAL:
         return SPECIAL[letter], False
@@ -78,7 +80,7 @@ def _letter(letter: str) -> tuple[str, bool]:
     if greek:
         return greek, True
     kind, _, plain = unicodedata.decomposition(letter).partition("> ")
-    parts = [_letter(chr(int(code, 16)))[0] for code in plain.split()]
+    parts = [latex_letter(chr(int(code, 16)))[0] for code in plain.split()]
     if kind == "<super" and parts:
         return f"^{{{''.join(parts)}}}", True
     if kind == "<sub" and parts:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from toolkit.constants import LATEX
 from toolkit.readings import SEVERITIES, ReadingKind
+from toolkit.report.class_lines import over_class
 from toolkit.report.figures import NOTHING, Figure, cell, distance, equates, headline
 from toolkit.report.latex_table import Told, latex_table
-from toolkit.report.mathml import font_face, mathml
-from toolkit.statements import ReadingVerdict, Statement, by_severity, statement, worst_first
+from toolkit.report.mathml import font_face
+from toolkit.report.papers import Reference, by_paper, findings, references
+from toolkit.report.typeset import described, displayed, inline, letter, letters, typeset
+from toolkit.statements import ReadingVerdict, Statement, by_severity, statement
 from toolkit.verdict import Row, Verdict, form_key, overall
-
-GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|sigma|tau|zeta)(?=_|$)")
-
-STRONG = re.compile(r"(?<!\S)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
-CODE = re.compile(r"``([^`]+)``")
 
 FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
@@ -99,6 +98,11 @@ class Group:
         return supported and any(row.attained for row in self.rows)
 
     @property
+    def of_classes(self) -> bool:
+        """Whether its rows are of whole classes of functions, which letters alone tell apart."""
+        return any(map(over_class, self.rows))
+
+    @property
     def weakly_tested(self) -> bool:
         """Whether a supported inequality was met with so much room that it was hardly tested.
 
@@ -152,6 +156,14 @@ def grouped(rows: Sequence[Row]) -> dict[str, list[Group]]:
     return by_claim
 
 
+def lead(groups: Sequence[Group], printed: Statement | None) -> Verdict:
+    """Return the verdict that stands for a claim: on its print, else on what it states."""
+    if printed is not None:
+        return printed.verdict
+    own = [group for group in groups if group.form == "corrected"] or groups
+    return own[0].verdict
+
+
 def told(rows: Sequence[Row]) -> list[Told]:
     """Return what a table in a paper tells of each form."""
     return [
@@ -193,35 +205,33 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     """Return the page of a verification."""
     claims = grouped(rows)
     printed = statements(head, rows)
+    known = {one.claim: one for one in printed}
     counts = {verdict: sum(one.verdict is verdict for one in printed) for verdict in Verdict}
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
     return document(
         "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn,
-        table=latex_table(told(rows)),
-        printed={one.claim: one for one in printed}, errata=worst_first(printed),
-        severities=SEVERITIES, by_severity=by_severity(printed), papers=_papers(head),
+        table=latex_table(told(rows)), printed=known,
+        findings=findings(printed), severities=SEVERITIES, by_severity=by_severity(printed),
+        papers=by_paper(head, claims, printed), references=references(head),
+        reference=Reference, leads={name: lead(of, known.get(name)) for name, of in claims.items()},
     )  # fmt: skip
-
-
-def _papers(head: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Return document, what it is, title and link of every paper that a claim names, each once."""
-    papers = {}
-    for about in head["claims"].values():
-        for name, what, entry in about.get("papers", ()):
-            title = re.search(r"title\s*=\s*\{(.*?)\},\n", entry, re.DOTALL)
-            number_ = re.search(r"eprint\s*=\s*\{(.*?)\}", entry)
-            link = f"https://arxiv.org/abs/{number_[1]}" if number_ else ""
-            papers[name] = (name, what, _plain(title[1]) if title else name, link)
-    return [papers[name] for name in sorted(papers)]
-
-
-def _plain(bibtex: str) -> str:
-    """Return a title without the braces that keep its capitals."""
-    return " ".join(bibtex.translate({ord("{"): None, ord("}"): None}).split())
 
 
 def document(template: str, **facts: Any) -> str:
     """Return one self-contained HTML file: styles, scripts and the glyphs it needs are in it."""
+    scripts = asset("uPlot.iife.min.js") + asset("page.js")
+    page = filled(
+        template,
+        style=_safe(asset("uPlot.min.css") + asset("page.css")),
+        scripts=_safe(scripts),
+        policy=_policy(scripts),
+        **facts,
+    )
+    return page.replace("/*font*/", font_face([page]), 1)
+
+
+def filled(template: str, **facts: Any) -> str:
+    """Return a template with facts in it; what they hold of HTML is escaped."""
     import jinja2
 
     loader = jinja2.FunctionLoader(asset)
@@ -230,15 +240,23 @@ def document(template: str, **facts: Any) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "sort_keys": True}
     environment.filters |= {
-        "number": number, "cell": cell, "inline": _inline, "block": _block, "slug": _slug,
-        "letter": _letter, "marked": marked,
+        "number": number, "cell": cell, "inline": inline, "block": displayed, "slug": _slug,
+        "letter": letter, "letters": letters, "typeset": typeset, "described": described,
+        "gist": first_sentence,
     }  # fmt: skip
-    page = environment.get_template(template).render(
-        style=_safe(asset("uPlot.min.css") + asset("page.css")),
-        scripts=_safe(asset("uPlot.iife.min.js") + asset("page.js")),
-        **facts,
+    return environment.get_template(template).render(**facts)
+
+
+def _policy(scripts: str) -> str:
+    """Return what a browser may do with a page: run these scripts alone, and fetch nothing.
+
+    Names and statements are escaped. If one were not, its script would still not be run.
+    """
+    told = b64encode(sha256(scripts.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{told}'; style-src 'unsafe-inline'; "
+        "img-src 'self' file: data:; font-src data:; base-uri 'none'; form-action 'none'"
     )
-    return page.replace("/*font*/", font_face([page]), 1)
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
@@ -280,34 +298,19 @@ def number(value: float | None, digits: int = 4) -> str:
     return text
 
 
-def marked(text: str) -> Any:
-    """Return a docstring as HTML: escaped, its ``**words**`` strong and its code as code.
+def first_sentence(text: str) -> str:
+    """Return a text up to its first full stop that a capital follows.
 
-    >>> marked("**Noise.** ``x < 2`` and a**2 * b**2")
-    Markup('<strong>Noise.</strong> <code>x &lt; 2</code> and a**2 * b**2')
+    >>> first_sentence("It holds, e.g. for d = 1.5. Not for more.")
+    'It holds, e.g. for d = 1.5.'
     """
-    from markupsafe import escape
-
-    strong = STRONG.sub(r"<strong>\1</strong>", str(escape(text)))
-    return _safe(CODE.sub(r"<code>\1</code>", strong))
+    return re.split(r"(?<=[.!?]) (?=[A-Z“])", text, maxsplit=1)[0]
 
 
 def _safe(text: str) -> Any:
     from markupsafe import Markup
 
     return Markup(text)
-
-
-def _inline(latex: str) -> Any:
-    return _safe(mathml(latex))
-
-
-def _block(latex: str) -> Any:
-    return _safe(mathml(latex, block=True))
-
-
-def _letter(name: str) -> Any:
-    return _inline(LATEX.get(name, GREEK.sub(r"\\\1", name)))
 
 
 def _slug(name: str) -> str:

@@ -124,7 +124,7 @@ def frame(results: str | Path | Sequence[Row]) -> pandas.DataFrame:
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))["results"]
         return frame_of(table_of(rows))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise DriftproofError(
             f"{path}: {error}",
             "a folder that driftproof verify has written",

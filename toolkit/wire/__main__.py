@@ -6,7 +6,9 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -57,21 +59,25 @@ def command(
         patience=patience, device=device,
     )  # fmt: skip
     join(device, one_machine=os.environ.get("LOCAL_WORLD_SIZE") == str(world))
-    failure = None
+    failure, whole = None, False
     try:
         take_part(task, rank, world, record.hear)
+        whole = True
     except WireFailure as error:
         failure = error
         _known_to_all(say=True)
     except ServerLost as lost:
-        # one of those who wait for the server says so, unless the server could still speak
-        if rank == 1 and not _known_to_all(say=False):
-            failure = WireFailure("stalled" if lost.late else "ended", (0,), lost.number)
+        # on each machine one of those who wait says so, unless the server could still speak
+        first = rank == 1 or os.environ.get("LOCAL_RANK") == "0"
+        if not _known_to_all(say=False) and first:
+            failure = WireFailure(
+                "stalled" if lost.late else "ended", (0,), lost.number, "the server is beside it"
+            )
     if rank == 0:
         _write(out, case, seed, replicates, world, record, failure)
     if failure is not None:
         raise failure
-    return 0 if record.ended is not None or rank else 2
+    return 0 if whole else 2
 
 
 def _placed() -> tuple[int, int]:
@@ -82,7 +88,7 @@ def _placed() -> tuple[int, int]:
         raise DriftproofError(
             "no RANK and WORLD_SIZE in the environment",
             "a process that torchrun started",
-            f"{EXAMPLE}; on many machines also --nnodes N --rdzv-endpoint HOST:29500",
+            f"{EXAMPLE}; docs/cluster.md has it for many machines",
         ) from error
 
 
@@ -99,20 +105,25 @@ def _case(file: Path) -> Case:
 
 
 def _known_to_all(*, say: bool) -> bool:
-    """Say in the processes' common store that the failure is told, or return whether it is."""
+    """Say in the processes' common store that the failure is told, or return whether it is.
+
+    The store is on the server's machine, and asking it has no end while the link is down.
+    """
     from torch.distributed import distributed_c10d
 
-    try:
-        store = distributed_c10d._get_default_store()
-        if say:
-            store.set("driftproof/told", "yes")
-        for _ in range(10 * HEARING):
-            if store.check(["driftproof/told"]):
-                return True
-            time.sleep(0.1)
-    except RuntimeError:  # the store went with the machine that had it
-        return say
-    return False
+    known = threading.Event()
+
+    def ask() -> None:
+        with suppress(RuntimeError):  # the store went with the machine that had it
+            store = distributed_c10d._get_default_store()
+            if say:
+                store.set("driftproof/told", "yes")
+            while not store.check(["driftproof/told"]):
+                time.sleep(0.1)
+            known.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    return known.wait(HEARING)
 
 
 def _write(

@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 
 from toolkit.algorithm import Algorithm
-from toolkit.draws import Words
+from toolkit.draws import BLOCK, Words
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.federation import run
 from toolkit.problem import Problem
@@ -45,6 +45,12 @@ class Task:
     fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if not 1 <= self.replicates <= BLOCK:
+            raise DriftproofError(
+                f"replicates = {self.replicates}",
+                f"1 to {BLOCK}: the replicates of one block",
+                "run again with another seed for more",
+            )
         if not self.patience > 0:
             raise DriftproofError(f"patience = {self.patience}", "seconds, more than 0", "pass 60")
         if self.device not in ("cpu", "cuda"):

@@ -34,7 +34,7 @@ def judged_by_seeds(
         better, worse: one number a seed each, in the same order; larger is better.
         comparisons: how many sentences share the level.
     """
-    return _by_sign(text, setting, better, worse, 0.0, comparisons)
+    return no_worse_by_seeds(text, setting, better, worse, margin=0.0, comparisons=comparisons)
 
 
 def no_worse_by_seeds(
@@ -57,18 +57,6 @@ def no_worse_by_seeds(
         margin: set before any run.
         comparisons: how many sentences share the level.
     """
-    return _by_sign(text, setting, first, second, margin, comparisons)
-
-
-def _by_sign(
-    text: str,
-    setting: str,
-    first: np.ndarray,
-    second: np.ndarray,
-    margin: float,
-    comparisons: int,
-) -> Sentence:
-    """Judge by the sign of first − second + margin."""
     lost = _lost(first, second)
     if lost:
         return Sentence(text, setting, "undecided", lost)

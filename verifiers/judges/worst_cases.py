@@ -1,13 +1,14 @@
 """Judges a bound over a whole class of functions: proved by a certificate, or refuted by functions.
 
 What is measured (``measure``) is the worst case of every comparison that the left side makes, with
-a certificate of each; it knows nothing of right sides, but that functions are
-looked for where one is exceeded. ``judge`` is a pure function of it.
+a certificate of each. Of right sides it knows only that functions are looked for where one is
+exceeded. ``judge`` is a pure function of it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -160,37 +161,8 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     attained = [made for made in comparisons if Fraction(made.get("attained", right)) > least]
     if attained:
         made = max(attained, key=lambda made: Fraction(made["attained"]))
-        value = Fraction(made["attained"])
-        reason = (
-            f"there are functions of the class with left ≥ {float(value):.6g} above right = "
-            f"{float(right):.6g}: {made['what']}; {made['moment']}"
-        )
-        if made.get("ran") is not None:
-            reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
-        proofs: dict[str, str] = {}
-        series = None
-        if form.form != "sibling" and made.get("simple", 0.0) > float(right):
-            name = _file(claim, case, comparisons.index(made), "counterexample-")
-            proofs = {name: made["counterexample"]}
-            series = {"counterexample": check_counterexample.check(made["counterexample"])[1:]}
-            reason += (
-                f". Simple ones in dimension {made['dimension']} have left = {made['simple']:.6g}, "
-                f"in fractions; run on them, in doubles: {made['simple ran']:.6g}. "
-                "driftproof check shows their points, gradients and values: "
-                f"certificates/{name}"
-            )
-        lhs = {"mean": made["value"], "low": float(value), "high": _high(made)}
-        return _row(
-            claim,
-            case,
-            form,
-            Verdict.REFUTED,
-            reason,
-            lhs=lhs,
-            proofs=proofs,
-            series=series,
-            **facts,
-        )
+        file = _file(claim, case, made["moment"], "counterexample-")
+        return _refuted(claim, case, form, made, file, facts)
     if worst["value"] is None:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
     facts["lhs"] = {"mean": worst["value"], "low": None, "high": _high(worst)}
@@ -200,8 +172,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
             loose = ""  # some function of the class is as bad
         equal = not loose and value > right - EXCESS * abs(right)
         certificates = {
-            _file(claim, case, number): made["certificate"]
-            for number, made in enumerate(comparisons)
+            _file(claim, case, made["moment"]): made["certificate"] for made in comparisons
         }
         return _row(
             claim, case, form, Verdict.SUPPORTED, loose, attained=equal,
@@ -210,6 +181,43 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     return _row(
         claim, case, form, Verdict.INCONCLUSIVE, _undecided(measured, worst, right), **facts
     )
+
+
+def _refuted(
+    claim: BoundClaim,
+    case: Case,
+    form: Form,
+    made: Mapping[str, Any],
+    file: str,
+    facts: Mapping[str, Any],
+) -> Row:
+    """Return the row of a comparison that functions of the class exceed.
+
+    Args:
+        file: where its simple counterexample goes, if there is one.
+        facts: what the row says of the right side.
+    """
+    value, right = float(Fraction(made["attained"])), facts["rhs"]
+    reason = (
+        f"there are functions of the class with left ≥ {value:.6g} above right = {right:.6g}: "
+        f"{made['what']}; {made['moment']}"
+    )
+    if made.get("ran") is not None:
+        reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
+    shown: dict[str, Any] = {}
+    if form.form != "sibling" and made.get("simple", 0.0) > right:
+        text = made["counterexample"]
+        shown = {
+            "proofs": {file: text},
+            "series": {"counterexample": check_counterexample.check(text)[1:]},
+        }
+        reason += (
+            f". Simple ones in dimension {made['dimension']} have left = {made['simple']:.6g}, "
+            f"in fractions; run on them, in doubles: {made['simple ran']:.6g}. "
+            f"driftproof check shows their points, gradients and values: certificates/{file}"
+        )
+    lhs = {"mean": made["value"], "low": value, "high": _high(made)}
+    return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **shown, **facts)
 
 
 def _undecided(measured: Mapping[str, Any], worst: Mapping[str, Any], right: Fraction) -> str:
@@ -228,9 +236,10 @@ def _high(made: Mapping[str, Any]) -> float | None:
     return float(Fraction(made["bound"])) if "bound" in made else None
 
 
-def _file(claim: BoundClaim, case: Case, number: int, kind: str = "") -> str:
-    """Return the name of a certificate's file."""
-    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{number}.json"
+def _file(claim: BoundClaim, case: Case, moment: str, kind: str = "") -> str:
+    """Return the name of a certificate's file, which tells of which moment of the run it is."""
+    when = re.sub("[^a-z0-9]+", "-", moment.removeprefix("the "))
+    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{when}.json"
 
 
 def _row(

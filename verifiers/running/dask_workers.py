@@ -95,12 +95,22 @@ def _local(dask: Any, processes: int) -> Iterator[Any]:
         dask.utils.get_mp_context().set_forkserver_preload(preloaded)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a slow disk, on which nothing is kept
-        cluster = dask.LocalCluster(
-            n_workers=processes, threads_per_worker=1, memory_limit=0, dashboard_address=None,
-            host="127.0.0.1",
-        )  # fmt: skip
-    with cluster:
+        try:
+            cluster = dask.LocalCluster(
+                n_workers=processes, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+                host="127.0.0.1",
+            )  # fmt: skip
+        except (OSError, TimeoutError, RuntimeError) as error:
+            raise MissingError(
+                f"--cluster dask could not start {processes} workers here ({error})",
+                "memory for each, and a machine that is not too busy to start them",
+                "ask for fewer --workers, or leave out --cluster: they are processes either way",
+            ) from error
+    try:
         yield cluster
+    finally:
+        with suppress(Exception):  # the work is done, and its processes end with this one
+            cluster.close(timeout=PATIENCE)
 
 
 @contextmanager
@@ -215,7 +225,10 @@ class _DaskPlace(Elsewhere):
                 "one thread a worker: a process computes on one thread, and bits stay the same",
                 "start them with --nthreads 1, and --nworkers for more than one on a machine",
             )
-        answers = self._client.run(introduced, workers=list(threads), on_error="return")
+        try:
+            answers = self._client.run(introduced, workers=list(threads), on_error="return")
+        except (OSError, TimeoutError) as error:
+            raise self._lost() from error
         wrong, processors = [], set()
         for name, answer in answers.items():
             if isinstance(answer, Exception):

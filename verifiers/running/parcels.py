@@ -164,12 +164,13 @@ def differences(wanted: Mapping[str, str], got: Mapping[str, str]) -> list[str]:
     >>> differences({"torch": "2.13.0", "numba": "0.68"}, {"torch": "2.12.0", "numba": "0.68"})
     ['torch 2.12.0 (the command has 2.13.0)']
     """
-    said = [
-        f"{name} {got.get(name, 'absent')} (the command has {value})"
+    return [
+        "other sources of driftproof"
+        if name == SOURCES
+        else f"{name} {got.get(name, 'absent')} (the command has {value})"
         for name, value in wanted.items()
-        if name != SOURCES and got.get(name) != value
+        if got.get(name) != value
     ]
-    return said + (["other sources of driftproof"] if got.get(SOURCES) != wanted[SOURCES] else [])
 
 
 def refuse_other_code(wanted: Mapping[str, str], worker: str) -> None:

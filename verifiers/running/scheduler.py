@@ -25,7 +25,7 @@ from typing import Any, Protocol
 
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.supervised import how, remedy
+from toolkit.supervised import KILLED, how, remedy
 from toolkit.workers import (
     Recorded,
     context,
@@ -106,13 +106,36 @@ class Units:
     """Where results come from: the ledger if it may be used and has them, else the work itself."""
 
     def __init__(self, ledger: Ledger | None, *, resume: bool) -> None:
-        self._ledger, self._resume = ledger, resume
+        self._ledger, self._resume, self._reused = ledger, resume, False
 
     def stored(self, item: Unit) -> Result | None:
         """Return a finished unit of an earlier run."""
         if self._ledger is None or not self._resume or getattr(item, "goes_on", False):
             return None
-        return self._ledger.unit(unit_key(item))
+        found = self._ledger.unit(unit_key(item))
+        self._reused |= found is not None
+        return found
+
+    def handed(self, job: Job, results: list[Result] | None) -> Sequence[Unit]:
+        """Hand a job what it asked for (None: it begins), and return what it asks for next.
+
+        Raises:
+            DriftproofError: it cannot read that, and some of its results were in the ledger.
+            StopIteration: it is at its end.
+        """
+        try:
+            return next(job) if results is None else job.send(results)
+        except (StopIteration, DriftproofError):
+            raise
+        except Exception as error:
+            if not self._reused:
+                raise
+            raise DriftproofError(
+                f"a result in the ledger that cannot be read ({type(error).__name__}: {error})",
+                "results as driftproof wrote them",
+                "run without --resume, or with another --out; if that ends in the same way, "
+                "please report it, with the traceback that --debug shows",
+            ) from error
 
     def keep(self, item: Unit, result: Result) -> Result:
         """Commit a finished unit and return it."""
@@ -157,7 +180,7 @@ def _drive(
     results: list[Result] | None = None
     while True:
         try:
-            wanted = next(job) if results is None else job.send(results)
+            wanted = units.handed(job, results)
         except StopIteration as stop:
             done(number)
             return stop.value
@@ -219,8 +242,8 @@ class _Spread:
             if slots is not None and any(slot is None for slot in slots):
                 return
             try:
-                job = self._jobs[number]
-                wanted = next(job) if slots is None else job.send([s for s in slots if s])
+                ready = None if slots is None else [slot for slot in slots if slot]
+                wanted = self._units.handed(self._jobs[number], ready)
             except StopIteration as stop:
                 self._made[number] = stop.value
                 self._done(number)
@@ -303,7 +326,7 @@ def _worker_ended(processes: Sequence[Any], files: str) -> DriftproofError:
         worker.join(timeout=5.0)
     codes = [worker.exitcode for worker in processes]
     odd = [code for code in codes if code not in (None, 0, -signal.SIGTERM)]
-    if not odd or odd[0] == -signal.SIGKILL:
+    if not odd or odd[0] == -KILLED:
         return DriftproofError(
             "a worker process was killed",
             "enough memory for every worker",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from toolkit.errors import DriftproofError
+from toolkit.report.files import cannot_write
 from verifiers.running.jobs import Source, loaded
 from verifiers.search.finding import Finding, remade
 from verifiers.standalone.refusal import NoScriptError
@@ -44,32 +46,37 @@ class Written:
 def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) -> list[Written]:
     """Write a script for each finding that is a violation, beside search.json.
 
-    Scripts of a search before are removed.
+    Scripts of a search before are removed, once all of these are there.
 
     Returns:
         One for each finding; of those that are no violation, without path and reason.
     """
     claims = {source.name: source for source in sources}
     written: list[Written] = []
-    for before in folder.glob(f"{NAME}-*.py"):
-        before.unlink()
-    for number, finding in enumerate(findings):
-        if not finding.found or finding.is_control:
-            written.append(Written(None))
-            continue
-        try:
-            text = _script(claims[finding.claim], finding)
-            path = folder / f"{NAME}-{_plain(finding.claim)}-{_plain(finding.form)}.py"
-            if any(path == other.path for other in written):  # two forms that begin alike
-                path = path.with_stem(f"{path.stem}-{number}")
-            path.write_text(text, encoding="utf-8")
-            refuse_others(path, finding)
-        except NoScriptError as error:
-            written.append(Written(None, str(error)))
-        except OSError as error:
-            raise DriftproofError(str(error), "a file to write", "choose another --out") from None
-        else:
-            written.append(Written(path))
+    try:
+        with TemporaryDirectory(prefix=".scripts-", dir=folder) as apart:
+            for number, finding in enumerate(findings):
+                if not finding.found or finding.is_control:
+                    written.append(Written(None))
+                    continue
+                name = f"{NAME}-{_plain(finding.claim)}-{_plain(finding.form)}"
+                if any(folder / f"{name}.py" == other.path for other in written):
+                    name += f"-{number}"  # two forms that begin alike
+                try:
+                    path = Path(apart) / f"{name}.py"
+                    path.write_text(_script(claims[finding.claim], finding), encoding="utf-8")
+                    refuse_others(path, finding.lhs or {}, finding.rhs)
+                except NoScriptError as error:
+                    written.append(Written(None, str(error)))
+                else:
+                    written.append(Written(folder / path.name))
+            for before in folder.glob(f"{NAME}-*.py"):
+                before.unlink()
+            for script in written:
+                if script.path is not None:
+                    os.replace(Path(apart) / script.path.name, script.path)
+    except OSError as error:
+        raise cannot_write(error, folder) from error
     return written
 
 
@@ -99,7 +106,7 @@ def sides(script: Path) -> tuple[float, float, float]:
     return float(printed[1]), float(printed[2]), float(error[1]) if error else 0.0
 
 
-def refuse_others(script: Path, finding: Finding) -> None:
+def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> None:
     """Remove a script that does not come to the judge's numbers.
 
     Raises:
@@ -107,7 +114,7 @@ def refuse_others(script: Path, finding: Finding) -> None:
     """
     try:
         left, right, error = sides(script)
-        if not agrees(left, right, error, finding.lhs or {}, finding.rhs):
+        if not agrees(left, right, error, lhs, rhs):
             raise NoScriptError(
                 f"its script comes to {left:g} > {right:g}, the judge does not; please report it"
             )

@@ -65,6 +65,8 @@ def build(
                 "moment": where,
             },
             loose=made.problem.loose,
+            beyond_points=made.problem.beyond_points,
+            lacking=made.problem.lacking,
             second=tuple(asked.second),
             own=tuple(asked.own),
         )

@@ -34,6 +34,8 @@ class WorstCase:
         second: for each vector, whether it is of the second space, orthogonal to the first.
         own: what each client holds as the run begins, if it begins anywhere.
         loose: why the value may exceed what functions of the class attain ("": it is exact).
+        beyond_points: whether a condition speaks of all points (``WholeClass.beyond_points``).
+        lacking: what nothing bounds, and what would ("": start and clients are bounded).
         about: what was run, for a reader: algorithm, hyper-parameters, rounds, moment, conditions.
     """
 
@@ -45,6 +47,8 @@ class WorstCase:
     objective: Quantity
     about: Mapping[str, Any]
     loose: str = ""
+    beyond_points: bool = False
+    lacking: str = ""
     second: tuple[bool, ...] = ()
     own: tuple[Vector, ...] = ()
 

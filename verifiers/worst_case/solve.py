@@ -20,8 +20,6 @@ from verifiers.worst_case.scaling import units
 
 TOLERANCE = 1e-9
 """Residuals and gap that the solver goes for."""
-RELATING = ("similar", "equal", "shared-minimiser")
-"""Relations that bound how far clients differ, as they are written."""
 ALMOST = 1e-6
 """What it may end with, where it gets no further."""
 ATTEMPTS: tuple[dict[str, Any], ...] = (
@@ -57,10 +55,9 @@ def solve(case: WorstCase, *, margin: float = 0.0) -> Solved:
             matrices(case), margin=margin, constant=float(case.objective.constant)
         )
     except (UnboundedError, UnsolvedError) as error:
-        lacking = _lacking(case)
         if isinstance(error, UnsolvedError):
-            raise UnsolvedError(error.got, error.wanted, lacking or error.remedy) from error
-        raise _unbounded(case, lacking) from error
+            raise UnsolvedError(error.got, error.wanted, case.lacking or error.remedy) from error
+        raise _unbounded(case) from error
 
 
 def solve_matrices(
@@ -151,21 +148,11 @@ def _unsolved(status: str) -> DriftproofError:
     )
 
 
-def _lacking(case: WorstCase) -> str:
-    """Return what nothing bounds, and what would ("": start and clients are bounded)."""
-    conditions = [str(part) for part in case.about.get("conditions", ())]
-    if not any(part.startswith("start-") for part in conditions):
-        return "nothing bounds the start: add start_within(R), or start_gap(delta)"
-    if len(case.classes) > 1 and not any(part.startswith(RELATING) for part in conditions):
-        return "nothing relates the clients: add similar(zeta), equal() or shared_minimiser()"
-    return ""
-
-
-def _unbounded(case: WorstCase, lacking: str) -> UnboundedError:
+def _unbounded(case: WorstCase) -> UnboundedError:
     conditions = ", ".join(map(str, case.about.get("conditions", ())))
     return UnboundedError(
         f"a measure that grows beyond all bounds over {conditions or 'this class'}",
         "one that the class, the clients' relation and the start bound",
-        lacking
+        case.lacking
         or "bound the start in another way (start_within, start_gap), or take a smaller class",
     )

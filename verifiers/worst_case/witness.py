@@ -85,7 +85,7 @@ def witness(case: WorstCase, solved: Solved) -> Witness | None:
     if any(relation.equality for relation in case.relations):
         return None
     if case.loose:
-        return _of_fields(case) if _say_all(case) else None
+        return None if case.beyond_points else _of_fields(case)
     program = matrices(case)
     chosen = units(program)
     scaled, near = chosen.scaled(program), chosen.to_these(solved)
@@ -101,17 +101,6 @@ def witness(case: WorstCase, solved: Solved) -> Witness | None:
             if found is not None:
                 return found
     return None
-
-
-def _say_all(case: WorstCase) -> bool:
-    """Tell whether a linear field that meets the conditions is of the class at every point.
-
-    A bound on all gradients, and on how far clients differ everywhere, is met by few linear fields
-    beyond the points of a run.
-    """
-    bounded = any("G" in of.parameters for of in case.classes)
-    everywhere = any(relation.name.startswith("similar, (") for relation in case.relations)
-    return not bounded and not (everywhere and len(case.classes) > 1)
 
 
 def _of_fields(case: WorstCase) -> Witness | None:

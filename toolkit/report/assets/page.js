@@ -14,8 +14,15 @@ const tools = summary => {
       row.hidden = !(verdicts.has(row.dataset.verdict) && wanted.every(w => text.includes(w)));
       shown += !row.hidden;
     }
+    // a claim is shown if one of its forms is, and a paper if one of its claims is
+    const left = new Set(rows.filter(row => !row.hidden).map(row => row.cells[0].firstElementChild.hash));
+    const articles = [...document.querySelectorAll("article")];
+    for (const article of articles) article.hidden = !left.has(`#${encodeURI(article.id)}`) && !left.has(`#${article.id}`);
+    for (const paper of document.querySelectorAll(".paper"))
+      paper.hidden = ![...paper.querySelectorAll("article")].some(article => !article.hidden);
     document.getElementById("none").hidden = shown > 0;
-    document.getElementById("shown").textContent = `${shown} of ${rows.length} rows shown`;
+    document.getElementById("shown").textContent =
+      `${articles.filter(a => !a.hidden).length} of ${articles.length} claims, ${shown} of ${rows.length} forms shown`;
   };
   filter.addEventListener("input", show);
   ticks.forEach(t => t.addEventListener("change", show));
@@ -38,14 +45,78 @@ const tools = summary => {
   });
 };
 
+const folds = () => {
+  const claims = [...document.querySelectorAll("details.claim")];
+  // a link to a claim opens it, and the folds around what it leads to
+  const reveal = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    const claim = target.querySelector(":scope > details.claim");
+    if (claim) claim.open = true;
+    for (let e = target; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+    target.hidden = false;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  document.addEventListener("click", event => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && link.hash === location.hash) reveal();  // the same link again changes no hash
+  });
+  reveal();
+  const button = document.getElementById("unfold");
+  if (button) button.addEventListener("click", () => {
+    const open = claims.some(claim => !claim.open);
+    claims.forEach(claim => { claim.open = open; });
+    button.textContent = open ? "Close all" : "Open all";
+  });
+  document.querySelectorAll("button.copy").forEach(copy => copy.addEventListener("click", async () => {
+    // the command is before the button, a table or an entry after it
+    const near = copy.nextElementSibling && copy.nextElementSibling.tagName === "PRE"
+      ? copy.nextElementSibling : copy.previousElementSibling;
+    try {
+      await navigator.clipboard.writeText(near.textContent);
+      copy.textContent = "copied";
+    } catch {  // no leave to write: it is selected, for Ctrl+C
+      getSelection().selectAllChildren(near);
+      copy.textContent = "selected";
+    }
+    setTimeout(() => { copy.textContent = "copy"; }, 1500);
+  }));
+};
+
+// one entry for each curve or band, drawn as the plot draws it; a click hides it
+const keys = (plot, legend) => {
+  const list = document.createElement("ul");
+  list.className = "curves";
+  for (const {text, style, members} of legend) {
+    const svg = style.fill
+      ? `<rect x="1" y="2" width="26" height="10" fill="${style.fill}" stroke="${style.stroke}" stroke-width=".5"/>`
+      : `<path d="M1 7H27" stroke="${style.stroke}" stroke-width="${style.width}" stroke-dasharray="${style.dash || ""}"/>`;
+    const item = document.createElement("li"), button = document.createElement("button");
+    button.type = "button";
+    button.setAttribute("aria-pressed", "true");
+    button.innerHTML = `<svg width="28" height="14" aria-hidden="true">${svg}</svg>`;
+    button.append(text);
+    button.addEventListener("click", () => {
+      const show = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", show);
+      members.forEach(k => plot.setSeries(k, {show}));
+    });
+    item.append(button);
+    list.append(item);
+  }
+  return list;
+};
+
 (() => {
   const summary = document.getElementById("summary");
   if (summary) tools(summary);
+  folds();
 
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const colour = dark
-    ? {ink: "#9da7b3", grid: "#30363d", mean: "#58a6ff", band: "#58a6ff33", bound: "#ff7b72", fit: "#79c0ff", reference: "#8b949e", methods: ["#58a6ff", "#f0883e", "#3fb950", "#ff7b72", "#bc8cff", "#76e3ea", "#e3b341", "#ff9bce"]}
-    : {ink: "#57606a", grid: "#d0d7de", mean: "#1f6feb", band: "#1f6feb22", bound: "#cf222e", fit: "#0550ae", reference: "#6e7781", methods: ["#1f6feb", "#bc4c00", "#1a7f37", "#cf222e", "#8250df", "#1b7c83", "#7d4e00", "#bf3989"]};
+    ? {ink: "#9da7b3", grid: "#30363d", mean: "#58a6ff", band: "#58a6ff33", bound: "#ff7b72", fit: "#3fb950", reference: "#c9d1d9", methods: ["#58a6ff", "#f0883e", "#3fb950", "#ff7b72", "#bc8cff", "#76e3ea", "#e3b341", "#ff9bce"]}
+    : {ink: "#57606a", grid: "#d0d7de", mean: "#1f6feb", band: "#1f6feb22", bound: "#cf222e", fit: "#1a7f37", reference: "#424a53", methods: ["#1f6feb", "#bc4c00", "#1a7f37", "#cf222e", "#8250df", "#1b7c83", "#7d4e00", "#bf3989"]};
   const onto = (x, from, values) => {
     const at = new Map(from.map((v, i) => [v, values[i]]));
     return x.map(v => at.has(v) ? at.get(v) : null);
@@ -63,33 +134,42 @@ const tools = summary => {
     const usable = v => data.log.includes("y") ? v.map(y => y > 0 ? y : null) : v;
     const s = data.series || data.curves[0];
     const xs = data.curves ? [...new Set(data.curves.flatMap(c => c.x))].sort((a, b) => a - b) : s.x;
-    const columns = [xs], series = [{label: data.x, value: (u, v) => format(v)}], bands = [];
+    const columns = [xs], series = [{label: data.x}], bands = [];
     const add = (key, options) => {
       if (!s[key]) return;
       columns.push(usable(s[key]));
-      series.push({value: (u, v) => format(v), points: {show: s.x.length < 12}, ...options});
+      series.push({points: {show: s.x.length < 12}, ...options});
     };
+    const legend = [];  // what each entry shows, and which series it stands for
+    const entry = (text, style, members) => legend.push({text, style, members});
     if (data.curves) {
       data.curves.forEach(curve => {
         const stroke = colour.methods[methods.get(curve.label) % colour.methods.length], first = columns.length;
         for (const key of ["high", "low", "mean"]) {
           columns.push(onto(xs, curve.x, usable(curve[key])));
-          series.push({label: key === "mean" ? curve.label : `${curve.label}, ${key}`,
-            stroke: key === "mean" ? stroke : stroke + "44", width: key === "mean" ? 2 : .5,
-            value: (u, v) => format(v), points: {show: key === "mean" && curve.x.length < 5}, spanGaps: true, class: key === "mean" ? "loud" : "quiet"});
+          series.push({label: curve.label, stroke: key === "mean" ? stroke : stroke + "44", width: key === "mean" ? 2 : .5,
+            points: {show: key === "mean" && curve.x.length < 5}, spanGaps: true});
         }
         bands.push({series: [first, first + 1], fill: stroke + "22"});
+        entry(curve.label, {stroke, width: 2}, [first, first + 1, first + 2]);
       });
     } else {
       if (s.low) {
-        add("high", {label: data.labels.band + ", high", stroke: colour.band, width: 1, points: {show: false}});
-        add("low", {label: "low", stroke: colour.band, width: 1, points: {show: false}});
+        add("high", {stroke: colour.band, width: 1, points: {show: false}});
+        add("low", {stroke: colour.band, width: 1, points: {show: false}});
         bands.push({series: [1, 2], fill: colour.band});
+        entry(data.labels.band, {fill: colour.band, stroke: colour.mean}, [1, 2]);
       }
-      add("mean", {label: data.labels.mean, stroke: colour.mean, width: 2});
-      add("bound", {label: data.labels.bound, stroke: colour.bound, width: 2});
-      add("fit", {label: data.labels.fit, stroke: colour.fit, width: 1, dash: [6, 4], points: {show: false}});
-      add("reference", {label: data.labels.reference, stroke: colour.reference, width: 1, dash: [2, 3], points: {show: false}});
+      const line = (key, options) => {
+        if (!s[key]) return;
+        entry(data.labels[key], options, [columns.length]);
+        add(key, options);
+      };
+      // wide and below, so that it is seen where the measured line runs along it
+      line("bound", {stroke: colour.bound, width: 5});
+      line("mean", {stroke: colour.mean, width: 2});
+      line("fit", {stroke: colour.fit, width: 2, dash: [8, 5], points: {show: false}});
+      line("reference", {stroke: colour.reference, width: 2, dash: [2, 4], points: {show: false}});
     }
     // over many decades, lines at powers of ten only
     const whole = v => v != null && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
@@ -107,14 +187,16 @@ const tools = summary => {
     };
     const scale = axis => data.log.includes(axis) ? {distr: 3} : axis === "y" ? {range} : {};
     const ticks = (u, splits) => splits.map(v => v == null ? "" : format(v));
-    const counted = xs.length < 12 && xs.every(Number.isInteger) ? {incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5]} : {};
+    const counted = xs.every(Number.isInteger) ? {incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5, 1e6]} : {};
     const plot = new uPlot({
       ...size(), bands, series,
       scales: {x: {time: false, ...scale("x")}, y: scale("y")},
       axes: [{...axis, ...counted, label: data.x, values: ticks}, {...axis, label: data.y, size: 70, values: ticks}],
-      legend: {live: false},
+      legend: {show: false},
       cursor: {drag: {x: true, y: true}},
     }, columns, place);
+    place.uplot = plot;
+    place.append(keys(plot, legend));
     addEventListener("resize", () => plot.setSize(size()));
     place.dataset.drawn = "yes";
   };
@@ -125,12 +207,17 @@ const tools = summary => {
     draw(entry.target);
   }), {rootMargin: "200px"});
   places.forEach(place => watch.observe(place));
-  // paper has no folds: open them for printing, and close those again
-  let folded = [];
+  // on paper: the summary, and what is refuted in full; a formula that is too wide is made smaller
+  let unfolded = [], shrunk = [];
   addEventListener("beforeprint", () => {
-    places.filter(p => !p.dataset.drawn).forEach(draw);
-    folded = [...document.querySelectorAll("details:not([open])")];
-    folded.forEach(d => { d.open = true; });
+    unfolded = [...document.querySelectorAll("article[data-verdict=REFUTED] > details.claim:not([open])")];
+    unfolded.forEach(claim => { claim.open = true; });
+    places.filter(p => !p.dataset.drawn && p.checkVisibility()).forEach(draw);
+    shrunk = [...document.querySelectorAll(".math")].filter(m => m.clientWidth && m.scrollWidth > m.clientWidth);
+    shrunk.forEach(m => { m.style.fontSize = `${parseFloat(getComputedStyle(m).fontSize) * .98 * m.clientWidth / m.scrollWidth}px`; });
   });
-  addEventListener("afterprint", () => folded.forEach(d => { d.open = false; }));
+  addEventListener("afterprint", () => {
+    unfolded.forEach(claim => { claim.open = false; });
+    shrunk.forEach(m => { m.style.fontSize = ""; });
+  });
 })();

@@ -67,7 +67,7 @@ def descent(c: Letters) -> Expression:
             lambda c: of_quadratics(c, 2), assumes=(SHORT,))),
     ],
     explain="A call decreases g for all strongly convex smooth g_i and any number of local steps. "
-    "At every number judged the worst case is (1 − βμ_g)^2τ, below the rate of quadratics.",
+    "At every number judged the worst case is (1 − βμ_g)^(2τ), below the rate of quadratics.",
 )  # fmt: skip
 def gap_after_a_call(view: Steps) -> Reduction | None:
     return each("round", "local_step", view.gap(view.mean("y"))) if view.last else None

@@ -1,4 +1,4 @@
-"""Tables for a terminal: as wide as it is, and no word is broken.
+"""Tables as text: as wide as a terminal is, and no word is broken.
 
 A cell is wrapped at spaces; if that does not do, after slashes too. If the table is still too wide,
 columns that the caller can spare are left out, and it says which. What cannot be made to fit runs
@@ -15,6 +15,38 @@ Pieces = Callable[[str], list[str]]
 GAP = 3
 """Spaces between columns; NARROW of them where room is short."""
 NARROW = 2
+
+
+def text_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int,
+    spare: Sequence[str] = (),
+    styled: Callable[[str, str], str] = lambda text, cell: text,
+) -> tuple[list[str], list[str]]:
+    """Return a table's lines, and the heads of the columns that found no room (``lay_out``).
+
+    Args:
+        styled: from one line of a cell and the whole cell to that line in colour.
+
+    >>> for line in text_table(["claim", "verdict"], [["a/b", "REFUTED"]], 80)[0]:
+    ...     print(line)
+     claim   verdict
+     ───────────────
+     a/b     REFUTED
+    """
+    _, cells, widths, left_out = lay_out(columns, rows, width, spare)
+    lines = []
+    for row in cells:
+        for line in range(max(map(len, row))):
+            parts = [cell[line] if line < len(cell) else "" for cell in row]
+            coloured = [styled(p, " ".join(cell)) for p, cell in zip(parts, row, strict=True)]
+            pads = [" " * (w - len(p)) for p, w in zip(parts, widths, strict=True)]
+            text = "".join(p + pad for p, pad in zip(coloured, pads, strict=True))
+            lines.append(" " + text.rstrip())
+    rule = max(sum(widths[:-1]) + max(len(x) for r in cells for x in r[-1]), 1)
+    lines.insert(max(map(len, cells[0])), " " + "─" * rule)
+    return lines, left_out
 
 
 def lay_out(

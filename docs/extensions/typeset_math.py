@@ -1,0 +1,58 @@
+"""Formulas are typeset while the site is built: MathML, with the font in the style sheet.
+
+A page of the site then needs no script and no network for its formulas, and shows them when it is
+opened from disk. It is what the report page does, by the same function.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging as sphinx_logging
+
+from toolkit.report.mathml import FONT, font_face, mathml
+
+logger = sphinx_logging.getLogger(__name__)
+
+
+def inline(writer: Any, node: nodes.math) -> None:
+    """Write a formula in a line of text."""
+    writer.body.append(_checked(node, block=False))
+    raise nodes.SkipNode
+
+
+def block(writer: Any, node: nodes.math_block) -> None:
+    """Write a formula on lines of its own; a long one scrolls."""
+    writer.body.append(f'<div class="formula">{_checked(node, block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def _checked(node: nodes.Element, *, block: bool) -> str:
+    made = mathml(node.astext().strip(), block=block)
+    if not made.startswith("<math"):
+        logger.warning("cannot be typeset: %s", node.astext(), location=node)
+    return made
+
+
+def add_font(app: Sphinx, exception: Exception | None) -> None:
+    """Cut the font to the letters of all pages, and write it beside them."""
+    if exception is None and app.builder.format == "html":
+        pages = [page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html")]
+        used = [page for page in pages if re.search("<math", page)]
+        rule = f'math{{font-family:"{FONT}",math}}\n'
+        folder = Path(app.outdir, "_static")
+        (folder / "formulas.css").write_text(font_face(used) + rule, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the renderer."""
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells every table that it drops
+    app.add_html_math_renderer("typeset", (inline, None), (block, None))
+    app.add_css_file("formulas.css")
+    app.connect("build-finished", add_font)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,89 @@
+"""The how-to pages without a test file of their own: every block of them runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from driftproof import bound, grid, run, verify
+from driftproof.algorithms import FedAvg, LocalSCGDM
+from driftproof.problems import BoundedComposition, PiecewiseLosses
+from tests.commands import driftproof
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Return (language, text) of each block of a page."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.S | re.M)
+    assert len(found) == len(re.findall(r"^```\w+$", text, re.M))
+    return found
+
+
+def ran(page: str, capsys) -> dict[str, object]:
+    """Run the Python of a page from top to bottom, and compare what it prints."""
+    names: dict[str, object] = {"__name__": "page"}
+    told: list[str] = []
+    for language, text in blocks(page):
+        if language == "python":
+            exec(compile(text, page, "exec"), names)
+            told = capsys.readouterr().out.split("\n")[:-1]
+        elif language == "text":
+            assert text.splitlines() == told
+    return names
+
+
+def test_what_the_page_of_claims_defines_holds(capsys):
+    names = ran("claims.md", capsys)
+    for claim in (names["drift"], names["square"]):
+        assert {row.verdict for row in verify(claim, profile="smoke")} == {"SUPPORTED"}
+    looked = run(
+        BoundedComposition(),
+        LocalSCGDM(local_steps=2),
+        rounds=2,
+        record={"it": names["squared_mean"]},
+    )
+    assert looked["it"].values.shape[0] == 4
+    # the section on the past: its three functions are one claim, which is met by a quadratic
+    bowl = PiecewiseLosses(
+        clients=1, gradients=((((-1.0, -1.0), (1.0, 1.0)),),), tails="linear", noise=0.5
+    )
+    for right, verdict in ((names["one_step"], "SUPPORTED"), (without_noise, "REFUTED")):
+        claim = bound(
+            name="mine/one-step",
+            source="docs/claims.md",
+            statement=r"x_{t+1}^2 \le (1-\eta L)^2 x_t^2 + \eta^2\sigma^2",
+            cases=grid(bowl, FedAvg(step_size=0.1), rounds=2),
+            right=right,
+            range=names["noise_of_a_step"],
+            measured={"before": r"\bar x_t^2"},
+        )(names["squared"])
+        assert [row.verdict for row in verify(claim, profile="smoke")] == [verdict]
+
+
+def without_noise(c):
+    return (1 - c.eta * c.L) ** 2 * c.measured("before")
+
+
+def test_the_search_of_a_test_is_called_as_the_page_says(capsys):
+    ((language, text),) = blocks("falsify.md")
+    assert language == "python"
+    assert "search=30" in text
+    names = ran("claims.md", capsys)
+    exec(compile(text.replace("search=30", "search=1"), "falsify.md", "exec"), names)
+
+
+def test_the_page_of_gpus(capsys, tmp_path):
+    ran("gpu.md", capsys)
+    if torch.cuda.is_available():
+        pytest.skip("the rest of the page is about a machine without a GPU")
+    (shown,) = [text for language, text in blocks("gpu.md") if language == "console"]
+    command, *lines = shown.splitlines()
+    made = driftproof(*command.removeprefix("$ driftproof ").split(), cwd=tmp_path)
+    assert made.returncode == 3
+    for line in lines:
+        assert line.removesuffix("…").strip() in made.stderr

@@ -1,0 +1,202 @@
+"""The documentation site: it builds without a warning, no link is dead, nothing is missing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+pytest.importorskip("myst_nb", reason="the site is an extra: driftproof[docs]")
+
+from bs4 import BeautifulSoup
+from sphinx.util.inventory import InventoryFile
+
+import driftproof
+from driftproof.cli import Commands, cli
+from tests.once import once
+from toolkit.discover import leaves
+from toolkit.errors import DriftproofError
+from verifiers import errata, errata_page
+
+DOCS = Path(__file__).parents[1] / "docs"
+CHROMIUM = next((p for p in map(shutil.which, ("chromium", "google-chrome")) if p), None)
+
+
+def built(source: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """Build a site as ``make docs`` does."""
+    words = ["-W", "--keep-going", "-n", "-q", "-d", f"{out}-doctrees"]
+    return subprocess.run(
+        [sys.executable, "-m", "sphinx", *words, str(source), str(out)],
+        cwd=DOCS.parent, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    def make(folder):
+        made = built(DOCS, folder)
+        assert made.returncode == 0, made.stderr
+        assert made.stderr == ""
+
+    return once(tmp_path_factory, "site", make)
+
+
+@cache
+def parsed(page: Path) -> BeautifulSoup:
+    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    return {str(tag["id"]) for tag in parsed(page).find_all(id=True)}
+
+
+def dead(page: Path) -> Iterator[str]:
+    """Yield the targets of a page that are not there: files, anchors, misshapen addresses."""
+    targets = [
+        str(tag[attribute])
+        for attribute in ("href", "src")
+        for tag in parsed(page).find_all(attrs={attribute: True})
+    ]
+    for target in targets:
+        parts = urlsplit(target)
+        if parts.scheme in ("http", "https", "mailto"):
+            wrong = not re.fullmatch(r"[\w.-]+\.\w+", parts.netloc) or " " in target
+        else:
+            file = page.parent / unquote(parts.path) if parts.path else page
+            wrong = bool(parts.scheme or parts.netloc) or not file.is_file()
+            if not wrong and parts.fragment and file.suffix == ".html":
+                wrong = unquote(parts.fragment) not in anchors(file)
+        if wrong:
+            yield target
+
+
+def test_no_link_is_dead(site):
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 35
+    found = {page.name: list(dead(page)) for page in pages}
+    assert {name: targets for name, targets in found.items() if targets} == {}
+
+
+@pytest.mark.parametrize("target", ["no.html", "#no", "other.html#no", "ftp://a/b", "https://a b"])
+def test_a_dead_link_is_found(tmp_path, target):
+    (tmp_path / "other.html").write_text('<p id="there">it</p>', encoding="utf-8")
+    page = tmp_path / "page.html"
+    page.write_text(f'<a href="other.html#there">a</a><a href="{target}">b</a>', encoding="utf-8")
+    assert list(dead(page)) == [target]
+
+
+WRONG = {
+    "[it](missing.md)": "missing.md",
+    "[it](#missing)": "'missing'",
+    "```math\n\\frac{\n```": "cannot be typeset",
+    "```no-such-language\nit\n```": "no-such-language",
+}
+
+
+def test_what_is_wrong_on_a_page_stops_the_build(tmp_path):
+    source = tmp_path / "docs"
+    source.mkdir()
+    for name in ("conf.py", "extensions", "_static"):
+        copy = shutil.copytree if (DOCS / name).is_dir() else shutil.copy
+        copy(DOCS / name, source / name)
+    page = source / "index.md"
+    page.write_text("# A page\n\n[It](#a-page) is.\n", encoding="utf-8")
+    assert built(source, tmp_path / "right").returncode == 0
+    page.write_text("# A page\n\n" + "\n\n".join(WRONG), encoding="utf-8")
+    made = built(source, tmp_path / "wrong")
+    assert made.returncode != 0
+    told = made.stderr.splitlines()
+    for said in WRONG.values():
+        assert sum(said in line for line in told) == 1, made.stderr
+
+
+def test_the_site_asks_nothing_of_the_network(site):
+    for page in site.rglob("*.html"):
+        for tag in parsed(page).find_all(["script", "link", "img", "iframe"]):
+            assert "//" not in str(tag.get("src", tag.get("href", ""))), tag
+
+
+def test_every_formula_is_typeset(site):
+    for page in DOCS.glob("*.md"):
+        written = page.read_text(encoding="utf-8").count("```math\n")
+        shown = parsed(site / f"{page.stem}.html").select(".formula > math")
+        assert len(shown) == written, page.name
+    assert "font/woff2" in (site / "_static" / "formulas.css").read_text(encoding="utf-8")
+
+
+def test_the_reference_has_every_public_name_leaf_and_command(site):
+    inventory = InventoryFile.loads((site / "objects.inv").read_bytes(), uri="")
+    told = {name for kind, names in inventory.data.items() if kind[:3] == "py:" for name in names}
+    modules = {"algorithms", "datasets", "experiments", "networks", "problems", "splits"}
+    missing = [
+        name for name in driftproof.__all__ if f"driftproof.{name}" not in told | {
+            f"driftproof.{module}" for module in modules | {"strategies"}
+        }
+    ]  # fmt: skip
+    assert missing == []
+    for module in ("classes", "datasets", "experiments", "networks", "strategies"):
+        names = getattr(__import__(f"driftproof.{module}"), module).__all__
+        assert [n for n in names if f"driftproof.{module}.{n}" not in told] == []
+    for kind in ("problem", "algorithm", "network", "split", "dataset"):
+        symbols = {leaf.symbol for leaf in leaves(kind).values()}
+        assert {s for s in symbols if f"driftproof.{kind}s.{s}" not in told} == set()
+    assert isinstance(cli, Commands)
+    page = anchors(site / "reference" / "commands.html")
+    assert {f"driftproof-{name}" for name in cli.list_commands(None)} <= page
+
+
+def test_the_errata_are_up_to_date_and_each_has_its_anchor(site):
+    page = (DOCS / "errata.md").read_text(encoding="utf-8")
+    assert errata_page.page() == page, "python -m verifiers.errata_page docs/errata.md"
+    claims = [entry["claim"] for entry in errata.errata()]
+    assert len(claims) == len(set(claims)) > 30
+    assert {errata_page.anchor(claim) for claim in claims} <= anchors(site / "errata.html")
+    for claim in claims:
+        assert f"errata.html\\#{errata_page.anchor(claim)}," in page
+
+
+def test_an_erratums_bibtex_is_ascii_and_closed():
+    page = (DOCS / "errata.md").read_text(encoding="utf-8")
+    entries = re.findall(r"```bibtex\n(.*?)```", page, re.S)
+    keys = [re.match(r"@misc\{([\w.-]+),\n", entry)[1] for entry in entries]
+    assert len(set(keys)) == len(keys) == len(errata.errata())
+    for entry in entries:
+        assert entry.isascii()
+        assert entry.count("{") == entry.count("}")
+
+
+def test_a_script_that_fails_is_named(tmp_path):
+    script = tmp_path / "broken.py"
+    script.write_text("assert False", encoding="utf-8")
+    with pytest.raises(DriftproofError, match=r"broken\.py"):
+        errata_page.printed(script)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_open_from_disk_without_trouble(site, width):
+    from playwright.sync_api import sync_playwright
+
+    names = ("index", "tutorial", "errata", "feddro", "claims", "reference/problems", "gallery")
+    with sync_playwright() as made:
+        browser = made.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        troubles = []
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("console", lambda m: m.type == "error" and troubles.append(m.text))
+        page.on("request", lambda r: r.url.startswith("http") and troubles.append(r.url))
+        for name in names:
+            page.goto((site / f"{name}.html").as_uri())
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, name  # what is wider scrolls by itself
+        assert page.evaluate("document.querySelectorAll('h1').length") == 1
+        browser.close()
+    assert troubles == []

@@ -1,0 +1,62 @@
+"""The table of verdicts, a line for each form, as a terminal and a notebook show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolkit.readings import ReadingKind
+from toolkit.report.page import Group
+from toolkit.verdict import Evidence, Row, Verdict
+
+COLUMNS = ("claim", "form", "verdict", "evidence", "cases", "tightness", "")
+"""The heads; the last one, of what a reader should know besides, has no name."""
+SPARE = ("evidence", "cases")
+"""The columns that may be left out where there is no room, the first of them first."""
+
+
+def cells(group: Group) -> list[str]:
+    """Return a form's line of the table."""
+    return [
+        group.claim, group.title, str(group.verdict), group.evidence or "–", group.cases,
+        group.tightness, notes(group),
+    ]  # fmt: skip
+
+
+def notes(group: Group) -> str:
+    """Return what a reader of a form's line should know beside its verdict."""
+    kind = group.reading_kind
+    notes = {
+        "intended": kind == ReadingKind.INTENDED,
+        f"study: {kind}": kind in (ReadingKind.NARROWER, ReadingKind.WIDER),
+        "attained": group.attained,
+        "weakly tested": group.weakly_tested,
+        "no instance can meet it": group.empty,
+        "not as on record": group.changed,
+    }
+    return ", ".join(note for note, holds in notes.items() if holds)
+
+
+def meaning(rows: Sequence[Row], folder: str) -> list[str]:
+    """Return in sentences what SUPPORTED means of these rows: on cases, or proved of a class.
+
+    Args:
+        folder: where a page of these rows is, or will be, with their certificates.
+    """
+    supported = [row for row in rows if row.verdict is Verdict.SUPPORTED]
+    proved = [row for row in supported if row.evidence is Evidence.CLASS]
+    lines = []
+    if len(proved) < len(supported):
+        lines.append("SUPPORTED means: on these cases.")
+    if proved:
+        lines.append(
+            "SUPPORTED by class evidence is proved: for every function of the class, in every "
+            "dimension, at these hyper-parameters and numbers of clients. A check without a "
+            f"solver: driftproof check {folder}/certificates/*"
+        )
+    return lines
+
+
+def chance(union_bound: float | None) -> str:
+    """Return in words how probable it is that sampling made a verdict wrong."""
+    at_most = f"at most {union_bound:.2g}" if union_bound else "none was sampled"
+    return f"Chance that sampling made any verdict wrong: {at_most}."

@@ -1,0 +1,94 @@
+"""Results as a notebook shows them: one piece of HTML, whose styles touch nothing beside it.
+
+A plot is an SVG image whose text is in the page. As an image it can run nothing and fetch nothing,
+and its ids are its own, however many plots a notebook has.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+from toolkit.report.experiment import COLOURS, drawn
+from toolkit.report.figures import Figure, svg
+from toolkit.report.forms_table import notes
+from toolkit.report.page import asset, filled, grouped
+from toolkit.report.page import figures as figures_of
+from toolkit.report.sides import sides
+from toolkit.verdict import Row, Verdict
+
+WHOLE = 3
+"""So many claims are shown with formula and plots; more are a table."""
+
+
+def shown_verdicts(
+    rows: Sequence[Row],
+    verdicts: Mapping[str, Verdict],
+    entries: Mapping[str, Mapping[str, Any]],
+    sentences: Iterable[str],
+) -> str:
+    """Return what was judged, as HTML.
+
+    Args:
+        verdicts: of each claim.
+        entries: what is known of a claim before it is judged: statement, kind, source and forms.
+        sentences: what a reader has to know of all the verdicts.
+    """
+    claims = grouped(rows)
+    plots = {}
+    for claim, figures in figures_of(rows).items() if len(verdicts) <= WHOLE else ():
+        over_cases = sides([row for group in claims[claim] for row in group.rows])
+        drawn = (
+            [] if over_cases is None else [{"title": claim, "address": address(svg(over_cases))}]
+        )
+        plots[claim] = [*drawn, *map(plot, figures)]
+    return _filled(
+        "verdicts.html.j2", claims=claims, verdicts=verdicts, entries=entries, notes=notes,
+        plots=plots, sentences=list(sentences),
+    )  # fmt: skip
+
+
+def shown_run(
+    told: str, table: Sequence[Mapping[str, Any]], panels: Iterable[Mapping[str, Any]]
+) -> str:
+    """Return what was recorded along a run, as HTML.
+
+    Args:
+        told: what was run.
+        table: of each measure its name, replicates, and first and last mean, low and high.
+        panels: of each measure that has curves, as those of an experiment are.
+    """
+    plots = []
+    for panel in panels:
+        labels = [curve["label"] for curve in panel["curves"]]
+        colours = dict(zip(labels, cycle(COLOURS), strict=False))
+        plots.append({"title": panel["title"], "address": address(svg(drawn(panel, colours)))})
+    return _filled("run.html.j2", told=told, table=table, plots=plots)
+
+
+def plot(figure: Figure) -> dict[str, str]:
+    """Return a plot's title, its case in words, and its image as an address."""
+    label = str(figure.row.case.get("label", ""))
+    return {"title": figure.title, "label": label, "address": address(figure.svg())}
+
+
+def address(svg: str) -> str:
+    """Return an SVG file as a data URL.
+
+    >>> address("<svg/>")
+    'data:image/svg+xml;base64,PHN2Zy8+'
+    """
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+
+
+def _filled(template: str, **facts: Any) -> str:
+    """Return a template of a notebook, with the page's own colours."""
+    from markupsafe import Markup
+
+    colours = re.search(r":root(\{.*?\})", asset("page.css"), re.DOTALL)
+    assert colours is not None
+    style = f".driftproof{colours[1]}{asset('notebook.css')}"
+    return filled(template, style=Markup(style), **facts)

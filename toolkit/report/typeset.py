@@ -1,0 +1,108 @@
+"""Texts of claims as HTML: escaped, with their formulas as MathML, their code as code."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from textwrap import dedent
+from typing import Any
+
+from toolkit.constants import LATEX
+from toolkit.report.mathml import mathml
+from toolkit.report.prose import broken, pieces
+
+GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|mu|sigma|tau|zeta)(?=_|$)")
+MARKS = re.compile(r"``([^`]+)``|(?<!\S)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
+"""Code, and what is strong."""
+
+
+def inline(latex: str) -> Any:
+    """Return LaTeX as a formula in a line."""
+    return _safe(mathml(latex))
+
+
+def displayed(latex: str) -> Any:
+    """Return LaTeX as a formula on a line of its own."""
+    return _safe(mathml(latex, block=True))
+
+
+def typeset(text: str) -> Any:
+    """Return prose as HTML: its formulas typeset, its ``**words**`` strong and its code as code.
+
+    >>> typeset("**Noise.** ``x < 2`` and a**2 * b**2")
+    Markup('<strong>Noise.</strong> <code>x &lt; 2</code> and a**2 * b**2')
+    """
+    made, place = "", 0
+    for mark in MARKS.finditer(text):
+        made += _formulas(text[place : mark.start()])
+        code, strong = mark.groups()
+        made += f"<code>{_escaped(code)}</code>" if code else f"<strong>{typeset(strong)}</strong>"
+        place = mark.end()
+    return _safe(made + _formulas(text[place:]))
+
+
+def described(docstring: str) -> Any:
+    r"""Return a docstring as paragraphs, lists and displayed formulas.
+
+    >>> print(described("Two cases.\n\n* one\n* two\n  more"))
+    <p>Two cases.</p>
+    <ul><li>one</li><li>two more</li></ul>
+    """
+    made = []
+    for block in re.split(r"\n\s*\n", docstring.strip("\n")):
+        if block.startswith("    "):
+            lines = (typeset(line) for line in dedent(block).splitlines())
+            made += [f'<div class="math">{line}</div>' for line in lines]
+            continue
+        before, *items = re.split(r"^ *[*-] ", block, flags=re.MULTILINE)
+        if before.strip():
+            made.append(f"<p>{typeset(' '.join(before.split()))}</p>")
+        if items:
+            listed = (f"<li>{typeset(' '.join(item.split()))}</li>" for item in items)
+            made.append(f"<ul>{''.join(listed)}</ul>")
+    return _safe("\n".join(made))
+
+
+def letter(name: str) -> Any:
+    """Return a letter of an instance, by its name in Python, as a formula."""
+    return inline(LATEX.get(name, GREEK.sub(r"\\\1", name)))
+
+
+def letters(instance: Mapping[str, float]) -> str:
+    """Return an instance in plain letters, for a line of a table.
+
+    >>> letters({"mu": 0.1, "L": 1.0, "sigma_g": 2})
+    'μ = 0.1, L = 1, σ_g = 2'
+    """
+    return ", ".join(f"{_plain(name)} = {value:.6g}" for name, value in instance.items())
+
+
+def _plain(name: str) -> str:
+    def spelled(found: re.Match[str]) -> str:
+        size = "CAPITAL" if found[0][0].isupper() else "SMALL"
+        spelling = "LAMDA" if found[0] == "lambda" else found[0].upper()
+        return unicodedata.lookup(f"GREEK {size} LETTER {spelling}")
+
+    return GREEK.sub(spelled, name.replace("ell", "ℓ"))
+
+
+def _formulas(text: str) -> str:
+    made = ""
+    for piece in pieces(text):
+        # browsers break no line inside of a formula
+        parts = (mathml(part) for part in broken(piece.text)) if piece.formula else ()
+        made += "<wbr>".join(parts) if piece.formula else _escaped(piece.text)
+    return made
+
+
+def _escaped(text: str) -> str:
+    from markupsafe import escape
+
+    return str(escape(text))
+
+
+def _safe(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)

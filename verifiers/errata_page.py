@@ -1,0 +1,197 @@
+r"""The errata as a page to cite: ``python -m verifiers.errata_page docs/errata.md`` writes it anew.
+
+Each erratum has its statement, a counterexample with both sides' numbers, what holds instead, and a
+BibTeX entry. The numbers are what the standalone scripts print (``verifiers.counterexamples``). A
+heading is the claim's name and nothing else, so that its anchor stays as long as the claim.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from toolkit import __version__
+from toolkit.discover import Leaf, leaves
+from toolkit.errors import DriftproofError
+from toolkit.readings import SEVERITIES
+from toolkit.report.latex_text import latex_text
+from verifiers import errata
+from verifiers.counterexamples import scripts
+from verifiers.pages import math, order, plain
+from verifiers.verify import claim_entry
+
+REFUTED = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
+SIGNS: Mapping[str, str] = {">": ">", "!=": "≠"}
+YEAR = 2026
+MEANS: Mapping[str, str] = {
+    "false": "No reading that a fair referee would admit is true.",
+    "incomplete": "It holds with an assumption that is not printed.",
+    "misprint": "Read as it is meant, it holds; taken literally, it does not.",
+    "overstated": "Part of it holds, and the sentence says more.",
+}
+HEAD = """\
+# Errata
+
+Statements of four papers that do not hold as printed, worst first. [What the severities
+mean](verdicts.md#errata-have-a-severity). The papers were read from conversions of their PDF files
+to text; a finding that rests on one character says so.
+
+Each has a *counterexample*: a script of numpy alone, which recomputes both sides without
+driftproof. The numbers are what the script prints, to six digits. *Counted at* another statement
+means that it is the same mistake.
+
+**To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
+`errata.html#comfedl-theorem-1`, and does not change. `driftproof errata --json` has the same as
+data. For driftproof itself, `CITATION.cff` says how it is cited.
+"""
+
+
+def page() -> str:
+    """Return the page, from the claims, the record and the scripts.
+
+    Raises:
+        DriftproofError: a script ends with an error.
+    """
+    entries = errata.errata()
+    counts = {s: sum(e["severity"] == s and not e["same_as"] for e in entries) for s in SEVERITIES}
+    made = [
+        HEAD,
+        "| severity | mistakes | statements |\n|---|---|---|",
+        *(
+            f"| [{severity}](#{severity}) | {counts[severity]} | "
+            f"{sum(entry['severity'] == severity for entry in entries)} |"
+            for severity in SEVERITIES
+        ),
+    ]
+    for severity in SEVERITIES:
+        made += [f"\n## {severity.capitalize()}\n", MEANS[severity]]
+        made += [_erratum(entry) for entry in entries if entry["severity"] == severity]
+    return "\n".join(made).rstrip() + "\n"
+
+
+def _erratum(entry: Mapping[str, Any]) -> str:
+    """Return what the page says of one erratum."""
+    leaf = leaves("claim")[entry["claim"]]
+    told = claim_entry(leaf)
+    paper = entry["claim"].partition("/")[0]
+    about = [entry["source"]]
+    if entry["same_as"]:
+        about.append(f"counted at [{entry['same_as']}](#{_slug(entry['same_as'])})")
+    if entry["one_character"]:
+        about.append("rests on one character")
+    lines = [
+        f"\n### {entry['claim']}\n",
+        f"{'; '.join(about)} ([the paper, statement by statement]({paper}.md)).",
+    ]
+    lines += ["", *_formulas(told["statement"]), plain(entry["changes"])]
+    if entry["finding"]:
+        lines += ["", plain(entry["finding"])]
+    return "\n".join([*lines, *_counterexample(leaf), *_instead(entry, told), *_cite(entry, leaf)])
+
+
+def _counterexample(leaf: Leaf) -> list[str]:
+    """Return the scripts of a claim, with the sides that they print."""
+    rows, links = [], []
+    for script in scripts(leaf.name):
+        links.append(f"[`{script.name}`](../{script.relative_to(script.parents[3])})")
+        rows += [
+            f"| {plain(form)} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |"
+            for form, left, sign, right in printed(script)
+        ]
+    if not rows:
+        return []
+    return [
+        "",
+        f"**Counterexample**, {', '.join(links)}; `driftproof counterexample {leaf.name} --run`:",
+        "",
+        "| form | left | | right |",
+        "|---|---|---|---|",
+        *rows,
+    ]
+
+
+@cache
+def printed(script: Path) -> list[tuple[str, str, str, str]]:
+    """Run a script, and return form, left side, sign and right side of each line.
+
+    Raises:
+        DriftproofError: it ends with an error.
+    """
+    ran = subprocess.run(
+        [sys.executable, "-I", str(script)], capture_output=True, encoding="utf-8", check=False
+    )
+    if ran.returncode:
+        raise DriftproofError(
+            f"{script.name} ends with an error: {ran.stderr}",
+            "a script whose refutation holds",
+            "mend the script",
+        )
+    return [match.groups() for match in REFUTED.finditer(ran.stdout)]  # type: ignore[misc]
+
+
+def _instead(entry: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+    """Return what holds in the place of the print: the corrected form, and readings that hold."""
+    lines: list[str] = []
+    if entry["corrected"]:
+        right = told["forms"].get("corrected", "")
+        note = plain(told["notes"].get("corrected", ""))
+        lines += ["", f"**Corrected form: {entry['corrected']}.** {note}"]
+        if right and order(right) not in told["statement"]:
+            lines += ["", *_formulas(right)[:-1]]
+    readings = [plain(reading) for reading in entry["holds"] if reading]
+    if readings:
+        lines += ["", f"**Holds, read as:** {'; '.join(readings)}."]
+    return [line.rstrip() for line in lines]
+
+
+def _cite(entry: Mapping[str, Any], leaf: Leaf) -> list[str]:
+    """Return an entry of BibTeX, folded away; ASCII, with LaTeX for the letters."""
+    title = f"Erratum to {entry['source']}"
+    note = rf"driftproof {__version__}, errata.html\#{anchor(leaf.name)}, {entry['severity']}"
+    return [
+        "",
+        "<details><summary>BibTeX</summary>",
+        "",
+        "```bibtex",
+        f"@misc{{driftproof-{leaf.name.replace('/', '-')},",
+        "  author = {{The driftproof developers}},",
+        f"  title  = {{{{{latex_text(title)}}}}},",
+        f"  year   = {{{YEAR}}},",
+        f"  note   = {{{note}}},",
+        "}",
+        "```",
+        "",
+        "</details>",
+    ]
+
+
+def anchor(claim: str) -> str:
+    """Return the anchor of an erratum on the site.
+
+    >>> anchor("scgdm/lemma-a.1")
+    'scgdm-lemma-a-1'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", claim)
+
+
+def _slug(claim: str) -> str:
+    """Return the anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w-]", "", claim)
+
+
+def _formulas(latex: str) -> list[str]:
+    return [line for part in latex.splitlines() for line in math(part.strip())]
+
+
+def _number(text: str) -> str:
+    """Return a number as it is read: six digits are the same on every machine."""
+    return f"{float(text):.6g}"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

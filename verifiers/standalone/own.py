@@ -1,0 +1,102 @@
+"""The script of a claim in a file of one's own: its claims are judged, and one that is refuted shown.
+
+A refutation on a case is written as one that a search finds is; one over a class from the functions
+that refute it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from toolkit.discover import Leaf
+from toolkit.errors import DriftproofError, unknown_name
+from toolkit.verdict import Evidence, Row, Verdict
+from verifiers.running.jobs import loaded
+from verifiers.standalone.files import refuse_others, sides
+from verifiers.standalone.of_class import script_of_class
+from verifiers.standalone.refusal import NoScriptError
+from verifiers.standalone.script import script_of
+
+
+def script_of_own(
+    sources: Sequence[Leaf], rows: Sequence[Row], form: str, folder: Path
+) -> tuple[Path, list[str]]:
+    """Write a script of a refuted form into a folder; return it, and the other forms refuted.
+
+    Args:
+        sources: the claims of the file.
+        rows: their verdicts.
+        form: which form, as a glob; "claim: form" where the file has several claims.
+
+    Raises:
+        DriftproofError: nothing is refuted, or no refutation has a script.
+    """
+    file = sources[0].typed
+    refuted = [row for row in rows if row.verdict is Verdict.REFUTED]
+    if not refuted:
+        names = ", ".join(source.name for source in sources)
+        raise DriftproofError(
+            f"{names} in {file}: no form is refuted on the cases of the claim",
+            "a claim that is refuted",
+            f"driftproof falsify {file} searches for a case that refutes it",
+        )
+    several = len(sources) > 1
+    keys = [f"{row.claim}: {row.form_key}" if several else row.form_key for row in refuted]
+    forms = list(dict.fromkeys(keys))
+    if not any(_chosen(key, form) for key in forms):
+        raise unknown_name("refuted form", form, forms)
+    claims = {source.name: source for source in sources}
+    reasons: dict[str, None] = {}
+    for key, row in zip(keys, refuted, strict=True):
+        if not _chosen(key, form):
+            continue
+        script = folder / "counterexample.py"
+        try:
+            script.write_text(_text(claims[row.claim], row), encoding="utf-8")
+            _refuse_others(script, row)
+        except NoScriptError as error:
+            reasons[str(error)] = None
+        else:
+            return script, [other for other in forms if other != key]
+    raise DriftproofError(
+        f"{file}: {'; '.join(reasons)}",
+        "a refutation that can be written without driftproof",
+        f"driftproof verify {file} shows the case that refutes it, and pytest --driftproof {file} "
+        "prints lines of Python that repeat it",
+    )
+
+
+def _chosen(key: str, form: str) -> bool:
+    return key == form or fnmatchcase(key, form)
+
+
+def _refuse_others(script: Path, row: Row) -> None:
+    """Raise NoScriptError unless a script comes to the row's numbers."""
+    lhs = row.lhs or {}
+    if row.evidence is not Evidence.CLASS:
+        refuse_others(script, lhs, row.rhs)
+        return
+    left, right, _ = sides(script)
+    assert row.rhs is not None
+    # its functions are half as bad as the worst, and exceed a bound that is rounded up
+    assert row.rhs <= right < left <= (lhs.get("high") or left)
+
+
+def _text(source: Leaf, row: Row) -> str:
+    """Return the script of a refuted row.
+
+    Raises:
+        NoScriptError: with the reason why there is none.
+    """
+    claim = loaded(source)
+    if row.evidence is Evidence.CLASS:
+        if not row.proofs:
+            raise NoScriptError("the functions that refute it could not be made simple")
+        return script_of_class(row.claim, row.form_key, next(iter(row.proofs.values())))
+    form = next(form for form in claim.forms if form.key == row.form_key)
+    case = next((case for case in claim.cases if case.key == row.case.get("key")), None)
+    if case is None:
+        raise NoScriptError("it is refuted on no case")
+    return script_of(claim, form, case)
