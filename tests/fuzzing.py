@@ -477,7 +477,9 @@ def _ledger(rng: random.Random, corpus: Corpus) -> Input:
                 )  # fmt: skip
             if kind in (6, 7):
                 db.execute("DELETE FROM units")
-                db.executemany("INSERT OR REPLACE INTO units (key, seconds, blob) VALUES (?, ?, ?)", units)
+                db.executemany(
+                    "INSERT OR REPLACE INTO units (key, seconds, blob) VALUES (?, ?, ?)", units
+                )
         db.close()
         if name == "own":
             _write(folder / "own.py", MINE.encode())
