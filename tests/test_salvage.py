@@ -12,7 +12,7 @@ from tests.benchmarks.damage import FILE, LOG, damage, logged, units_in
 from tests.commands import driftproof, results
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.salvage import salvage
+from toolkit.salvage import salvage, whole
 from toolkit.write_ahead_log import loses_commits
 
 SMOKE = ("verify", "comfedl/lemma-2", "comfedl/equation-8", "--profile", "smoke", "--workers", "1")
@@ -53,9 +53,23 @@ def test_the_test_would_notice_a_lost_unit(folders, monkeypatch):
     """A negative control: a reader that skips every third row."""
     from toolkit import salvage as module
 
-    whole = module._rows
-    monkeypatch.setattr(module, "_rows", lambda path: list(whole(path))[::3])
+    rows = module._rows
+    monkeypatch.setattr(module, "_rows", lambda path: list(rows(path))[::3])
     assert any("lost" in fault for fault in damage(folders[FILE], FILE, "cut", 5, 0).faults)
+
+
+def test_units_are_saved_from_a_page_whose_own_table_of_them_is_damaged(tmp_path):
+    path = tmp_path / FILE
+    with Ledger(path) as ledger:
+        for number in range(4):
+            ledger.keep(f"{number:032x}", b"%d" % number * 600, 0.5)
+    content = path.read_bytes()
+    (page,) = {content.rindex(b"%d" % number * 600) // 4096 for number in range(4)}
+    for bit in range(8 * 16):  # of the page's head, and of where its rows are
+        changed = bytearray(content)
+        changed[page * 4096 + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        assert len(whole(path).units) == 4, bit
 
 
 def test_all_of_a_whole_ledger_is_saved(folders, tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -25,6 +26,8 @@ USUAL_SIZE = 4096
 """Bytes of a page, where the file's head does not say it."""
 NO_LEAVES = (0, 2, 5, 10)
 """What the first byte of a page is that has no rows: another page of the tree, or of a long row."""
+UNIT = re.compile(rb"\x4d[\x00-\x09][\x80-\xff]{0,4}[\x00-\x7f]\x2c[0-9a-f]{32}")
+"""How a unit looks behind the length of its head: the kinds of its four parts, and its key."""
 Pages = Mapping[int, bytes]
 Row = tuple[int, list[Any]]
 """The number of a row and its values."""
@@ -136,9 +139,10 @@ def _rows_of(page: bytes, begins: int, size: int, pages: Pages) -> Iterator[Row]
     """
     if len(page) < size:
         page = page.ljust(size, b"\0")  # of a file that was cut
-    if page[begins] in NO_LEAVES:
-        return
-    at, first = begins + 8, size
+    for unit in UNIT.finditer(page):  # where nothing points to it any more
+        with suppress(IndexError, KeyError, ValueError, struct.error):
+            yield -1, list(_values(_record(page, unit.start() - 1, size, pages)))
+    at, first = begins + 8, size if page[begins] not in NO_LEAVES else 0
     while at + 1 < first:
         pointer = int.from_bytes(page[at : at + 2], "big")
         at += 2
@@ -149,9 +153,21 @@ def _rows_of(page: bytes, begins: int, size: int, pages: Pages) -> Iterator[Row]
 
 
 def _row(page: bytes, at: int, size: int, pages: Pages) -> Row:
-    """Read a row, with the pages that it goes on in if it is long."""
+    """Read a row and its number."""
     length, at = _varint(page, at)
     number, at = _varint(page, at)
+    return number, list(_values(_content(page, at, length, size, pages)))
+
+
+def _record(page: bytes, at: int, size: int, pages: Pages) -> bytes:
+    """Return the content of a row that begins here, by its own head, which tells its length."""
+    ends, begins = _varint(page, at)
+    length = ends + sum(_length(kind) for kind in _kinds(page[at : at + ends], begins - at))
+    return _content(page, at, length, size, pages)
+
+
+def _content(page: bytes, at: int, length: int, size: int, pages: Pages) -> bytes:
+    """Return the content of a row, with that of the pages that it goes on in if it is long."""
     here = _kept_here(length, size)
     content = page[at : at + here]
     following = int.from_bytes(page[at + here : at + here + 4], "big") if here < length else 0
@@ -161,7 +177,7 @@ def _row(page: bytes, at: int, size: int, pages: Pages) -> Row:
         content += more[4 : 4 + min(size - 4, length - len(content))]
         if not following and len(content) < length:
             raise ValueError("it ends too early")
-    return number, list(_values(content))
+    return content
 
 
 def _kept_here(length: int, size: int) -> int:
@@ -173,17 +189,26 @@ def _kept_here(length: int, size: int) -> int:
     return some if some <= size - 35 else least
 
 
+def _kinds(head: bytes, at: int) -> Iterator[int]:
+    """Yield what kind of value each of a row's values is."""
+    while at < len(head):
+        kind, at = _varint(head, at)
+        yield kind
+
+
+def _length(kind: int) -> int:
+    """Return how many bytes a value of this kind has."""
+    return (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind] if kind < 10 else (kind - 12) // 2
+
+
 def _values(content: bytes) -> Iterator[Any]:
-    """Yield a row's values: their kinds and lengths come first."""
-    ends, at = _varint(content, 0)
-    value = ends
-    while at < ends:
-        kind, at = _varint(content, at)
-        length = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind] if kind < 10 else (kind - 12) // 2
-        part = content[value : value + length]
-        if len(part) < length or kind in (10, 11):
+    """Yield a row's values: their kinds come first."""
+    value, at = _varint(content, 0)
+    for kind in _kinds(content[:value], at):
+        part = content[value : value + _length(kind)]
+        if len(part) < _length(kind) or kind in (10, 11):
             raise ValueError("a value that is cut")
-        value += length
+        value += len(part)
         if kind == 0:
             yield None
         elif kind == 7:

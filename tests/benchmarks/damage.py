@@ -4,14 +4,15 @@
 ledgers that three commands leave, each cut at so many random offsets, with so many random bits
 flipped one at a time, and the same of the log that a kill leaves beside a ledger.
 
-What has to be saved is found without reading pages: a unit is still readable if its key, its
-result and its digest stand in what is left as they were written, one after the other.
+What has to be saved is found without reading pages: a unit is still readable if its bytes, from the
+lengths of its parts to its digest, stand in what is left as they were written.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -70,21 +71,22 @@ def flipped(content: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
-def readable(units: Sequence[Finished], contents: dict[str, bytes]) -> set[str]:
-    """Return the keys of the units that stand in the files as they were written.
+HEAD = 7
+"""Bytes before a unit's key that say how long its parts are."""
 
-    A long result goes on in pages elsewhere: of it only the beginning is looked for, so it is left
-    out here.
+
+def records(units: Sequence[Finished], content: bytes) -> dict[str, bytes]:
+    """Return the bytes of each unit that a file has in one piece, by its key.
+
+    A long result goes on in pages elsewhere; it is left out here.
     """
-    found = set()
+    found = {}
     for unit in units:
-        digest = unit_digest(unit.key, unit.blob, unit.seconds)
-        if any(
-            (at := content.find(unit.blob + digest)) >= 0
-            and unit.key.encode() in content[max(0, at - 16 - len(unit.key)) : at]
-            for content in contents.values()
-        ):
-            found.add(unit.key)
+        ends = unit.blob + unit_digest(unit.key, unit.blob, unit.seconds)
+        key = re.escape(unit.key.encode())
+        match = re.search(key + b".{0,8}" + re.escape(ends), content, re.DOTALL)
+        if match is not None:
+            found[unit.key] = content[match.start() - HEAD : match.end()]
     return found
 
 
@@ -92,6 +94,9 @@ def damage(folder: Path, name: str, way: str, times: int, seed: int) -> Came:
     """Damage one file of a ledger so many times, each time as it was, and look what comes."""
     came, chance = Came(), random.Random(f"{seed} {name} {way}")
     whole, files = units_in(folder), contents(folder)
+    needles: dict[str, bytes] = {}
+    for content in files.values():
+        needles |= records(list(whole.values()), content)
     for _ in range(times):
         with tempfile.TemporaryDirectory() as apart:
             there = Path(apart) / "damaged"
@@ -100,14 +105,23 @@ def damage(folder: Path, name: str, way: str, times: int, seed: int) -> Came:
             left = files | {name: changed}
             for file, content in left.items():
                 (there / file).write_bytes(content)
-            came.faults += _looked_at(there, whole, left, came)
+            still = {
+                key for key, needle in needles.items()
+                if any(needle in content for content in left.values())
+            }  # fmt: skip
+            came.faults += _looked_at(there, whole, left, still, came)
     return came
 
 
 def _looked_at(
-    there: Path, whole: dict[str, Finished], left: dict[str, bytes], came: Came
+    there: Path, whole: dict[str, Finished], left: dict[str, bytes], still: set[str], came: Came
 ) -> Iterator[str]:
-    still = readable(list(whole.values()), left)
+    """Save what can be saved, and use the rest as a command does; yield faults.
+
+    Args:
+        left: the damaged files.
+        still: the keys of the units that stand in them as they were.
+    """
     saved: dict[str, Finished] = {}
     try:
         with suppress(DriftproofError):  # nothing that is whole

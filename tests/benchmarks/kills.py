@@ -38,6 +38,8 @@ OUTSIDE = ("seconds", "memory", "environment")
 """What no promise of the same bits covers, by its name in the results."""
 TURNS = 10
 """Parts in which the kills of each command are made."""
+LONGER = 1.1
+"""By how much the time in which kills come grows with each of them, until the command ends."""
 GONE = 5.0
 """Seconds in which every process of a killed command has to end."""
 
@@ -263,7 +265,7 @@ class Killer:
         """Start a command in a new folder, kill and resume it until it ends; yield faults."""
         units: dict[tuple[str, str], str] = {}
         resume: tuple[str, ...] = ()
-        for _ in range(1000):
+        for kills in range(1000):
             met: list[int] = []
 
             def act(process: int, met: list[int] = met) -> None:
@@ -271,7 +273,8 @@ class Killer:
                     if struck(process, self.mode, self.chance):
                         met.append(process)
 
-            moment = self.chance.uniform(0, self.takes)
+            # a machine that became busier would never let it end
+            moment = self.chance.uniform(0, self.takes * LONGER**kills)
             began = time.monotonic()
             status, told = ran(
                 (*self.words, "--out", str(out), *resume), self.fresh, Late(moment, act)
