@@ -206,7 +206,7 @@ def test_a_ledger_cannot_have_files_written_outside(ledgers, tmp_path):
         made = driftproof("report", str(folder))
         assert made.returncode == 2
         assert "out.txt" in made.stderr
-        assert ("nothing was written" in made.stderr) == (".." in name)
+        assert "nothing was written" in made.stderr
         assert not list(tmp_path.rglob("out.txt"))
 
 
