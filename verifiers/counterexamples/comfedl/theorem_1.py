@@ -2,9 +2,9 @@
 
 (12) has √5 HτG_gG_fη √5 G_fσ/√b_1, a product. The last displays of the proof have a sum.
 Without noise, σ = 0, the product is 0, and clients that drift apart cost nothing.
-Two clients have opposite curvature near w̄_0. In each round one of them goes down by 3/4 and up by
-1/4, and the other up by 1/4 twice. Their average comes back to w̄_0, where ∇F = 1/2, for ever.
-Here n = m = 2, d = p = 1, f(w) = w and τ = 2. With the sum, the bound holds.
+The instance: two clients have opposite curvature near w̄_0. In each round one of them goes down by
+3/4 and up by 1/4, and the other up by 1/4 twice. Their average comes back to w̄_0, where ∇F = 1/2,
+for ever. Here n = m = 2, d = p = 1, f(w) = w and τ = 2. With the sum, the bound holds.
 """
 
 # case: 3ec043b85df2

@@ -1,11 +1,11 @@
 """FedDRO (2023), Corollary 5.2: it inherits the false first term of Theorem 5.1.
 
-I = T^(1/4) local updates, one client, K = |b| = 1, no noise, h = 0, g(x) = B_g x, and
+The instance: I = T^(1/4) local updates, one client, K = |b| = 1, no noise, h = 0, g(x) = B_g x, and
 f(y) = L_f y²/2, linear far out. All σ and Δ are 0, so that only the first term of the bound is
-left: 2 [Φ(x̄⁰) - Φ* + e_0²]/√T. x̄⁰ = 0 is the minimiser of Φ, and the first embedding ȳ⁰ is off
-by e_0 = 1. The error is forgotten at the rate β, of the size B_g⁴, and moves x meanwhile.
-T >= T_th is asked for, which is not in the text. But as T grows, left/right tends to
-1/(16 B_g² (1 + 4 B_g² L_f)), above 1 (see Theorem 5.1). So no T_th helps.
+left: 2 [Φ(x̄⁰) - Φ* + e_0²]/√T. x̄⁰ = 0 is the minimiser of Φ, and the first embedding ȳ⁰ is off by
+e_0 = 1. The error is forgotten at the rate β, of the size B_g⁴, and moves x meanwhile. T >= T_th is
+asked for, which is not in the text. But as T grows, left/right tends to 1/(16 B_g² (1 + 4 B_g²
+L_f)), above 1 (see Theorem 5.1). So no T_th helps.
 """
 
 # case: 73b205f6e2eb

@@ -1,11 +1,11 @@
 """FedDRO (2023), Theorem 5.1: the bound charges too little for the error of the first embedding.
 
-One client, K = |b| = I = 1, no noise, h = 0, g(x) = B_g x, and f(y) = L_f y²/2, linear far out.
-All σ and Δ are 0, so that only the first term of the bound is left: 2 [Φ(x̄⁰) - Φ* + e_0²]/√T.
-x̄⁰ = 0 is the minimiser of Φ, and the first embedding ȳ⁰ is off by e_0 = 1. The error is forgotten
-at the rate β, of the size B_g⁴, and moves x meanwhile. The theorem asks for T >= T_th, which is
-not in the text. But as T grows, left/right tends to 1/(16 B_g² (1 + 4 B_g² L_f)), above 1. So
-no T_th helps.
+The instance: one client, K = |b| = I = 1, no noise, h = 0, g(x) = B_g x, and f(y) = L_f y²/2,
+linear far out. All σ and Δ are 0, so that only the first term of the bound is left: 2 [Φ(x̄⁰) - Φ*
++ e_0²]/√T. x̄⁰ = 0 is the minimiser of Φ, and the first embedding ȳ⁰ is off by e_0 = 1. The error
+is forgotten at the rate β, of the size B_g⁴, and moves x meanwhile. The theorem asks for T >= T_th,
+which is not in the text. But as T grows, left/right tends to 1/(16 B_g² (1 + 4 B_g² L_f)), above 1.
+So no T_th helps.
 """
 
 # case: 971989359755

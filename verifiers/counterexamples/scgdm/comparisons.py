@@ -1,11 +1,11 @@
 """Local-SCGDM (2022), abstract and Remark 3.7: O(1/ε⁴) samples are not enough.
 
 The paper says that O(1/ε⁴) samples and O(1/ε³) communications make the mean gradient ε, fewer than
-the O(1/ε⁸) samples of others. Two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f'
-is y, cut off at ±3; no noise. Algorithm 1 averages u, and so it follows the mean of the two g_k to
-x = −1, where F'(x) = (5x − 1)/2 = −3. Start at x_0 = −1 and take ε = 1/2. On the schedule of
-Corollary 3.5 with α = γ = 1 the mean gradient is more than 4ε after 16/ε⁴, after 625/ε⁴ = 39/ε⁸
-and after 625/ε⁸ samples, and it does not fall.
+the O(1/ε⁸) samples of others. The instance: two clients have g_1(x) = 2x and g_2(x) = 1 − x, and
+the same f: f' is y, cut off at ±3; no noise. Algorithm 1 averages u, and so it follows the mean of
+the two g_k to x = −1, where F'(x) = (5x − 1)/2 = −3. Start at x_0 = −1 and take ε = 1/2. On the
+schedule of Corollary 3.5 with α = γ = 1 the mean gradient is more than 4ε after 16/ε⁴, after 625/ε⁴
+= 39/ε⁸ and after 625/ε⁸ samples, and it does not fall.
 """
 
 from math import sqrt

@@ -1,9 +1,9 @@
 """Local-SCGDM (2022), Corollary 3.5, (7): false for clients with different inner functions.
 
-Two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at ±3. There is
-no noise: one sample a step and two are the same, and every term of (7) is 0 but the first, with
-L_g or with L_f in the third. η = T^(−1/2), p = T^(1/4), T = 10⁴. F'(x) = (5x − 1)/2 near 0, so F
-is least at 1/5. But Algorithm 1 averages u, and so it makes for x = −1.
+The instance: two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at
+±3. There is no noise: one sample a step and two are the same, and every term of (7) is 0 but the
+first, with L_g or with L_f in the third. η = T^(−1/2), p = T^(1/4), T = 10⁴. F'(x) = (5x − 1)/2
+near 0, so F is least at 1/5. But Algorithm 1 averages u, and so it makes for x = −1.
 """
 
 # case: 91fefd5997e9

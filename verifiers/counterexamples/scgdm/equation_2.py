@@ -1,8 +1,9 @@
 """Local-SCGDM (2022), (2) and section 2.2: (2) with γ = 1 is not the method that section 2.2 names.
 
 Section 2.2 says that with γ = 1 the direction is ∇g(x_t; ξ)ᵀ∇f(g(x_t; ξ); ζ). But (2) puts u_t
-into ∇f, and with γ = 1 that is g(x_{t−1}; ξ_{t−1}), the value one step late. One client without
-noise, g(x) = x, f(y) = y²/2, two steps from x_0 = 1/2. (2) has no u_0: it is taken for g(x_0).
+into ∇f, and with γ = 1 that is g(x_{t−1}; ξ_{t−1}), the value one step late. The instance: one
+client without noise, g(x) = x, f(y) = y²/2, two steps from x_0 = 1/2. (2) has no u_0: it is taken
+for g(x_0).
 """
 
 # case: 66beae26bcdc

@@ -1,9 +1,9 @@
 """Local-SCGDM (2022), (34) and (28): false in the first round.
 
 Both unroll a round from its average, m_{s_t p} and u_{s_t p}. The first round has none: Algorithm
-1 starts with m_1 = z_0 and u_1 = g(x_0), without the factors αη and γη. Two clients, g_1(x) = 2x
-and g_2(x) = 1 − x, f(y) = y²/2, no noise, x_0 = 1/4, t = 1. The two sides are those of client 1:
-m_1 − m̄_1 in (34), and u_1 − ū_1, before the norm is taken, in (28).
+1 starts with m_1 = z_0 and u_1 = g(x_0), without the factors αη and γη. The instance: two clients,
+g_1(x) = 2x and g_2(x) = 1 − x, f(y) = y²/2, no noise, x_0 = 1/4, t = 1. The two sides are those of
+client 1: m_1 − m̄_1 in (34), and u_1 − ū_1, before the norm is taken, in (28).
 """
 
 # case: 8ab790adbec3

@@ -3,7 +3,8 @@
 MAML minimises E_i L_i(x − λ∇L_i(x)): one step on a task, then its own loss. (8) has f(y) = E_i
 L_i(y) and g(x) = x − λ∇L_i(x), in which nothing binds i. With one g and one f a device, as (1) and
 Algorithm 1 need them, g steps on the mean of the tasks or on one of them, and every task is tested
-after it. One device with two tasks, L_±(x) = 1 − cos(x ∓ π/2), no noise, λ = 1, at x = 0.
+after it. The instance: one device with two tasks, L_±(x) = 1 − cos(x ∓ π/2), no noise, λ = 1, at x
+= 0.
 """
 
 from math import cos, pi, sin

@@ -1,11 +1,11 @@
 """Local-SCGDM (2022), section 3.3: Algorithm 1 does not solve Federated MAML.
 
-Three devices have one task each, L_k(x) = 1 − cos(x − c_k), c = (3, −3, 0), λ = 1/2; no noise. So
-g_k(x) = x − sin(x − c_k)/2 differ, and Algorithm 1 averages u. As T grows on the schedule of
-Corollary 3.5, u comes to the mean of the g_k, and x rests at a root of G(x) = (1/K) Σ g_k'(x)
-f_k'(ḡ(x)). That is not a root of F'(x) = (1/K) Σ g_k'(x) f_k'(g_k(x)): |F'| is 0.214 there. The
-complexities of section 3.3 say that the mean gradient falls like T^(−1/4). The right side is what
-that makes of T = 256.
+The instance: three devices have one task each, L_k(x) = 1 − cos(x − c_k), c = (3, −3, 0), λ = 1/2;
+no noise. So g_k(x) = x − sin(x − c_k)/2 differ, and Algorithm 1 averages u. As T grows on the
+schedule of Corollary 3.5, u comes to the mean of the g_k, and x rests at a root of G(x) = (1/K) Σ
+g_k'(x) f_k'(ḡ(x)). That is not a root of F'(x) = (1/K) Σ g_k'(x) f_k'(g_k(x)): |F'| is 0.214 there.
+The complexities of section 3.3 say that the mean gradient falls like T^(−1/4). The right side is
+what that makes of T = 256.
 """
 
 from math import cos, sin, sqrt

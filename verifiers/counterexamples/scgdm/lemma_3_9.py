@@ -1,9 +1,10 @@
 """Local-SCGDM (2022), Lemma 3.9, (10): C_g² = (1 + λL_1)² + λ²σ_2² is too small in two dimensions.
 
-L(x; ξ) = (1 − cos x_1) + (1 − cos x_2) + ξ(cos x_1 − cos x_2) with a fair coin ξ = ±1, and λ = 1.
-So ∇²L(x; ξ) = diag((1 − ξ) cos x_1, (1 + ξ) cos x_2). At x = (π, π), ∇g(x; ξ) = I − λ∇²L(x; ξ) is
-diag(1, 3) or diag(3, 1): its norm is 3 for either coin. The proof, in (21), takes the mean square
-of a sum of matrices for the sum of the mean squares, which is false in the spectral norm.
+The instance: L(x; ξ) = (1 − cos x_1) + (1 − cos x_2) + ξ(cos x_1 − cos x_2) with a fair coin ξ =
+±1, and λ = 1. So ∇²L(x; ξ) = diag((1 − ξ) cos x_1, (1 + ξ) cos x_2). At x = (π, π), ∇g(x; ξ) = I −
+λ∇²L(x; ξ) is diag(1, 3) or diag(3, 1): its norm is 3 for either coin. The proof, in (21), takes the
+mean square of a sum of matrices for the sum of the mean squares, which is false in the spectral
+norm.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Local-SCGDM (2022), Lemma 3.9, (10), in the Frobenius norm: C_g² is too small in two dimensions.
 
-L(x) = (1 − cos x_1) + (1 − cos x_2), λ = 0.3, without noise: σ_2 is 0. ∇²L(x) = diag(cos x_1, cos
-x_2), so ∇g = I − λ∇²L is 1.3 I at x = (π, π). Its Frobenius norm has the factor √2, since ‖I‖ is
-√2 and not 1 as (20) takes it.
+The instance: L(x) = (1 − cos x_1) + (1 − cos x_2), λ = 0.3, without noise: σ_2 is 0. ∇²L(x) =
+diag(cos x_1, cos x_2), so ∇g = I − λ∇²L is 1.3 I at x = (π, π). Its Frobenius norm has the factor
+√2, since ‖I‖ is √2 and not 1 as (20) takes it.
 """
 
 # case: a4984d8641eb

@@ -1,9 +1,9 @@
 """Local-SCGDM (2022), proof of Lemma 3.9, (20) and (21): no norm makes both true.
 
-L(x; ξ) = (1 − cos x_1) + (1 − cos x_2) + ξ(cos x_1 − cos x_2) with a fair coin ξ = ±1, and λ = 1.
-At x = (π, π), A = I − λ∇²L(x) = 2I and N = λ∇²L(x) − λ∇²L(x; ξ) = −ξ diag(1, −1). In the spectral
-norm (21), E‖A + N‖² ≤ ‖A‖² + E‖N‖², is false. In the Frobenius norm (21) is true, but (20) is
-false, ‖I − λ∇²L(x)‖ ≤ ‖I‖ + ‖λ∇²L(x)‖ ≤ 1 + λL_1, since ‖I‖ = √2.
+The instance: L(x; ξ) = (1 − cos x_1) + (1 − cos x_2) + ξ(cos x_1 − cos x_2) with a fair coin ξ =
+±1, and λ = 1. At x = (π, π), A = I − λ∇²L(x) = 2I and N = λ∇²L(x) − λ∇²L(x; ξ) = −ξ diag(1, −1). In
+the spectral norm (21), E‖A + N‖² ≤ ‖A‖² + E‖N‖², is false. In the Frobenius norm (21) is true, but
+(20) is false, ‖I − λ∇²L(x)‖ ≤ ‖I‖ + ‖λ∇²L(x)‖ ≤ 1 + λL_1, since ‖I‖ = √2.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """Local-SCGDM (2022), Lemma 3.9, (10): σ_f² = σ_1² is too small if f draws the task, as (8) says.
 
-(8) has f(y; ζ) = L_i(y; ζ) with a random task i. One device with two tasks, L_±(y) = 1 − cos(y ∓
-π/2), and L_i(y; ζ) = L_i(y) + 0.3 ζ cos y with a fair coin ζ = ±1. The gradients of the two tasks
-at y = 0 are −1 and 1, and that of f is 0. So the variance of ∇f is 1 there. (23) writes L_i for f,
-and forgets that i is drawn.
+(8) has f(y; ζ) = L_i(y; ζ) with a random task i. The instance: one device with two tasks, L_±(y) =
+1 − cos(y ∓ π/2), and L_i(y; ζ) = L_i(y) + 0.3 ζ cos y with a fair coin ζ = ±1. The gradients of the
+two tasks at y = 0 are −1 and 1, and that of f is 0. So the variance of ∇f is 1 there. (23) writes
+L_i for f, and forgets that i is drawn.
 """
 
 # case: fa0e0d231528

@@ -1,9 +1,9 @@
 """Local-SCGDM (2022), Lemma 4.2, (12) and (26): false just after a communication.
 
-Two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at ±3. There is
-no noise. The last step of (26) takes x_t − x_{t−1} for −βη m_t. But with p = 2 the clients are
-averaged after two steps (lines 12 to 15): x_2 is a jump to the mean, and m_2 is the mean momentum.
-At t = 2 the lemma fails for client 2.
+The instance: two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at
+±3. There is no noise. The last step of (26) takes x_t − x_{t−1} for −βη m_t. But with p = 2 the
+clients are averaged after two steps (lines 12 to 15): x_2 is a jump to the mean, and m_2 is the
+mean momentum. At t = 2 the lemma fails for client 2.
 """
 
 # case: d3c3f45bb2d2

@@ -1,9 +1,9 @@
 """Local-SCGDM (2022), Lemma 4.3, (13) and (37): false where clients differ.
 
-Two clients have g(x) = x, f_1(y) = y and f_2(y) = −y, so z = 1 and z = −1 at every step. There is
-no noise: 0.001 is an upper bound on it, for the lemma asks for positive σ_f, σ_g and δ_g. The
-lemma makes the distance of the models vanish with the noise. But the clients walk in opposite
-directions between two averages, whatever the noise is.
+The instance: two clients have g(x) = x, f_1(y) = y and f_2(y) = −y, so z = 1 and z = −1 at every
+step. There is no noise: 0.001 is an upper bound on it, for the lemma asks for positive σ_f, σ_g and
+δ_g. The lemma makes the distance of the models vanish with the noise. But the clients walk in
+opposite directions between two averages, whatever the noise is.
 """
 
 from math import sqrt

@@ -1,10 +1,10 @@
 """Local-SCGDM (2022), Lemma A.1, (27) and (32): false for different inner functions.
 
-Two clients have g_1(x) = x + 5, g_2(x) = x − 5 and f(y) = y, so z = 1 for both and their models
-agree at every step. There is no noise: 0.01 is an upper bound on it, for the lemma asks for a
-positive δ_g. The proof, in (31), compares g_k at one point with the mean of all the g_j as if they
-were one function. Take p = 3 and t = 5, in the second round, where every u is defined: u_3 is the
-average, and at t' = 4 the estimates are apart again.
+The instance: two clients have g_1(x) = x + 5, g_2(x) = x − 5 and f(y) = y, so z = 1 for both and
+their models agree at every step. There is no noise: 0.01 is an upper bound on it, for the lemma
+asks for a positive δ_g. The proof, in (31), compares g_k at one point with the mean of all the g_j
+as if they were one function. Take p = 3 and t = 5, in the second round, where every u is defined:
+u_3 is the average, and at t' = 4 the estimates are apart again.
 """
 
 offset = (5.0, -5.0)  # g_k(x) = x + offset_k

@@ -1,10 +1,10 @@
 """Local-SCGDM (2022), Lemma A.2, (33): false where clients differ.
 
-Two clients have g(x) = x, f_1(y) = y and f_2(y) = −y, so z = 1 and z = −1 at every step. There is
-no noise, and f_k' and g' are constant: 0.01 is an upper bound on all of L_f, L_g, σ_f and σ_g, for
-the lemma asks for positive ones. The gradients of the two clients stay 2 apart, whatever these
-are. It is shown at t + 1 = 1, with u_{t+1} as it is printed and with the u_{t+2} of which
-Algorithm 1 makes z_{t+1}.
+The instance: two clients have g(x) = x, f_1(y) = y and f_2(y) = −y, so z = 1 and z = −1 at every
+step. There is no noise, and f_k' and g' are constant: 0.01 is an upper bound on all of L_f, L_g,
+σ_f and σ_g, for the lemma asks for positive ones. The gradients of the two clients stay 2 apart,
+whatever these are. It is shown at t + 1 = 1, with u_{t+1} as it is printed and with the u_{t+2} of
+which Algorithm 1 makes z_{t+1}.
 """
 
 slope = (1.0, -1.0)  # f_k' everywhere

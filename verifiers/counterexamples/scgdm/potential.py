@@ -1,10 +1,10 @@
 """Local-SCGDM (2022), (16) and (40), (17) and (41): false where clients differ.
 
-Two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at ±3. There is
-no noise. The run starts at x_0 = 1/5, where F is least and the two gradients cancel, so the mean
-model does not move at t = 0. The displays take over the error of (38), which subtracts the mean
-square of the clients' momenta. Printed are E F(x̄_1) on the left and all else of P_1 − P_0 ≤ … on
-the right.
+The instance: two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at
+±3. There is no noise. The run starts at x_0 = 1/5, where F is least and the two gradients cancel,
+so the mean model does not move at t = 0. The displays take over the error of (38), which subtracts
+the mean square of the clients' momenta. Printed are E F(x̄_1) on the left and all else of P_1 − P_0
+≤ … on the right.
 """
 
 # case: b3ad9a5ff2b7

@@ -1,9 +1,10 @@
 """Local-SCGDM (2022), (15) and (38): false where clients differ.
 
-Two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at ±3. There is
-no noise. The run starts at x_0 = 1/5, where F is least: the two gradients, 0.8 and −0.8, cancel.
-So the mean model does not move. But (15) subtracts the mean square of the clients' momenta, and
-says that F falls. The proof loses this in the fifth line of (38), which puts ∇F^(k) for ∇F.
+The instance: two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at
+±3. There is no noise. The run starts at x_0 = 1/5, where F is least: the two gradients, 0.8 and
+−0.8, cancel. So the mean model does not move. But (15) subtracts the mean square of the clients'
+momenta, and says that F falls. The proof loses this in the fifth line of (38), which puts ∇F^(k)
+for ∇F.
 """
 
 # case: 7da45cddc336

@@ -2,8 +2,9 @@
 
 (42) puts in the potential P_0 of (39), whose last term is 2βC_g²L_f²E‖u_1 − g(x_0)‖²/γ. It prints
 L_g for this L_f, and half of what 2P_0/(βηT) gives. (46) has the whole, but L_g too. With a linear
-g L_g is 0, so nothing pays for the first estimate. One client, g(x; ξ) = x + ξ with a fair coin ξ
-= ±1, f' is y, cut off at ±3, start at the minimum. P_T is exact: all 2^(T+1) outcomes are run.
+g L_g is 0, so nothing pays for the first estimate. The instance: one client, g(x; ξ) = x + ξ with a
+fair coin ξ = ±1, f' is y, cut off at ±3, start at the minimum. P_T is exact: all 2^(T+1) outcomes
+are run.
 """
 
 from itertools import product

@@ -1,11 +1,11 @@
 """Local-SCGDM (2022), Remark 3.7: for clients with different inner functions no T reaches ε.
 
-Two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at ±3; no noise.
-On the schedule of Corollary 3.5 with α = γ = 1 the clients agree more and more as T grows, and the
-means follow x' = −βm, u' = (x + 1)/2 − u, m' = u/2 − m. This is stable, as β < 8, and rests at x =
-−1 alone, where F'(x) = (5x − 1)/2 = −3. So the mean gradient tends to 3, while T = O(1/ε⁴) says
-that it falls like T^(−1/4). The run starts at x_0 = −1. The right side is what that makes of the
-smallest T's mean.
+The instance: two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at
+±3; no noise. On the schedule of Corollary 3.5 with α = γ = 1 the clients agree more and more as T
+grows, and the means follow x' = −βm, u' = (x + 1)/2 − u, m' = u/2 − m. This is stable, as β < 8,
+and rests at x = −1 alone, where F'(x) = (5x − 1)/2 = −3. So the mean gradient tends to 3, while T =
+O(1/ε⁴) says that it falls like T^(−1/4). The run starts at x_0 = −1. The right side is what that
+makes of the smallest T's mean.
 """
 
 from math import sqrt

@@ -1,8 +1,8 @@
 """Local-SCGDM (2022), Theorem 3.4, (6): false for clients with different inner functions.
 
-Two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at ±3. There is
-no noise. So one sample a step and two are the same algorithm, and every term of (6) is 0 but the
-first, with L_g or with L_f in the third. F'(x) = (5x − 1)/2 near 0, so F is least at 1/5.
+The instance: two clients have g_1(x) = 2x and g_2(x) = 1 − x, and the same f: f' is y, cut off at
+±3. There is no noise. So one sample a step and two are the same algorithm, and every term of (6) is
+0 but the first, with L_g or with L_f in the third. F'(x) = (5x − 1)/2 near 0, so F is least at 1/5.
 Algorithm 1 averages u, and so it follows the mean of the two g_k to x = −1, where F'(x)² = 9.
 """
 
