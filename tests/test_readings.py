@@ -97,10 +97,13 @@ def test_errata_are_sorted_by_severity_and_one_mistake_counts_once():
         Statement("a/one", SUPPORTED, "misprint", "x"),
         Statement("a/two", SUPPORTED, "misprint", "x", same_as="a/one"),
         Statement("a/three", REFUTED, "false", "x"),
+        Statement("a/proof", REFUTED, "false", "Nothing for a/three, which has another proof."),
+        Statement("a/step", REFUTED, "false", "x", same_as="a/three"),
         Statement("a/four", SUPPORTED),
     ]
-    assert [one.claim for one in worst_first(made)] == ["a/three", "a/one", "a/two"]
-    assert by_severity(made) == {"false": 1, "incomplete": 0, "misprint": 1, "overstated": 0}
+    order = ["a/three", "a/step", "a/proof", "a/one", "a/two"]
+    assert [one.claim for one in worst_first(made)] == order
+    assert by_severity(made) == {"false": 2, "incomplete": 0, "misprint": 1, "overstated": 0}
 
 
 @pytest.mark.parametrize("made", claims())

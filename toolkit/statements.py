@@ -58,6 +58,20 @@ class Statement:
     weakly_tested: bool = False
     readings: tuple[ReadingVerdict, ...] = ()
 
+    @property
+    def harmless(self) -> bool:
+        """Whether its erratum changes nothing in what is concluded, and says so at its beginning.
+
+        >>> Statement("a/step", Verdict.REFUTED, "false", "Nothing for Lemma 1.").harmless
+        True
+        """
+        return self.changes.lower().startswith("nothing")
+
+    @property
+    def shown(self) -> bool:
+        """Whether the verdicts show a failure of the print, as its erratum says there is one."""
+        return any(reading.fails for reading in self.readings)
+
     def public(self) -> dict[str, Any]:
         """Return the statement as ``results.json`` has it."""
         return asdict(self) | {"readings": [asdict(reading) for reading in self.readings]}
@@ -122,10 +136,16 @@ def at_odds(one: Statement) -> str:
 
 
 def worst_first(statements: Iterable[Statement]) -> list[Statement]:
-    """Return the statements that have an erratum, sorted by its severity."""
-    order = list(SEVERITIES)
-    mistaken = [s for s in statements if s.severity is not None]
-    return sorted(mistaken, key=lambda s: (order.index(str(s.severity)), s.same_as, s.claim))
+    """Return the statements that have an erratum, sorted by its severity.
+
+    Of one severity those whose erratum changes nothing in what is concluded come last.
+    """
+    return sorted((s for s in statements if s.severity is not None), key=badness)
+
+
+def badness(one: Statement) -> tuple[int, bool, str, str]:
+    """Return what sorts an erratum among the others: less is worse."""
+    return list(SEVERITIES).index(str(one.severity)), one.harmless, one.same_as, one.claim
 
 
 def by_severity(statements: Iterable[Statement]) -> dict[str, int]:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolkit.readings import SEVERITIES
-from toolkit.statements import Statement, by_severity, worst_first
+from toolkit.statements import Statement, badness, by_severity, worst_first
 from toolkit.verdict import Verdict
 
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*[{\"](.*?)[}\"],?$", re.MULTILINE | re.DOTALL)
@@ -147,10 +146,9 @@ def findings(printed: Iterable[Statement]) -> list[Finding]:
         # where the statement that it is counted at is not in this run, it stands for itself
         if one.same_as in mistaken:
             heirs.setdefault(one.same_as, []).append(one)
-    order = list(SEVERITIES)
     found = [
         Finding(one, heirs.get(one.claim, ()))
         for one in mistaken.values()
         if one.same_as not in mistaken
     ]
-    return sorted(found, key=lambda f: (order.index(str(f.statement.severity)), -len(f.also)))
+    return sorted(found, key=lambda f: (*badness(f.statement)[:2], -len(f.also)))
