@@ -109,7 +109,9 @@ def steps(right: RightSide) -> list[Step]:
     prove=steps,
     explain=(
         "The error of the first embedding is forgotten at the rate β ~ B_g⁴, and the printed "
-        "bound pays for it with a coefficient that does not depend on B_g."
+        "bound pays for it with a coefficient that does not depend on B_g. T_th is not in the "
+        "text, but no T_th helps: as T grows, left over right tends to 1/(16B_g²(1 + 4B_g²L_f)), "
+        "which exceeds 1 where B_g is small."
     ),
 )
 def convergence(view: States) -> Reduction:
