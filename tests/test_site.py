@@ -187,6 +187,29 @@ def test_an_erratums_bibtex_is_ascii_and_closed():
         assert entry.count("{") == entry.count("}")
 
 
+def test_each_erratum_says_its_instance_its_reason_and_its_authors():
+    page = (DOCS / "errata.md").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", page, re.M | re.S))
+    assert list(entries) == [entry["claim"] for entry in errata.errata()]
+    for claim, text in entries.items():
+        assert text.count("**What it changes:** ") == 1
+        assert text.count("**Why:** ") == 1
+        assert text.count("**Instance:** ") == text.count(".py`]"), claim
+        assert "note   = {The paper, " in text
+        assert f"](#{errata_page._slug(claim)}) |" in page
+
+
+def test_a_script_that_hides_its_instance_is_named(tmp_path):
+    script = tmp_path / "silent.py"
+    script.write_text(
+        '"""It is false.\n\nThe instance has d = 1.\nNo noise.\n"""', encoding="utf-8"
+    )
+    assert errata_page.instance(script) == "d = 1. No noise."
+    script.write_text('"""It is false."""', encoding="utf-8")
+    with pytest.raises(DriftproofError, match=r"silent\.py"):
+        errata_page.instance(script)
+
+
 def test_a_script_that_fails_is_named(tmp_path):
     script = tmp_path / "broken.py"
     script.write_text("assert False", encoding="utf-8")

@@ -1,16 +1,18 @@
 r"""The errata as a page to cite: ``python -m verifiers.errata_page docs/errata.md`` writes it anew.
 
-Each erratum has its statement, a counterexample with both sides' numbers, what holds instead, and a
-BibTeX entry. The numbers are what the standalone scripts print (``verifiers.counterexamples``). A
-heading is the claim's name and nothing else, so that its anchor stays as long as the claim.
+Each erratum has its statement, what it changes and why, a counterexample with both sides' numbers,
+what holds instead, and a BibTeX entry. The numbers are what the standalone scripts print
+(``verifiers.counterexamples``), and the instance is what their docstrings say of it. A heading is
+the claim's name and nothing else, so that its anchor stays as long as the claim.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ from toolkit.discover import Leaf, leaves
 from toolkit.errors import DriftproofError
 from toolkit.readings import SEVERITIES
 from toolkit.report.latex_text import latex_text
+from toolkit.report.page import first_sentence
+from toolkit.report.papers import Reference
 from verifiers import errata
 from verifiers.counterexamples import scripts
 from verifiers.pages import math, order, plain
@@ -27,7 +31,8 @@ from verifiers.verify import claim_entry
 
 REFUTED = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
 SIGNS: Mapping[str, str] = {">": ">", "!=": "≠"}
-YEAR = 2026
+BAR = r"\|"
+"""A bar in a cell of a table."""
 HEAD = """\
 # Errata
 
@@ -36,8 +41,10 @@ mean](verdicts.md#errata-have-a-severity). The papers were read from conversions
 to text; a finding that rests on one character says so.
 
 A print that is refuted has a *counterexample*: a script of numpy alone, which recomputes both sides
-without driftproof. The numbers are what the script prints, to six digits. *Counted at* another
-statement means that it is the same mistake.
+without driftproof. The numbers are what the script prints, to six digits. A script has the
+smallest instance that we know. The verdict's own cases may be larger, and the papers' pages have
+numbers of those.
+*Counted at* another statement means that it is the same mistake.
 
 **To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
 `errata.html#comfedl-theorem-1`, and does not change. `driftproof errata --json` has the same as
@@ -62,10 +69,30 @@ def page() -> str:
             for severity in SEVERITIES
         ),
     ]
+    made += ["\n## All of them\n", "| severity | claim | what it changes |\n|---|---|---|"]
+    made += [
+        f"| {entry['severity']} | [{entry['claim']}](#{_slug(entry['claim'])}) | "
+        f"{plain(first_sentence(entry['changes'])).replace('|', BAR)} |"
+        for entry in entries
+    ]
+    made += ["\n## The papers\n", *_papers(entries)]
     for severity, means in SEVERITIES.items():
         made.append(f"\n## {severity.capitalize()}\n\n{means[:1].upper()}{means[1:]}.")
         made += [_erratum(entry) for entry in entries if entry["severity"] == severity]
     return "\n".join(made).rstrip() + "\n"
+
+
+def _papers(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the documents that the errata are on: who wrote them, and where they appeared."""
+    cited = (
+        (entry["claim"].partition("/")[0], Reference(*paper))
+        for entry in entries
+        for paper in claim_entry(leaves("claim")[entry["claim"]])["papers"]
+    )
+    told = sorted(
+        {f"- [{paper}]({paper}.md): {one.tag}. {plain(one.told)}" for paper, one in cited}
+    )
+    return [line.rstrip() for line in told]
 
 
 def _erratum(entry: Mapping[str, Any]) -> str:
@@ -82,17 +109,19 @@ def _erratum(entry: Mapping[str, Any]) -> str:
         f"\n### {entry['claim']}\n",
         f"{'; '.join(about)} ([the paper, statement by statement]({paper}.md)).",
     ]
-    lines += ["", *_formulas(told["statement"]), plain(entry["changes"])]
+    lines += ["", *_formulas(told["statement"]), f"**What it changes:** {plain(entry['changes'])}"]
     if entry["finding"]:
-        lines += ["", plain(entry["finding"])]
-    return "\n".join([*lines, *_counterexample(leaf), *_instead(entry, told), *_cite(entry, leaf)])
+        lines += ["", f"**Why:** {plain(entry['finding'])}"]
+    cite = _cite(entry, [Reference(*paper) for paper in told["papers"]])
+    return "\n".join([*lines, *_counterexample(leaf), *_instead(entry, told), *cite])
 
 
 def _counterexample(leaf: Leaf) -> list[str]:
     """Return the scripts of a claim, with the sides that they print."""
-    rows, links = [], []
+    rows, links, instances = [], [], []
     for script in scripts(leaf.name):
         links.append(f"[`{script.name}`](../{script.relative_to(script.parents[3])})")
+        instances += ["", f"**Instance:** {plain(instance(script))}"]
         rows += [
             f"| {plain(form)} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |"
             for form, left, sign, right in printed(script)
@@ -106,7 +135,26 @@ def _counterexample(leaf: Leaf) -> list[str]:
         "| form | left | | right |",
         "|---|---|---|---|",
         *rows,
+        *instances,
     ]
+
+
+def instance(script: Path) -> str:
+    """Return what a script's docstring says of its instance, and all that follows it there.
+
+    Raises:
+        DriftproofError: it does not say what the instance is.
+    """
+    docstring = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+    told = re.search(r"The instance(?:: | has | is )(.*)", " ".join(docstring.split()))
+    if told is None:
+        raise DriftproofError(
+            f"{script.name} says nothing of its instance",
+            "a docstring with a sentence that begins with “The instance:”",
+            "say there what the functions and the numbers are",
+        )
+    # a word gets its capital, a letter of a formula stays as it is
+    return re.sub(r"^[a-z]{2,}", lambda word: word[0].capitalize(), told[1])
 
 
 @cache
@@ -143,20 +191,27 @@ def _instead(entry: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _cite(entry: Mapping[str, Any], leaf: Leaf) -> list[str]:
-    """Return an entry of BibTeX, folded away; ASCII, with LaTeX for the letters."""
+def _cite(entry: Mapping[str, Any], papers: Sequence[Reference]) -> list[str]:
+    """Return an entry of BibTeX, folded away; ASCII, with LaTeX for the letters.
+
+    It has no year: this version was not released yet, and its number names it.
+    """
+    claim = entry["claim"]
     title = f"Erratum to {entry['source']}"
-    note = rf"driftproof {__version__}, errata.html\#{anchor(leaf.name)}, {entry['severity']}"
+    place = rf"driftproof {__version__}, errata.html\#{anchor(claim)}, {entry['severity']}"
+    note = [f"The paper, {paper.tag}: {paper.told.removesuffix('.')}" for paper in papers]
+    if scripts(claim):
+        note.append(f"The counterexample: driftproof counterexample {claim} --run")
     return [
         "",
         "<details><summary>BibTeX</summary>",
         "",
         "```bibtex",
-        f"@misc{{driftproof-{leaf.name.replace('/', '-')},",
+        f"@misc{{driftproof-{claim.replace('/', '-')},",
         "  author = {{The driftproof developers}},",
         f"  title  = {{{{{latex_text(title)}}}}},",
-        f"  year   = {{{YEAR}}},",
-        f"  note   = {{{note}}},",
+        f"  howpublished = {{{place}}},",
+        f"  note   = {{{latex_text('. '.join(note))}}},",
         "}",
         "```",
         "",
