@@ -153,7 +153,7 @@ def test_the_filter_hides_what_it_leaves_out_everywhere(opened, verified):
 
 def test_a_link_opens_the_claim_that_it_leads_to(opened, verified):
     page = opened(verified)
-    assert page.locator("details.claim[open]").count() == 0
+    assert page.locator("details.claim[open], details.evidence[open]").count() == 0
     link = page.locator("#errata ~ ol a").first
     claim = page.locator(f"[id='{link.get_attribute('href')[1:]}'] > details")
     link.click()
@@ -326,12 +326,15 @@ def test_paper_has_the_summary_and_what_is_refuted(opened, verified):
     drawn = page.locator(".plot[data-drawn=yes]").count()
     assert drawn == page.locator(".plot:visible").count() > 0
     assert page.locator("article details:not([open]):not(.claim):visible").count() == 0
+    assert page.locator("details.evidence[open]:visible").count() > len(verdicts) / 2
+    assert not page.get_by_role("heading", name="All forms").is_visible()
+    assert page.locator(".key").is_visible()  # what the marks mean
     wide = page.locator("article .math:visible").evaluate_all(
         "all => all.filter(m => m.scrollWidth > m.clientWidth + 1).length"
     )
     assert wide == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator("details.claim[open]").count() == 0
+    assert page.locator("details.claim[open], details.evidence[open]").count() == 0
     pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
     assert 5 < pages < 60  # 502 with every article and every fold, of the profile quick
 

@@ -102,15 +102,36 @@ def test_every_claim_form_assumption_and_command_stands_on_it(report):
     assert page.count("<math") > 20
 
 
+def test_a_smoke_run_claims_no_erratum_that_it_does_not_see(report):
+    _, head, rows, page = report
+    assert "not the verdicts on record" not in page
+    name = "comfedl/theorem-1"
+    open_ = [
+        replace(row, verdict=Verdict.INCONCLUSIVE) if row.claim == name else row for row in rows
+    ]
+    made = render({**head, "profile": "smoke"}, [row for row in open_ if row.claim == name])
+    assert "these are not the verdicts on record" in made
+    assert made.count("not seen in this run") == 1
+    assert "by the erratum on record (misprint), which this run does not show" in made
+    summary = re.search(r"<summary><span class=\"badge INCONCLUSIVE.*?</summary>", made, re.S)[0]
+    assert "severity" not in summary
+
+
 def test_each_plot_stands_on_the_page_with_its_files(report):
     folder, _, rows, page = report
     names = re.findall(r'data-plot="plot-([^"]+)"', page)
     assert len(names) == len(set(names))
     drawn = [row for row in rows if row.series and row.series.get("x")]
-    # what is equal to the last digit on every case has nothing to draw
-    claims = {row.claim for row in drawn if not equates([row]) or distance(row) > NOTHING}
-    assert len(claims) > 10
+    # what is equal to the last digit on every case has nothing to draw, and one point is no plot
+    told = {row.claim for row in drawn if not equates([row]) or distance(row) > NOTHING}
+    by_claim = {c: headline([row for row in rows if row.claim == c]) for c in told}
+    assert all(by_claim.values())
+    claims = {c for c, figures in by_claim.items() if any(len(f.series["x"]) > 1 for f in figures)}
+    assert 10 < len(claims) < len(told)
     assert {name.rsplit("-", 1)[0] for name in names} == {c.replace("/", "-") for c in claims}
+    assert page.count('<p class="point">') == sum(
+        f.map is None and len(f.series["x"]) == 1 for figures in by_claim.values() for f in figures
+    )
     for name in names:
         assert (folder / "plots" / f"{name}.svg").stat().st_size > 1000
         assert (folder / "plots" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
@@ -130,6 +151,9 @@ def test_the_plots_data_are_the_rows(report):
         for figure in headline([row for row in rows if row.claim == claim]):
             if figure.map is not None:
                 assert f"<figcaption><strong>{figure.title}" in page
+                continue
+            if len(figure.series["x"]) == 1:
+                assert figure.name not in embedded
                 continue
             shown = embedded[figure.name]["series"]
             for key in shown:

@@ -99,6 +99,11 @@ class Figure:
         """The points: x, and any of mean, low, high, bound, fit, reference."""
         return self.row.series or {}
 
+    @property
+    def is_line(self) -> bool:
+        """Whether there is a line to look at: one point on an empty grid says what numbers say."""
+        return len(self.series.get("x", ())) > 1
+
     def svg(self) -> str:
         """Return the plot as the text of an SVG file."""
         return svg(_drawn(self)[0])

@@ -43,7 +43,7 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
         **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
     }
     kept = figures(rows).values() if head["profile"] != "smoke" else ()
-    drawn = [figure for of_claim in kept for figure in of_claim]
+    drawn = [figure for of_claim in kept for figure in of_claim if figure.map or figure.is_line]
     write_all(out, texts, lambda folder: draw_all(drawn, folder))
 
 

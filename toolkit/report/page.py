@@ -13,11 +13,11 @@ from typing import Any
 
 from toolkit.readings import SEVERITIES, ReadingKind
 from toolkit.report.class_lines import over_class
-from toolkit.report.figures import NOTHING, Figure, cell, distance, equates, headline
+from toolkit.report.figures import NOTHING, POINTS, Figure, cell, distance, equates, headline
 from toolkit.report.latex_table import Told, latex_table
 from toolkit.report.mathml import font_face
 from toolkit.report.papers import Reference, by_paper, findings, references
-from toolkit.report.typeset import described, displayed, inline, letter, letters, typeset
+from toolkit.report.typeset import described, displayed, inline, letter, letters, spelled, typeset
 from toolkit.statements import ReadingVerdict, Statement, by_severity, statement
 from toolkit.verdict import Row, Verdict, form_key, overall
 
@@ -242,7 +242,7 @@ def filled(template: str, **facts: Any) -> str:
     environment.filters |= {
         "number": number, "cell": cell, "inline": inline, "block": displayed, "slug": _slug,
         "letter": letter, "letters": letters, "typeset": typeset, "described": described,
-        "gist": first_sentence,
+        "gist": first_sentence, "spelled": spelled,
     }  # fmt: skip
     return environment.get_template(template).render(**facts)
 
@@ -264,6 +264,10 @@ def _drawn(figure: Figure) -> dict[str, Any]:
     series = {key: value for key, value in figure.series.items() if key not in left_out}
     if figure.map is not None:
         return {"name": figure.name, "title": figure.title, "row": figure.row, "map": figure.map}
+    if not figure.is_line:
+        names = (key for key in POINTS if key in series and key in figure.labels)
+        point = {figure.labels[key]: series[key][0] for key in names}
+        return {"name": figure.name, "title": figure.title, "row": figure.row, "point": point}
     return {
         "name": figure.name,
         "title": figure.title,

@@ -12,7 +12,7 @@ from toolkit.constants import LATEX
 from toolkit.report.mathml import mathml
 from toolkit.report.prose import broken, pieces
 
-GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|mu|sigma|tau|zeta)(?=_|$)")
+GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|mu|sigma|tau|zeta|ell)(?=_|$)")
 MARKS = re.compile(r"``([^`]+)``|(?<!\S)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")
 """Code, and what is strong."""
 
@@ -78,13 +78,22 @@ def letters(instance: Mapping[str, float]) -> str:
     return ", ".join(f"{_plain(name)} = {value:.6g}" for name, value in instance.items())
 
 
+def spelled(text: str) -> str:
+    """Return words that a check's own letters are written in with the letters: λ for lambda.
+
+    >>> spelled("at ell_1 = 3/2, lambda = 9/5, for all beta; a cell, alphabet")
+    'at ℓ_1 = 3/2, λ = 9/5, for all β; a cell, alphabet'
+    """
+    return re.sub(r"(?<!\w)[A-Za-z]+(?=_|\b)", lambda word: _plain(word[0]), text)
+
+
 def _plain(name: str) -> str:
-    def spelled(found: re.Match[str]) -> str:
+    def letter_of(found: re.Match[str]) -> str:
         size = "CAPITAL" if found[0][0].isupper() else "SMALL"
         spelling = "LAMDA" if found[0] == "lambda" else found[0].upper()
         return unicodedata.lookup(f"GREEK {size} LETTER {spelling}")
 
-    return GREEK.sub(spelled, name.replace("ell", "ℓ"))
+    return GREEK.sub(letter_of, re.sub(r"(?<![a-z])ell(?![a-z])", "ℓ", name))
 
 
 def _formulas(text: str) -> str:

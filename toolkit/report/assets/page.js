@@ -121,7 +121,11 @@ const keys = (plot, legend) => {
     const at = new Map(from.map((v, i) => [v, values[i]]));
     return x.map(v => at.has(v) ? at.get(v) : null);
   };
-  const format = value => value == null ? "–" : String(Number(value.toPrecision(4)));
+  const format = value => {
+    if (value == null) return "–";
+    const short = Number(value.toPrecision(4));
+    return short && Math.abs(short) < 1e-3 ? short.toExponential() : String(short);
+  };
 
   const methods = new Map();  // a method has one colour on all plots of the page
   document.querySelectorAll("script[data-plot]").forEach(script => {
@@ -188,10 +192,13 @@ const keys = (plot, legend) => {
     const scale = axis => data.log.includes(axis) ? {distr: 3} : axis === "y" ? {range} : {};
     const ticks = (u, splits) => splits.map(v => v == null ? "" : format(v));
     const counted = xs.every(Number.isInteger) ? {incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5, 1e6]} : {};
+    // beside a low plot a long label is cut off: it stands above
+    const above = place.clientWidth < 480;
+    if (above) place.append(Object.assign(document.createElement("div"), {className: "upward", textContent: `↑ ${data.y}`}));
     const plot = new uPlot({
       ...size(), bands, series,
       scales: {x: {time: false, ...scale("x")}, y: scale("y")},
-      axes: [{...axis, ...counted, label: data.x, values: ticks}, {...axis, label: data.y, size: 70, values: ticks}],
+      axes: [{...axis, ...counted, label: data.x, values: ticks}, {...axis, ...(above ? {} : {label: data.y}), size: 70, values: ticks}],
       legend: {show: false},
       cursor: {drag: {x: true, y: true}},
     }, columns, place);
@@ -208,9 +215,11 @@ const keys = (plot, legend) => {
   }), {rootMargin: "200px"});
   places.forEach(place => watch.observe(place));
   // on paper: the summary, and what is refuted in full; a formula that is too wide is made smaller
+  // with the assumptions and the instance that a refutation stands on
   let unfolded = [], shrunk = [];
   addEventListener("beforeprint", () => {
-    unfolded = [...document.querySelectorAll("article[data-verdict=REFUTED] > details.claim:not([open])")];
+    const refuted = "article[data-verdict=REFUTED] details";
+    unfolded = [...document.querySelectorAll(`${refuted}.claim:not([open]), ${refuted}.evidence:not([open])`)];
     unfolded.forEach(claim => { claim.open = true; });
     places.filter(p => !p.dataset.drawn && p.checkVisibility()).forEach(draw);
     shrunk = [...document.querySelectorAll(".math")].filter(m => m.clientWidth && m.scrollWidth > m.clientWidth);
