@@ -88,7 +88,8 @@ class Outcome:
             return "memory"
         if self.written:
             return "written outside"
-        if self.status in (2, 3) and "remedy:" not in self.told and "Error: " not in self.told:
+        helped = any(word in self.told for word in ("remedy:", "Error: ", "Usage: "))
+        if self.status in (2, 3) and not helped:
             return "no remedy"
         return ""
 
@@ -98,8 +99,11 @@ class Outcome:
 HOSTILE = (
     "", " ", "../../x", "/etc/passwd", "a/../../../x", "\0", "a\0b", "\u202etxt.exe", "\ud800",
     "<script>document.title='ERROR'</script>", '"><img src=x onerror=alert(1)>', "</script>",
-    "</style>", "javascript:alert(1)", r"\input{/etc/passwd}", r"\text{<img src=x>}", "%s%n{}{0}",
-    "{{ 7 * 7 }}", "$(id)", "`id`", "; id", "-", "--", "-x", "--help", "*", "[", "**/*", "~", ".",
+    "</style>", "javascript:alert(1)", r"\input{/etc/passwd}", r"\text{<img src=x>}",
+    r"$\frac{$",
+    "%s%n{}{0}", "{{ 7 * 7 }}", "$(id)", "`id`", "; id", "-", "--", "-x", "--help", "*", "[",
+    "**/*",
+    "~", ".",
     "..", "con", "é" * 60, "x" * 300, "x" * 100_000, "\n", "\r\n", "\x1b[31m", "NaN", "inf",
     "1e999", "-0", "null", "None", "\N{SNOWMAN}", "𝒪", "1_000", "0x10", "1/0", "9" * 5000,
 )  # fmt: skip
@@ -109,6 +113,10 @@ NUMBERS = (
     float("nan"),
 )  # fmt: skip
 DEEP = 100_000
+
+
+BYTES = tuple(text.replace("\ud800", "\udcff") for text in HOSTILE)
+"""The same of a command line: a lone surrogate stands for a byte that is no UTF-8."""
 
 
 def mutated_bytes(data: bytes, rng: random.Random, others: Sequence[bytes] = ()) -> bytes:
@@ -423,7 +431,7 @@ def _mutated_zip(data: bytes, rng: random.Random) -> bytes:
         for number, member in enumerate(members):
             name, content = member.filename, old.read(member)
             if number == wrong and rng.random() < 0.5:
-                name = rng.choice(HOSTILE)[:1000].replace("\ud800", "?") or "x"
+                name = rng.choice(HOSTILE)[:1000].replace("\ud800", "?").replace("\0", "?") or "x"
             elif number == wrong:
                 content = mutated_bytes(content, rng)
             new.writestr(name, content, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
@@ -477,7 +485,9 @@ def _ledger(rng: random.Random, corpus: Corpus) -> Input:
                 )  # fmt: skip
             if kind in (6, 7):
                 db.execute("DELETE FROM units")
-                db.executemany("INSERT OR REPLACE INTO units (key, seconds, blob) VALUES (?, ?, ?)", units)
+                db.executemany(
+                    "INSERT OR REPLACE INTO units (key, seconds, blob) VALUES (?, ?, ?)", units
+                )
         db.close()
         if name == "own":
             _write(folder / "own.py", MINE.encode())
@@ -595,7 +605,7 @@ def _options(rng: random.Random, corpus: Corpus) -> Input:
         words = [w for w in words if not w.startswith("-")] + ["--no-such-option"]
     for _ in range(rng.choice((0, 0, 0, 1, 2))):
         at = rng.randrange(len(words) + 1)
-        words[at:at] = [rng.choice((*HOSTILE, "--debug", "--quiet", "--out", "--seed=-1", "-p"))]
+        words[at:at] = [rng.choice((*BYTES, "--debug", "--quiet", "--out", "--seed=-1", "-p"))]
     words = ["--out" if word == "--record" else word for word in words]
 
     def made(folder: Path) -> None:
@@ -617,8 +627,7 @@ def _word(rng: random.Random, name: str | None) -> str:
         case 1:
             return rng.choice([w for words in SMALL.values() for w in words])
         case _:
-            # a command line has bytes: a lone surrogate is one that is no UTF-8
-            return rng.choice(HOSTILE)[:50_000].replace("\ud800", "\udcff")
+            return rng.choice(BYTES)[:50_000]
 
 
 # ---- running ---------------------------------------------------------------------------------
@@ -700,6 +709,11 @@ def _child(inputs: Sequence[Input], folder: Path, pipe: int) -> None:
         for stream in (1, 2):
             os.dup2(told, stream)
         os.close(told)
+        # pytest may have put others in their place
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(  # noqa: SIM115
+            2, "w", encoding="utf-8", errors="backslashreplace", closefd=False
+        )
         _environment(place)
         os.chdir(here)
         guard.begin(place, one)
@@ -718,6 +732,8 @@ def _child(inputs: Sequence[Input], folder: Path, pipe: int) -> None:
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         memory = 1024 * max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
         text = (place / "told").read_text(encoding="utf-8", errors="replace")
+        if "--debug" in one.words:  # asked for
+            text = text.replace("Traceback (most recent call last)", "Traceback")
         text = text if len(text) < 20_000 else f"{text[:10_000]} … {text[-10_000:]}"
         outcome = Outcome(status, text, used, memory, _asked(place))
         os.write(pipe, json.dumps(asdict(outcome)).encode() + b"\n")
@@ -798,7 +814,7 @@ class Guard:
         if self.file < 0:
             return
         if event == "open":
-            path, mode, flags = details
+            path, _, flags = details
             if isinstance(path, int) or not (flags or 0) & self.WRITING:
                 return
             paths = [path]
@@ -836,9 +852,11 @@ def _allowed(inside: str, one: Input) -> bool:
     from fnmatch import fnmatchcase
 
     for may in one.may_write:
-        named = os.path.normpath(may) if may else ""
-        if not named or named == "/":
+        named = os.path.normpath(may)
+        if named == "/":
             continue
+        if named == "." and not inside.startswith(".."):
+            return True
         if fnmatchcase(inside, may) or inside == named or inside.startswith(f"{named}/"):
             return True
         if named.startswith(f"{inside}/") or fnmatchcase(inside.partition("/")[0], may):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -15,7 +16,6 @@ import pytest
 
 pytest.importorskip("myst_nb", reason="the site is an extra: driftproof[docs]")
 
-from bs4 import BeautifulSoup
 from sphinx.util.inventory import InventoryFile
 
 import driftproof
@@ -48,22 +48,35 @@ def site(tmp_path_factory):
     return once(tmp_path_factory, "site", make)
 
 
+class Page(HTMLParser):
+    """The tags of a page, with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+
 @cache
-def parsed(page: Path) -> BeautifulSoup:
-    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+def tags(page: Path) -> list[tuple[str, dict[str, str]]]:
+    return Page(page.read_text(encoding="utf-8")).tags
 
 
 @cache
 def anchors(page: Path) -> set[str]:
-    return {str(tag["id"]) for tag in parsed(page).find_all(id=True)}
+    return {attributes["id"] for _, attributes in tags(page) if "id" in attributes}
 
 
 def dead(page: Path) -> Iterator[str]:
     """Yield the targets of a page that are not there: files, anchors, misshapen addresses."""
     targets = [
-        str(tag[attribute])
-        for attribute in ("href", "src")
-        for tag in parsed(page).find_all(attrs={attribute: True})
+        attributes[name]
+        for _, attributes in tags(page)
+        for name in ("href", "src")
+        if name in attributes
     ]
     for target in targets:
         parts = urlsplit(target)
@@ -120,15 +133,16 @@ def test_what_is_wrong_on_a_page_stops_the_build(tmp_path):
 
 def test_the_site_asks_nothing_of_the_network(site):
     for page in site.rglob("*.html"):
-        for tag in parsed(page).find_all(["script", "link", "img", "iframe"]):
-            assert "//" not in str(tag.get("src", tag.get("href", ""))), tag
+        for tag, attributes in tags(page):
+            if tag in ("script", "link", "img", "iframe"):
+                assert "//" not in attributes.get("src", attributes.get("href", "")), page
 
 
 def test_every_formula_is_typeset(site):
     for page in DOCS.glob("*.md"):
         written = page.read_text(encoding="utf-8").count("```math\n")
-        shown = parsed(site / f"{page.stem}.html").select(".formula > math")
-        assert len(shown) == written, page.name
+        shown = (site / f"{page.stem}.html").read_text(encoding="utf-8")
+        assert shown.count('<div class="formula"><math') == written, page.name
     assert "font/woff2" in (site / "_static" / "formulas.css").read_text(encoding="utf-8")
 
 

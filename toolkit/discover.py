@@ -291,6 +291,19 @@ def parse(path: Path) -> ast.Module:
         ) from error
 
 
+def _refuse_half_letters(path: Path, tree: ast.Module) -> None:
+    r"""Raise if a string of a file holds a surrogate, half a letter, which no file can hold."""
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and re.search("[\ud800-\udfff]", text):
+            assert isinstance(node, ast.Constant)
+            raise DriftproofError(
+                f"{path}:{node.lineno}: a string holds a surrogate, which is half a letter",
+                "letters that a file can hold: the pages and tables are files",
+                r"write the letter itself, or \U and its eight digits, in place of \ud800, say",
+            )
+
+
 def is_own(module: str) -> bool:
     """Return whether a module is a user's own file, imported by its path."""
     return module.startswith(f"{OWN}.")
@@ -299,7 +312,7 @@ def is_own(module: str) -> bool:
 @cache
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
-    parse(path)
+    _refuse_half_letters(path, parse(path))
     shadowed = shadowing.beside(path)
     if shadowed is not None:
         raise DriftproofError(*shadowed)

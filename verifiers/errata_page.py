@@ -28,12 +28,6 @@ from verifiers.verify import claim_entry
 REFUTED = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
 SIGNS: Mapping[str, str] = {">": ">", "!=": "≠"}
 YEAR = 2026
-MEANS: Mapping[str, str] = {
-    "false": "No reading that a fair referee would admit is true.",
-    "incomplete": "It holds with an assumption that is not printed.",
-    "misprint": "Read as it is meant, it holds; taken literally, it does not.",
-    "overstated": "Part of it holds, and the sentence says more.",
-}
 HEAD = """\
 # Errata
 
@@ -41,9 +35,9 @@ Statements of four papers that do not hold as printed, worst first. [What the se
 mean](verdicts.md#errata-have-a-severity). The papers were read from conversions of their PDF files
 to text; a finding that rests on one character says so.
 
-Each has a *counterexample*: a script of numpy alone, which recomputes both sides without
-driftproof. The numbers are what the script prints, to six digits. *Counted at* another statement
-means that it is the same mistake.
+A print that is refuted has a *counterexample*: a script of numpy alone, which recomputes both sides
+without driftproof. The numbers are what the script prints, to six digits. *Counted at* another
+statement means that it is the same mistake.
 
 **To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
 `errata.html#comfedl-theorem-1`, and does not change. `driftproof errata --json` has the same as
@@ -68,8 +62,8 @@ def page() -> str:
             for severity in SEVERITIES
         ),
     ]
-    for severity in SEVERITIES:
-        made += [f"\n## {severity.capitalize()}\n", MEANS[severity]]
+    for severity, means in SEVERITIES.items():
+        made.append(f"\n## {severity.capitalize()}\n\n{means[:1].upper()}{means[1:]}.")
         made += [_erratum(entry) for entry in entries if entry["severity"] == severity]
     return "\n".join(made).rstrip() + "\n"
 
@@ -103,8 +97,8 @@ def _counterexample(leaf: Leaf) -> list[str]:
             f"| {plain(form)} | {_number(left)} | {SIGNS[sign]} | {_number(right)} |"
             for form, left, sign, right in printed(script)
         ]
-    if not rows:
-        return []
+    if not rows:  # tests/test_counterexamples.py: every refuted form has a script
+        return ["", "No instance meets the hypothesis as it is printed: nothing can be refuted."]
     return [
         "",
         f"**Counterexample**, {', '.join(links)}; `driftproof counterexample {leaf.name} --run`:",

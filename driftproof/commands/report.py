@@ -90,7 +90,7 @@ def _shown_of(*folders: Path) -> Iterator[None]:
         yield
     except (DriftproofError, OSError):
         raise
-    except Exception as error:
+    except Exception as error:  # of any kind, wherever a value is not what it was
         ledgers = " or ".join(str(folder / "ledger.sqlite") for folder in folders)
         raise DriftproofError(
             f"{ledgers} holds a run that cannot be shown ({type(error).__name__}: {error})",

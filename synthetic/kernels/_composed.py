@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 from toolkit.kernels import device
-from toolkit.kernels.sines import sines
+from toolkit.kernels.sines import sine_and_cosine, sines, small
 
 # places in the array of numbers
 (LINE, SINE, RATE, VALUE, BENT, SLOPE, CURVE, KNEE, OUTER, O_SLOPE, O_CURVE, O_KNEE, CENTRE,
@@ -122,7 +122,12 @@ def inner(
     scale, line, sine, rate, nothing = own[SCALE], c[LINE], c[SINE], c[RATE], c[ONE] - c[ONE]
     angle, sines_, cosines = np.empty((3, replicates), x.dtype)
     for i in range(rank):
-        if sine != 0:
+        if sine != 0 and small(x[i], rate):  # one pass: each value is used as it is made
+            for r in range(replicates):
+                of_sine, of_cosine = sine_and_cosine(np.float64(rate * x[i, r]))
+                y[i, r] = scale * (line * x[i, r] + sine * x.dtype.type(of_sine))
+                slope[i, r] = scale * (line + sine * rate * x.dtype.type(of_cosine))
+        elif sine != 0:
             for r in range(replicates):
                 angle[r] = rate * x[i, r]
             sines(angle, sines_, cosines)
@@ -142,7 +147,13 @@ def inner(
     if last >= 0 and value != 0:
         for r in range(replicates):
             y[0, r] += value * xi[0, r]
-    if last >= 0 and bend != 0:
+    if last >= 0 and bend != 0 and small(x[0], c[ONE]):
+        for r in range(replicates):
+            of_sine, of_cosine = sine_and_cosine(np.float64(x[0, r]))
+            bent = bend * xi[last, r]
+            y[0, r] += bent * x.dtype.type(of_sine)
+            slope[0, r] += bent * x.dtype.type(of_cosine)
+    elif last >= 0 and bend != 0:
         sines(x[0], sines_, cosines)
         for r in range(replicates):
             bent = bend * xi[last, r]

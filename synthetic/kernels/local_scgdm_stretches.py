@@ -115,15 +115,19 @@ def _steps(
             for i in range(dim):
                 if i >= rank:
                     for r in range(replicates):
-                        m[k, i, r] = nothing if t == 0 else keep_m * m[k, i, r]
+                        moved = nothing if t == 0 else keep_m * m[k, i, r]
+                        m[k, i, r] = moved
+                        x[k, i, r] -= move * moved
                 elif t == 0:
                     for r in range(replicates):
-                        m[k, i, r] = z[i, r] * slope[i, r]
+                        moved = z[i, r] * slope[i, r]
+                        m[k, i, r] = moved
+                        x[k, i, r] -= move * moved
                 else:
                     for r in range(replicates):
-                        m[k, i, r] = keep_m * m[k, i, r] + new_m * (z[i, r] * slope[i, r])
-                for r in range(replicates):
-                    x[k, i, r] -= move * m[k, i, r]
+                        moved = keep_m * m[k, i, r] + new_m * (z[i, r] * slope[i, r])
+                        m[k, i, r] = moved
+                        x[k, i, r] -= move * moved
         if (t + 1) % p == 0:
             if sent[0]:
                 composed.share(x)
@@ -132,8 +136,8 @@ def _steps(
             if sent[2]:
                 composed.share(m)
         if seed[0]:
-            for moved in (x, u, m):
-                composed.shake(moved, c[composed.SMALL], seed)
+            for field in (x, u, m):
+                composed.shake(field, c[composed.SMALL], seed)
 
 
 @advance.variant("triton", device="cuda", fits=composed.fits_one_program)

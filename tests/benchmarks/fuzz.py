@@ -153,9 +153,7 @@ def batches(
         left[kind] = left[kind][size:]
 
 
-def keep(
-    chosen: argparse.Namespace, kind: str, number: int, one: Input, outcome: Outcome
-) -> None:
+def keep(chosen: argparse.Namespace, kind: str, number: int, one: Input, outcome: Outcome) -> None:
     """Write an input that went wrong, and what was told, to a folder of its own."""
     place = chosen.keep / f"{kind}-{chosen.seed}-{number}"
     shutil.rmtree(place, ignore_errors=True)

@@ -74,13 +74,19 @@ def _emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
     return context.make_tuple(builder, signature.return_type, results)
 
 
+@numba.njit(cache=True)
+def small(x: np.ndarray, rate: float) -> bool:
+    """Whether ``sine_and_cosine`` serves all angles rate·x of a row."""
+    beyond = 0
+    for r in range(len(x)):
+        beyond += not abs(rate * x[r]) <= LARGEST  # also of what is no number
+    return beyond == 0
+
+
 @numba.njit(cache=True, fastmath=False)  # it may not be handed a caller's leave to reorder sums
 def sines(x: np.ndarray, sine: np.ndarray, cosine: np.ndarray) -> None:
     """Put sin x and cos x of a row in two others."""
-    beyond = 0
-    for r in range(len(x)):
-        beyond += not abs(x[r]) <= LARGEST  # also of what is no number
-    if beyond:
+    if not small(x, x.dtype.type(1)):
         for r in range(len(x)):
             sine[r], cosine[r] = np.sin(x[r]), np.cos(x[r])
         return

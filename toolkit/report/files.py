@@ -107,7 +107,7 @@ def _check_inside(name: str) -> None:
     The names of certificates are in the ledger, which may come from somebody else.
     """
     path = PurePath(name)
-    if path.is_absolute() or ".." in path.parts or "\\" in name:
+    if path.is_absolute() or ".." in path.parts or "\\" in name or "//" in name:
         raise DriftproofError(
             f"a file called {name!r} in the ledger",
             "names of files inside the folder of the report",

@@ -108,6 +108,12 @@ def write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         ) from error
 
 
+UNREADABLE = (
+    OSError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""What is raised of a results.json that is none."""
+
+
 def frame(results: str | Path | Sequence[Row]) -> pandas.DataFrame:
     """Return results as a pandas frame, a line for each case of each form.
 
@@ -124,7 +130,7 @@ def frame(results: str | Path | Sequence[Row]) -> pandas.DataFrame:
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))["results"]
         return frame_of(table_of(rows))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise DriftproofError(
             f"{path}: {error}",
             "a folder that driftproof verify has written",

@@ -82,10 +82,18 @@ def lay_out(
                 ]
                 return heads, lines, [w + gap for w in wide], left_out
         if not (set(spare) & set(heads)):
-            return lay_out(heads, [[row[k] for k in shown] for row in rows], width + 1)
+            width = _least(cells)
+            continue
         gone = next(head for head in spare if head in heads)
         heads.remove(gone)
         left_out.append(gone)
+
+
+def _least(cells: Sequence[Sequence[str]]) -> int:
+    """Return the width that a table needs whose every word stays whole."""
+    columns = list(zip(*cells, strict=True))
+    words = [[len(p.rstrip()) for cell in col for p in after_slashes(cell)] for col in columns]
+    return 1 + NARROW * (len(columns) - 1) + sum(map(max, words))
 
 
 def _widths(

@@ -57,8 +57,10 @@ def dask_workers(
         yield place.workers
 
 
-LOG = {"logging": {"distributed": "critical", "distributed.client": "critical"}}
-"""Dask's own messages are few: what matters is told in words."""
+LOG = {
+    "logging": {"distributed": "critical", "distributed.client": "critical", "asyncio": "critical"}
+}
+"""Dask's own messages are few, and asyncio's of lost connections: what matters is told in words."""
 SETTINGS = {
     "distributed.admin.large-graph-warning-threshold": "1 GB",  # a checkpoint that is sent is large
     "distributed.worker.multiprocessing-method": APART,

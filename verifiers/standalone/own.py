@@ -79,9 +79,11 @@ def _refuse_others(script: Path, row: Row) -> None:
         refuse_others(script, lhs, row.rhs)
         return
     left, right, _ = sides(script)
-    assert row.rhs is not None
     # its functions are half as bad as the worst, and exceed a bound that is rounded up
-    assert row.rhs <= right < left <= (lhs.get("high") or left)
+    if row.rhs is None or not row.rhs <= right < left <= (lhs.get("high") or left):
+        raise NoScriptError(
+            f"its script comes to {left:g} > {right:g}, the judge does not; please report it"
+        )
 
 
 def _text(source: Leaf, row: Row) -> str:
