@@ -193,7 +193,7 @@ class Letters:
                     nearest.got,
                     nearest.wanted,
                     f"{nearest.remedy.rstrip('?')}, or write "
-                    f'letters={{"{letter}": "ROLE"}} in the claim (driftproof show roles lists them)',
+                    f'letters={{"{letter}": "ROLE"}} in the claim (driftproof show roles has all)',
                 )
             raise DriftproofError(
                 f"unknown letter {letter!r}",
