@@ -284,6 +284,7 @@ def test_assert_claim_passes_and_fails_with_a_table():
         ({"rigth": 1}, "unknown field of @bound"),
         ({"corrected": lambda c: 1}, "without a derivation"),
         ({"right": lambda c: c.G_h}, "unknown letter 'G_h'"),
+        ({"right": lambda c: c.zeta}, 'letters={"zeta": "ROLE"} in the claim'),
     ],
 )
 def test_a_claim_that_is_written_wrongly_is_told_how(body, said):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from driftproof import bound, grid, run, verify
+from driftproof import bound, each, grid, run, sq, verify
 from driftproof.algorithms import FedAvg, LocalSCGDM
 from driftproof.problems import BoundedComposition, PiecewiseLosses
 from tests.commands import driftproof
@@ -41,6 +43,9 @@ def test_what_the_page_of_claims_defines_holds(capsys):
     names = ran("claims.md", capsys)
     for claim in (names["drift"], names["square"]):
         assert {row.verdict for row in verify(claim, profile="smoke")} == {"SUPPORTED"}
+    (row,) = verify(names["apart"])
+    assert row.verdict == "SUPPORTED"
+    assert row.rhs == pytest.approx(1.0)  # ζ²: the gradients are apart by 2 at most
     looked = run(
         BoundedComposition(),
         LocalSCGDM(local_steps=2),
@@ -63,6 +68,47 @@ def test_what_the_page_of_claims_defines_holds(capsys):
             measured={"before": r"\bar x_t^2"},
         )(names["squared"])
         assert [row.verdict for row in verify(claim, profile="smoke")] == [verdict]
+
+
+@pytest.mark.parametrize("participation", [1.0, 0.5])
+@pytest.mark.parametrize("local_steps", [1, 2])
+def test_client_drift_is_what_the_page_of_claims_says(participation, local_steps, capsys):
+    by_client = {
+        "marked": lambda view: view.client("w")[:, 0],
+        "state": lambda view: view.state.w[:, 0],
+        "apart": lambda view: sq(view.client("w") - view.mean("w")),
+    }
+    record = {
+        name: lambda view, of=of: each("round", "local_step", "client", of(view))
+        for name, of in by_client.items()
+    }
+    record["drift"] = ran("claims.md", capsys)["client_drift"]
+    record["mean"] = lambda view: each("round", "local_step", view.mean("w")[0])
+    steep, shallow = ((-1.0, -4.0), (1.0, 4.0)), ((2.0, -1.0), (4.0, 1.0))
+    curves = ((steep,), (shallow,), (((0.0, -2.0), (9.0, -2.0)),), (((0.0, -3.0), (9.0, -3.0)),))
+    made = run(
+        PiecewiseLosses(clients=4, gradients=curves),
+        FedAvg(local_steps=local_steps, step_size=0.1, participation=participation),
+        rounds=1,
+        record=record,
+        replicates=8,
+    )
+    marked, state, apart = (made[name].values[-4:] for name in by_client)
+    step = 0.1 * local_steps
+    # every client has moved, in the cohort or not, and shows it after the last step too
+    np.testing.assert_allclose(
+        marked, np.outer([0, step, 2 * step, 3 * step], np.ones(len(marked.T)))
+    )
+    assert (state == state[0]).all()  # what the server has averaged is the same for all
+    assert (state[0] == made["mean"].values[-1]).all()
+    assert (apart.sum(0) > 0).all()
+    for k, drift in enumerate(made["drift"].values[-1]):
+        pairs = [
+            cohort
+            for cohort in itertools.combinations(marked[:, k], round(4 * participation))
+            if np.mean(cohort) == pytest.approx(state[0, k])
+        ]
+        assert any(drift == pytest.approx(np.var(cohort)) for cohort in pairs)
 
 
 def without_noise(c):

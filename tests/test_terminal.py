@@ -10,6 +10,7 @@ import pytest
 from driftproof.commands import _shared as shared
 from driftproof.commands.verify import on_record, summary
 from tests.commands import driftproof
+from toolkit.report.forms_table import meaning
 from toolkit.report.page import Group
 from toolkit.report.text_table import lay_out
 from toolkit.verdict import Evidence, Row, Verdict
@@ -145,7 +146,19 @@ def test_what_is_said_of_the_record():
     same, new = row("one/a", Verdict.REFUTED, "REFUTED"), row("mine/a", Verdict.SUPPORTED)
     assert on_record([same]) == "The verdict on one case is as on record."
     assert on_record([same, new]).endswith("1 more have no record.")
-    assert on_record([new]).startswith("None of these verdicts is on record")
+    other = row("comfedl/lemma-2", Verdict.SUPPORTED)  # driftproof's, on a case of another record
+    assert on_record([other, new]) == "None of these verdicts is on record."
+    alone = "This is your own claim: there is no record to compare with."
+    assert on_record([new]) == on_record([new, new]) == alone
+    assert on_record([new, replace(new, claim="mine/b")]).startswith("These are your own claims")
+
+
+def test_what_supported_means_is_said_where_a_form_is_supported():
+    holds, fails = row("one/a", Verdict.SUPPORTED), row("one/a", Verdict.REFUTED)
+    said = ["SUPPORTED means: on these cases."]
+    assert meaning([holds], "report") == said
+    assert meaning([holds, fails], "report") == []  # the form is refuted, on one of its cases
+    assert meaning([holds, fails, replace(holds, claim="one/b")], "report") == said
 
 
 @pytest.mark.parametrize("width", ["80", "120"])

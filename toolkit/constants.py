@@ -188,7 +188,13 @@ class Letters:
             raise AttributeError(letter)
         if letter not in self.notation:
             if self.notation:
-                raise unknown_name("letter", letter, self.notation)
+                nearest = unknown_name("letter", letter, self.notation)
+                raise DriftproofError(
+                    nearest.got,
+                    nearest.wanted,
+                    f"{nearest.remedy.rstrip('?')}, or write "
+                    f'letters={{"{letter}": "ROLE"}} in the claim (driftproof show roles has all)',
+                )
             raise DriftproofError(
                 f"unknown letter {letter!r}",
                 "a letter of a notation, which neither the problem nor the algorithm has",

@@ -252,13 +252,17 @@ def _paper(claim: str) -> str:
 
 def on_record(rows: list[Any]) -> str:
     """Say whether the verdicts are the ones on record."""
+    from toolkit.discover import leaves
+
     known = [row for row in rows if row.expected is not None]
     differ = sum(row.verdict != row.expected for row in known)
     new = len(rows) - len(known)
     if not known:
-        return (
-            "None of these verdicts is on record: the claims, or the cases, are not driftproof's."
-        )
+        claims = {row.claim for row in rows}
+        if claims & {*leaves("claim")}:
+            return "None of these verdicts is on record."
+        own = "These are your own claims" if len(claims) > 1 else "This is your own claim"
+        return f"{own}: there is no record to compare with."
     sentence = (
         f"{differ} of {len(known)} verdicts on cases differ from the record."
         if differ

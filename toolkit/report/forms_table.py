@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.readings import ReadingKind
-from toolkit.report.page import Group
+from toolkit.report.page import Group, grouped
 from toolkit.verdict import Evidence, Row, Verdict
 
 COLUMNS = ("claim", "form", "verdict", "evidence", "cases", "tightness", "")
@@ -44,8 +44,9 @@ def meaning(rows: Sequence[Row], folder: str) -> list[str]:
     """
     supported = [row for row in rows if row.verdict is Verdict.SUPPORTED]
     proved = [row for row in supported if row.evidence is Evidence.CLASS]
+    forms = [group for groups in grouped(rows).values() for group in groups]
     lines = []
-    if len(proved) < len(supported):
+    if len(proved) < len(supported) and any(f.verdict is Verdict.SUPPORTED for f in forms):
         lines.append("SUPPORTED means: on these cases.")
     if proved:
         lines.append(
