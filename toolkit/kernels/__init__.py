@@ -67,14 +67,20 @@ def writable(name: str) -> str:
     return made
 
 
-def _keep_machine_code() -> None:
-    """Set numba's folder, unless a user has."""
+def machine_code() -> Path:
+    """Return the folder in which numba keeps machine code: a user's, or else ours."""
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or _OURS)
+
+
+def _keep_machine_code() -> str:
+    """Set numba's folder, unless a user has, and return it."""
     if os.environ.get("NUMBA_CACHE_DIR"):
-        return
+        return os.environ["NUMBA_CACHE_DIR"]
     os.environ["NUMBA_CACHE_DIR"] = folder = writable(name_of(shared_files()))
     if "numba" in sys.modules:  # it has read the environment
         config = sys.modules["numba"].config
         config.CACHE_DIR = config.CACHE_DIR or folder
+    return folder
 
 
-_keep_machine_code()
+_OURS = _keep_machine_code()

@@ -10,7 +10,6 @@ that needs it first.
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,9 +20,9 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import toolkit.kernels  # noqa: F401 - says where machine code is kept
 from toolkit.discover import leaves
 from toolkit.environment import processor
+from toolkit.kernels import machine_code
 from toolkit.kernels.registry import names
 from verifiers.running.scheduler import Job, Result, Unit, Units, elsewhere, run_jobs
 
@@ -133,7 +132,7 @@ def _note(unit: Compile) -> Path:
     """Return the empty file that says that this kernel, as it is now, is compiled here."""
     about = hashlib.blake2b(_source(unit.kernel), digest_size=8)
     about.update(f"{_numba()} {platform.python_version()} {processor()}".encode())
-    return Path(os.environ["NUMBA_CACHE_DIR"]) / f"compiled-{unit.name}-{about.hexdigest()}"
+    return machine_code() / f"compiled-{unit.name}-{about.hexdigest()}"
 
 
 def _numba() -> str:
