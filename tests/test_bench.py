@@ -350,7 +350,7 @@ def test_progress_names_only_what_is_measured(tmp_path, quick, monkeypatch):
 
     @contextmanager
     def kept(what, *, quiet):
-        yield seen.append, seen.append
+        yield seen.append, seen.append, None
 
     monkeypatch.setattr("driftproof.commands._shared.progress", kept)
     quick("w2", "--out", str(tmp_path))

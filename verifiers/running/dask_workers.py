@@ -58,9 +58,12 @@ def dask_workers(
 
 
 LOG = {
-    "logging": {"distributed": "critical", "distributed.client": "critical", "asyncio": "critical"}
+    "logging": dict.fromkeys(
+        ("distributed", "distributed.client", "asyncio", "tornado.application"), "critical"
+    )
 }
-"""Dask's own messages are few, and asyncio's of lost connections: what matters is told in words."""
+"""Dask's own messages are few, and asyncio's and tornado's are of lost connections, which are told
+in words."""
 SETTINGS = {
     "distributed.admin.large-graph-warning-threshold": "1 GB",  # a checkpoint that is sent is large
     "distributed.worker.multiprocessing-method": APART,
