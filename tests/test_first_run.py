@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import dataclass
 
 import pytest
 
@@ -15,6 +17,7 @@ from toolkit.cases import Case
 from toolkit.discover import leaves
 from verifiers.running import compiled
 from verifiers.running.compiled import DRAWS, Compile, compile_for
+from verifiers.running.scheduler import Units, run_jobs
 
 SERVED = Case(BoundedComposition(), LocalSCGDM(), rounds=1)
 UNSERVED = Case(BoundedComposition(), ComFedL(), rounds=1)
@@ -29,6 +32,11 @@ def ran(monkeypatch, tmp_path):
         seen.append((name, dtype))
         return True
 
+    def here(*given, apart, **others):
+        assert apart
+        return run_jobs(*given, **others)
+
+    monkeypatch.setattr(compiled, "run_jobs", here)  # what is seen apart is not seen here
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compiled, "_ran", run)
     monkeypatch.setattr(compiled, "_draw", lambda: seen.append((DRAWS, "words")))
@@ -46,6 +54,30 @@ def test_what_cases_need_is_compiled_once_and_the_wait_is_told(ran):
     assert all(text.endswith("s left") for text in told)
     compile_for([SERVED], 1, told.append)
     assert (len(ran), len(told)) == (3, 4)  # nothing is left to do
+
+
+@dataclass(frozen=True)
+class Whose:
+    """A unit that says which process did it."""
+
+    name: str = "whose"
+    path: None = None
+
+    def work(self):
+        return str(os.getpid()).encode()
+
+
+def test_one_kernel_alone_is_compiled_in_a_process_of_its_own():
+    """Else a kernel on all threads would keep the command from forking its workers."""
+
+    def job():
+        yield [Whose()]
+
+    did = []
+    run_jobs([job()], Units(None, resume=False), workers=1, apart=True,
+             each=lambda unit, result: did.append(int(result[0])))  # fmt: skip
+    assert len(did) == 1
+    assert did != [os.getpid()]
 
 
 def test_cases_without_a_kernel_wait_for_nothing(ran):

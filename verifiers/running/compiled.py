@@ -99,7 +99,7 @@ def compile_for(
         tell()
 
     tell()
-    run_jobs([_all(todo)], Units(None, resume=False), workers=shared, each=came)
+    run_jobs([_all(todo)], Units(None, resume=False), workers=shared, apart=True, each=came)
 
 
 def _all(units: Sequence[Unit]) -> Job:

@@ -149,6 +149,7 @@ def run_jobs(
     units: Units,
     *,
     workers: int,
+    apart: bool = False,
     done: Callable[[int], None] = lambda number: None,
     each: Callable[[Unit, Result], None] = lambda unit, result: None,
 ) -> list[Any]:
@@ -157,13 +158,15 @@ def run_jobs(
     Args:
         workers: processes (1: everything in this one, job after job), unless units are done
             elsewhere.
+        apart: never in this process, even with one worker: a kernel that runs on all threads
+            would keep this process from forking any more.
         done: called with the number of each job that ended.
         each: called with each unit that was done, and its result.
     """
     place = _elsewhere.get()
     if place is not None:
         return _Spread(jobs, units, place, done, each).run()
-    if workers == 1:
+    if workers == 1 and not apart:
         with on_one_thread():
             return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
     with _pool(workers, preload=len(jobs) > FEW) as pool:
