@@ -157,5 +157,8 @@ def test_a_bound_of_certified_numbers_is_drawn(tmp_path, enclosures):
         "kind": "bound", "source": "", "statement": "x", "assumes": [], "forms": {}, "notes": {},
         "explain": "", "command": "c"}}  # fmt: skip
     page = render(head, [row])
-    assert f'data-plot="plot-{figures([row])[row.claim][0].name}"' in page
+    (shown,) = figures([row])[row.claim]
+    assert shown.is_line == (len(finite) > 1)  # one comparison is two numbers, and no picture
+    told = f'data-plot="plot-{shown.name}"' if shown.is_line else '<p class="point">'
+    assert told in page
     assert ("by enclosed evidence" in page) == (row.evidence is Evidence.ENCLOSED)
