@@ -9,11 +9,11 @@ import shutil
 import pytest
 from PIL import Image, ImageStat
 
+from tests.chromium import launched, needs_chromium
 from tests.commands import driftproof
 from tests.once import every_claim, experiment
 
-CHROMIUM = next((p for p in map(shutil.which, ("chromium", "google-chrome")) if p), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+pytestmark = needs_chromium
 
 HOSTILE = """
 from driftproof import bound, each, grid, sq
@@ -40,12 +40,8 @@ def hostile(view):
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as made:
-        held = made.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with launched() as held:
         yield held
-        held.close()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chromium import launched, needs_chromium
 from tests.commands import driftproof
 from tests.once import experiment, once
 from toolkit.ledger import Ledger
@@ -23,8 +24,6 @@ from toolkit.report.page import render
 from toolkit.verdict import Evidence, Verdict
 from verifiers.running.jobs import row_from
 
-CHROMIUM = next((p for p in map(shutil.which, ("chromium", "google-chrome")) if p), None)
-BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 SCRIPT = "window.ran='ran'"
 PAYLOADS = (
     f"<script>{SCRIPT}</script>", f'"><img src=http://a.invalid/x onerror="{SCRIPT}">',
@@ -116,12 +115,8 @@ def hostile(ledgers, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as made:
-        held = made.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with launched() as held:
         yield held
-        held.close()
 
 
 def troubles(browser, path):
@@ -156,7 +151,7 @@ def troubles(browser, path):
     return found
 
 
-@BROWSER
+@needs_chromium
 @pytest.mark.parametrize("policy", [True, False])
 def test_nothing_of_a_hostile_ledger_runs_or_is_fetched(browser, hostile, policy, tmp_path):
     for path in hostile:
@@ -168,7 +163,7 @@ def test_nothing_of_a_hostile_ledger_runs_or_is_fetched(browser, hostile, policy
     assert "window.ran" in path.read_text(encoding="utf-8")
 
 
-@BROWSER
+@needs_chromium
 def test_the_watch_sees_what_it_is_for(browser, hostile, tmp_path):
     """The control: a script that is not escaped runs, unless the page's policy forbids it."""
     text = hostile[0].read_text(encoding="utf-8")

@@ -20,13 +20,13 @@ from sphinx.util.inventory import InventoryFile
 
 import driftproof
 from driftproof.cli import Commands, cli
+from tests.chromium import launched, needs_chromium
 from tests.once import once
 from toolkit.discover import leaves
 from toolkit.errors import DriftproofError
 from verifiers import errata, errata_page
 
 DOCS = Path(__file__).parents[1] / "docs"
-CHROMIUM = next((p for p in map(shutil.which, ("chromium", "google-chrome")) if p), None)
 
 
 def built(source: Path, out: Path) -> subprocess.CompletedProcess[str]:
@@ -217,14 +217,11 @@ def test_a_script_that_fails_is_named(tmp_path):
         errata_page.printed(script)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@needs_chromium
 @pytest.mark.parametrize("width", [1280, 390])
 def test_pages_open_from_disk_without_trouble(site, width):
-    from playwright.sync_api import sync_playwright
-
     names = ("index", "tutorial", "errata", "feddro", "claims", "reference/problems", "gallery")
-    with sync_playwright() as made:
-        browser = made.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with launched() as browser:
         page = browser.new_page(viewport={"width": width, "height": 900})
         troubles = []
         page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -235,5 +232,4 @@ def test_pages_open_from_disk_without_trouble(site, width):
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, name  # what is wider scrolls by itself
         assert page.evaluate("document.querySelectorAll('h1').length") == 1
-        browser.close()
     assert troubles == []
