@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import pytest
 import torch
 
 from toolkit import workers
@@ -62,43 +61,3 @@ def test_once_a_users_file_was_loaded_nothing_is_forked(monkeypatch, tmp_path):
     )
     import_path(tmp_path / "own.py")
     assert context().get_start_method() == APART
-
-
-INTERRUPTED = """
-import multiprocessing, time
-from toolkit.workers import may_fork
-from verifiers.running.scheduler import _pool
-
-if __name__ == "__main__":
-    {fork}
-    try:
-        with _pool(2) as pool:
-            pool.submit(int).result()  # a worker is there
-            units = [pool.submit(time.sleep, 60) for _ in range(4)]
-            workers = multiprocessing.active_children()
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        for worker in workers:
-            worker.join()
-        print(any(worker.exitcode == 0 for worker in workers))
-"""
-
-
-@pytest.mark.parametrize("fork", ["may_fork()", "pass"])
-def test_an_interrupt_does_not_wait_for_the_units_in_work(tmp_path, fork):
-    (tmp_path / "stopped.py").write_text(INTERRUPTED.format(fork=fork))
-    ended = subprocess.run(
-        [sys.executable, "stopped.py"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert ended.stdout.strip() == "False"  # none ended in its own time
-
-
-def test_a_process_that_was_made_but_not_started_is_not_killed():
-    """An interrupt can come between the two; killing it would be an error of its own."""
-    recorded = workers.Recorded(context())
-    process = recorded.Process(target=int)
-    assert recorded.started == []
-    process.start()
-    process.join()
-    assert recorded.started == [process]
-    assert recorded.get_start_method() == context().get_start_method()

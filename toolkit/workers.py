@@ -80,31 +80,6 @@ def started_whole() -> Iterator[None]:
             signal.raise_signal(sent)
 
 
-class Recorded:
-    """A context of multiprocessing that remembers the processes it made.
-
-    A pool forgets its workers when it breaks; how they ended says why.
-    """
-
-    def __init__(self, made_by: Any) -> None:
-        self._made_by = made_by
-        self._processes: list[Any] = []
-
-    @property
-    def started(self) -> list[Any]:
-        """The processes that were started; an interrupt may come between making and starting."""
-        return [process for process in self._processes if process.pid is not None]
-
-    def Process(self, *args: Any, **more: Any) -> Any:  # noqa: N802 - as multiprocessing calls it
-        """Make a process and remember it."""
-        process = self._made_by.Process(*args, **more)
-        self._processes.append(process)
-        return process
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._made_by, name)
-
-
 def end_with_parent() -> None:
     """End this process when the one that started it is gone, killed without a chance to say so.
 

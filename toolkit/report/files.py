@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
@@ -19,6 +18,7 @@ from toolkit.report.latex_table import latex_macros, latex_table
 from toolkit.report.page import figures, render, statements, told
 from toolkit.report.results_table import csv_of, table_of
 from toolkit.verdict import Row
+from toolkit.worker_pool import worker_pool
 from toolkit.workers import end_with_parent
 
 MANY = 12
@@ -62,8 +62,7 @@ def draw_all(drawn: Sequence[Figure], folder: Path) -> None:
     if sys.platform != "linux" or cores == 1 or len(drawn) < MANY:
         _draw_some(drawn, folder)
         return
-    forked = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(cores, mp_context=forked, initializer=end_with_parent) as pool:
+    with worker_pool(cores, multiprocessing.get_context("fork"), end_with_parent) as pool:
         parts = [pool.submit(_draw_some, drawn[k::cores], folder) for k in range(cores)]
         for part in parts:
             part.result()

@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -25,16 +25,8 @@ from typing import Any, Protocol
 
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.supervised import KILLED, how, remedy
-from toolkit.workers import (
-    Recorded,
-    context,
-    end_with_parent,
-    forkable,
-    may_fork,
-    nameless_locks,
-    started_whole,
-)
+from toolkit.worker_pool import WorkerPool, worker_pool
+from toolkit.workers import context, end_with_parent, forkable, may_fork, nameless_locks
 from verifiers.running.fingerprint import code_of
 
 Result = tuple[bytes, float]
@@ -170,7 +162,7 @@ def run_jobs(
         with on_one_thread():
             return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
     with _pool(workers, preload=len(jobs) > FEW) as pool:
-        return _Spread(jobs, units, _Here(pool, workers), done, each).run()
+        return _Spread(jobs, units, _Here(pool), done, each).run()
 
 
 def _drive(
@@ -278,18 +270,16 @@ def perform(unit: Unit) -> Result:
 class _Here:
     """A pool of processes of this machine."""
 
-    pool: ProcessPoolExecutor
-    workers: int
+    pool: WorkerPool
 
     def submit(self, item: Unit) -> Future[Result]:
-        with started_whole():
-            return self.pool.submit(perform, item)
+        return self.pool.submit(perform, item)
 
     def at_once(self) -> int:
-        return 2 * self.workers
+        return 2 * self.pool.workers
 
     def look(self) -> None:
-        """A worker that ends breaks the pool, which raises it itself."""
+        self.pool.look()
 
     def explained(self, error: Exception, at_work: Sequence[Unit]) -> Exception:
         """Note whose files ran, if one ended its worker."""
@@ -300,46 +290,12 @@ class _Here:
 
 
 @contextmanager
-def _pool(workers: int, *, preload: bool = True) -> Iterator[ProcessPoolExecutor]:
+def _pool(workers: int, *, preload: bool = True) -> Iterator[WorkerPool]:
     if preload and forkable():
         import verifiers.running.preloaded  # noqa: F401 - before the workers are forked
-    recorded: Any = Recorded(context())
-    pool = ProcessPoolExecutor(workers, mp_context=recorded, initializer=_start_worker)
-    try:
-        with started_whole():
-            pool.submit(int)  # forks the workers now, before any job computes something here
+    with worker_pool(workers, context(), _start_worker) as pool:
+        pool.submit(int)  # forks the workers now, before any job computes something here
         yield pool
-    except BrokenProcessPool as error:
-        raise _worker_ended(recorded.started, "".join(getattr(error, "__notes__", ()))) from error
-    except BaseException:
-        for worker in recorded.started:
-            worker.kill()  # else the command would end when the units in work do
-        raise
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _worker_ended(processes: Sequence[Any], files: str) -> DriftproofError:
-    """Return the error for workers of which one ended by itself; the pool ended the others.
-
-    Args:
-        files: the users' files that the workers ran, if any.
-    """
-    for worker in processes:
-        worker.join(timeout=5.0)
-    codes = [worker.exitcode for worker in processes]
-    odd = [code for code in codes if code not in (None, 0, -signal.SIGTERM)]
-    if not odd or odd[0] == -KILLED:
-        return DriftproofError(
-            "a worker process was killed",
-            "enough memory for every worker",
-            "run with fewer --workers, and --resume to keep what is done",
-        )
-    return DriftproofError(
-        f"{files or 'a unit of work'} ended a worker process {how(odd[0])}",
-        "workers that end when the command does",
-        remedy(odd[0]),
-    )
 
 
 def _start_worker() -> None:
