@@ -5,12 +5,15 @@ A_i x and A_iᵀy need, and five passes over all clients' iterates in memory. Th
 all τ steps of a client before the next one's, does the two products alone, and updates as it
 writes (``_minimax_round``).
 
+Few replicates of small problems take them with clients side by side (``_minimax_lanes``).
+
 The numbers are the plain steps' to the tolerance below: each product is summed in an order of its
 own (``_minimax_steps``), the average over clients in fixed groups, whatever the threads.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,6 +52,7 @@ def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """Equal to ``steps`` repetitions of ``FedAvg.step`` from the start of a round."""
+    from synthetic.kernels import _minimax_lanes
     from synthetic.kernels._minimax_round import GROUPS, local_steps
     from synthetic.kernels._nested_minimax import data_of
 
@@ -59,24 +63,32 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     eta, kind = algorithm.step_size, of.offsets.dtype
     numbers = np.array([1 - eta * of.regulariser, 1 - eta, eta, eta * of.noise], kind)
     shares = _shares(ctx, oracles, algorithm, first, kind)
-    at = (w[:1] if w.stride(0) == 0 else w).contiguous().numpy()
+    in_lanes = ctx.mask is None and _minimax_lanes.serves(of, replicates)
+    at = w.numpy()
+    at = np.ascontiguousarray(at[:1] if at.strides[0] == 0 else at)
     taken, at_once = 0, steps if law is None else max(1, DRAWS // (2 * replicates))
     xi = ctx.stream(law, "xi", first, steps)
     while taken < steps:
         now = min(at_once, steps - taken)
         begin, taken = first + taken, taken + now
         ends = np.empty((clients if taken < steps else 0, rows, replicates), kind)
-        sums = np.zeros((min(clients, GROUPS), rows, replicates), kind)
-        local_steps(
-            at, of.matrices, of.offsets, shares, xi, numbers, begin, now, of.diagonal, ends, sums
-        )
+        if in_lanes:
+            mean = _minimax_lanes.local_steps(
+                oracles, of, at, shares, xi, numbers, begin, now, ends
+            )  # fmt: skip
+        else:
+            sums = np.zeros((min(clients, GROUPS), rows, replicates), kind)
+            local_steps(
+                at, of.matrices, of.offsets, shares, xi, numbers, begin, now, of.diagonal, ends,
+                sums,
+            )  # fmt: skip
+            with np.errstate(all="ignore"):  # the federation tells what is not finite
+                mean = sums.sum(0) / shares.sum(0)
         at = ends
-    with np.errstate(all="ignore"):  # the federation tells what is not finite
-        mean = torch.from_numpy(sums.sum(0) / shares.sum(0))
     ctx.rounds += 1
     ctx.reals += rows
     ctx.t = first + steps - 1
-    return type(state)(mean.expand(clients, rows, replicates)), 0.0
+    return type(state)(torch.from_numpy(mean).expand(clients, rows, replicates)), 0.0
 
 
 def _shares(ctx: Any, oracles: Any, algorithm: Any, since: int, kind: np.dtype) -> np.ndarray:
@@ -86,8 +98,13 @@ def _shares(ctx: Any, oracles: Any, algorithm: Any, since: int, kind: np.dtype) 
     share = combined(ctx.mask, weights)
     shape = len(ctx.local), ctx.replicates
     if share is None:
-        return np.ones(shape, kind)
+        return _alike(shape, kind)
     return share[:, 0].expand(shape).contiguous().numpy()
+
+
+@cache
+def _alike(shape: tuple[int, int], kind: np.dtype) -> np.ndarray:
+    return np.ones(shape, kind)
 
 
 def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:

@@ -64,9 +64,24 @@ def _tile(
         keep, gain: the factors.
         shape: (rows, vectors), at most (``ROWS``, ``VECTORS``).
     """
+    return _call_of(_Tile, z, a, fixed)
 
+
+def _tile_of_lanes(
+    typing: Any, z: Any, places: Any, width: Any, a: Any, entries: Any, depth: Any, fixed: Any,
+    row: Any, keep: Any, gain: Any, shape: Any,
+) -> Any:  # fmt: skip
+    """Write one tile of Z' of one vector, each lane of which has a matrix of its own.
+
+    The arguments are those of ``tile``. Every entry of A and of ``fixed`` is a vector: both have
+    lanes innermost, and places in A count reals.
+    """
+    return _call_of(_TileOfLanes, z, a, fixed)
+
+
+def _call_of(tile: type[_Tile], z: Any, a: Any, fixed: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _Tile(context, builder, signature.args, args).write()
+        tile(context, builder, signature.args, args).write()
         return context.get_dummy_value()
 
     n, types = numba_types.int64, cast("Any", numba_types)
@@ -76,10 +91,13 @@ def _tile(
 
 
 tile: Any = intrinsic(_tile)
+tile_of_lanes: Any = intrinsic(_tile_of_lanes)
 
 
 class _Tile:
     """Writes the blocks of a tile where an LLVM builder stands."""
+
+    most = VECTORS
 
     def __init__(self, context: Any, builder: Any, kinds: Any, args: Any) -> None:
         z, places, self.width, a, entries, self.depth, fixed, row, keep, gain, shape = args
@@ -95,7 +113,7 @@ class _Tile:
         to, of, by = _entries(builder, places)
         at, self.down, self.along = _entries(builder, entries)
         self.to, self.of, self.by = (builder.gep(begin[0], [v]) for v in (to, of, by))
-        self.a, self.fixed = builder.gep(begin[1], [at]), builder.gep(begin[2], [row])
+        self.a, self.fixed = builder.gep(begin[1], [at]), self._row_of(begin[2], row)
         self.keep, self.gain = self._spread(keep), self._spread(gain)
         self.rows, self.vectors = _entries(builder, shape)
         name = f"llvm.fmuladd.v{self.lanes}{self.real.intrinsic_name}"
@@ -105,12 +123,12 @@ class _Tile:
     def write(self) -> None:
         """Write a block for every shape, and the choice between them."""
         builder, end = self.builder, self.builder.append_basic_block("end")
-        shape = builder.add(builder.mul(self.rows, _int(VECTORS + 1)), self.vectors)
+        shape = builder.add(builder.mul(self.rows, _int(self.most + 1)), self.vectors)
         choice = builder.switch(shape, end)
         for rows in range(1, ROWS + 1):
-            for vectors in range(1, VECTORS + 1):
+            for vectors in range(1, self.most + 1):
                 block = builder.append_basic_block(f"tile{rows}x{vectors}")
-                choice.add_case(_int(rows * (VECTORS + 1) + vectors), block)
+                choice.add_case(_int(rows * (self.most + 1) + vectors), block)
                 builder.position_at_end(block)
                 self._finish(self._sums(rows, vectors))
                 builder.branch(end)
@@ -134,8 +152,7 @@ class _Tile:
         others = [self._load(s, v) for v in range(vectors)]
         sums = []
         for i in range(rows):
-            entry = builder.load(builder.gep(a, [builder.mul(self.down, _int(i))]))
-            own = self._spread(entry)
+            own = self._factor(builder.gep(a, [builder.mul(self.down, _int(i))]))
             sums.append(
                 [builder.call(self.fma, [own, others[v], running[i][v]]) for v in range(vectors)]
             )
@@ -154,7 +171,7 @@ class _Tile:
         """Write keep·Z + fixed + gain·sum to Z'."""
         builder = self.builder
         for i, in_row in enumerate(sums):
-            add = self._spread(builder.load(builder.gep(self.fixed, [_int(i)])))
+            add = self._factor(self._row_of(self.fixed, _int(i)))
             first = builder.mul(self.width, _int(i))
             of, to = builder.gep(self.of, [first]), builder.gep(self.to, [first])
             for v, total in enumerate(in_row):
@@ -162,6 +179,13 @@ class _Tile:
                 result = builder.call(self.fma, [self.gain, total, kept])
                 store = builder.store(result, self._place(to, v))
                 store.align = self.bytes
+
+    def _factor(self, there: Any) -> Any:
+        """Return an entry of A or of what is added, for every lane."""
+        return self._spread(self.builder.load(there))
+
+    def _row_of(self, fixed: Any, row: Any) -> Any:
+        return self.builder.gep(fixed, [row])
 
     def _place(self, begin: Any, number: int) -> Any:
         there = self.builder.gep(begin, [_int(number * self.lanes)])
@@ -177,6 +201,18 @@ class _Tile:
         first = self.builder.insert_element(none, real, ir.Constant(ir.IntType(32), 0))
         lanes = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
         return self.builder.shuffle_vector(first, none, lanes)
+
+
+class _TileOfLanes(_Tile):
+    """The same where every lane has a matrix of its own: nothing is spread."""
+
+    most = 1
+
+    def _factor(self, there: Any) -> Any:
+        return self._load(there, 0)
+
+    def _row_of(self, fixed: Any, row: Any) -> Any:
+        return self.builder.gep(fixed, [self.builder.mul(row, _int(self.lanes))])
 
 
 def _entries(builder: Any, aggregate: Any) -> list[Any]:

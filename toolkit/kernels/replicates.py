@@ -40,17 +40,29 @@ def over_replicates(
         loop(*fields, *path, *rest, 0)
         return
 
-    def part(first: int) -> None:
-        here = slice(first, first + width)
+    def part(first: int, end: int) -> None:
+        here = slice(first, end)
         own = [np.ascontiguousarray(x[..., here]) for x in fields]
         passed = [np.empty_like(x[..., here], order="C") for x in path]
         loop(*own, *passed, *rest, first)
         for x, moved in zip([*fields, *path], [*own, *passed], strict=True):
             x[..., here] = moved
 
-    first, *others = range(0, replicates, width)
-    working = [_pool(threads).submit(part, start) for start in others]
-    part(first)
+    spread(part, replicates, TOGETHER)
+
+
+def spread(part: Callable[[int, int], None], number: int, together: int = 1) -> None:
+    """Call ``part(begin, end)`` for neighbours among a number, on all threads.
+
+    Args:
+        together: a multiple of it is in each part but the last one.
+    """
+    threads = numba.get_num_threads()
+    width = -(-number // threads)
+    width += -width % together
+    first, *others = range(0, number, width)
+    working = [_pool(threads).submit(part, begin, min(begin + width, number)) for begin in others]
+    part(first, min(first + width, number))
     for one in working:
         one.result()
 
