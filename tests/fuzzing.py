@@ -35,6 +35,7 @@ PATIENCE = 60
 """Seconds of work after which an input counts as one that hangs."""
 MEMORY = 2**31
 """Bytes that an input may take."""
+PROGRESS = re.compile(r"\b\d+ of \d+\b")
 TRACES = ("Traceback (most recent call last)", "internal error", "leaked semaphore")
 
 
@@ -76,12 +77,17 @@ class Outcome:
     written: list[str] = field(default_factory=list)
 
     @property
+    def long(self) -> bool:
+        """Whether it was asked for much, as by ``controls *``, and told how far it had come."""
+        return self.seconds > PATIENCE and PROGRESS.search(self.told) is not None
+
+    @property
     def wrong(self) -> str:
         """What is wrong with it, in words ("": nothing)."""
         if any(trace in self.told for trace in TRACES):
             return "traceback"
         if self.status == -signal.SIGXCPU or self.seconds > PATIENCE:
-            return "hang"
+            return "" if self.long else "hang"
         if self.status not in STATUSES:
             return f"status {self.status}"
         if self.memory > MEMORY:
@@ -613,7 +619,8 @@ def _options(rng: random.Random, corpus: Corpus) -> Input:
             (folder / name).mkdir()
             shutil.copy(corpus.folder / name / "ledger.sqlite", folder / name)
 
-    outs = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "--out"]
+    own = [word for word in words if word not in ("--debug", "--quiet")]  # allowed anywhere
+    outs = [own[k + 1] for k, word in enumerate(own[:-1]) if word == "--out"]
     outs += [word.partition("=")[2] for word in words if word.startswith("--out=")]
     return Input([name, *words], made, may_write=("out", "own", "class", "report*", *outs, "*.py"))
 

@@ -114,7 +114,7 @@ def intended(right: Any, *, quote: str, part: str = "") -> Stated[Any]:
     Raises:
         DriftproofError: the quote is empty.
     """
-    if not quote.strip():
+    if isinstance(quote, str) and not quote.strip():
         raise DriftproofError(
             "intended(…) with an empty quote",
             "the words of the paper's proof, text or figure that show what was meant",
@@ -142,6 +142,10 @@ def wider(right: Any, *, why: str, part: str = "") -> Stated[Any]:
 
 
 def _reading(kind: ReadingKind, right: Any, quote: str, part: str) -> Stated[Any]:
+    if not isinstance(quote, str):
+        raise DriftproofError(
+            f"{kind}(…) with {quote!r} for its quote or its why", "words", 'write why="…"'
+        )
     stated: Stated[Any] = right if isinstance(right, Stated) else Stated(right)
     return replace(stated, reading_kind=kind, quote=quote, part=part)
 

@@ -81,6 +81,11 @@ class Row:
     proofs: Mapping[str, str] = field(default_factory=dict)
     series: Mapping[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a ledger's certificate that is not text: it becomes a file."""
+        if not all(isinstance(text, str) for text in self.proofs.values()):
+            raise TypeError("a certificate that is no text")
+
     @property
     def ratio(self) -> float | None:
         """Left over right: the tightness (above 1: refuted)."""

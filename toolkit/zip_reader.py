@@ -50,6 +50,8 @@ def members(path: Path, longest: int) -> Iterator[tuple[str, bytes]]:
         except BROKEN as error:
             raise wrong_at(path, "list of members", f"broken ({error})", "a whole one") from error
         with archive:
+            if not all(member.filename for member in archive.infolist()):
+                raise wrong_at(path, "list of members", "a member without a name", "names")
             listed = [member for member in archive.infolist() if not member.is_dir()]
             for member in sorted(listed, key=lambda member: member.filename):
                 yield member.filename, _content(path, archive, member, longest)

@@ -104,6 +104,7 @@ def check(
     effort: Effort | None = None,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
+    told: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
     """Make controls of the selected claims and judge them.
 
@@ -111,7 +112,10 @@ def check(
         effort: of a search for a violation of each sibling that no case refuted (None: none).
     """
     refuted = record.refuted_on_record()
-    plans = [_plan(leaf, refuted) for leaf in chosen]
+    plans = []
+    for made, leaf in enumerate(chosen, 1):
+        told(f"making siblings, {made} of {len(chosen)}")
+        plans.append(_plan(leaf, refuted))
     settings = Settings(seed=seed, workers=workers, siblings=True)
     sources = [source for plan in plans for source in plan.sources()]
     rows = judge(sources, settings, started=started, ended=ended)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,6 +22,7 @@ from toolkit.verdict import Row
 from verifiers import record
 from verifiers.citations import cited
 from verifiers.claim_types.bound import BoundClaim
+from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.derived import inherit
 from verifiers.claim_types.rate import RateClaim
@@ -223,13 +224,10 @@ def _entry_or_blame(source: Source) -> dict[str, Any]:
         return claim_entry(source)
 
 
-def claim_entry(source: Source) -> dict[str, Any]:
-    """Return what the page says of a claim: all of it is known before anything is run."""
+def _right_sides(claim: Claim[Any], notation: Mapping[str, str]) -> dict[str, str]:
+    """Return the LaTeX of each form's right side, by the form's key."""
     from toolkit.constants import Letters, expressed, latex
 
-    claim = loaded(source)
-    leaf = source if isinstance(source, Leaf) else None
-    notation = claim.notation(claim.judged_on[0]) if claim.judged_on else {}
     forms = {}
     for form in claim.forms:
         if form.form == "sibling" or isinstance(form.right, Undecided | ByProof):
@@ -241,6 +239,16 @@ def claim_entry(source: Source) -> dict[str, Any]:
             forms[form.key] = latex(expressed(form.right, Letters(notation)), claim.measured)
         elif isinstance(claim, ComparisonClaim) and claim.kind == "bound" and callable(form.right):
             forms[form.key] = latex(expressed(form.right, Letters(notation)), {})
+    return forms
+
+
+def claim_entry(source: Source) -> dict[str, Any]:
+    """Return what the page says of a claim: all of it is known before anything is run."""
+    claim = loaded(source)
+    leaf = source if isinstance(source, Leaf) else None
+    notation = claim.notation(claim.judged_on[0]) if claim.judged_on else {}
+    with blaming(source):
+        forms = _right_sides(claim, notation)
     return {
         "kind": claim.kind,
         "source": claim.source,

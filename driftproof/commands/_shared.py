@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import sys
@@ -50,6 +51,26 @@ class Choice(_Words):
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+
+
+SILENCE = 20.0
+"""Seconds after which a command that is not on a terminal says again how far it has come."""
+
+
+class Seconds(click.FloatRange):
+    """A finite number of seconds, 0 or more."""
+
+    def __init__(self, *, min_open: bool = False) -> None:
+        super().__init__(min=0, min_open=min_open)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number."""
+        seconds: float = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return seconds
 
 
 def out_of(what: str) -> Callable[[Any], Any]:
@@ -171,6 +192,8 @@ def progress(
 ) -> Iterator[tuple[Callable[[int], None], Callable[[str], None], Callable[[str], None]]]:
     """Show progress on standard error: a bar on a terminal, else a plain line every tenth.
 
+    A tenth may take long: then there is a line as soon as something ends after ``SILENCE``.
+
     Yields:
         ``started(total)`` and ``ended(name)``, to be called as the work goes on, and
         ``told(text)``, for what is waited for before it starts.
@@ -244,15 +267,18 @@ def _plain_shares(what: str) -> Callable[[float, int], None]:
 
 
 def _plain(what: str) -> tuple[Callable[[int], None], Callable[[str], None]]:
-    state = {"total": 0, "done": 0}
+    total, done, shown = 0, 0, time.monotonic()
 
-    def started(total: int) -> None:
-        state["total"] = total
+    def started(number: int) -> None:
+        nonlocal total
+        total = number
 
     def ended(name: str) -> None:
-        state["done"] += 1
-        tenth = max(1, state["total"] // 10)
-        if state["done"] % tenth == 0 or state["done"] == state["total"]:
-            click.echo(f"{what}: {state['done']} of {state['total']}, {name}", err=True)
+        nonlocal done, shown
+        done += 1
+        waited = time.monotonic() - shown > SILENCE
+        if waited or done % max(1, total // 10) == 0 or done == total:
+            shown = time.monotonic()
+            click.echo(f"{what}: {done} of {total}, {name}", err=True)
 
     return started, ended

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "hand.",
 )  # fmt: skip
 @click.option(
-    "--search", type=click.FloatRange(min=0), default=0.0, show_default=True,
+    "--search", type=shared.Seconds(), default=0.0, show_default=True,
     help="With --generated: seconds of search for each sibling that no case refutes.",
 )  # fmt: skip
 @shared.seed
@@ -48,7 +48,7 @@ def command(
         )
     with (
         shared.working_on(cluster, workers) as workers,
-        shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended, _),
+        shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended, told),
     ):
         if generated:
             from verifiers.generated import check as check_generated
@@ -58,7 +58,7 @@ def command(
             effort = Effort(search, seed=seed) if search else None
             outcome = check_generated(
                 chosen_by(select), seed=seed, workers=workers, effort=effort, started=started,
-                ended=ended,
+                ended=ended, told=told,
             )  # fmt: skip
         else:
             from verifiers.controls import check

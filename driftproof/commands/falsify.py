@@ -26,7 +26,7 @@ MET = 1e-5
 @click.command()
 @click.argument("select", nargs=-1, required=True)
 @click.option(
-    "--budget", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True,
+    "--budget", type=shared.Seconds(min_open=True), default=30.0, show_default=True,
     help="Seconds of work for each right side, on one core.",
 )  # fmt: skip
 @click.option(

@@ -41,6 +41,9 @@ ROLES = {
 Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 """One class of functions, and what relates clients and the start."""
 
+MOST_STEPS = 1000
+"""Local steps at most of a run over a class; the longest that has been solved has a twentieth."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class WholeClass(Problem):
@@ -338,7 +341,16 @@ def over(
         conditions: one class of functions, and what relates clients and the start.
     """
     whole = WholeClass(conditions=tuple(conditions), clients=clients)
-    return grid(whole, algorithm, rounds=rounds)
+    made = grid(whole, algorithm, rounds=rounds)
+    for case in made:
+        steps = case.rounds * getattr(case.algorithm, "local_steps", 1)
+        if steps > MOST_STEPS:
+            raise DriftproofError(
+                f"{steps:,} steps of {type(case.algorithm).__name__} over a whole class",
+                f"at most {MOST_STEPS:,}: every step adds a row to a semidefinite programme",
+                "take fewer rounds, or a problem of the class",
+            )
+    return made
 
 
 def _entries(listed: Any) -> np.ndarray:

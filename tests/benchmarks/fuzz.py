@@ -128,7 +128,7 @@ def tally(
         for number, one, outcome in zip(numbers, inputs, outcomes, strict=True):
             about["slowest"] = max(about["slowest"], outcome.seconds)
             about["memory"] = max(about["memory"], outcome.memory)
-            statuses[f"{kind} {outcome.status}"] += 1
+            statuses[f"{kind} {'long' if outcome.long else outcome.status}"] += 1
             if outcome.wrong:
                 wrong[f"{kind} {outcome.wrong}"] += 1
                 keep(chosen, kind, number, one, outcome)

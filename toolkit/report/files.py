@@ -23,6 +23,8 @@ from toolkit.workers import end_with_parent
 
 MANY = 12
 """Plots from which on several processes draw them."""
+LONELY = "backslashreplace"
+"""How half a pair of UTF-16 is written, which JSON of somebody else's may hold."""
 CERTIFICATES = "certificates"
 """The folder of the proofs over classes, which ``driftproof check`` checks."""
 PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment")
@@ -87,7 +89,7 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
         for name, text in texts.items():
             _check_inside(name)
             (part / name).parent.mkdir(exist_ok=True)
-            (part / name).write_text(text, encoding="utf-8")
+            (part / name).write_text(text, encoding="utf-8", errors=LONELY)
         plots(part / "plots")
         (out / "plots").mkdir(exist_ok=True)
         for path in sorted(part.rglob("*.*")):
@@ -118,7 +120,7 @@ def write_text(path: Path, text: str) -> None:
     """Write one file so that, short of room, the old one stays as it was; or say why not."""
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8", errors=LONELY)
         os.replace(part, path)
     except OSError as error:
         raise cannot_write(error, path.parent) from error
