@@ -8,6 +8,7 @@ the claim's name and nothing else, so that its anchor stays as long as the claim
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import subprocess
@@ -243,4 +244,6 @@ def _number(text: str) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+    parser = argparse.ArgumentParser(description="Write the errata as a page.")
+    parser.add_argument("page", type=Path)
+    parser.parse_args().page.write_text(page(), encoding="utf-8")
