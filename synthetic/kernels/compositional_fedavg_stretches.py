@@ -45,7 +45,7 @@ def advance(
 ) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``CompositionalFedAvg.step``."""
     first, period = ctx.t, algorithm.local_steps
-    x, y = (np.ascontiguousarray(field.numpy()).copy() for field in state)
+    x, y = (field.numpy() for field in state)
     c, own = composed.numbers(oracles, x.dtype)
     sizes = np.array([algorithm.step_size_at(t) for t in range(first, first + steps)], x.dtype)
     path = composed.path_of(record, among, steps, state._fields, x, y)
@@ -56,7 +56,7 @@ def advance(
     def loop(*given: Any) -> None:
         _steps(*given[:-1])  # it draws nothing
 
-    over_replicates(loop, [x, y], path, rest, steps, whole=jitter != 0)
+    x, y = over_replicates(loop, [x, y], path, rest, steps, whole=jitter != 0)
     averages = (first + steps) // period - first // period
     embeddings = {"case-1": 0, "case-2": averages + (first == 0), "every-step": steps}
     ctx.rounds += averages + embeddings[algorithm.sharing]

@@ -46,7 +46,7 @@ def advance(
 ) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``FedDRO.step``."""
     first, period = ctx.t, algorithm.local_steps
-    fields = [np.ascontiguousarray(field.numpy()).copy() for field in state]
+    fields = [x.numpy() for x in state]
     dtype = fields[0].dtype
     c, own = composed.numbers(oracles, dtype)
     inner_law, plain_law = (f(algorithm.batch) for f in (oracles.inner_law, oracles.plain_law))
@@ -57,7 +57,7 @@ def advance(
     given = algorithm.first_step == "given"
     seed = np.array([jitter], np.uint64)
     rest = zeta, xi, c, own, rates, given, first, steps, period, seed
-    over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
+    fields = over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
     averages = (first + steps) // period - first // period
     ctx.rounds += averages + steps
     ctx.reals += averages * fields[0].shape[1] + steps * fields[2].shape[1]

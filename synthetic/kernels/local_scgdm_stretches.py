@@ -49,7 +49,7 @@ def advance(
 ) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``LocalSCGDM.step``."""
     first, p = ctx.t, algorithm.local_steps
-    fields = [np.ascontiguousarray(x.numpy()).copy() for x in state]
+    fields = [x.numpy() for x in state]
     dtype = fields[0].dtype
     c, own = composed.numbers(oracles, dtype)
     xi = ctx.stream(oracles.inner_law(1), "xi", first, steps)
@@ -66,7 +66,7 @@ def advance(
     path = composed.path_of(record, among, steps, state._fields, *fields)
     seed = np.array([jitter], np.uint64)
     rest = xi, zeta, single, c, own, rates, sent, first, steps, p, seed
-    over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
+    fields = over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
     averages = ((first + steps) // p - first // p) if sent.any() else 0
     ctx.rounds += averages
     ctx.reals += averages * sum(x.shape[1] for x, now in zip(fields, sent, strict=True) if now)

@@ -23,12 +23,12 @@ TOGETHER = 8
 def over_replicates(
     loop: Callable[..., None], fields: Sequence[np.ndarray], path: Sequence[np.ndarray],
     rest: tuple[Any, ...], steps: int, *, whole: bool,
-) -> None:  # fmt: skip
-    """Move fields, and fill their path, in place.
+) -> list[np.ndarray]:  # fmt: skip
+    """Return moved copies of fields, and fill their path in place.
 
     Args:
         loop: (*fields, *path, *rest, the number of their first replicate), moves them in place.
-        fields: [clients, rows, replicates] each.
+        fields: [clients, rows, replicates] each, of any strides.
         path: [steps, clients or 1, rows, replicates] each.
         whole: whether the replicates must stay together.
     """
@@ -37,18 +37,21 @@ def over_replicates(
     width = -(-replicates // threads)
     width += -width % TOGETHER
     if whole or width >= replicates or steps * sum(x.size for x in fields) < LEAST:
-        loop(*fields, *path, *rest, 0)
-        return
+        moved = [np.array(x, order="C") for x in fields]
+        loop(*moved, *path, *rest, 0)
+        return moved
+    ends = [np.empty(x.shape, x.dtype) for x in fields]
 
     def part(first: int, end: int) -> None:
         here = slice(first, end)
-        own = [np.ascontiguousarray(x[..., here]) for x in fields]
+        own = [np.array(x[..., here], order="C") for x in fields]
         passed = [np.empty_like(x[..., here], order="C") for x in path]
         loop(*own, *passed, *rest, first)
-        for x, moved in zip([*fields, *path], [*own, *passed], strict=True):
-            x[..., here] = moved
+        for x, made in zip([*ends, *path], [*own, *passed], strict=True):
+            x[..., here] = made
 
     spread(part, replicates, TOGETHER)
+    return ends
 
 
 def spread(part: Callable[[int, int], None], number: int, together: int = 1) -> None:
