@@ -354,6 +354,18 @@ def test_a_cluster_of_this_machine_gives_the_same_bits(alone, tmp_path):
 
 
 @needs_dask
+def test_a_unit_that_starts_processes_does_so_on_a_worker_of_dask(tmp_path):
+    """Such a worker is daemonic, which Python lets have no children."""
+    words = ("verify", "scgdm/remark-3.7", "--profile", "smoke", "--workers", "2", "--out")
+    found = []
+    for out, more in (("here", ()), ("there", ("--cluster", "dask"))):
+        made = started(*words, str(tmp_path / out), *more)
+        assert made.returncode in (0, 1), made.stderr
+        found.append(results(tmp_path / out))
+    assert found[0] == found[1]
+
+
+@needs_dask
 @needs_sigkill
 @pytest.mark.parametrize(("number", "lost"), [(2, 1), (4, 2)])
 def test_workers_killed_within_a_unit_are_done_without_and_the_bits_stay(

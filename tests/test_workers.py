@@ -34,6 +34,9 @@ def told():
     import torch, numba
     threads = torch.get_num_threads(), numba.get_num_threads()
     assert numba.njit(lambda x: x + 1)(1) == 2  # it compiles, and minds no environment
+    import numpy, scipy.linalg, threadpoolctl
+    blas = {of["num_threads"] for of in threadpoolctl.threadpool_info() if of["user_api"] == "blas"}
+    assert blas == {1}, blas  # of what was loaded before and of what is loaded here
     loaded = "verifiers.running.preloaded" in sys.modules
     return context(computed=True).get_start_method(), threads, loaded
 

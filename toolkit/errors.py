@@ -45,7 +45,7 @@ def after_system_error(error: OSError) -> str:
     if error.errno == errno.ENAMETOOLONG:
         return "shorten the name"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "name another --out, in a folder that you may write to"
+        return "take a folder that you may write to: another --out, or a copy of this one"
     return "check the path, or name another --out"
 
 

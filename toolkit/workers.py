@@ -80,6 +80,15 @@ def started_whole() -> Iterator[None]:
             signal.raise_signal(sent)
 
 
+def may_have_children() -> None:
+    """Let this process start others though it may be daemonic, as Dask's workers are.
+
+    Python forbids it, since such children may outlive their parent; ours end with it
+    (``end_with_parent``).
+    """
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+
+
 def end_with_parent() -> None:
     """End this process when the one that started it is gone, killed without a chance to say so.
 

@@ -25,6 +25,7 @@ from typing import Any
 from toolkit.discover import import_path
 from toolkit.errors import DriftproofError, MissingError
 from toolkit.located import is_users
+from toolkit.workers import may_have_children
 from verifiers.running.fingerprint import SOURCES, code_of, fingerprint, users_modules
 from verifiers.running.scheduler import Result, Unit, on_one_thread, perform
 
@@ -77,6 +78,7 @@ class Parcel:
                     "the same data, under the same path, on every machine",
                     "copy the folder there, or share it; --resume keeps what is done",
                 )
+            may_have_children()  # some units run a federation of processes
             with on_one_thread():
                 return perform(item)
 

@@ -75,6 +75,7 @@ class Place(Protocol):
 _elsewhere: ContextVar[Place | None] = ContextVar("elsewhere", default=None)
 FEW = 100
 """Jobs up to which each worker loads what it needs, and only that: a claim or two, no kernels."""
+BLAS = "OPENBLAS_NUM_THREADS"
 LOOK = 2.0
 """Seconds without a result after which the place is looked at again."""
 
@@ -310,6 +311,7 @@ def _start_worker() -> None:
         os.environ.setdefault("NUMBA_NUM_THREADS", "1")
         multiprocessing.set_start_method("fork", force=True)
         torch_on(1)
+    _one_blas_thread()
     may_fork()
 
 
@@ -323,11 +325,27 @@ def torch_on(threads: int) -> None:
 @contextmanager
 def on_one_thread() -> Iterator[None]:
     """Compute on one thread: then results are the same to the bit on any number of workers."""
-    before = compute_on(1, 1)
+    before, set_to = compute_on(1, 1), os.environ.get(BLAS)
+    limited = _one_blas_thread()
     try:
         yield
     finally:
+        limited.restore_original_limits()
+        os.environ.pop(BLAS, None)
+        if set_to is not None:
+            os.environ[BLAS] = set_to
         compute_on(*before)
+
+
+def _one_blas_thread() -> Any:
+    """Have numpy's linear algebra on one thread: on several it sums in another order.
+
+    Return what takes that back.
+    """
+    from threadpoolctl import threadpool_limits
+
+    os.environ[BLAS] = "1"  # for a library that is loaded later
+    return threadpool_limits(1, user_api="blas")
 
 
 def compute_on(torch_threads: int, numba_threads: int) -> tuple[int, int]:
