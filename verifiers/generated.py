@@ -113,8 +113,8 @@ def check(
     """
     refuted = record.refuted_on_record()
     plans = []
-    for made, leaf in enumerate(chosen, 1):
-        told(f"making siblings, {made} of {len(chosen)}")
+    for count, leaf in enumerate(chosen, 1):
+        told(f"making siblings, {count} of {len(chosen)}")
         plans.append(_plan(leaf, refuted))
     settings = Settings(seed=seed, workers=workers, siblings=True)
     sources = [source for plan in plans for source in plan.sources()]

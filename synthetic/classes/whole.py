@@ -42,7 +42,7 @@ Conditions: TypeAlias = Sequence[FunctionClass | Relation]
 """One class of functions, and what relates clients and the start."""
 
 MOST_STEPS = 1000
-"""Local steps at most of a run over a class; the longest that has been solved has a twentieth."""
+"""Local steps at most of a run over a class; far more than have been solved."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from synthetic.kernels._minimax_round import FEW
 from synthetic.kernels._minimax_steps import KEEP_X, KEEP_Y, NOISE, STEP
 from synthetic.kernels._nested_minimax import Data
 from toolkit.kernels.device import kept
@@ -21,8 +22,6 @@ from toolkit.kernels.replicates import spread
 from toolkit.stream_values import draw
 from toolkit.streams import Stream
 
-FEW = 4
-"""Replicates from which on they fill vectors well enough themselves."""
 CACHE = 2**14
 """Bytes of the matrices that go together: half of a first-level cache."""
 LEAST = 2**20

@@ -33,10 +33,11 @@ def over_replicates(
         whole: whether the replicates must stay together.
     """
     replicates = fields[0].shape[2]
-    threads = numba.get_num_threads()
-    width = -(-replicates // threads)
-    width += -width % TOGETHER
-    if whole or width >= replicates or steps * sum(x.size for x in fields) < LEAST:
+    if (
+        whole
+        or _width(replicates, TOGETHER) >= replicates
+        or steps * sum(x.size for x in fields) < LEAST
+    ):
         moved = [np.array(x, order="C") for x in fields]
         loop(*moved, *path, *rest, 0)
         return moved
@@ -60,14 +61,18 @@ def spread(part: Callable[[int, int], None], number: int, together: int = 1) -> 
     Args:
         together: a multiple of it is in each part but the last one.
     """
-    threads = numba.get_num_threads()
-    width = -(-number // threads)
-    width += -width % together
+    threads, width = numba.get_num_threads(), _width(number, together)
     first, *others = range(0, number, width)
     working = [_pool(threads).submit(part, begin, min(begin + width, number)) for begin in others]
     part(first, min(first + width, number))
     for one in working:
         one.result()
+
+
+def _width(number: int, together: int) -> int:
+    """Return how many a thread takes of a number: a multiple of those that stay together."""
+    width = -(-number // numba.get_num_threads())
+    return width + -width % together
 
 
 @cache
