@@ -8,8 +8,8 @@ The dimension has a place in every shape, the last but one, and a stand-in size:
 computed depends on it. A product of two spans is a form whose coordinates are not summed yet
 (``open``); ``sum(-2)`` makes it the inner product.
 
-Numbers are exact. A hyper-parameter is read as the decimal that Python prints (0.1 is 1/10); a
-double of a tensor as the simplest fraction that rounds to it (1/3, not its nearest double).
+Numbers are exact. A double is read as the simplest fraction that rounds to it: 0.1 is 1/10, and
+1/3 is not its nearest double. A hyper-parameter of many digits is the decimal that Python prints.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from toolkit.errors import DriftproofError
-from toolkit.rationals import meant
+from toolkit.rationals import DENOMINATOR, meant
 from toolkit.spans.exact import Quantity, Vector
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -166,12 +166,15 @@ class Form(Unknown):
 
 
 def decimal(value: Any) -> Fraction:
-    """Return a number as the decimal that Python prints.
+    """Return the fraction that a hyper-parameter stands for, or the decimal that Python prints.
 
-    >>> decimal(0.1), decimal(1e-3), decimal(3)
-    (Fraction(1, 10), Fraction(1, 1000), Fraction(3, 1))
+    >>> decimal(0.1), decimal(2 / 1.1), decimal(0.12345678)
+    (Fraction(1, 10), Fraction(20, 11), Fraction(6172839, 50000000))
     """
-    return value if isinstance(value, Fraction) else Fraction(repr(value))
+    if isinstance(value, Fraction):
+        return value
+    near = meant(value)
+    return near if near.denominator <= DENOMINATOR else Fraction(repr(value))
 
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
