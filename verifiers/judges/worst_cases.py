@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor, inf, isfinite, log10
 from typing import Any
 
@@ -69,18 +70,24 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             made["open"] = f"{error.got}. {error.remedy}"
             continue
         made["value"] = solved.value
+        worst = _Functions(program, solved)
         for form, right in rights.items():
-            made["forms"][form.key] = found = _compared(program, solved, right)
-            if "functions" in found:
-                worst = found.pop("functions")
-                found["ran"] = _ran(case, program, worst.solved(solved), left, number)
-            if form.form == "sibling":  # its verdict counts, and nothing of it is shown
-                found.pop("file", None)
+            # of a negative control the verdict counts, and nothing is shown
+            shown = form.form != "sibling"
+            made["forms"][form.key] = found = _compared(worst, right, shown=shown)
+            refuting = found.pop("functions", None)
+            if refuting is not None:
+                found["ran"] = _ran(case, program, refuting.solved(solved), left, number)
     return {"loose": program.loose, "comparisons": comparisons}
 
 
-def _compared(program: WorstCase, solved: Solved, right: Right) -> dict[str, Any]:
-    """Return what is proved of a worst case and a right side, with the file that shows it."""
+def _compared(worst: _Functions, right: Right, *, shown: bool) -> dict[str, Any]:
+    """Return what is proved of a worst case and a right side, with the file that shows it.
+
+    Args:
+        shown: whether functions that refute it should be simple.
+    """
+    program, solved = worst.program, worst.solved
     value, made = Fraction(solved.value), dict[str, Any]()
     if value <= right.high + NEAR * abs(right.high):
         try:
@@ -96,26 +103,51 @@ def _compared(program: WorstCase, solved: Solved, right: Right) -> dict[str, Any
             if proved and value < right.low - NEAR * abs(right.low):
                 return made
     clearly = value > right.high + NEAR * abs(right.high)
-    for found in _functions(program, solved, right, clearly=clearly):
+    for found in worst.above(right, clearly=clearly, shown=shown):
         made |= {"attained": str(found.value), "what": found.what}
         if found.value > right.high:
+            made["dimension"] = len(found.coordinates[0])
+            if not shown:
+                return made
             try:
-                made["file"] = counterexample(program, right, found)
+                file = counterexample(program, right, found)
             except DriftproofError as error:  # two points of one place, say
                 made |= {"attained": str(right.high), "open": error.got}
                 continue
-            return made | {"functions": found, "dimension": len(found.coordinates[0])}
+            return made | {"functions": found, "file": file}
     return made
 
 
-def _functions(
-    program: WorstCase, solved: Solved, right: Right, *, clearly: bool
-) -> Iterator[Witness]:
-    """Yield functions that are as bad as a right side, if there are any: simple ones first."""
-    if clearly and (found := simple(program, solved, right.high)) is not None:
-        yield found
-    if (found := witness(program, solved)) is not None:
-        yield found
+@dataclass(frozen=True)
+class _Functions:
+    """Functions of the class that are nearly as bad as possible, each sought once."""
+
+    program: WorstCase
+    solved: Solved
+
+    def above(self, right: Right, *, clearly: bool, shown: bool) -> Iterator[Witness]:
+        """Yield functions that may exceed a right side, or attain it: simple and cheap ones first.
+
+        Args:
+            clearly: whether the worst case is above the right side by more than a solver's error.
+            shown: whether they should be simple.
+        """
+        if clearly and shown and (found := simple(self.program, self.solved, right.high)):
+            yield found
+        if clearly and self.rough is not None:
+            yield self.rough
+        if self.sharp is not None:
+            yield self.sharp
+
+    @cached_property
+    def rough(self) -> Witness | None:
+        """As near to the worst case as doubles come."""
+        return witness(self.program, self.solved, digits=False)
+
+    @cached_property
+    def sharp(self) -> Witness | None:
+        """As near as is possible."""
+        return witness(self.program, self.solved) if not self.program.loose else self.rough
 
 
 def _larger(right: Right, bound: Fraction) -> Right:

@@ -84,8 +84,12 @@ class Kernel:
         return [j for j in range(self.basis.nrows()) if j not in self.pivots]
 
 
-def optimum(exact: Exact, near: Solved) -> Optimum:
-    """Return the optimum near a solver's answer, which is in the units of ``exact``."""
+def optimum(exact: Exact, near: Solved, *, digits: bool = True) -> Optimum:
+    """Return the optimum near a solver's answer, which is in the units of ``exact``.
+
+    Args:
+        digits: whether to go on from doubles to many digits.
+    """
     from scipy.linalg import lstsq
 
     program = exact.doubles
@@ -104,7 +108,7 @@ def optimum(exact: Exact, near: Solved) -> Optimum:
         at = at.moved(-lstsq(jacobian, residual, cond=CUT, lapack_driver="gelsy")[0])
         if np.abs(residual).max() > DIVERGED:  # the solver's answer does not tell what counts
             return start.in_fractions(counted)
-    return _digits(exact, counted, at)
+    return _digits(exact, counted, at) if digits else at.in_fractions(counted)
 
 
 @dataclass(frozen=True)
