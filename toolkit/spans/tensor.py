@@ -8,8 +8,8 @@ The dimension has a place in every shape, the last but one, and a stand-in size:
 computed depends on it. A product of two spans is a form whose coordinates are not summed yet
 (``open``); ``sum(-2)`` makes it the inner product.
 
-Numbers are exact. A double is read as the simplest fraction that rounds to it: 0.1 is 1/10, and
-1/3 is not its nearest double. A hyper-parameter of many digits is the decimal that Python prints.
+Numbers are exact. A number of an algorithm's text is the fraction that it stands for (``decimal``:
+0.1 is 1/10), and so is a double of a tensor (1/3, not its nearest double).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from linecache import getline
+from math import ulp
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,13 +27,17 @@ import torch
 from torch import Tensor
 
 from toolkit.errors import DriftproofError
-from toolkit.rationals import DENOMINATOR, meant
+from toolkit.rationals import meant
 from toolkit.spans.exact import Quantity, Vector
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 DIMENSION = 7
 """The stand-in for the dimension."""
+SIMPLE = 10**4
+"""The largest denominator of what a number of an algorithm's text is taken for."""
+ROUNDINGS = 4
+"""How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
 UPPER = 3
 """The stand-in for the dimension of x in a point (x, y)."""
 HANDLERS: dict[str, Callable[..., Any]] = {}
@@ -166,15 +171,19 @@ class Form(Unknown):
 
 
 def decimal(value: Any) -> Fraction:
-    """Return the fraction that a hyper-parameter stands for, or the decimal that Python prints.
+    """Return the fraction that a number of an algorithm's text stands for.
 
-    >>> decimal(0.1), decimal(2 / 1.1), decimal(0.12345678)
-    (Fraction(1, 10), Fraction(20, 11), Fraction(6172839, 50000000))
+    That is the simple one that at most a few roundings part from it, else the decimal that Python
+    prints.
+
+    >>> decimal(0.1), decimal(2 / 1.1), decimal(1 - 1 / 3), decimal(0.12345678)
+    (Fraction(1, 10), Fraction(20, 11), Fraction(2, 3), Fraction(6172839, 50000000))
     """
-    if isinstance(value, Fraction):
-        return value
-    near = meant(value)
-    return near if near.denominator <= DENOMINATOR else Fraction(repr(value))
+    if isinstance(value, Fraction | int):
+        return Fraction(value)
+    simple = Fraction(value).limit_denominator(SIMPLE)
+    near = abs(float(simple) - value) <= ROUNDINGS * ulp(value)
+    return simple if near else Fraction(repr(value))
 
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

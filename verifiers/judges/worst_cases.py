@@ -34,6 +34,7 @@ from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
 from verifiers.worst_case.check_counterexample import check as functions_of
 from verifiers.worst_case.counterexample import simple
+from verifiers.worst_case.exact import Exact
 from verifiers.worst_case.functions import WorstFunctions, functions
 from verifiers.worst_case.program import Solved
 from verifiers.worst_case.record import WorstCase
@@ -42,8 +43,8 @@ from verifiers.worst_case.witness import Witness, witness
 from verifiers.worst_case.written import Right, certificate, counterexample
 
 NEAR = Fraction(1, 10**6)
-"""How far the solver's value may lie above a right side, relative to it, for a proof to be tried,
-and below it for functions to be sought that attain it. Neither decides anything."""
+"""How far the solver's value may lie above a right side for a proof to be tried, and below it for
+functions to be sought that attain it; relative to it. Neither decides anything."""
 ATTAINED = Fraction(1, 10**12)
 """How near to a right side functions come that attain it, relative to it."""
 
@@ -89,9 +90,10 @@ def _compared(worst: _Functions, right: Right, *, shown: bool) -> dict[str, Any]
     """
     program, solved = worst.program, worst.solved
     value, made = Fraction(solved.value), dict[str, Any]()
-    if value <= right.high + NEAR * abs(right.high):
+    near = NEAR * max(abs(right.high), worst.exact.scale)
+    if value <= right.high + near:
         try:
-            proof = certify(program, solved, at_most=right.low)
+            proof = certify(worst.exact, solved, at_most=right.low)
         except DriftproofError as error:
             made["open"] = error.got
         else:
@@ -100,9 +102,9 @@ def _compared(worst: _Functions, right: Right, *, shown: bool) -> dict[str, Any]
             stated = right if proved else _larger(right, proof.bound)
             made |= {"proved": stated.text,
                      "file": certificate(program, stated, proof.multipliers)}  # fmt: skip
-            if proved and value < right.low - NEAR * abs(right.low):
+            if proved and value < right.low - near:
                 return made
-    clearly = value > right.high + NEAR * abs(right.high)
+    clearly = value > right.high + near
     for found in worst.above(right, clearly=clearly, shown=shown):
         made |= {"attained": str(found.value), "what": found.what}
         if found.value > right.high:
@@ -140,14 +142,19 @@ class _Functions:
             yield self.sharp
 
     @cached_property
+    def exact(self) -> Exact:
+        """The program in fractions."""
+        return Exact(self.program)
+
+    @cached_property
     def rough(self) -> Witness | None:
         """As near to the worst case as doubles come."""
-        return witness(self.program, self.solved, digits=False)
+        return witness(self.exact, self.solved, digits=False)
 
     @cached_property
     def sharp(self) -> Witness | None:
         """As near as is possible."""
-        return witness(self.program, self.solved) if not self.program.loose else self.rough
+        return witness(self.exact, self.solved) if not self.program.loose else self.rough
 
 
 def _larger(right: Right, bound: Fraction) -> Right:

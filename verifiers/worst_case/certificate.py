@@ -19,8 +19,9 @@ from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.solve import solve
 
 ROOM = Fraction(1, 10**7)
-"""How much larger than the solver's value a bound has to be, relative to it, to be proved with a
-margin; a smaller one takes the multipliers of the worst case itself."""
+"""How much larger than the solver's value a bound has to be to be proved with a margin; a smaller
+one takes the multipliers of the worst case itself. Relative to the value, or to the size of the
+program's numbers where it is 0, like all of the following."""
 SHARP = Fraction(1, 100)
 """How much larger than the worst case a bound is that is proved where the right side has room."""
 WIDER = (Fraction(1, 10**4), SHARP)
@@ -28,7 +29,7 @@ WIDER = (Fraction(1, 10**4), SHARP)
 
 
 def certify(
-    case: WorstCase, solved: Solved | None = None, *, at_most: Fraction | None = None
+    case: WorstCase | Exact, solved: Solved | None = None, *, at_most: Fraction | None = None
 ) -> Proof:
     """Return a proof of a bound; it need not be as small as was asked for.
 
@@ -39,16 +40,14 @@ def certify(
     Raises:
         DriftproofError: nothing could be proved.
     """
-    found = solved or solve(case)
-    exact = Exact(case)
+    exact = case if isinstance(case, Exact) else Exact(case)
+    found = solved or solve(exact.case)
     best: Proof | None = None
     for proof in _tried(exact, found, at_most):
-        if at_most is not None and proof.bound <= at_most:
-            return proof
         if best is None or proof.bound < best.bound:
             best = proof
-        if at_most is None:
-            return best
+        if at_most is None or proof.bound <= at_most:
+            return proof
     if best is None:
         raise DriftproofError(
             f"a worst case of about {found.value:.9g}, of which no bound could be proved",
@@ -61,17 +60,16 @@ def certify(
 def _tried(exact: Exact, solved: Solved, at_most: Fraction | None) -> Iterator[Proof]:
     """Yield proofs, the first that are likely to do first."""
     value = Fraction(solved.value)
+    size = max(abs(value), exact.scale)
     every, zero = range(len(exact.rows)), Kernel(fmpq_mat(exact.size, 0), ())
-
-    def with_margin(bound: Fraction) -> Proof | None:
-        return prove(exact, zero, every, exact.value(bound))
-
-    roomy = at_most is not None and at_most > value + ROOM * abs(value)
-    if at_most is not None and roomy:
-        sharp = min(at_most, value + SHARP * abs(value))
-        for bound in (sharp, at_most):
-            if (proof := with_margin(bound)) is not None:
-                yield proof
+    bounds: list[Fraction] = []  # that a margin may be enough for
+    if at_most is not None and at_most > value + ROOM * size:
+        bounds = [min(at_most, value + SHARP * size), at_most]
+    elif abs(value) < ROOM * exact.scale:
+        bounds = [Fraction(0)]  # no multiplier of a bound is needed
+    for bound in bounds:
+        if (proof := prove(exact, zero, every, exact.value(bound))) is not None:
+            yield proof
     near = exact.near(solved)
     of_face = optimum(exact, near)
     for kernel in kernels(of_face):
@@ -80,6 +78,6 @@ def _tried(exact: Exact, solved: Solved, at_most: Fraction | None) -> Iterator[P
             break
     if (proof := approach(exact, of_face, near)) is not None:
         yield proof
-    for share in WIDER:
-        if (proof := with_margin(value + share * abs(value))) is not None:
+    for bound in [value + share * size for share in WIDER]:
+        if (proof := prove(exact, zero, every, exact.value(bound))) is not None:
             yield proof

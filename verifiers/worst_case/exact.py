@@ -52,6 +52,8 @@ class Exact:
     """A worst case in fractions; conditions are in the order of ``WorstCase.constraints``.
 
     Attributes:
+        case: the worst case.
+        scale: the value of the measure that is 1 in these units.
         doubles: the same program, in the same units.
         listed: points and gradients as combinations of the unknown vectors, one a row; those of a
             second space are rows of their own.
@@ -70,6 +72,7 @@ class Exact:
         self._lengths = [rational(float(s)) for s in self._units.vectors]
         self._heights = [rational(float(t)) for t in self._units.values]
         self.constant, self._unit = case.objective.constant, rational(self._units.objective)
+        self.case, self.scale = case, fraction(1 / self._unit)
         spaces = (False, True) if any(case.second) else (False,)
         every = [t for triples in case.triples for t in triples]
         parts = [v.part(second=second) for second in spaces

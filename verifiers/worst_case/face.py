@@ -197,20 +197,18 @@ def kernels(at: Optimum) -> Iterator[Kernel]:
         near = [x.limit_denominator(DENOMINATOR) for x in basis]
         if all(abs(x - y) < SMALLEST**0.75 for x, y in zip(basis, near, strict=True)):
             yield Kernel(fmpq_mat(size, width, [rational(x) for x in near]), pivots)
-    for largest in SIMPLE:
-        kernel = spanned(doubles, largest)
-        if kernel is not None:
-            yield kernel
+    yield from spanned(doubles)
 
 
-def spanned(columns: np.ndarray, largest: int) -> Kernel | None:
-    """Return the space that some columns span, if fractions with small denominators describe it."""
+def spanned(columns: np.ndarray) -> Iterator[Kernel]:
+    """Yield the space that some columns nearly span, as fractions of ever smaller denominators."""
     pivots = _independent(columns)
     basis = columns @ np.linalg.inv(columns[list(pivots)])
-    near = [Fraction(float(x)).limit_denominator(largest) for x in basis.flat]
-    if any(abs(x - y) > largest**-1.5 for x, y in zip(basis.flat, near, strict=True)):
-        return None
-    return Kernel(fmpq_mat(columns.shape[0], columns.shape[1], [rational(x) for x in near]), pivots)
+    for largest in SIMPLE:
+        near = [Fraction(float(x)).limit_denominator(largest) for x in basis.flat]
+        if all(abs(x - y) < largest**-1.5 for x, y in zip(basis.flat, near, strict=True)):
+            size, width = columns.shape
+            yield Kernel(fmpq_mat(size, width, [rational(x) for x in near]), pivots)
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ the solver's is relied on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,12 +26,10 @@ DIGITS = range(16)
 """Digits after the point that multipliers are rounded to, the fewest first."""
 LEAST = (0.0, 0.01)
 """What multipliers are at least, in units of the margin; the second leaves them room as well."""
-SINGULAR = 1e-10
+SINGULAR = 1e-8
 """Margins that are taken for 0."""
 SMALL = 1e-6
 """Eigenvalues of S that are taken for 0, relative to the largest."""
-SIMPLE = 1000
-"""The largest denominator of what S is 0 on for all multipliers."""
 REPEATED = 1e-11
 """Singular values of the equations that are taken for 0, relative to the largest."""
 IDLE = 1e-7
@@ -118,14 +116,11 @@ def prove(
         at_most: the largest bound that will do, in the units of ``exact`` (None: any; the kernel is
             that of an optimum, and every solution proves the optimum itself).
     """
-    equations = _Equations(exact, kernel, conditions)
     for least in LEAST:  # first with as few multipliers as the solver likes
-        inside, margin = _inside(exact, equations, at_most, least)
-        if margin < SINGULAR:
-            wider = _wider(exact, kernel, dict(zip(conditions, inside, strict=True)))
-            return None if wider is None else prove(exact, wider, conditions, at_most)
-        if not equations.solve_for(inside):
+        found = _with_margin(exact, kernel, conditions, at_most, least)
+        if found is None:
             return None
+        equations, inside = found
         large = np.abs(inside).max(initial=0.0)
         inside = np.where(np.abs(inside) > IDLE * large, inside, 0.0)
         for digits in DIGITS:
@@ -135,17 +130,6 @@ def prove(
             if made is not None:
                 return made
     return None
-
-
-def _wider(exact: Exact, kernel: Kernel, multipliers: Mapping[int, float]) -> Kernel | None:
-    """Return a kernel with what else S is 0 on for all multipliers, if its entries are simple."""
-    program = exact.doubles
-    slack = sum((x * program.gram[k] for k, x in multipliers.items()), -program.objective[0])
-    sizes, directions = np.linalg.eigh(slack)
-    small = directions[:, sizes < SMALL * max(sizes[-1], 1.0)]
-    if small.shape[1] <= len(kernel.pivots):
-        return None
-    return spanned(small, SIMPLE)
 
 
 def approach(exact: Exact, at: Optimum, near: Solved) -> Proof | None:
@@ -159,10 +143,11 @@ def approach(exact: Exact, at: Optimum, near: Solved) -> Proof | None:
     solved = {k: rational(float(x)) for k, x in enumerate(near.multipliers)}
     multipliers = at.multipliers if known else solved
     value = sum((x * exact.rows[k].bound for k, x in multipliers.items()), fmpq(0))
-    equations = _Equations(exact, Kernel(fmpq_mat(exact.size, 0), ()), conditions)
-    inside, margin = _inside(exact, equations, value + abs(value) / 2, LEAST[-1])
-    if margin < SINGULAR or not equations.solve_for(inside):
+    nothing = Kernel(fmpq_mat(exact.size, 0), ())
+    found = _with_margin(exact, nothing, conditions, value + abs(value) / 2, LEAST[-1])
+    if found is None:
         return None
+    equations, inside = found
     for digits in INWARDS if known else [d for d in INWARDS if d < DOUBLES]:
         step, zero = fmpq(1, 10**digits), fmpq(0)
         mixed = [(1 - step) * multipliers.get(k, zero) + step * rational(float(x))
@@ -173,6 +158,25 @@ def approach(exact: Exact, at: Optimum, near: Solved) -> Proof | None:
         if made is not None:
             return made
     return None
+
+
+def _with_margin(
+    exact: Exact, kernel: Kernel, conditions: Sequence[int], at_most: fmpq | None, least: float
+) -> tuple[_Equations, np.ndarray] | None:
+    """Return the equations, solved for the heaviest multipliers, and multipliers with a margin.
+
+    Where S is 0 on further vectors for all multipliers, these join the kernel.
+    """
+    equations = _Equations(exact, kernel, conditions)
+    inside, margin = _inside(exact, equations, at_most, least)
+    if margin >= SINGULAR:
+        return (equations, inside) if equations.solve_for(inside) else None
+    program = exact.doubles
+    slack = np.tensordot(inside, program.gram[list(conditions)], 1) - program.objective[0]
+    sizes, directions = np.linalg.eigh(slack)
+    small = directions[:, sizes < SMALL * max(sizes[-1], 1.0)]
+    wider = next(spanned(small), None) if small.shape[1] > len(kernel.pivots) else None
+    return None if wider is None else _with_margin(exact, wider, conditions, at_most, least)
 
 
 def _decided(

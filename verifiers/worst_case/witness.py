@@ -60,7 +60,7 @@ class Witness:
         return replace(like, gram=columns @ columns.T, values=values, value=float(self.value))
 
 
-def witness(case: WorstCase, solved: Solved, *, digits: bool = True) -> Witness | None:
+def witness(case: WorstCase | Exact, solved: Solved, *, digits: bool = True) -> Witness | None:
     """Return functions for which the measure is nearly the worst case, exactly.
 
     None is returned where no point was found, and of functions whose conditions are only necessary.
@@ -68,11 +68,12 @@ def witness(case: WorstCase, solved: Solved, *, digits: bool = True) -> Witness 
     Args:
         digits: whether to come as near to the worst case as is possible, not as doubles do.
     """
+    known, case = (case, case.case) if isinstance(case, Exact) else (None, case)
     if any(relation.equality for relation in case.relations):
         return None
     if case.loose:
         return None if case.beyond_points else _of_fields(case)
-    exact = Exact(case)
+    exact = known or Exact(case)
     at = optimum(exact, exact.near(solved), digits=digits)
     try:
         inside = _inside(exact.doubles)
