@@ -34,8 +34,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DIMENSION = 7
 """The stand-in for the dimension."""
-SIMPLE = 10**4
-"""The largest denominator of what a number of an algorithm's text is taken for."""
+SIMPLE, DIGITS = 10**4, 12
+"""A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
 ROUNDINGS = 4
 """How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
 UPPER = 3
@@ -171,19 +171,20 @@ class Form(Unknown):
 
 
 def decimal(value: Any) -> Fraction:
-    """Return the fraction that a number of an algorithm's text stands for.
+    """Return the fraction that a number of an algorithm or a claim stands for.
 
-    That is the simple one that at most a few roundings part from it, else the decimal that Python
-    prints.
+    That is the simple one, or the decimal of few digits, that at most a few roundings part from it;
+    else the decimal that Python prints.
 
-    >>> decimal(0.1), decimal(2 / 1.1), decimal(1 - 1 / 3), decimal(0.12345678)
-    (Fraction(1, 10), Fraction(20, 11), Fraction(2, 3), Fraction(6172839, 50000000))
+    >>> decimal(0.1), decimal(2 / 1.1), decimal(1 - 1 / 3), decimal(0.95**4) == Fraction(19, 20)**4
+    (Fraction(1, 10), Fraction(20, 11), Fraction(2, 3), True)
     """
     if isinstance(value, Fraction | int):
         return Fraction(value)
-    simple = Fraction(value).limit_denominator(SIMPLE)
-    near = abs(float(simple) - value) <= ROUNDINGS * ulp(value)
-    return simple if near else Fraction(repr(value))
+    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DIGITS}g}")):
+        if abs(float(near) - value) <= ROUNDINGS * ulp(value):
+            return near
+    return Fraction(repr(value))
 
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -45,7 +45,8 @@ def ends(value: Value) -> tuple[fmpq, fmpq]:
     """Return fractions that enclose a value; they are equal if it is a fraction."""
     if isinstance(value, fmpq):
         return value, value
-    low, high = value.lower(), value.upper()
+    with ctx.workprec(BITS):
+        low, high = value.lower(), value.upper()
     return _fraction(low), _fraction(high)
 
 

@@ -100,7 +100,9 @@ class Statement:
             unlike(names)
         if any(not isinstance(names, list) for names in [self.values, *self.spaces.values()]):
             raise TypeError("vectors and values are lists of names")
-        self.said = [f"(said of it, not checked: {file['about']!s})"]
+        if not isinstance(file["about"], str):
+            raise TypeError("about is a text")
+        self.said = [f"(said of it, not checked: {file['about']})"]
         if len(self.spaces) > 1:
             self.said += [f"space {of} has {', '.join(its)}," for of, its in self.spaces.items()]
             self.said.append(f"vectors of the spaces {', '.join(self.spaces)} are orthogonal,")
