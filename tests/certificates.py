@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,18 @@ from toolkit.measure import each, sq
 from toolkit.spans.exact import Quantity, Second, Vector
 from verifiers.claims.localsgd._saddles import distance_at_end
 from verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
+from verifiers.worst_case import check, check_counterexample
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
+from verifiers.worst_case.counterexample import simple
+from verifiers.worst_case.digest import sealed
+from verifiers.worst_case.exact import fraction
 from verifiers.worst_case.program import Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.scaling import units
-from verifiers.worst_case.solve import solve
-from verifiers.worst_case.written import Right, certificate
+from verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
+from verifiers.worst_case.witness import witness
+from verifiers.worst_case.written import Right, certificate, counterexample
 
 UNREADABLE = (
     ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError,
@@ -232,22 +238,82 @@ def solved_by_scs(case: WorstCase) -> Solved:
     return replace(found, value=found.value + float(case.objective.constant))
 
 
-def largest(text: str) -> float:
-    """Return the worst case that a solver finds of what a file states; −∞ if nothing meets it."""
+@dataclass(frozen=True)
+class Accepted:
+    """A file that a checker accepts.
+
+    Attributes:
+        refutes: whether it is a counterexample.
+        side: the right side of a certificate; the left side of a counterexample's functions.
+    """
+
+    text: str
+    refutes: bool
+    side: Fraction
+
+    def differs_from(self, file: dict[str, Any]) -> bool:
+        """Tell whether it states something else than another file."""
+        here = json.loads(self.text)
+        stated = ("vectors", "values", "functions", "assumptions", "conclusion")
+        return any(here[key] != file[key] for key in stated)
+
+
+def accepted(file: dict[str, Any]) -> Accepted | None:
+    """Return a file, its digest made again, if a checker accepts it."""
+    text = sealed({key: value for key, value in file.items() if key != "digest"})
+    refutes = file["schema"] == check_counterexample.SCHEMA
     try:
-        return solve(read(text)[0]).value
+        constant = Fraction(file["conclusion"]["constant"])
+        if refutes:
+            side = fraction(check_counterexample.check(text).left) + constant
+        else:
+            side = fraction(check.check(text).conclusion.right) + constant
+    except (check.RefusedCertificateError, *UNREADABLE):
+        return None
+    return Accepted(text, refutes, side)
+
+
+def true(of: Accepted) -> bool | None:
+    """Tell whether what a file shows is so, by a solver that is given another reader's program.
+
+    None: the solver gave up.
+    """
+    try:
+        value = solve(read(of.text)[0]).value
+    except UnboundedError:
+        value = inf
+    except UnsolvedError:
+        return None
     except DriftproofError as error:
-        if "PrimalInfeasible" in error.got:
-            return float("-inf")
-        raise
+        if "PrimalInfeasible" not in error.got:
+            raise
+        value = -inf  # nothing meets the conditions: all follows, and there is no counterexample
+    room = 1e-6 * max(1.0, abs(float(of.side)))
+    return value >= of.side - room if of.refutes else value <= of.side + room
+
+
+@cache
+def counterexamples() -> list[str]:
+    """Return counterexamples of bounds that are too small by a tenth, of one run each."""
+    texts = []
+    for name in ("convex", "nonconvex", "local steps", "operator", "fixed point", "two variables"):
+        of = made(name)
+        right = Right(str(Fraction(of.solved.value).limit_denominator(1000) * Fraction(9, 10)))
+        found = simple(of.case, of.solved, right.high) or witness(of.case, of.solved, digits=False)
+        assert found is not None
+        texts.append(counterexample(of.case, right, found))
+    return texts
 
 
 def edits(file: dict[str, Any], choose: random.Random) -> Iterator[dict[str, Any]]:
     """Yield copies of a file of which one to three parts were changed, without end."""
     while True:
         changed = copy.deepcopy(file)
-        for _ in range(choose.choice((1, 1, 1, 2, 3))):
-            choose.choice(GRAMMAR)(changed, choose)
+        try:
+            for _ in range(choose.choice((1, 1, 1, 2, 3))):
+                choose.choice(GRAMMAR)(changed, choose)
+        except IndexError:  # an earlier edit left nothing to choose from
+            continue
         yield changed
 
 
@@ -312,7 +378,8 @@ def _names(file: Any, choose: random.Random) -> None:
     elif way == 1 and names:
         names.remove(choose.choice(names))
     elif way == 2:
-        letter = choose.choice(["", "y", "z", "x"])
+        # the reader knows two spaces
+        letter = choose.choice(["", "y", "x", "X"] if len(spaces) == 1 else ["", *spaces])
         file["vectors"] = {**spaces, letter: [choose.choice(next(iter(spaces.values())))]}
     elif names:
         names[0] = choose.choice([names[0].upper(), names[0] + " ", "х_0", "", names[-1]])

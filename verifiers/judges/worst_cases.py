@@ -291,7 +291,8 @@ def _refuted(
     value, right = float(_attained(made)), facts["rhs"]
     reason = (
         f"there are functions of the class, in dimension {made['dimension']}, with "
-        f"left ≥ {value:.6g} above right = {right:.6g}: {made['what']}; {made['moment']}"
+        f"left ≥ {value:.6g} above right = {right:.6g}: {made['what']}; the worst case is about "
+        f"{made['value']:.6g}; {made['moment']}"
     )
     if made.get("ran") is not None:
         reason += f"; run on them, in doubles: {made['ran']:.6g}"

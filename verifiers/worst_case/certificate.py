@@ -46,7 +46,7 @@ def certify(
     for proof in _tried(exact, found, at_most):
         if best is None or proof.bound < best.bound:
             best = proof
-        if at_most is None or proof.bound <= at_most:
+        if at_most is not None and proof.bound <= at_most:
             return proof
     if best is None:
         raise DriftproofError(
@@ -75,7 +75,8 @@ def _tried(exact: Exact, solved: Solved, at_most: Fraction | None) -> Iterator[P
     for kernel in kernels(of_face):
         if (proof := prove(exact, kernel, list(of_face.multipliers), None)) is not None:
             yield proof
-            break
+            if of_face.solved:
+                break
     if (proof := approach(exact, of_face, near)) is not None:
         yield proof
     for bound in [value + share * size for share in WIDER]:

@@ -64,13 +64,13 @@ class Counterexample:
         for one, other in combinations(it.spaces.values(), 2):
             if any(dot(self.where[u], self.where[v]) != 0 for u, v in product(one, other)):
                 raise RefusedCertificateError("vectors of two spaces are not orthogonal")
-        self.said = [it.said[0], f"in dimension {self.dimension} there are functions:"]
+        points = []
         for name, triples in it.triples.items():
             self._is_of_its_class(name, triples, file["fields"].get(name))
             for at, (x, g, f) in triples.items():
                 by = f"{combined(x.items())} = " if len(x) > 1 else ""
-                self.said.append(
-                    f"  {name} at {at} = {by}{shown(self._at(x))}: gradient {shown(self._at(g))}, "
+                points.append(
+                    f"  at {at} = {by}{shown(self._at(x))}: gradient {shown(self._at(g))}, "
                     f"value {short(self._value(f))},"
                 )
         for name, of in it.assumptions.items():
@@ -80,8 +80,13 @@ class Counterexample:
         self.left = self._left(it.conclusion)
         if self.left <= it.upper:
             raise RefusedCertificateError("the conclusion holds for these functions")
-        rest = [line for line in it.said[1:-1] if not line.startswith("  ")]
-        self.said += [*rest, f"but not {it.said[-1]}: the left side is {short(self.left)}"]
+        given = iter(points)  # instead of the same points as unknown vectors
+        self.said = [
+            it.said[0],
+            f"in dimension {self.dimension} there are functions:",
+            *(next(given) if line.startswith("  at ") else line for line in it.said[1:-1]),
+            f"but not {it.said[-1]}: the left side is {short(self.left)}",
+        ]
 
     def _is_of_its_class(self, name: str, triples: Mapping[str, Triple], field: Any) -> None:
         classes = self.states.constants[name]
