@@ -92,6 +92,7 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
             (part / name).write_text(text, encoding="utf-8", errors=LONELY)
         plots(part / "plots")
         (out / "plots").mkdir(exist_ok=True)
+        shutil.rmtree(out / CERTIFICATES, ignore_errors=True)  # those of an earlier run
         for path in sorted(part.rglob("*.*")):
             kept = out / path.relative_to(part)
             kept.parent.mkdir(exist_ok=True)

@@ -273,7 +273,7 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         _file(claim, case, form, made["moment"]): made["file"]
         for made in comparisons if "file" in made
     }  # fmt: skip
-    if all("bound" in m and Fraction(m["bound"]) <= right.low for m in comparisons):
+    if all(_proves(made, right) for made in comparisons):
         reaches = low is not None and _attained(worst) >= right.low - ATTAINED * abs(right.low)
         reason = "" if reaches else loose
         if right.low < right.high:
@@ -282,6 +282,14 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
         return _row(claim, case, form, Verdict.SUPPORTED, reason, attained=reaches, **facts)
     reason = _undecided(worst, loose, right)
     return _row(claim, case, form, Verdict.INCONCLUSIVE, reason, **facts)
+
+
+def _proves(made: Mapping[str, Any], right: Right) -> bool:
+    """Tell whether a comparison has a certificate of the statement itself."""
+    if "bound" not in made or Fraction(made["bound"]) > right.low:
+        return False
+    stated = json.loads(made["file"])["conclusion"] if "file" in made else {}
+    return stated.get("right") == right.text and stated["letters"] == right.written
 
 
 def _refuted(

@@ -32,6 +32,11 @@ class Right:
     text: str
     letters: Mapping[str, Fraction] = field(default_factory=dict)
 
+    @property
+    def written(self) -> dict[str, str]:
+        """The letters as a file has them."""
+        return {name: str(value) for name, value in self.letters.items()}
+
     @cached_property
     def ends(self) -> tuple[Fraction, Fraction]:
         """Fractions that enclose its value, equal if it is one."""
@@ -121,7 +126,7 @@ def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
             **names.quantity(case.objective),
             "constant": str(case.objective.constant),
             "right": right.text,
-            "letters": {name: str(value) for name, value in right.letters.items()},
+            "letters": right.written,
         },
     }  # fmt: skip
 
