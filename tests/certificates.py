@@ -94,7 +94,14 @@ RUNS = {
         LOCAL, [smooth_strongly_convex(1, 0.1), similar(1), NEAR], 1, distance, 2
     ),
     "operator": (FedAvg(step_size=0.1), [monotone_lipschitz(1, 0.1), NEAR], 1, distance, 1),
+    "operator, L = 2": (FedAvg(step_size=0.1), [monotone_lipschitz(2, 0.5), NEAR], 1, distance, 1),
     "fixed point": (FedAvg(step_size=0.75), [cocoercive(2), NEAR], 3, gradient, 1),
+    "contraction": (
+        FedAvg(step_size=0.5), [cocoercive(2, 0.5), start_within(2)], 1, distance, 1
+    ),
+    "values of two clients": (
+        FedAvg(step_size=1.0), [smooth_convex(1), similar(1), NEAR], 1, gap, 2
+    ),
     "bounded gradients": (
         LOCAL, [bounded_gradients(smooth_convex(1), 0.25), NEAR], 1, gap, 1
     ),
@@ -113,8 +120,11 @@ KNOWN = {
     "convex, another scale": Fraction(1000 * 30**2, 6),
     "strongly convex": Fraction(85, 100) ** 2,  # max(|1 − ημ|, |1 − ηL|)²
     "fixed point": Fraction(9, 16),  # Lieder 2018, of T = I − A: 1/(n + 1)·(n/(n + 1))^n/(γ(1 − γ))
+    "contraction": 4 * Fraction(3, 4) ** 2,  # (1 − ημ)² R²
+    "values of two clients": Fraction(1, 6),  # one step of the mean is gradient descent's
     "two variables": Fraction(99, 100) ** 2,
     "operator": 1 - 2 * Fraction(1, 100) + Fraction(1, 100),  # 1 − 2ημ + η²L²
+    "operator, L = 2": 1 - 2 * Fraction(5, 100) + Fraction(4, 100),
 }
 
 

@@ -183,6 +183,7 @@ def changed(name="convex", **parts):
         {"functions__f_0__classes": {"harmless": {}}},
         {"functions__f_0__classes": {"smooth-strongly-convex": {"L": "1", "mu": "1"}}},
         {"functions__f_0__classes": {"smooth-convex": {"L": "-1"}}},
+        {"functions__f_0__classes": {"cocoercive": {"L": "1", "mu": "1"}}},
         {"functions__f_0__points__x_0__f": {"x_0": "1"}},
         {"functions__f_0__points__x_0__x": {"f_0(x_1)": "1"}},
         {"multipliers": [["1", "smooth-convex", "f_0", "x_0"]]},
@@ -295,6 +296,16 @@ def test_the_right_side_is_the_expression_that_is_written():
             check(sealed(smaller))
 
 
+def test_a_constant_of_the_measure_counts():
+    """f_1 + 1/10 ≤ 4/15 is what f_1 ≤ 1/6 says; and nothing less."""
+    moved = {"conclusion__constant": "1/10", "conclusion__right": "4/15"}
+    it = check(changed(**moved))
+    assert (it.conclusion.right, it.upper) == (fmpq(1, 6), fmpq(1, 6))
+    assert it.said[-1] == "f_0(x_1) + 1/10 ≤ 4/15 (about 0.266666667)"
+    with pytest.raises(RefusedCertificateError):
+        check(changed(conclusion__constant="1/10"))
+
+
 def test_of_an_irrational_right_side_the_lower_end_is_proved():
     right = Right("sqrt(2)/8", {})
     assert right.low < right.high
@@ -345,13 +356,35 @@ def test_a_right_side_is_evaluated_as_sympy_does(text, a, b):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1 +", "x.y", "__import__('os')", "[1]", "a if b else c", "9**9**9", "1e3", "True",
-             "2**10001", "exp(10**9)", "0**-1", "log(-1)", "sqrt(-1)", "1/(a - a)", "a b", "µ",
-             "max(1, 2)", "Max()", "a # b", "lambda: 1"],
+    "text",
+    ["", "1 +", "b # a", "b\n", "2**log(-1)", "Max(b, log(-1))", "Abs(sqrt(-b))", "x.y", "[1]",
+     "__import__('os')", "a if b else c", "9**9**9", "1e3", "True", "2**10001", "exp(10**9)",
+     "0**-1", "log(-1)", "sqrt(-1)", "1/(a - a)", "a b", "µ", "max(1, 2)", "Max()", "lambda: 1"],
 )  # fmt: skip
 def test_what_is_no_right_side_has_no_value(text):
     with pytest.raises((SyntaxError, ValueError, ArithmeticError)):
-        ends(evaluate(text, {"a": fmpq(1)} if "a -" in text else {}))
+        ends(evaluate(text, {n: fmpq(1) for n in "ab" if n in text and len(text) > 1}))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("sqrt(9/4)", fmpq(3, 2)), ("sqrt(1/4)", fmpq(1, 2)), ("sqrt(0)", fmpq(0)),
+     ("(9/4)**(3/2)", fmpq(27, 8)), ("(9/4)**(-1/2)", fmpq(2, 3)), ("Max(1, 1/2, 3/4)", fmpq(1)),
+     ("Min(1, 1/2)", fmpq(1, 2)), ("8**(2/3)", None), ("2**(1/2)", None), ("2**(3/2)", None),
+     ("2**sqrt(2)", None), ("sqrt(2)**2", None), ("pi/4", None), ("exp(1)*log(2)", None)],
+)  # fmt: skip
+def test_a_value_is_a_fraction_where_it_can_be(text, value):
+    from sympy import Rational, sympify
+
+    low, high = ends(evaluate(text, {}))
+    if value is not None:
+        assert low == high == value
+    else:
+        fractions = re.sub(r"(\d+)/(\d+)", r"Rational(\1, \2)", text)
+        exact = sympify(fractions).evalf(90)
+        assert 0 < high - low < fmpq(1, 10**140)
+        for end in (low, high):
+            assert abs(exact - Rational(int(end.p), int(end.q)).evalf(90)) < 1e-80
 
 
 def alternating(matrix):
@@ -510,6 +543,9 @@ def test_the_example_of_the_page(tmp_path):
     (tmp_path / "descent.json").write_text(text, encoding="utf-8")
     ran = driftproof("check", "descent.json", cwd=tmp_path)
     assert (ran.returncode, ran.stdout) == (0, expected)
+    about, *given, conclusion = check(text).said
+    shown = [f"  {about}", *(f"    {line}" for line in given), f"  then {conclusion}"]
+    assert shown == [line for line in expected.splitlines()[1:-1] if "proved" not in line]
     case, bound = read(text)
     assert solve(case).value == pytest.approx(float(bound), rel=1e-6)
 

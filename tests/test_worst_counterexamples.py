@@ -19,12 +19,15 @@ from synthetic.classes import (
     start_at_minimiser,
     start_gap,
     start_within,
+    strongly_convex_concave,
 )
 from tests.commands import driftproof
 from toolkit.algorithms.fedavg import FedAvg
+from toolkit.algorithms.fedavg_s import FedAvgS
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.federation import run
 from toolkit.measure import average, each, sq
+from verifiers.claims.localsgd._saddles import distance_at_end
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.check import RefusedCertificateError
 from verifiers.worst_case.check_counterexample import check
@@ -89,6 +92,8 @@ def test_a_bound_that_is_too_small_has_a_simple_counterexample(name, share):
     shown = check(text)
     assert shown.dimension <= dimension
     assert shown.said[-1].startswith("but not ")
+    assert shown.said[2].startswith("f_0 is ")
+    assert all(" = (" in line for line in shown.said[3:5])
     assert fraction(shown.left) == made.value
     # the algorithm itself, on functions that are made from the counterexample
     problem = functions(case, made.solved(solved), clients)
@@ -163,11 +168,17 @@ def test_classes_whose_conditions_do_not_suffice_have_none():
 
 def test_a_linear_field_is_checked_by_its_matrix():
     """Of monotone operators the file has a field; every other number in it is refused."""
-    classes = [monotone_lipschitz(L=1, mu=0.5), start_within(R=1)]
+    classes = [monotone_lipschitz(L=2, mu=0.5), start_within(R=1)]
     case = build(FedAvg(step_size=0.3), classes, rounds=1, left=distance, clients=1)[-1]
-    text = counterexample(case, Right("7/10"), witness(case, solve(case)))
+    text = counterexample(case, Right("9/10"), witness(case, solve(case)))
     shown = check(text)
-    assert float(shown.left) == pytest.approx(1 - 2 * 0.3 * 0.5 + 0.3**2, rel=1e-9)
+    assert float(shown.left) == pytest.approx(1 - 2 * 0.3 * 0.5 + 0.6**2, rel=1e-9)
+    several = [monotone_lipschitz(L=2, mu=0.5), similar(zeta=1), start_at_minimiser()]
+    local = FedAvg(local_steps=2, step_size=0.3)
+    (apart,) = build(local, several, rounds=1, left=distance, clients=2)
+    of_two = counterexample(apart, Right("0"), witness(apart, solve(apart)))
+    assert {shift for f in json.loads(of_two)["fields"].values() for shift in f["shift"]} > {"0"}
+    assert check(of_two).left > 0
     for part in ("matrix", "shift"):
         for row in range(2):
             file = json.loads(text)
@@ -182,6 +193,85 @@ def test_a_linear_field_is_checked_by_its_matrix():
     file["fields"] = {}
     with pytest.raises((RefusedCertificateError, ValueError)):
         check(sealed(file))
+
+
+BOUNDED = {
+    "schema": "driftproof counterexample 2", "about": "", "vectors": ["x", "g", "h"],
+    "values": [], "functions": {"f": {
+        "classes": {"bounded-gradients": {"G": "1"}},
+        "points": {"one": {"x": {"x": "1"}, "g": {"g": "1"}, "f": {}},
+                   "two": {"x": {}, "g": {"h": "1"}, "f": {}}},
+    }},
+    "assumptions": {},
+    "conclusion": {"products": [["1", {"g": "1", "h": "-1"}, {"g": "1", "h": "-1"}]], "values": {},
+                   "constant": "0", "right": "3", "letters": {}},
+    "coordinates": {"x": ["1"], "g": ["1"], "h": ["-1"]}, "numbers": {}, "fields": {},
+}  # fmt: skip
+"""Two gradients of length 1 that are 2 apart."""
+
+
+def test_bounded_gradients_are_those_of_some_function():
+    """Any at distinct points, but one at one point; and values have to fit, which is not known."""
+    assert check(sealed(BOUNDED)).left == 4
+    file = json.loads(sealed(BOUNDED))
+    file["coordinates"]["x"] = ["0"]
+    with pytest.raises(RefusedCertificateError, match="two gradients at one point"):
+        check(sealed(file))
+    file["coordinates"] |= {"g": ["1", "0"], "h": ["1", "0"], "x": ["0", "0"]}
+    file["conclusion"] |= {"right": "-1"}
+    assert check(sealed(file)).left == 0
+    with pytest.raises(TypeError):
+        check(sealed({**BOUNDED, "vectors": "xgh"}))
+    file = json.loads(sealed(BOUNDED))
+    file["coordinates"]["g"] = ["2"]
+    with pytest.raises(RefusedCertificateError, match="is not bounded-gradients"):
+        check(sealed(file))
+    file = json.loads(sealed(BOUNDED))
+    file |= {"values": ["F"], "numbers": {"F": "9"}}
+    file["conclusion"]["values"] = {"F": "1"}
+    with pytest.raises(RefusedCertificateError, match="do not suffice"):
+        check(sealed(file))
+
+
+def test_a_field_of_two_variables_is_that_of_a_function():
+    """In the plane: x-vectors lie on one axis, y-vectors on the other, and D·M is symmetric."""
+    classes = [strongly_convex_concave(L=2, mu=0.5), start_within(R=1)]
+    method = FedAvgS(inner_step_size=0.3, outer_step_size=0.3)
+    case = build(method, classes, rounds=1, left=distance_at_end, clients=1)[-1]
+    text = counterexample(case, Right("9/10"), witness(case, solve(case)))
+    shown = check(text)
+    assert float(shown.left) == pytest.approx(1 - 2 * 0.3 * 0.5 + 0.6**2, rel=1e-9)
+    assert any("orthogonal" in line for line in shown.said)
+    file = json.loads(text)
+    y_0 = file["coordinates"]["y_0"]
+    for changed in (["1/9", y_0[1]], ["1/9", "0"]):
+        file["coordinates"]["y_0"] = changed
+        with pytest.raises(RefusedCertificateError):
+            check(sealed(file))
+    # (x, y) ↦ (x, y − x) is the field of no function; the other two are of −xy, and of x² − y²
+    ending = {**BOUNDED["conclusion"], "right": "-1", "products": [["1", {"g": "1"}, {"g": "1"}]]}
+    of = {
+        "classes": {"strongly-monotone": {"mu": "0"}, "lipschitz": {"L": "2"}},
+        "points": {"z": {"x": {"x": "1", "y": "1"}, "g": {"g": "1", "h": "1"}, "f": {}}},
+    }
+    plain = {**BOUNDED, "vectors": {"x": ["x", "g"], "y": ["y", "h"]}, "functions": {"A": of},
+             "conclusion": ending}  # fmt: skip
+    axes = {"x": ["1", "0"], "y": ["0", "1"]}
+    for matrix, (g, h), good in (
+        ([["0", "-1"], ["1", "0"]], ["-1", "1"], True),
+        ([["1", "0"], ["-1", "1"]], ["1", "0"], False),
+        ([["1", "0"], ["0", "1"]], ["1", "1"], True),
+    ):
+        plain["fields"] = {"A": {"matrix": matrix, "shift": ["0", "0"]}}
+        plain["coordinates"] = {**axes, "g": [g, "0"], "h": ["0", h]}
+        if good:
+            assert check(sealed(plain)).dimension == 2
+        else:
+            with pytest.raises(RefusedCertificateError, match="that of a function"):
+                check(sealed(plain))
+    plain["coordinates"] = {"x": ["1", "1"], "y": ["1", "-1"], "g": ["1", "1"], "h": ["1", "-1"]}
+    with pytest.raises(RefusedCertificateError, match="a coordinate of both spaces"):
+        check(sealed(plain))
 
 
 def test_several_smooth_functions_have_none_where_values_are_spoken_of():

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, permutations, product
+from operator import mul
 from typing import Any
 
 from flint import fmpq, fmpq_mat
@@ -171,7 +172,7 @@ def check(text: str) -> Counterexample:
 
 def dot(u: Point, v: Point) -> fmpq:
     """Return an inner product of coordinates."""
-    return sum((a * b for a, b in zip(u, v, strict=True)), ZERO)
+    return sum(map(mul, u, v), ZERO)
 
 
 def _matrix(written: Sequence[Sequence[str]]) -> fmpq_mat:

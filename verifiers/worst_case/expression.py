@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from functools import reduce
+from string import ascii_letters, digits
 from typing import TypeAlias
 
 from flint import arb, ctx, fmpq
@@ -19,6 +20,8 @@ BITS = 500
 """The precision of balls."""
 LARGEST = 10_000
 """The largest exponent: beyond it a number would not fit on a page."""
+PRINTED = frozenset(ascii_letters + digits + "_+-*/(), ")
+"""All that a right side is written with: nothing that a reader does not see."""
 Value: TypeAlias = fmpq | arb
 
 
@@ -33,6 +36,8 @@ def evaluate(text: str, letters: Mapping[str, fmpq]) -> Value:
         ValueError, ArithmeticError: it is no such expression, or has no real value; a letter has
             no value, or a value has no letter in the expression.
     """
+    if strange := set(text) - PRINTED:
+        raise ValueError(f"{sorted(strange)} in the right side {text!r}")
     tree, used = ast.parse(text.strip(), mode="eval"), set[str]()
     with ctx.workprec(BITS):
         value = _value(tree.body, letters, used)
@@ -45,6 +50,8 @@ def ends(value: Value) -> tuple[fmpq, fmpq]:
     """Return fractions that enclose a value; they are equal if it is a fraction."""
     if isinstance(value, fmpq):
         return value, value
+    if not value.is_finite():
+        raise ArithmeticError("a right side that is no real number")
     with ctx.workprec(BITS):
         low, high = value.lower(), value.upper()
     return _fraction(low), _fraction(high)
@@ -80,8 +87,6 @@ def _value(node: ast.expr, letters: Mapping[str, fmpq], used: set[str]) -> Value
             made = FUNCTIONS[name](*map(part, of))
         case _:
             raise ValueError(f"{ast.unparse(node)!r} in a right side")
-    if isinstance(made, arb) and not made.is_finite():
-        raise ArithmeticError(f"{ast.unparse(node)!r} is no real number")
     return made
 
 

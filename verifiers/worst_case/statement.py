@@ -116,9 +116,8 @@ class Statement:
                 raise ValueError(f"the assumption {name!r}")
             side = "equals" if "equals" in written else "at_most"
             products, values, right = fields(written, f"products values {side}")
-            self.assumptions[name] = of = self._condition(
-                products, values, number(right), side == "equals"
-            )
+            of = self._condition(products, values, number(right))
+            self.assumptions[name] = of = of._replace(equality=side == "equals")
             self.said.append(f"{name}: {told(of)} {'=' if of.equality else '≤'} {of.right},")
         products, values, constant, right, letters = fields(
             file["conclusion"], "products values constant right letters"
@@ -159,14 +158,12 @@ class Statement:
             x, g, f = (combined(part.items()) for part in triple)
             self.said.append(f"  at {at} = {x}: gradient {g}, value {f},")
 
-    def _condition(
-        self, products: Any, values: Any, right: fmpq, equality: bool = False
-    ) -> Condition:
+    def _condition(self, products: Any, values: Any, right: fmpq) -> Condition:
         terms = [
             (number(c), self._sum(u, self.vectors), self._sum(v, self.vectors))
             for c, u, v in products
         ]
-        return Condition(terms, self._sum(values, self.values), right, equality)
+        return Condition(terms, self._sum(values, self.values), right)
 
     @staticmethod
     def _sum(written: Any, names: Sequence[str]) -> Combination:
