@@ -173,6 +173,14 @@ def test_a_linear_field_is_checked_by_its_matrix():
     text = counterexample(case, Right("9/10"), witness(case, solve(case)))
     shown = check(text)
     assert float(shown.left) == pytest.approx(1 - 2 * 0.3 * 0.5 + 0.6**2, rel=1e-9)
+    for kind, letter, value in (
+        ("strongly-monotone", "mu", "51/100"),
+        ("lipschitz", "L", "199/100"),
+    ):
+        file = json.loads(text)
+        file["functions"]["A_0"]["classes"][kind][letter] = value
+        with pytest.raises(RefusedCertificateError, match=f"not {kind}"):
+            check(sealed(file))
     several = [monotone_lipschitz(L=2, mu=0.5), similar(zeta=1), start_at_minimiser()]
     local = FedAvg(local_steps=2, step_size=0.3)
     (apart,) = build(local, several, rounds=1, left=distance, clients=2)
