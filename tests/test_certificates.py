@@ -213,6 +213,14 @@ def test_what_is_no_certificate_is_not_read(parts):
         check(changed(**parts))
 
 
+def test_the_name_of_an_assumption_is_words():
+    """Of another alphabet, say: "start" that a reader takes for the one of the algorithm."""
+    text = made("convex").text
+    assert check(sealed(json.loads(text)))
+    with pytest.raises(ValueError, match="the assumption"):
+        check(text.replace('"start"', '"ѕtart"'))
+
+
 X_0, G_0, F_0 = "x_0", "∇f_0(x_0)", "f_0(x_0)"
 FALSE = {
     "functions": {"f_0": {"classes": {"smooth-convex": {"L": "1"}}, "points": {
