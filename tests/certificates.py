@@ -89,6 +89,9 @@ RUNS = {
     "strongly convex": (
         FedAvg(step_size=1.5), [smooth_strongly_convex(1, 0.1), NEAR], 1, distance, 1
     ),
+    "strongly convex, L = 4": (
+        FedAvg(step_size=0.25), [smooth_strongly_convex(4, 1), NEAR], 1, distance, 1
+    ),
     "nonconvex": (FedAvg(step_size=0.5), [smooth(1), start_gap(1)], 2, gradient, 1),
     "local steps": (
         LOCAL, [smooth_strongly_convex(1, 0.1), similar(1), NEAR], 1, distance, 2
@@ -119,6 +122,7 @@ KNOWN = {
     "convex, three steps": Fraction(1, 14),
     "convex, another scale": Fraction(1000 * 30**2, 6),
     "strongly convex": Fraction(85, 100) ** 2,  # max(|1 − ημ|, |1 − ηL|)²
+    "strongly convex, L = 4": Fraction(3, 4) ** 2,
     "fixed point": Fraction(9, 16),  # Lieder 2018, of T = I − A: 1/(n + 1)·(n/(n + 1))^n/(γ(1 − γ))
     "contraction": 4 * Fraction(3, 4) ** 2,  # (1 − ημ)² R²
     "values of two clients": Fraction(1, 6),  # one step of the mean is gradient descent's
