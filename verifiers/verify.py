@@ -71,7 +71,7 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
     for pattern in patterns or ("*",):
         if pattern.endswith(".py") or (os.path.sep in pattern and Path(pattern).exists()):
             matching = {}
-            for leaf in leaves_in(Path(pattern).resolve(), "claim"):
+            for leaf in leaves_in(Path(pattern), "claim"):
                 if leaf.name in matching:
                     raise DriftproofError(
                         f"{pattern} has two claims called {leaf.name!r}",
@@ -156,13 +156,20 @@ def verify(
     settings: Settings,
     out: Path,
     *,
+    failed: Mapping[str, DriftproofError] | None = None,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
     told: Callable[[str], None] = lambda text: None,
     write: Writer = write_report,
 ) -> tuple[dict[str, Any], list[Row]]:
-    """Verify claims and write ``results.json``, ``index.html`` and plots to a folder."""
+    """Verify claims and write ``results.json``, ``index.html`` and plots to a folder.
+
+    Args:
+        failed: why other claims, which the page names too, could not be judged.
+    """
     head = header(chosen, settings)  # a claim that does not load leaves no folder behind
+    if failed:
+        head["failed"] = {name: str(error) for name, error in failed.items()}
     chosen = [settings.overrides.of(source) for source in chosen]
     with Ledger(out / "ledger.sqlite") as ledger:
         run = ledger.begin(head)
