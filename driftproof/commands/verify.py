@@ -178,6 +178,10 @@ def summary(
                 shared.tell(f"    case: {group.deciding.case['label']}")
     if swept:
         _by_values(shown, swept)
+    for name, about in head["claims"].items():
+        for form, said in about["unlike"].items():
+            judged = about["forms"][form]
+            shared.tell(f"{name}: the statement says ≤ {said}, but ≤ {judged} was judged.")
     _exceeded(rows, {group.reason for group in shown})
     _totals(head, rows, news)
     _errata_at_odds(head, rows)
@@ -235,6 +239,7 @@ def _exceeded(rows: list[Any], told: set[str]) -> None:
 
 def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> None:
     """Print how many printed statements of each paper came to which verdict, and what is new."""
+    from toolkit.discover import leaves
     from toolkit.report.page import statements
 
     printed = statements(head, rows)
@@ -252,6 +257,7 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
          str(new[paper])]
         for paper, verdicts in papers.items()
     ]  # fmt: skip
+    refuted = [one.claim for one in printed if one.verdict is Verdict.REFUTED]
     columns = [
         "paper",
         "printed statements",
@@ -259,6 +265,9 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
         "forms not as on record",
     ]
     shared.table(columns, lines)
+    if refuted:
+        more = "; driftproof errata says what is wrong" if {*refuted} & {*leaves("claim")} else ""
+        shared.tell(f"Refuted as printed: {', '.join(refuted)}{more}.")
 
 
 def _paper(claim: str) -> str:
