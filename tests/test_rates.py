@@ -19,6 +19,7 @@ from toolkit.errors import DriftproofError
 from toolkit.federation import run_exactly
 from toolkit.measure import average, each, sq
 from toolkit.readings import Stated
+from toolkit.report.files import write_report
 from toolkit.verdict import Verdict
 from verifiers.algebra.orders import Order, leading
 from verifiers.calibration import rates as calibration
@@ -35,7 +36,7 @@ from verifiers.judges.growth import SHAPES, possible
 from verifiers.judges.slope import decide, judge_slope
 from verifiers.running import jobs
 from verifiers.second_moments import second_moments
-from verifiers.verify import Settings, judge, select
+from verifiers.verify import Settings, header, judge, select
 
 T = symbols("T", positive=True)
 RATES = [name for name, leaf in leaves("claim").items() if leaf.decorator == "rate"]
@@ -508,3 +509,22 @@ def test_a_rate_is_judged_by_every_term_of_its_bound(change, verdict):
     schedule = dataclasses.replace(form.right, order=order)
     row = rates.judge_schedule(claim, form, schedule, claim.notation(claim.cases[0]))
     assert row.verdict is verdict, row.reason
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, 1e308])
+@pytest.mark.parametrize("sampled", [True, False])
+def test_left_sides_that_no_order_has_decide_nothing_and_are_reported(tmp_path, value, sampled):
+    """0 at each horizon satisfies every order; a slope of it there is none."""
+    held = leaves("claim")["comfedl/remark-2"].load()
+    blocks = [measure_block(held, case, 0, 0) for case in held.cases[:5]]
+    zeros = [dataclasses.replace(b, taken=np.full_like(b.taken, value)) for b in blocks]
+    known = {} if sampled else {rates.steps(c): (value, value) for c in held.cases[:5]}
+    with np.errstate(all="ignore"):
+        row = judge_slope(held, rates.measured_form(held), held.cases[:5], zeros, known)
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert f"is {value:.6g}: an order needs left sides" in row.reason or value == 1e308
+    nothing = [dataclasses.replace(b, taken=b.taken[:, :0]) for b in blocks]
+    assert "is nan" in judge_slope(held, rates.measured_form(held), held.cases[:5], nothing).reason
+    head = header(select(["comfedl/remark-2"]), Settings()) | {"union_bound": 0.0}
+    write_report(tmp_path, head, [row])
+    assert json.loads((tmp_path / "results.json").read_text())["results"][0]["lhs"] is None

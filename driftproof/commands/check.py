@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from driftproof.commands import _shared as shared
+from toolkit.discover import text_of
 from toolkit.errors import DriftproofError
 
 UNREADABLE = (
@@ -79,7 +80,7 @@ def _checked(text: str) -> tuple[str, list[str]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return text_of(path)
     except (OSError, UnicodeDecodeError) as error:
         raise DriftproofError(
             f"{path}: {error}", "a certificate, a JSON file", "check the path"

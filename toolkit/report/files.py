@@ -27,7 +27,7 @@ LONELY = "backslashreplace"
 """How half a pair of UTF-16 is written, which JSON of somebody else's may hold."""
 CERTIFICATES = "certificates"
 """The folder of the proofs over classes, which ``driftproof check`` checks."""
-PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment")
+PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment", "failed")
 
 
 def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> None:

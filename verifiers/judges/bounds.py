@@ -453,7 +453,11 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
     facts |= {"alpha": LEVEL, "vacuous": sides.vacuous, "rhs": sides.high}
     if sides.range is None:
-        reason = "the noise has to be sampled, and the claim gives no range(c) for its left side"
+        reason = (
+            "the noise has to be sampled, and the claim gives no range(c): write range=lambda c: "
+            "…, the most that one replicate's left side can be by the assumptions alone, as in the "
+            "example of docs/claims.md#a-range"
+        )
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     finite = np.isfinite(values).all(1)
     bottom, width = sides.range[0], sides.range[1] - sides.range[0]

@@ -58,10 +58,17 @@ def judge_slope(
     size = claim.size or steps
     # listed by what a shorter profile takes first, drawn and judged in order
     order = sorted(range(len(cases)), key=lambda k: size(cases[k]))
-    cases, values = [cases[k] for k in order], [_last(measured[k]) for k in order]
+    cases, measured = [cases[k] for k in order], [measured[k] for k in order]
+    values, x = list(map(_last, measured)), np.array([size(case) for case in cases], dtype=float)
     claimed = leading(measured_order(claim, form.right), claim.horizon)
-    sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, LEVEL))
+    sampled = Grid(x, *bands(values, LEVEL))
     grid, differs = with_exact(sampled, exact or {})
+    odd = np.flatnonzero(~((grid.mean > 0) & (grid.mean < np.inf)))
+    if len(odd):
+        reason = f"the left side at T = {grid.x[odd[0]]:g} is {grid.mean[odd[0]]:.6g}: an order "
+        reason += "needs left sides that are finite and above 0; choose an instance that has them"
+        entry = {"key": "slope", "label": f"T = {x[0]:g} … {x[-1]:g}, {cases[0]}"}
+        return row_of(claim, form, entry, Verdict.INCONCLUSIVE, None, reason)
     bounds, over = _bounds(claim, cases, values)
     left = possible(grid.x, grid.low, grid.high, claimed)
     decided, why = decide(left, claimed, claim.resolution)
@@ -156,8 +163,8 @@ def _orders_in_words(left: Possible, claimed: Order) -> str:
 
 
 def _last(block: Measured) -> np.ndarray:
-    """Return the replicates of a left side: of ``each``, at its last moment."""
-    last: np.ndarray = block.values[-1]
+    """Return the replicates of a left side: of ``each``, at its last moment (nan: it has none)."""
+    last: np.ndarray = block.values[-1] if len(block.values) else np.array([np.nan])
     return last
 
 

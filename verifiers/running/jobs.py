@@ -8,8 +8,8 @@ depends only on the items' results, in their order.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, TypeGuard
 from toolkit.cases import Case
 from toolkit.discover import Leaf
 from toolkit.draws import BLOCK
+from toolkit.errors import DriftproofError
 from toolkit.located import telling_the_file
 from toolkit.readings import ByProof, Undecided
 from toolkit.verdict import Row, Verdict
@@ -136,9 +137,15 @@ class Item:
         ).pack()
 
 
-def blaming(source: Source) -> AbstractContextManager[None]:
-    """Put what a user's own file raises in terms of that file."""
-    return telling_the_file(users_file(source))
+@contextmanager
+def blaming(source: Source) -> Iterator[None]:
+    """Put what a user's own file raises in terms of that file, and note of which claim it is."""
+    try:
+        with telling_the_file(users_file(source)):
+            yield
+    except DriftproofError as error:
+        error.claim = source.name
+        raise
 
 
 def _guarded(job: Job, source: Source) -> Job:
