@@ -245,8 +245,8 @@ def test_only_what_rounding_left_open_is_asked_for():
 
 
 def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
-    """F(x_0) − inf F = ½·10⁻¹⁸ is lost in doubles beside inf F = ½, not in balls."""
-    problem = BoundedComposition(heterogeneity=1.0, clients=2, distance=1e-9)
+    """F(x_0) − inf F = ½·10⁻¹⁸ is lost in doubles beside inf F = ⅛, not in balls."""
+    problem = BoundedComposition(heterogeneity=0.5, clients=2, distance=1e-9)
 
     @tiny(problem, ComFedL(), 1, lambda c: c.F_gap)
     def gap(view):
@@ -254,6 +254,7 @@ def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
 
     made = enclose(gap, gap.cases[0], gap.forms[0])[0]
     assert made.ends[2] <= Fraction(1e-9) ** 2 / 2 <= made.ends[3]
+    assert made.right.rad() < 1e-40
     assert made.verdict is Verdict.SUPPORTED
 
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from toolkit.algorithm import Algorithm
 from toolkit.balls.operations import finite
+from toolkit.balls.solutions import enclosing
 from toolkit.balls.tensor import Balls, RefusedError, lift
 from toolkit.draws import Law, TooManyAtoms
 from toolkit.engines.batched import BatchedContext
@@ -153,7 +154,7 @@ def _run(
     ctx.horizon = rounds
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     state = previous = algorithm.init(ctx, oracles, Balls.of(problem.start()))
-    taker = _Taker(*measure)
+    taker, problem = _Taker(*measure), enclosing(problem)
     for s in range(rounds):
         ctx.t, start = s * tau, state
         begin = Moment(ctx, problem, state, start, s)
@@ -182,7 +183,10 @@ class _Taker:
         """Take the measure, if these are its moments."""
         if self._measure is None or axes != self._axes:
             return
-        reduction = self._measure(moment)
+        try:
+            reduction = self._measure(moment)
+        except TypeError as error:  # of a function of numpy, or torch.from_numpy
+            raise RefusedError(f"the measure has no version for balls: {error}") from error
         if reduction is not None:  # the statement may not speak of this moment
             self._taken.append(reduction)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, expres
 from toolkit.draws import BLOCK, TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
+from toolkit.problem import Problem, supposing
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
@@ -62,18 +63,19 @@ def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int 
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
 
-    def once(dtype: torch.dtype, **more: int) -> Outcome:
+    def once(problem: Problem, dtype: torch.dtype = torch.float64, **more: int) -> Outcome:
         return run_exactly(
-            case.problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype,
-            device=device, **more,
+            problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype, device=device,
+            **more,
         )  # fmt: skip
 
     try:
-        double = once(torch.float64)
+        double = once(case.problem)
     except TooManyAtoms:
         return Measured("too many atoms")
-    singles = copies_of(once(torch.float32, jitter=0, copies=SHADOWS), SHADOWS)
-    return Measured.of("exact", double, shadows(double, singles))
+    singles = copies_of(once(case.problem, torch.float32, jitter=0, copies=SHADOWS), SHADOWS)
+    known = _other_end(case.problem, double, once)
+    return Measured.of("exact", double, shadows(double, singles), known)
 
 
 def measure_block(
@@ -95,21 +97,42 @@ def measure_block(
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
 
-    def once(dtype: torch.dtype, jitter: int | None) -> Outcome:
+    def once(
+        problem: Problem, dtype: torch.dtype = torch.float64, jitter: int | None = None
+    ) -> Outcome:
         names = (str(seed), claim.name, case.key)
         ctx = sampled_context(
-            case.problem, names, block=block, replicates=BLOCK, dtype=dtype, device=device
+            problem, names, block=block, replicates=BLOCK, dtype=dtype, device=device
         )
-        return run(case.problem, algorithm, ctx, rounds=rounds, left=left, jitter=jitter)
+        return run(problem, algorithm, ctx, rounds=rounds, left=left, jitter=jitter)
 
     try:
-        double = once(torch.float64, None)
+        double = once(case.problem)
     except TooManyAtoms:
         return Measured("too many atoms")
+    known = _other_end(case.problem, double, once)
     if double.how[0] != GIVEN_PAST and not shadowed:
-        return Measured.of("sampled", double)
-    singles = [once(torch.float32, seed) for seed in range(SHADOWS)]
-    return Measured.of("sampled", double, shadows(double, singles, every_past=True))
+        return Measured.of("sampled", double, known=known)
+    singles = [once(case.problem, torch.float32, seed) for seed in range(SHADOWS)]
+    return Measured.of("sampled", double, shadows(double, singles, every_past=True), known)
+
+
+def _other_end(
+    problem: Problem, measured: Outcome, once: Callable[[Problem], Outcome]
+) -> np.ndarray | None:
+    """Return how far a measure moves if inf F is the other end of what is known of it."""
+    kept = isinstance(getattr(type(problem), "solution", None), cached_property)
+    if kept and "solution" not in vars(problem):
+        return None  # the measure has not asked for it
+    solution = problem.solution
+    if not solution.low < solution.high:
+        return None
+    other = replace(solution, low=solution.high, high=solution.low)
+    moved = once(supposing(problem, solution=other)).taken
+    if moved.shape != measured.taken.shape:  # an infinite one
+        return np.full(measured.taken.shape[:2], np.inf)
+    largest: np.ndarray = np.abs(moved - measured.taken).max(2)
+    return largest
 
 
 def numbers_of(case: Case) -> dict[str, float]:
@@ -294,6 +317,12 @@ class Sides:
         return errors
 
     @property
+    def unknown(self) -> np.ndarray | float:
+        """How far the difference of the sides may be off for what is known of inf F."""
+        known = self.measured.known
+        return known[0] + self.measured_part(known[1:], absolute=True) if known.size else 0.0
+
+    @property
     def partial_is_lower_bound(self) -> bool:
         """Whether an average that counts missing moments as zero is a lower bound: no negatives."""
         values = self.measured.values
@@ -352,7 +381,8 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     """
     measured = sides.measured
     taken = measured.taken.reshape(len(measured.taken), -1, 1)
-    apart = replace(measured, taken=taken, weights=np.ones(1))
+    known = np.repeat(measured.known, measured.values.shape[1], 1)
+    apart = replace(measured, taken=taken, weights=np.ones(1), known=known)
     row = _exact(claim, case, form, replace(sides, measured=apart))
     pasts = measured.values.shape[1]
     row = replace(row, replicates=pasts)
@@ -401,7 +431,7 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     means = lefts - rights
     scale = np.abs(lefts) + sides.measured_part(parts, absolute=True)
     single = measured.shadow[:, 0] - sides.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
-    error = rounding(means, single, np.maximum(scale, abs(sides.high)))
+    error = rounding(means, single, np.maximum(scale, abs(sides.high))) + sides.unknown
     known = np.isfinite(means) & np.isfinite(error)
     least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
     worst = int(np.argmax(least)) if len(means) else 0
@@ -462,6 +492,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     measured_error = sides.replicate_error()
     error = np.zeros(len(values)) if measured_error is None else measured_error
+    error = error + sides.unknown
     scaled = (values[finite] - bottom) / width
     blur = error[finite] / width
     room = SLACK + np.where(np.isfinite(blur), blur, 0.0)[:, None]

@@ -12,17 +12,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import torch
 from flint import arb
 
 from toolkit.balls.expressions import Sized, expression_in_balls
 from toolkit.balls.operations import hull
+from toolkit.balls.solutions import UNKNOWN, enclosing
 from toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
 from toolkit.cases import Case
 from toolkit.draws import TooManyAtoms
 from toolkit.engines.balls import run_in_balls
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.federation import run
+from toolkit.problem import STORED
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
@@ -37,8 +38,6 @@ OPERATIONS = 1_500_000
 """What a try may cost that rounding asks for, in operations on single balls (about a second)."""
 MOST = 10 * OPERATIONS
 """What it may cost where somebody asks for it, to verify a counterexample, say."""
-STORED = 1e-14
-"""Relative error of a constant: it was computed in doubles, a few roundings from what is proven."""
 EQUAL = 1e-12
 """Width, relative to the sides, up to which balls that overlap count as equal."""
 DOUBT = 1e-10
@@ -191,14 +190,11 @@ def _right(claim: BoundClaim, case: Case, form: Form) -> tuple[Sized, dict[str, 
 
 
 def _gap(case: Case) -> Sized:
-    """Return F(x_0) − inf F: the value in balls, the infimum as far as it is known."""
-    start, solution = case.problem.start(), case.problem.solution
-    value = case.problem.objective(Balls.of(torch.from_numpy(start)[:, None]))
-    (first,) = lift(value).flat
-    known = hull(solution.low, solution.high)
-    size = abs(first) + abs(known)
-    known = known + arb(0, 1) * (arb(STORED) * size).upper()
-    return Sized(first - known, size)
+    """Return F(x_0) − inf F, both as far as they are known."""
+    problem = enclosing(case.problem)
+    value = problem.objective(Balls.of(problem.start())[:, None])
+    first, known = (lift(x).item() for x in (value, problem.solution.high))
+    return Sized(first - known, abs(first) + abs(known))
 
 
 def left_open(row: Row, measured: Measured) -> bool:
@@ -277,13 +273,14 @@ def better(row: Row, enclosed: Row) -> Row:
     """Return the row in doubles with what balls found, or with why they found nothing.
 
     A row that holds only if its left side is 0 stays open unless balls confirm it. So does one
-    that doubles refute, if balls ran and cannot tell left from right; if they refuse to run, it
-    stays refuted.
+    that doubles refute, if balls ran and cannot tell left from right, or if it rests on a minimiser
+    that nobody knows; if they refuse to run, it stays refuted.
     """
     refuted = row.verdict is Verdict.REFUTED
     if enclosed.verdict is Verdict.INCONCLUSIVE:
         remark = f"in ball arithmetic: {enclosed.reason}"
-        if row.reason == bounds.BOTH_ZERO or (refuted and enclosed.lhs is not None):
+        ran = enclosed.lhs is not None or enclosed.reason == UNKNOWN
+        if row.reason == bounds.BOTH_ZERO or (refuted and ran):
             row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, attained=False)
         return replace(row, reason=f"{row.reason}; {remark}" if row.reason else remark)
     taken: Mapping[str, Any] = {
