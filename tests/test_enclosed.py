@@ -12,7 +12,7 @@ import sympy
 import torch
 from flint import arb
 
-from synthetic.problems import BoundedComposition, QuadraticBilevel
+from synthetic.problems import BoundedComposition, PiecewiseLosses, QuadraticBilevel
 from toolkit.algorithms import ComFedL, FedAvg, FedNest
 from toolkit.balls import RefusedError
 from toolkit.cases import Case
@@ -21,7 +21,7 @@ from toolkit.problem import Problem, Solution, problem
 from toolkit.verdict import Evidence, Verdict
 from verifiers import record
 from verifiers.claim_types.bound import bound
-from verifiers.judges import enclosed
+from verifiers.judges import bounds, enclosed
 from verifiers.judges.enclosed import Comparison, enclose, left_open
 from verifiers.judges.evidence import Measured
 from verifiers.running.jobs import jobs_for
@@ -406,3 +406,92 @@ def test_a_refutation_that_balls_refuse_to_repeat_says_so(monkeypatch, operation
     assert row.verdict is (verdict or Verdict.INCONCLUSIVE)
     assert "in ball arithmetic: " in row.reason
     assert (row.evidence is None) is (verdict is None)
+
+
+def test_a_long_run_is_enclosed_as_far_as_what_refutes_it():
+    """Doubles lose what the oracle swallows; 5,000 rounds are too many for balls, one is not."""
+    long = [
+        replace(made, cases=(replace(made.cases[0], rounds=5000),))
+        for made in (contraction(1), contraction(2))
+    ]
+    ((true,), tasks), ((false,), _) = map(rows_of, long)
+    assert tasks == ["attack", "exact", "shaken", "enclosed"]
+    assert (true.verdict, true.evidence) == (Verdict.INCONCLUSIVE, None)
+    assert "up to where doubles refute it, it holds: they lose digits" in true.reason
+    assert "more operations" in true.reason
+    assert true.lhs["low"] == pytest.approx(2.5e-35)  # what balls have, and not what doubles had
+    assert (false.verdict, false.evidence) == (Verdict.REFUTED, Evidence.ENCLOSED)
+    assert "in ball arithmetic; at step 0" in false.reason
+    assert false.lhs["low"] == pytest.approx(2.5e-35)
+
+
+def test_balls_are_asked_for_the_worst_moment_and_then_for_the_first(monkeypatch):
+    """A run that doubles: its excess grows, and the first moment costs the least."""
+
+    @tiny(BoundedComposition(distance=20.0), ComFedL(), 12, lambda c: sympy.Rational(1, 10**4))
+    def moved(view):
+        return each("round", sq(view.round_start("w") - 20))
+
+    case, form = moved.cases[0], moved.forms[0]
+    measured = bounds.measure_exactly(moved, case)
+    refuting = bounds.refuting(moved, case, form, measured)
+    assert refuting == (11, 1, 12)
+
+    def allowed(operations, upto):
+        try:
+            return bool(enclose(moved, case, form, operations=operations, upto=upto))
+        except RefusedError:
+            return False
+
+    operations = next(100 * k for k in range(1, 1000) if allowed(100 * k, 1))
+    assert not allowed(operations, 11)
+    assert not allowed(operations, None)
+    row = enclosed.judge(moved, case, form, operations=operations, refuting=refuting)
+    assert row.verdict is Verdict.REFUTED
+    assert "at round 1" in row.reason
+
+
+def descends(view):
+    before = view.objective(view.before.w.mean(0))
+    return each("transition", view.objective(view.mean("w")), before=before)
+
+
+@pytest.mark.parametrize(
+    ("knots", "algorithm", "rounds"),
+    [
+        (
+            ((-7133.193394669716, -0.6939752206304811),
+             (-7043.598118101737, 6.939752206364114e-07)),
+            FedAvg(local_steps=2, step_size=0.8181388289723093), 683,
+        ),
+        (
+            ((-581374.1000960093, -2.1516846052181508e-08),
+             (-425497.60197510925, 0.021516846052167322),
+             (-238533.1655100335, 2.1516846051422567e-08)),
+            FedAvg(local_steps=70, step_size=15.62669692086752), 30,
+        ),
+    ],
+)  # fmt: skip
+def test_gradient_descent_is_not_said_to_climb(knots, algorithm, rounds):
+    """F(x_{t+1}) ≤ F(x_t) for η ≤ 1/L: F is what large terms of its cells leave."""
+    member = PiecewiseLosses(clients=1, gradients=((knots,),))
+    assert algorithm.step_size <= 1 / member.constants["objective_smoothness"]
+    true = tiny(member, algorithm, rounds, lambda c: c.measured("before"))(descends)
+    ((row,), tasks) = rows_of(true)
+    assert row.verdict is not Verdict.REFUTED, row.reason
+    assert "shaken" in tasks  # doubles alone refute it
+
+
+def test_what_falls_short_by_more_than_the_terms_lose_is_refuted():
+    """The control, where balls refuse: F(x_{t+1}) ≤ F(x_t) − 10⁻⁹ fails once x is at rest."""
+    member = PiecewiseLosses(clients=1)
+
+    def right(c):
+        return c.measured("before") - sympy.Rational(1, 10**9)
+
+    false = tiny(member, FedAvg(step_size=0.5), 60, right)(descends)
+    measured = bounds.measure_exactly(false, false.cases[0])
+    shaken = bounds.measure_exactly(false, false.cases[0], shaken=True).off
+    assert 1e-17 < shaken.max() < 1e-12
+    row = bounds.judge(false, false.cases[0], false.forms[0], replace(measured, off=shaken))
+    assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.EXACT)

@@ -86,7 +86,7 @@ def test_margins_are_measured_on_the_first_block_of_a_row_that_would_be_refuted(
     )  # fmt: skip
     (row,) = judge([made], Settings())
     assert row.verdict is REFUTED
-    assert 0 < row.margin < 1e-12
+    assert 0 < row.margin < 1e-11
     block = measure_block(made, case, 0, 0)
     assert not len(block.shadow)
     unmeasured = judge_one(made, case, made.forms[0], block)

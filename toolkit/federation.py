@@ -126,7 +126,8 @@ def run(
     begin = Moment(ctx, problem, state, state)
     recorder = None
     if left is not None:
-        left = left if shake is None else shaken(left, shake.moved)
+        if shake is not None:
+            left = shaken(left, shake.moved, terms=ctx.dtype is torch.float64)
         steps = rounds * tau
         moments = dict.fromkeys(MOMENTS, steps) | {("round",): rounds}
         still = begin._replace(before=state, previous=state)

@@ -27,7 +27,14 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import assumed
-from verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
+from verifiers.judges.evidence import (
+    Measured,
+    copies_of,
+    displacements,
+    instance,
+    rounding,
+    shadows,
+)
 from verifiers.judges.inexact import magnitude, uncertainty
 from verifiers.judges.places import place
 from verifiers.judges.roles import check_roles
@@ -40,6 +47,9 @@ LEVEL = 1e-5
 ATOMS = 4096
 SHADOWS = 4
 """Single-precision runs that measure the rounding error of an exact one."""
+SHAKEN, SAFETY, BESIDE = 8, 8, 8
+"""Double runs whose sums are shaken; how many times what they move, added up, bounds the rounding
+error; and of how many comparisons before and after: the moves of a single one may be lucky."""
 BLUR = 1e-6
 """Relative rounding error up to which sides that agree within it count as equal."""
 MOST = 16_384
@@ -58,8 +68,14 @@ SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
 
-def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int = 0) -> Measured:
-    """Run every atom of a case's noise, and again in single precision with random rounding."""
+def measure_exactly(
+    claim: RunClaim, case: Case, device: str = "cpu", form: int = 0, *, shaken: bool = False
+) -> Measured:
+    """Run every atom of a case's noise, and again in single precision with random rounding.
+
+    Args:
+        shaken: measure how far rounding moves the double run instead (``Measured.off``).
+    """
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
 
@@ -69,13 +85,18 @@ def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int 
             **more,
         )  # fmt: skip
 
+    def copies(dtype: torch.dtype, count: int) -> list[Outcome]:
+        return copies_of(once(case.problem, dtype, jitter=0, copies=count), count)
+
     try:
         double = once(case.problem)
     except TooManyAtoms:
         return Measured("too many atoms")
-    singles = copies_of(once(case.problem, torch.float32, jitter=0, copies=SHADOWS), SHADOWS)
-    known = _other_end(case.problem, double, once)
-    return Measured.of("exact", double, shadows(double, singles), known)
+    if shaken:
+        return Measured("exact", off=SAFETY * displacements(double, copies(torch.float64, SHAKEN)))
+    singles = shadows(double, copies(torch.float32, SHADOWS))
+    off = displacements(double, [once(problem) for problem in _other_ends(case.problem)])
+    return Measured.of("exact", double, shadow=singles, off=off)
 
 
 def measure_block(
@@ -91,8 +112,8 @@ def measure_block(
     """Run one block of 64 sampled replicates; its draws are keyed by seed, claim and case.
 
     Args:
-        shadowed: run it in single precision too, to bound the rounding error of its replicates
-            (of pasts that is always done).
+        shadowed: bound the rounding error of its replicates too, by runs in single precision (of
+            pasts they are always made) and by runs whose sums are shaken.
     """
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
@@ -106,33 +127,35 @@ def measure_block(
         )
         return run(problem, algorithm, ctx, rounds=rounds, left=left, jitter=jitter)
 
+    def copies(dtype: torch.dtype, count: int) -> list[Outcome]:
+        return [once(case.problem, dtype, jitter) for jitter in range(count)]
+
     try:
         double = once(case.problem)
     except TooManyAtoms:
         return Measured("too many atoms")
-    known = _other_end(case.problem, double, once)
+    others = [once(problem) for problem in _other_ends(case.problem)] if block == 0 else []
+    off = displacements(double, others, every_past=True)
     if double.how[0] != GIVEN_PAST and not shadowed:
-        return Measured.of("sampled", double, known=known)
-    singles = [once(case.problem, torch.float32, seed) for seed in range(SHADOWS)]
-    return Measured.of("sampled", double, shadows(double, singles, every_past=True), known)
+        return Measured.of("sampled", double, off=off)
+    singles = shadows(double, copies(torch.float32, SHADOWS), every_past=True)
+    if shadowed:
+        shaken = SAFETY * displacements(double, copies(torch.float64, SHAKEN), every_past=True)
+        off = np.concatenate([off, shaken])
+    return Measured.of("sampled", double, shadow=singles, off=off)
 
 
-def _other_end(
-    problem: Problem, measured: Outcome, once: Callable[[Problem], Outcome]
-) -> np.ndarray | None:
-    """Return how far a measure moves if inf F is the other end of what is known of it."""
+def _other_ends(problem: Problem) -> list[Problem]:
+    """Return a problem with the ends of what is known of inf F exchanged.
+
+    None, if they are one, or if nobody has asked for them yet, so that no measure did.
+    """
     kept = isinstance(getattr(type(problem), "solution", None), cached_property)
     if kept and "solution" not in vars(problem):
-        return None  # the measure has not asked for it
-    solution = problem.solution
-    if not solution.low < solution.high:
-        return None
-    other = replace(solution, low=solution.high, high=solution.low)
-    moved = once(supposing(problem, solution=other)).taken
-    if moved.shape != measured.taken.shape:  # an infinite one
-        return np.full(measured.taken.shape[:2], np.inf)
-    largest: np.ndarray = np.abs(moved - measured.taken).max(2)
-    return largest
+        return []
+    known = problem.solution
+    other = replace(known, low=known.high, high=known.low)
+    return [supposing(problem, solution=other)] if known.low < known.high else []
 
 
 def numbers_of(case: Case) -> dict[str, float]:
@@ -238,6 +261,25 @@ def _exact_letters() -> tuple[Inexact, dict[str, Inexact]]:
     return Inexact(0.0, 0.0), {}
 
 
+class Compared(NamedTuple):
+    """Both sides of every comparison of an exact run.
+
+    Attributes:
+        lefts, rights: the means, and what stands on the right beside low … high.
+        error: a bound on the rounding error of their difference.
+        scale: the size of what was added up.
+        worst: which is the most above the right side, or the least below it.
+        refuted: which are above it, by more than their error.
+    """
+
+    lefts: np.ndarray
+    rights: np.ndarray
+    error: np.ndarray
+    scale: np.ndarray
+    worst: int
+    refuted: np.ndarray
+
+
 @dataclass(frozen=True)
 class Sides:
     """Left and right of one form on one case, ready to be compared."""
@@ -316,11 +358,40 @@ class Sides:
         errors: np.ndarray = np.max(error + moved, 1)
         return errors
 
+    @cached_property
+    def compared(self) -> Compared:
+        """Both sides of an exact run."""
+        measured = self.measured
+        lefts, parts = measured.values @ measured.weights, measured.parts @ measured.weights
+        rights = self.measured_part(parts)
+        means = lefts - rights
+        scale = np.abs(lefts) + self.measured_part(parts, absolute=True)
+        single = measured.shadow[:, 0]
+        single = single - self.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
+        error = rounding(means, single, np.maximum(scale, abs(self.high))) + self.off
+        known = np.isfinite(means) & np.isfinite(error)
+        least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
+        if np.any(least > self.high):  # by more than the rounding of the letters themselves?
+            moved, size = self.letters_rounded(parts)
+            error, scale = error + moved, np.maximum(scale, size)
+            least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
+        worst = int(np.argmax(least)) if len(means) else 0
+        return Compared(lefts, rights, error, scale, worst, least > self.high)
+
     @property
-    def unknown(self) -> np.ndarray | float:
-        """How far the difference of the sides may be off for what is known of inf F."""
-        known = self.measured.known
-        return known[0] + self.measured_part(known[1:], absolute=True) if known.size else 0.0
+    def off(self) -> np.ndarray:
+        """How far the difference of the sides may be off beside what single precision shows.
+
+        The largest of the replicates of a comparison and of those beside it, [comparisons].
+        """
+        off, count = self.measured.off, len(self.measured.values)
+        if not off.size:
+            return np.zeros(count)
+        moved = off[:, 0] - self.measured_part(np.moveaxis(off[:, 1:], 1, 0))
+        largest = np.abs(moved).sum(0).reshape(count, -1).max(1)
+        largest = np.pad(np.where(np.isnan(largest), np.inf, largest), BESIDE, "edge")  # ∞ less ∞
+        around = np.lib.stride_tricks.sliding_window_view(largest, 2 * BESIDE + 1)
+        return np.asarray(around.max(1))
 
     @property
     def partial_is_lower_bound(self) -> bool:
@@ -351,15 +422,28 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     if not len(measured.values) and measured.bad_step < 0:
         reason = "left(view) gave no value at any moment: nothing was compared"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
-    low, high = right_side(claim, case, form.right)
-    factors = coefficients(claim, case, form.right)
-    inexact = partial(_inexact, claim, case, form.right)
-    sides = Sides(measured, low, high, range_of(claim, case, form), factors, inexact)
+    sides = _sides(claim, case, form, measured)
     if measured.kind == "exact":
         return _exact(claim, case, form, sides)
     if measured.how[:1] == (GIVEN_PAST,):
         return _every_past(claim, case, form, sides)
     return _sampled(claim, case, form, sides)
+
+
+def refuting(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> tuple[int, ...]:
+    """Return which moments of an exact run refute a form: the worst, the first, and of how many."""
+    compared = _sides(claim, case, form, measured).compared
+    refuted = np.flatnonzero(compared.refuted)
+    if not len(refuted) or measured.how[0] == "average":
+        return ()
+    return compared.worst, int(refuted[0]), len(compared.refuted)
+
+
+def _sides(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Sides:
+    low, high = right_side(claim, case, form.right)
+    factors = coefficients(claim, case, form.right)
+    inexact = partial(_inexact, claim, case, form.right)
+    return Sides(measured, low, high, range_of(claim, case, form), factors, inexact)
 
 
 def _inexact(claim: Claim[Any], case: Case, right: Any) -> tuple[Inexact, dict[str, Inexact]]:
@@ -381,9 +465,10 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     """
     measured = sides.measured
     taken = measured.taken.reshape(len(measured.taken), -1, 1)
-    known = np.repeat(measured.known, measured.values.shape[1], 1)
-    apart = replace(measured, taken=taken, weights=np.ones(1), known=known)
-    row = _exact(claim, case, form, replace(sides, measured=apart))
+    off = np.zeros((1, *taken.shape[:2]))
+    off[0, 0] = np.repeat(sides.off, measured.values.shape[1])
+    each = replace(measured, taken=taken, weights=np.ones(1), off=off)
+    row = _exact(claim, case, form, replace(sides, measured=each))
     pasts = measured.values.shape[1]
     row = replace(row, replicates=pasts)
     if claim.conditional:
@@ -426,21 +511,8 @@ def _for_every_past(row: Row, pasts: int) -> Row:
 
 def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     measured = sides.measured
-    lefts, parts = measured.values @ measured.weights, measured.parts @ measured.weights
-    rights = sides.measured_part(parts)  # what stands on the right beside low … high
+    lefts, rights, error, scale, worst, refuted = sides.compared
     means = lefts - rights
-    scale = np.abs(lefts) + sides.measured_part(parts, absolute=True)
-    single = measured.shadow[:, 0] - sides.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
-    error = rounding(means, single, np.maximum(scale, abs(sides.high))) + sides.unknown
-    known = np.isfinite(means) & np.isfinite(error)
-    least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
-    worst = int(np.argmax(least)) if len(means) else 0
-    refuted = np.flatnonzero(least > sides.high)
-    if len(refuted):  # by more than the rounding of the letters themselves?
-        moved, size = sides.letters_rounded(parts)
-        error, scale = error + moved, np.maximum(scale, size)
-        least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
-        worst, refuted = int(np.argmax(least)), np.flatnonzero(least > sides.high)
     complete = sides.measured.bad_step < 0 and bool(np.all(np.isfinite(error)))
     facts: dict[str, Any] = {
         "comparisons": len(means),
@@ -450,7 +522,7 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         mean, slack, right = float(lefts[worst]), float(error[worst]), float(rights[worst])
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
         facts |= {"rhs": sides.high + right, "margin": slack, "vacuous": sides.vacuous}
-    if len(refuted) and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
+    if refuted.any() and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
         where = place(case, measured.how, measured.at.tolist(), worst, len(means))
         also = "; ".join(filter(None, (where, _gone(sides))))
         reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], also)
@@ -492,7 +564,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     measured_error = sides.replicate_error()
     error = np.zeros(len(values)) if measured_error is None else measured_error
-    error = error + sides.unknown
+    error = error + sides.off
     scaled = (values[finite] - bottom) / width
     blur = error[finite] / width
     room = SLACK + np.where(np.isfinite(blur), blur, 0.0)[:, None]

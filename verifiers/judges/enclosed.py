@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,14 @@ def _fraction(exact: arb) -> Fraction:
 
 
 def enclose(
-    claim: BoundClaim, case: Case, form: Form, *, bits: int = BITS, operations: float = MOST
+    claim: BoundClaim,
+    case: Case,
+    form: Form,
+    *,
+    bits: int = BITS,
+    operations: float = MOST,
+    upto: int | None = None,
+    total: int = 0,
 ) -> list[Comparison]:
     """Return enclosures of left and right, one Comparison for each that the statement makes.
 
@@ -116,6 +124,8 @@ def enclose(
     Args:
         bits: precision of the balls.
         operations: the most operations on single balls.
+        upto: the number of the last comparison, with which the run ends (None: all are made).
+        total: how many the whole run makes, if it ends before.
 
     Raises:
         RefusedError: an operation has no version for balls, a choice was left open, the noise has
@@ -133,13 +143,17 @@ def enclose(
         raise RefusedError("a claim without a run of an algorithm")
     how, at = _moments(case, left)
     with precision(bits, operations):
-        enclosed = run_in_balls(case.problem, algorithm, rounds=rounds, left=left, axes=how[1:])
+        enclosed = run_in_balls(
+            case.problem, algorithm, rounds=rounds, left=left, axes=how[1:], upto=upto
+        )
         constant, factors = _right(claim, case, form)
         order = [factors.get(name) for name in enclosed.names]
-        total = enclosed.values.shape[1]
+        made = enclosed.values.shape[1]
         return [
-            _comparison(enclosed.values[:, k], constant, order, place(case, how, at, k, total))
-            for k in range(total)
+            _comparison(
+                enclosed.values[:, k], constant, order, place(case, how, at, k, max(made, total))
+            )
+            for k in range(made)
         ]
 
 
@@ -217,22 +231,28 @@ def left_open(row: Row, measured: Measured) -> bool:
     return mean + margin >= row.rhs and margin > DOUBT * scale
 
 
-def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPERATIONS) -> Row:
+def judge(
+    claim: BoundClaim,
+    case: Case,
+    form: Form,
+    *,
+    operations: float = OPERATIONS,
+    refuting: Sequence[int] = (),
+) -> Row:
     """Return the row of a case that was run in balls, at growing precision.
 
     Args:
         operations: what one try may cost; a counterexample may be worth more than a row's second.
+        refuting: comparisons that doubles refute, the worst and the first, and how many there are
+            (``bounds.refuting``). If balls refuse the whole run, they run as far as one of these;
+            what holds up to there is left open.
     """
-    why, comparisons = "", None
-    for bits in PRECISIONS:
-        try:
-            comparisons = enclose(claim, case, form, bits=bits, operations=operations)
-        except RefusedError as error:
-            why = str(error)
-            if not error.open:
-                break
-            continue
-        if all(one.verdict is not Verdict.INCONCLUSIVE for one in comparisons):
+    made = partial(_growing, claim, case, form, operations=operations)
+    comparisons, why = made()
+    ended = not comparisons
+    for upto in refuting[:2] if ended else ():
+        comparisons, _ = made(upto=upto, total=refuting[2])
+        if comparisons:
             break
     if not comparisons:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why or "nothing was compared")
@@ -249,11 +269,30 @@ def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPER
         where = worst.where or place(case, (), (), number, len(comparisons))
         reason += f"; {where}" if where else ""
         return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
+    if ended and decisive is Verdict.SUPPORTED:
+        why = f"up to where doubles refute it, it holds: they lose digits; further on, {why}"
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
     if decisive is Verdict.INCONCLUSIVE:
         why = "the enclosures of left and right overlap, and are too wide to be called equal"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
     facts["attained"] = any(one.equal and not one.left.contains(0) for one in comparisons)
     return _row(claim, case, form, Verdict.SUPPORTED, "", **facts)
+
+
+def _growing(claim: BoundClaim, case: Case, form: Form, **how: Any) -> tuple[list[Comparison], str]:
+    """Return what balls of a precision that is enough enclose, or why they refuse."""
+    why, comparisons = "", list[Comparison]()
+    for bits in PRECISIONS:
+        try:
+            comparisons = enclose(claim, case, form, bits=bits, **how)
+        except RefusedError as error:
+            why = str(error)
+            if not error.open:
+                break
+            continue
+        if all(one.verdict is not Verdict.INCONCLUSIVE for one in comparisons):
+            break
+    return comparisons, why
 
 
 def _facts(worst: Comparison) -> dict[str, Any]:
@@ -282,6 +321,8 @@ def better(row: Row, enclosed: Row) -> Row:
         ran = enclosed.lhs is not None or enclosed.reason == UNKNOWN
         if row.reason == bounds.BOTH_ZERO or (refuted and ran):
             row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, attained=False)
+        if ran and enclosed.lhs is not None:
+            row = replace(row, lhs=enclosed.lhs, rhs=enclosed.rhs, margin=enclosed.margin)
         return replace(row, reason=f"{row.reason}; {remark}" if row.reason else remark)
     taken: Mapping[str, Any] = {
         name: getattr(enclosed, name)

@@ -7,15 +7,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from toolkit.report.files import cannot_write
 from verifiers.running.jobs import Source, loaded
-from verifiers.search.finding import Finding, remade
-from verifiers.standalone.refusal import NoScriptError
+from verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, remade
+from verifiers.standalone.refusal import DisagreeingError, NoScriptError
 from verifiers.standalone.script import script_of
 
 NAME = "counterexample"
@@ -37,10 +37,12 @@ class Written:
     Attributes:
         path: the file (None: there is none).
         reason: in a line, if there is none.
+        disagrees: whether that is so because it does not come to what the judge says.
     """
 
     path: Path | None
     reason: str = ""
+    disagrees: bool = False
 
 
 def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) -> list[Written]:
@@ -67,7 +69,7 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
                     path.write_text(_script(claims[finding.claim], finding), encoding="utf-8")
                     refuse_others(path, finding.lhs or {}, finding.rhs)
                 except NoScriptError as error:
-                    written.append(Written(None, str(error)))
+                    written.append(Written(None, str(error), isinstance(error, DisagreeingError)))
                 else:
                     written.append(Written(folder / path.name))
             for before in folder.glob(f"{NAME}-*.py"):
@@ -78,6 +80,19 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
     except OSError as error:
         raise cannot_write(error, folder) from error
     return written
+
+
+def demoted(findings: Iterable[Finding], scripts: Iterable[Written]) -> list[Finding]:
+    """Return the findings: one that its script contradicts, and no balls verified, is a candidate.
+
+    A script that samples may be unlucky.
+    """
+    return [
+        replace(finding, status=CANDIDATE, reason=f"{script.reason}; {finding.reason}")
+        if script.disagrees and finding.status == CONFIRMED and finding.evidence != "sequential"
+        else finding
+        for finding, script in zip(findings, scripts, strict=True)
+    ]
 
 
 def _script(source: Source, finding: Finding) -> str:
@@ -102,6 +117,8 @@ def sides(script: Path) -> tuple[float, float, float]:
     printed, error = PRINTED.search(ran.stdout), ERROR.search(ran.stdout)
     if ran.returncode or printed is None:
         last = (ran.stderr.strip() or "it prints no sides").splitlines()[-1]
+        if last == "AssertionError":  # of assert left > right
+            raise DisagreeingError("a second program, in numpy alone, does not see it")
         raise NoScriptError(f"its script fails ({last}); please report it")
     return float(printed[1]), float(printed[2]), float(error[1]) if error else 0.0
 
@@ -115,8 +132,9 @@ def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> No
     try:
         left, right, error = sides(script)
         if not agrees(left, right, error, lhs, rhs):
-            raise NoScriptError(
-                f"its script comes to {left:g} > {right:g}, the judge does not; please report it"
+            raise DisagreeingError(
+                f"a second program, in numpy alone, comes to {left:g} > {right:g}, the judge does "
+                "not; please report it"
             )
     except NoScriptError:
         script.unlink()
