@@ -38,6 +38,20 @@ def form_key(form: str, reading: str) -> str:
     return f"{form}: {reading}" if reading else form
 
 
+def tightness(left: float | None, right: float | None) -> float | None:
+    """Return left over right, or, if both are negative, right over left.
+
+    It is 1 where they are equal, and above 1 where left exceeds right. None: the right side is 0,
+    or negative and the left one is not.
+
+    >>> tightness(1.0, 2.0), tightness(-2.0, -1.0), tightness(-1.0, -2.0), tightness(1.0, -1.0)
+    (0.5, 0.5, 2.0, None)
+    """
+    if left is None or not right or right < 0 <= left:
+        return None
+    return left / right if right > 0 else right / left
+
+
 @dataclass(frozen=True)
 class Row:
     """One case of one form of one claim: a row of ``results.json``.
@@ -88,11 +102,8 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Left over right: the tightness (above 1: refuted)."""
-        mean = (self.lhs or {}).get("mean")
-        if mean is None or self.rhs is None or self.rhs == 0:
-            return None
-        return mean / self.rhs
+        """The tightness of the two sides (above 1: refuted)."""
+        return tightness((self.lhs or {}).get("mean"), self.rhs)
 
     @property
     def form_key(self) -> str:

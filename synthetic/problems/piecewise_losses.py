@@ -13,13 +13,14 @@ probability ``rare``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 
 import torch
 
 from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.curves import Curves, curves_of, each_client, number_of
+from synthetic.pieces.curves import Curves, curves_of, each_client, mean_slopes, number_of
 from synthetic.pieces.piecewise_problem import PiecewiseProblem
 from toolkit.parameters import NonNegative, PositiveInt, RarerHalf
 from toolkit.problem import problem
@@ -80,13 +81,25 @@ class PiecewiseLosses(PiecewiseProblem):
         ]
 
     @cached_property
+    def curves(self) -> Curves:
+        """The gradients, by default those of a Huber function around 2."""
+        around_two = ((1.0, -1.0), (3.0, 1.0))
+        return self.gradients or each_client(around_two, self.clients, self.dim)
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants: those of F are means of slopes, exact where they are doubles."""
+        bends = mean_slopes(self.curves, self.tails == "linear")
+        exact = {"objective_smoothness": max(map(abs, bends)), "strong_convexity": min(bends)}
+        near = {role: float(x) for role, x in exact.items() if float(x) == x >= 0}
+        return {**super().constants, **near}
+
+    @cached_property
     def parts(self) -> PiecewiseParts:
         """The numbers as tensors."""
-        around_two = ((1.0, -1.0), (3.0, 1.0))
-        gradients = self.gradients or each_client(around_two, self.clients, self.dim)
         none = torch.zeros(1, dtype=torch.float64)
         return PiecewiseParts(
-            plain=curves_of(gradients, self.tails == "linear"), inner=None, outer=None,
+            plain=curves_of(self.curves, self.tails == "linear"), inner=None, outer=None,
             offsets=torch.zeros((self.clients, self.dim, 1), dtype=torch.float64),
             value_noise=none, gradient_noise=none, wave=torch.ones_like(none), outer_noise=none,
             plain_noise=number_of(self.noise), rare=self.rare,

@@ -250,6 +250,13 @@ def unmet(claim: Claim[Any], case: Case, form: Form | None = None) -> str | None
     return assumed.unmet(claim, case, form, roles_of(case))
 
 
+def told(claim: Claim[Any], case: Case, form: Form, row: Row) -> Row:
+    """Return a row that names the assumptions which its case meets within rounding alone."""
+    if row.verdict is Verdict.INAPPLICABLE:
+        return row
+    return assumed.told(row, assumed.at_edge(claim, case, form, roles_of(case)))
+
+
 class Inexact(NamedTuple):
     """How far a number may be off because letters are rounded, and its size before cancelling."""
 

@@ -124,7 +124,8 @@ class Item:
         if isinstance(claim, ComparisonClaim):
             applies = bounds.unmet(claim, case, form) is None
             compared = claim.compared(case, form.right) if applies else []
-            return pack_rows([comparisons.judge(claim, case, form, compared)])
+            row = comparisons.judge(claim, case, form, compared)
+            return pack_rows([bounds.told(claim, case, form, row)])
         if isinstance(claim, BoundClaim) and self.task == "enclosed":
             return pack_rows([enclosed.judge(claim, case, form, refuting=self.refuting)])
         assert isinstance(claim, BoundClaim | RateClaim)
@@ -320,7 +321,7 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
         for k, (blob, took) in zip(unsure, results, strict=True):
             rows[k] = enclosed.better(rows[k], unpack_rows(blob)[0])
             seconds += took
-        return _finished(claim, case, rows, measured, seconds)
+        return _finished(claim, case, forms, rows, measured, seconds)
     blocks, shadowed = list[Measured](), False
     undecided, decided = list(forms), dict[int, Row]()
     # a false sibling has to be refuted on some case, not decided on each: it adds no work
@@ -347,7 +348,7 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
             if row.verdict is not Verdict.INCONCLUSIVE:
                 undecided.remove(form)
     rows = [decided[id(form)] for form in forms]
-    return _finished(claim, case, rows, measured, seconds)
+    return _finished(claim, case, forms, rows, measured, seconds)
 
 
 def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item) -> Job:
@@ -377,9 +378,15 @@ def _refuted(row: Row) -> bool:
 
 
 def _finished(
-    claim: BoundClaim, case: Case, rows: list[Row], measured: Measured, seconds: float
+    claim: BoundClaim,
+    case: Case,
+    forms: Sequence[Form],
+    rows: list[Row],
+    measured: Measured,
+    seconds: float,
 ) -> list[Row]:
-    """Add what the plots need, and the time."""
+    """Add at which edge of its assumptions a case lies, what the plots need, and the time."""
+    rows = [bounds.told(claim, case, form, row) for form, row in zip(forms, rows, strict=True)]
     return [
         replace(row, seconds=seconds)
         if row.form == "sibling"  # the page does not show it
