@@ -126,8 +126,7 @@ def run(
     begin = Moment(ctx, problem, state, state)
     recorder = None
     if left is not None:
-        if shake is not None:
-            left = shaken(left, shake.moved, terms=ctx.dtype is torch.float64)
+        left = left if shake is None else shaken(left, shake.moved)
         steps = rounds * tau
         moments = dict.fromkeys(MOMENTS, steps) | {("round",): rounds}
         still = begin._replace(before=state, previous=state)

@@ -59,6 +59,7 @@ class Row:
     Attributes:
         lhs: mean, low and high of the left side at the comparison closest to failing.
         rhs: the right side there.
+        at: which comparison of an exact run refutes, and of how many (not in ``results.json``).
         margin: the tolerance within which an identity or a rate was decided.
         alpha: the probability with which this row's verdict may be wrong by chance (None: none).
         comparisons: how many comparisons the row makes (rounds, local steps …).
@@ -85,6 +86,7 @@ class Row:
     empty_hypothesis: bool = False
     lhs: Mapping[str, float | None] | None = None
     rhs: float | None = None
+    at: tuple[int, int] | None = None
     margin: float | None = None
     alpha: float | None = None
     comparisons: int = 0
@@ -118,7 +120,7 @@ class Row:
     def public(self) -> dict[str, Any]:
         """Return the row as ``results.json`` has it: finite numbers or null."""
         entry = asdict(self)
-        entry.pop("series")
+        del entry["series"], entry["at"]
         entry["certificates"] = sorted(entry.pop("proofs"))
         entry["ratio"] = self.ratio
         return {key: _clean(value) for key, value in entry.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Self
 
@@ -102,30 +101,6 @@ def _padded(curve: Curve, count: int, linear_tails: bool) -> list[tuple[float, f
             rise = (value - low) / (x - before)
         points.append((x + 1.0, value + rise))
     return points
-
-
-def mean_slopes(curves: Curves, linear_tails: bool) -> list[Fraction]:
-    """Return the slopes of the clients' mean, exactly: of all cells of all coordinates.
-
-    >>> curves = ((((0.0, 0.0), (1.0, 1.0)),), (((0.5, 0.0), (2.0, 1.0)),))
-    >>> [str(slope) for slope in mean_slopes(curves, False)]
-    ['0', '1/2', '5/6', '1/3', '0']
-    """
-    found = []
-    for clients in zip(*curves, strict=True):
-        knots = sorted({Fraction(x) for curve in clients for x, _ in curve})
-        cells = [knots[0] - 1, *((a + b) / 2 for a, b in pairwise(knots)), knots[-1] + 1]
-        found += [sum((_slope(c, x, linear_tails) for c in clients), Fraction()) for x in cells]
-    return [total / len(curves) for total in found]
-
-
-def _slope(curve: Curve, x: Fraction, linear_tails: bool) -> Fraction:
-    pieces = [tuple(map(Fraction, a + b)) for a, b in pairwise(curve)]
-    if not pieces or (not linear_tails and not curve[0][0] < x < curve[-1][0]):
-        return Fraction()
-    # the first piece that does not end before x, or the last
-    a, low, b, high = next((piece for piece in pieces if x < piece[2]), pieces[-1])
-    return (high - low) / (b - a)
 
 
 def straight(slope: float) -> Curve:

@@ -14,13 +14,15 @@ probability ``rare``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
 import torch
 
+from synthetic.certificates.piecewise import CompositionFunctions, cells, spread_out
 from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.curves import Curves, curves_of, each_client, mean_slopes, number_of
+from synthetic.pieces.curves import Curves, curves_of, each_client, number_of
 from synthetic.pieces.piecewise_problem import PiecewiseProblem
 from toolkit.parameters import NonNegative, PositiveInt, RarerHalf
 from toolkit.problem import problem
@@ -81,15 +83,12 @@ class PiecewiseLosses(PiecewiseProblem):
         ]
 
     @cached_property
-    def curves(self) -> Curves:
-        """The gradients, by default those of a Huber function around 2."""
-        around_two = ((1.0, -1.0), (3.0, 1.0))
-        return self.gradients or each_client(around_two, self.clients, self.dim)
-
-    @cached_property
     def constants(self) -> Mapping[str, float]:
-        """The constants: those of F are means of slopes, exact where they are doubles."""
-        bends = mean_slopes(self.curves, self.tails == "linear")
+        """The constants; F'' is a mean of slopes on each cell, and exact where that is a double."""
+        low, high, *_ = cells(CompositionFunctions(self.parts))
+        slopes = spread_out(self.parts.plain).slope((low + high) / 2).flatten(1)
+        sums = [sum(map(Fraction, of_cell), Fraction()) for of_cell in slopes.T.tolist()]
+        bends = [total / self.clients for total in sums]
         exact = {"objective_smoothness": max(map(abs, bends)), "strong_convexity": min(bends)}
         near = {role: float(x) for role, x in exact.items() if float(x) == x >= 0}
         return {**super().constants, **near}
@@ -97,9 +96,11 @@ class PiecewiseLosses(PiecewiseProblem):
     @cached_property
     def parts(self) -> PiecewiseParts:
         """The numbers as tensors."""
+        around_two = ((1.0, -1.0), (3.0, 1.0))
+        gradients = self.gradients or each_client(around_two, self.clients, self.dim)
         none = torch.zeros(1, dtype=torch.float64)
         return PiecewiseParts(
-            plain=curves_of(self.curves, self.tails == "linear"), inner=None, outer=None,
+            plain=curves_of(gradients, self.tails == "linear"), inner=None, outer=None,
             offsets=torch.zeros((self.clients, self.dim, 1), dtype=torch.float64),
             value_noise=none, gradient_noise=none, wave=torch.ones_like(none), outer_noise=none,
             plain_noise=number_of(self.noise), rare=self.rare,

@@ -27,11 +27,8 @@ def enclosing(problem: P) -> P:
 
     Without r or L, inf F lies between the solution's ends, which were rounded.
     """
-    return supposing(
-        problem,
-        solution=cached_property(lambda _: _enclosed(problem)),
-        minimiser=property(_minimiser),
-    )
+    solution = cached_property(lambda _: _enclosed(problem))
+    return supposing(problem, solution=solution, minimiser=property(_minimiser))
 
 
 def _minimiser(problem: Any) -> Balls:
@@ -46,38 +43,33 @@ def _enclosed(problem: Any) -> Solution:
     if known.minimiser is not None:
         with suppress(RefusedError):
             away, infimum = _around(problem, known)
+    if infimum is None:
+        start = abs(lift(problem.objective(Balls.of(problem.start())[:, None])).item())
+        infimum = hull(known.low, known.high)
+        infimum = infimum + arb(0, 1) * (arb(STORED) * (start + abs(infimum))).upper()
     best = None if away is None else Balls(lift(known.minimiser) + arb(0, 1) * away)
-    value: Any = Balls(np.array(_between(problem, known) if infimum is None else infimum))
+    value: Any = Balls(np.array(infimum))
     return Solution(value, value, best, known.certificate)  # type: ignore[arg-type]
-
-
-def _between(problem: Any, known: Solution) -> arb:
-    start = abs(lift(problem.objective(Balls.of(problem.start())[:, None])).item())
-    ends = hull(known.low, known.high)
-    rounded: arb = ends + arb(0, 1) * (arb(STORED) * (start + abs(ends))).upper()
-    return rounded
 
 
 def _around(problem: Any, known: Solution) -> tuple[arb | None, arb | None]:
     """Return r and inf F, each None where nothing is known of it."""
-    assert known.minimiser is not None
-    x = Balls.of(known.minimiser)[:, None]
-    value = lift(problem.objective(x)).item()
+    x, start = lift(known.minimiser), problem.start()[: problem.dim]
+    size = float(np.linalg.norm(start)) + float(sum(map(abs, x)))
+    value = lift(problem.objective(Balls(x)[:, None])).item()
     if known.exact:
         return arb(0), value
-    slope = root(sum(g * g for g in lift(problem.gradient(x)).flat)).upper()
+    slope = root(sum(g * g for g in lift(problem.gradient(Balls(x)[:, None])).flat)).upper()
     bend, modulus = (
-        arb(problem.constants.get(role, 0.0))
-        for role in ("objective_smoothness", "strong_convexity")
+        arb(problem.constants.get(role, 0.0)) * (1 + sign * arb(STORED))
+        for role, sign in (("objective_smoothness", 1), ("strong_convexity", -1))
     )
     if modulus > 0:
-        away = (slope / (modulus * (1 - arb(STORED)))).upper()
+        away = (slope / modulus).upper()
     else:
-        start = problem.start()[: len(known.minimiser)]
-        away = arb(STORED * float(np.linalg.norm(known.minimiser) + np.linalg.norm(start)))
+        away = arb(STORED * size)
         # so near a minimiser F is not any steeper
-        if known.low < known.high or (bend > 0 and slope > bend * (1 + arb(STORED)) * away):
+        if known.low < known.high or (bend > 0 and slope > bend * away):
             return None, None
-    if not bend > 0:
-        return away, None
-    return away, hull(value - slope * away - bend * (1 + arb(STORED)) * away * away / 2, value)
+    least = value - slope * away - bend * away * away / 2
+    return away, hull(least, value) if bend > 0 else None

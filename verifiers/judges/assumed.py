@@ -57,29 +57,24 @@ def unmet(
     return None
 
 
-def at_edge(
-    claim: Claim[Any], case: Case, form: Form, roles: Mapping[str, float]
-) -> str:  # fmt: skip
-    """Say which assumptions a case meets within rounding alone ("": none)."""
-    edges: list[str] = []
-    for assumption in (*claim.assumes, *form.assumes):
-        if assumption.relation is not None:
-            _broken(assumption, claim.notation(case), roles, edges)
-    return "; ".join(edges)
-
-
-def told(row: Row, edges: str) -> Row:
-    """Return a row that names what its case meets within rounding alone.
+def told(
+    claim: Claim[Any], case: Case, form: Form, roles: Mapping[str, float], row: Row
+) -> Row:  # fmt: skip
+    """Return a row that names the assumptions which its case meets within rounding alone.
 
     What refutes it by little is left open: a true statement may be false a little further on.
     """
+    edges: list[str] = []
+    for assumption in (*claim.assumes, *form.assumes):
+        if assumption.relation is not None and row.verdict is not Verdict.INAPPLICABLE:
+            _broken(assumption, claim.notation(case), roles, edges)
     if not edges:
         return row
     left, right = (row.lhs or {}).get("low"), row.rhs
     near = left is None or right is None or left - right <= TOLD * max(abs(left), abs(right))
     if row.verdict is Verdict.REFUTED and near:
         row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None)
-    return replace(row, reason="; ".join(filter(None, (row.reason, edges))))
+    return replace(row, reason="; ".join(filter(None, (row.reason, *edges))))
 
 
 def _broken(

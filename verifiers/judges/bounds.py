@@ -7,14 +7,17 @@ judged on the same run, and a verdict does not depend on how the work was spread
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from flint import arb
 
+from toolkit.balls.expressions import Sized, expression_in_balls
+from toolkit.balls.tensor import RefusedError, precision
 from toolkit.cases import Case
 from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, expressed, split
 from toolkit.draws import BLOCK, TooManyAtoms
@@ -27,15 +30,7 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import assumed
-from verifiers.judges.evidence import (
-    Measured,
-    copies_of,
-    displacements,
-    instance,
-    rounding,
-    shadows,
-)
-from verifiers.judges.inexact import magnitude, uncertainty
+from verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
 from verifiers.judges.places import place
 from verifiers.judges.roles import check_roles
 from verifiers.judges.rows import case_entry, row_of
@@ -47,9 +42,11 @@ LEVEL = 1e-5
 ATOMS = 4096
 SHADOWS = 4
 """Single-precision runs that measure the rounding error of an exact one."""
-SHAKEN, SAFETY, BESIDE = 8, 8, 8
-"""Double runs whose sums are shaken; how many times what they move, added up, bounds the rounding
-error; and of how many comparisons before and after: the moves of a single one may be lucky."""
+UNIT = 2.0**-52
+"""How far a letter may be off, relatively: twice the error of rounding it."""
+BESIDE = 8
+"""Of how many comparisons before and after it a refutation exceeds the error: four runs beside each
+other may hit one value by luck, and a run has many comparisons."""
 BLUR = 1e-6
 """Relative rounding error up to which sides that agree within it count as equal."""
 MOST = 16_384
@@ -68,35 +65,24 @@ SLACK = 1e-9
 """How far above its proven range a replicate may lie before the range is called violated."""
 
 
-def measure_exactly(
-    claim: RunClaim, case: Case, device: str = "cpu", form: int = 0, *, shaken: bool = False
-) -> Measured:
-    """Run every atom of a case's noise, and again in single precision with random rounding.
-
-    Args:
-        shaken: measure how far rounding moves the double run instead (``Measured.off``).
-    """
+def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int = 0) -> Measured:
+    """Run every atom of a case's noise, and again in single precision with random rounding."""
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
 
-    def once(problem: Problem, dtype: torch.dtype = torch.float64, **more: int) -> Outcome:
+    def once(dtype: torch.dtype, problem: Problem = case.problem, **more: int) -> Outcome:
         return run_exactly(
             problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype, device=device,
             **more,
         )  # fmt: skip
 
-    def copies(dtype: torch.dtype, count: int) -> list[Outcome]:
-        return copies_of(once(case.problem, dtype, jitter=0, copies=count), count)
-
     try:
-        double = once(case.problem)
+        double = once(torch.float64)
     except TooManyAtoms:
         return Measured("too many atoms")
-    if shaken:
-        return Measured("exact", off=SAFETY * displacements(double, copies(torch.float64, SHAKEN)))
-    singles = shadows(double, copies(torch.float32, SHADOWS))
-    off = displacements(double, [once(problem) for problem in _other_ends(case.problem)])
-    return Measured.of("exact", double, shadow=singles, off=off)
+    singles = copies_of(once(torch.float32, jitter=0, copies=SHADOWS), SHADOWS)
+    known = _other_end(case.problem, double, once)
+    return Measured.of("exact", double, shadow=shadows(double, singles), known=known)
 
 
 def measure_block(
@@ -112,14 +98,14 @@ def measure_block(
     """Run one block of 64 sampled replicates; its draws are keyed by seed, claim and case.
 
     Args:
-        shadowed: bound the rounding error of its replicates too, by runs in single precision (of
-            pasts they are always made) and by runs whose sums are shaken.
+        shadowed: run it in single precision too, to bound the rounding error of its replicates
+            (of pasts that is always done).
     """
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
 
     def once(
-        problem: Problem, dtype: torch.dtype = torch.float64, jitter: int | None = None
+        dtype: torch.dtype, problem: Problem = case.problem, jitter: int | None = None
     ) -> Outcome:
         names = (str(seed), claim.name, case.key)
         ctx = sampled_context(
@@ -127,35 +113,30 @@ def measure_block(
         )
         return run(problem, algorithm, ctx, rounds=rounds, left=left, jitter=jitter)
 
-    def copies(dtype: torch.dtype, count: int) -> list[Outcome]:
-        return [once(case.problem, dtype, jitter) for jitter in range(count)]
-
     try:
-        double = once(case.problem)
+        double = once(torch.float64)
     except TooManyAtoms:
         return Measured("too many atoms")
-    others = [once(problem) for problem in _other_ends(case.problem)] if block == 0 else []
-    off = displacements(double, others, every_past=True)
+    known = _other_end(case.problem, double, once)
     if double.how[0] != GIVEN_PAST and not shadowed:
-        return Measured.of("sampled", double, off=off)
-    singles = shadows(double, copies(torch.float32, SHADOWS), every_past=True)
-    if shadowed:
-        shaken = SAFETY * displacements(double, copies(torch.float64, SHAKEN), every_past=True)
-        off = np.concatenate([off, shaken])
-    return Measured.of("sampled", double, shadow=singles, off=off)
+        return Measured.of("sampled", double, known=known)
+    singles = [once(torch.float32, jitter=seed) for seed in range(SHADOWS)]
+    shadow = shadows(double, singles, every_past=True)
+    return Measured.of("sampled", double, shadow=shadow, known=known)
 
 
-def _other_ends(problem: Problem) -> list[Problem]:
-    """Return a problem with the ends of what is known of inf F exchanged.
-
-    None, if they are one, or if nobody has asked for them yet, so that no measure did.
-    """
+def _other_end(problem: Problem, double: Outcome, once: Callable[..., Outcome]) -> np.ndarray:
+    """Return how far a measure moves if inf F is the other end of what is known of it."""
     kept = isinstance(getattr(type(problem), "solution", None), cached_property)
-    if kept and "solution" not in vars(problem):
-        return []
-    known = problem.solution
+    asked = not kept or "solution" in vars(problem)  # else no measure can have asked for it
+    if not asked or not (known := problem.solution).low < known.high:
+        return np.zeros(double.taken.shape[:2])
     other = replace(known, low=known.high, high=known.low)
-    return [supposing(problem, solution=other)] if known.low < known.high else []
+    moved = once(torch.float64, supposing(problem, solution=other)).taken
+    if moved.shape != double.taken.shape:  # it ended earlier: an end is infinite
+        return np.full(double.taken.shape[:2], np.inf)
+    apart: np.ndarray = np.abs(moved - double.taken).max(2)
+    return apart
 
 
 def numbers_of(case: Case) -> dict[str, float]:
@@ -250,13 +231,6 @@ def unmet(claim: Claim[Any], case: Case, form: Form | None = None) -> str | None
     return assumed.unmet(claim, case, form, roles_of(case))
 
 
-def told(claim: Claim[Any], case: Case, form: Form, row: Row) -> Row:
-    """Return a row that names the assumptions which its case meets within rounding alone."""
-    if row.verdict is Verdict.INAPPLICABLE:
-        return row
-    return assumed.told(row, assumed.at_edge(claim, case, form, roles_of(case)))
-
-
 class Inexact(NamedTuple):
     """How far a number may be off because letters are rounded, and its size before cancelling."""
 
@@ -266,25 +240,6 @@ class Inexact(NamedTuple):
 
 def _exact_letters() -> tuple[Inexact, dict[str, Inexact]]:
     return Inexact(0.0, 0.0), {}
-
-
-class Compared(NamedTuple):
-    """Both sides of every comparison of an exact run.
-
-    Attributes:
-        lefts, rights: the means, and what stands on the right beside low … high.
-        error: a bound on the rounding error of their difference.
-        scale: the size of what was added up.
-        worst: which is the most above the right side, or the least below it.
-        refuted: which are above it, by more than their error.
-    """
-
-    lefts: np.ndarray
-    rights: np.ndarray
-    error: np.ndarray
-    scale: np.ndarray
-    worst: int
-    refuted: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -365,40 +320,11 @@ class Sides:
         errors: np.ndarray = np.max(error + moved, 1)
         return errors
 
-    @cached_property
-    def compared(self) -> Compared:
-        """Both sides of an exact run."""
-        measured = self.measured
-        lefts, parts = measured.values @ measured.weights, measured.parts @ measured.weights
-        rights = self.measured_part(parts)
-        means = lefts - rights
-        scale = np.abs(lefts) + self.measured_part(parts, absolute=True)
-        single = measured.shadow[:, 0]
-        single = single - self.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
-        error = rounding(means, single, np.maximum(scale, abs(self.high))) + self.off
-        known = np.isfinite(means) & np.isfinite(error)
-        least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
-        if np.any(least > self.high):  # by more than the rounding of the letters themselves?
-            moved, size = self.letters_rounded(parts)
-            error, scale = error + moved, np.maximum(scale, size)
-            least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
-        worst = int(np.argmax(least)) if len(means) else 0
-        return Compared(lefts, rights, error, scale, worst, least > self.high)
-
     @property
-    def off(self) -> np.ndarray:
-        """How far the difference of the sides may be off beside what single precision shows.
-
-        The largest of the replicates of a comparison and of those beside it, [comparisons].
-        """
-        off, count = self.measured.off, len(self.measured.values)
-        if not off.size:
-            return np.zeros(count)
-        moved = off[:, 0] - self.measured_part(np.moveaxis(off[:, 1:], 1, 0))
-        largest = np.abs(moved).sum(0).reshape(count, -1).max(1)
-        largest = np.pad(np.where(np.isnan(largest), np.inf, largest), BESIDE, "edge")  # ∞ less ∞
-        around = np.lib.stride_tricks.sliding_window_view(largest, 2 * BESIDE + 1)
-        return np.asarray(around.max(1))
+    def unknown(self) -> np.ndarray | float:
+        """How far the sides' difference may be off for what is known of inf F, [comparisons]."""
+        known = self.measured.known
+        return known[0] + self.measured_part(known[1:], absolute=True) if known.size else 0.0
 
     @property
     def partial_is_lower_bound(self) -> bool:
@@ -429,7 +355,10 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     if not len(measured.values) and measured.bad_step < 0:
         reason = "left(view) gave no value at any moment: nothing was compared"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason)
-    sides = _sides(claim, case, form, measured)
+    low, high = right_side(claim, case, form.right)
+    factors = coefficients(claim, case, form.right)
+    inexact = partial(_inexact, claim, case, form.right)
+    sides = Sides(measured, low, high, range_of(claim, case, form), factors, inexact)
     if measured.kind == "exact":
         return _exact(claim, case, form, sides)
     if measured.how[:1] == (GIVEN_PAST,):
@@ -437,31 +366,31 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Row:
     return _sampled(claim, case, form, sides)
 
 
-def refuting(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> tuple[int, ...]:
-    """Return which moments of an exact run refute a form: the worst, the first, and of how many."""
-    compared = _sides(claim, case, form, measured).compared
-    refuted = np.flatnonzero(compared.refuted)
-    if not len(refuted) or measured.how[0] == "average":
-        return ()
-    return compared.worst, int(refuted[0]), len(compared.refuted)
-
-
-def _sides(claim: BoundClaim, case: Case, form: Form, measured: Measured) -> Sides:
-    low, high = right_side(claim, case, form.right)
-    factors = coefficients(claim, case, form.right)
-    inexact = partial(_inexact, claim, case, form.right)
-    return Sides(measured, low, high, range_of(claim, case, form), factors, inexact)
-
-
 def _inexact(claim: Claim[Any], case: Case, right: Any) -> tuple[Inexact, dict[str, Inexact]]:
     """Return what rounding the letters does to a right side and to each of its coefficients."""
     notation, roles = claim.notation(case), roles_of(case)
     own, factors = split_right(right, notation)
+    return inexact(own, notation, roles), {
+        n: inexact(x, notation, roles) for n, x in factors.items()
+    }
 
-    def of(expression: Any) -> Inexact:
-        return Inexact(*(f(expression, notation, roles) for f in (uncertainty, magnitude)))
 
-    return of(own), {name: of(x) for name, x in factors.items()}
+def inexact(expression: Any, notation: Notation, roles: Mapping[str, float]) -> Inexact:
+    """Return how far an expression moves if its letters do; whole numbers are exact.
+
+    At η = 1/10 and L = 10 the number 1 − ηL is 0, but η is stored as a number a little above 1/10.
+    """
+    letters = {}
+    for symbol in expression.free_symbols:
+        whole = notation.sign(symbol.name).endswith("integer")
+        stored = arb(roles[notation[symbol.name]])
+        letters[symbol.name] = Sized.of(stored if whole else stored * arb(1, UNIT))
+    try:
+        with precision():
+            made = expression_in_balls(expression, letters)
+            return Inexact(float(made.value.rad()), float(made.size.mid()))
+    except RefusedError:
+        return Inexact(np.inf, np.inf)
 
 
 def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
@@ -472,10 +401,9 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     """
     measured = sides.measured
     taken = measured.taken.reshape(len(measured.taken), -1, 1)
-    off = np.zeros((1, *taken.shape[:2]))
-    off[0, 0] = np.repeat(sides.off, measured.values.shape[1])
-    each = replace(measured, taken=taken, weights=np.ones(1), off=off)
-    row = _exact(claim, case, form, replace(sides, measured=each))
+    known = np.repeat(measured.known, measured.values.shape[1], 1)
+    apart = replace(measured, taken=taken, weights=np.ones(1), known=known)
+    row = _exact(claim, case, form, replace(sides, measured=apart))
     pasts = measured.values.shape[1]
     row = replace(row, replicates=pasts)
     if claim.conditional:
@@ -518,8 +446,24 @@ def _for_every_past(row: Row, pasts: int) -> Row:
 
 def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     measured = sides.measured
-    lefts, rights, error, scale, worst, refuted = sides.compared
+    lefts, parts = measured.values @ measured.weights, measured.parts @ measured.weights
+    rights = sides.measured_part(parts)  # what stands on the right beside low … high
     means = lefts - rights
+    scale = np.abs(lefts) + sides.measured_part(parts, absolute=True)
+    single = measured.shadow[:, 0] - sides.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
+    error = rounding(means, single, np.maximum(scale, abs(sides.high))) + sides.unknown
+    known = np.isfinite(means) & np.isfinite(error)
+    least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
+    worst = int(np.argmax(least)) if len(means) else 0
+    refuted = np.flatnonzero(least > sides.high)
+    if len(refuted):  # by more than the letters' rounding, and than the luck of a comparison?
+        moved, size = sides.letters_rounded(parts)
+        around = np.lib.stride_tricks.sliding_window_view(
+            np.pad(error, BESIDE, "edge"), 2 * BESIDE + 1
+        )
+        error, scale = around.max(1) + moved, np.maximum(scale, size)
+        least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
+        worst, refuted = int(np.argmax(least)), np.flatnonzero(least > sides.high)
     complete = sides.measured.bad_step < 0 and bool(np.all(np.isfinite(error)))
     facts: dict[str, Any] = {
         "comparisons": len(means),
@@ -529,10 +473,12 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         mean, slack, right = float(lefts[worst]), float(error[worst]), float(rights[worst])
         facts |= {"lhs": {"mean": mean, "low": mean - slack, "high": mean + slack}}
         facts |= {"rhs": sides.high + right, "margin": slack, "vacuous": sides.vacuous}
-    if refuted.any() and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
+    if len(refuted) and (sides.measured.bad_step < 0 or sides.partial_is_lower_bound):
         where = place(case, measured.how, measured.at.tolist(), worst, len(means))
         also = "; ".join(filter(None, (where, _gone(sides))))
         reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], also)
+        if measured.how[0] != "average":
+            facts["at"] = (worst, len(means))
         return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)
     if not complete:
         reason = (
@@ -571,7 +517,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     measured_error = sides.replicate_error()
     error = np.zeros(len(values)) if measured_error is None else measured_error
-    error = error + sides.off
+    error = error + sides.unknown
     scaled = (values[finite] - bottom) / width
     blur = error[finite] / width
     room = SLACK + np.where(np.isfinite(blur), blur, 0.0)[:, None]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,8 +113,7 @@ def enclose(
     *,
     bits: int = BITS,
     operations: float = MOST,
-    upto: int | None = None,
-    total: int = 0,
+    upto: tuple[int, int] | None = None,
 ) -> list[Comparison]:
     """Return enclosures of left and right, one Comparison for each that the statement makes.
 
@@ -124,8 +122,7 @@ def enclose(
     Args:
         bits: precision of the balls.
         operations: the most operations on single balls.
-        upto: the number of the last comparison, with which the run ends (None: all are made).
-        total: how many the whole run makes, if it ends before.
+        upto: the comparison with which the run ends, as ``Row.at`` (None: all are made).
 
     Raises:
         RefusedError: an operation has no version for balls, a choice was left open, the noise has
@@ -144,15 +141,15 @@ def enclose(
     how, at = _moments(case, left)
     with precision(bits, operations):
         enclosed = run_in_balls(
-            case.problem, algorithm, rounds=rounds, left=left, axes=how[1:], upto=upto
-        )
+            case.problem, algorithm, rounds=rounds, left=left, axes=how[1:],
+            upto=None if upto is None else upto[0],
+        )  # fmt: skip
         constant, factors = _right(claim, case, form)
         order = [factors.get(name) for name in enclosed.names]
         made = enclosed.values.shape[1]
+        total = made if upto is None else upto[1]
         return [
-            _comparison(
-                enclosed.values[:, k], constant, order, place(case, how, at, k, max(made, total))
-            )
+            _comparison(enclosed.values[:, k], constant, order, place(case, how, at, k, total))
             for k in range(made)
         ]
 
@@ -237,21 +234,27 @@ def judge(
     form: Form,
     *,
     operations: float = OPERATIONS,
-    refuting: Sequence[int] = (),
+    upto: tuple[int, int] | None = None,
 ) -> Row:
     """Return the row of a case that was run in balls, at growing precision.
 
     Args:
         operations: what one try may cost; a counterexample may be worth more than a row's second.
-        refuting: comparisons that doubles refute, the worst and the first, and how many there are
-            (``bounds.refuting``). If balls refuse the whole run, they run as far as one of these;
-            what holds up to there is left open.
+        upto: how far balls run if they refuse the whole run, as ``Row.at``: what holds up to there
+            is left open.
     """
-    made = partial(_growing, claim, case, form, operations=operations)
-    comparisons, why = made()
-    ended = not comparisons
-    for upto in refuting[:2] if ended else ():
-        comparisons, _ = made(upto=upto, total=refuting[2])
+    why, comparisons, end = "", list[Comparison](), None
+    for end in dict.fromkeys((None, upto)):
+        for bits in PRECISIONS:
+            try:
+                comparisons = enclose(claim, case, form, bits=bits, operations=operations, upto=end)
+            except RefusedError as error:
+                why = why or str(error)
+                if not error.open:
+                    break
+                continue
+            if all(one.verdict is not Verdict.INCONCLUSIVE for one in comparisons):
+                break
         if comparisons:
             break
     if not comparisons:
@@ -269,7 +272,7 @@ def judge(
         where = worst.where or place(case, (), (), number, len(comparisons))
         reason += f"; {where}" if where else ""
         return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
-    if ended and decisive is Verdict.SUPPORTED:
+    if end is not None and decisive is Verdict.SUPPORTED:
         why = f"up to where doubles refute it, it holds: they lose digits; further on, {why}"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
     if decisive is Verdict.INCONCLUSIVE:
@@ -277,22 +280,6 @@ def judge(
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
     facts["attained"] = any(one.equal and not one.left.contains(0) for one in comparisons)
     return _row(claim, case, form, Verdict.SUPPORTED, "", **facts)
-
-
-def _growing(claim: BoundClaim, case: Case, form: Form, **how: Any) -> tuple[list[Comparison], str]:
-    """Return what balls of a precision that is enough enclose, or why they refuse."""
-    why, comparisons = "", list[Comparison]()
-    for bits in PRECISIONS:
-        try:
-            comparisons = enclose(claim, case, form, bits=bits, **how)
-        except RefusedError as error:
-            why = str(error)
-            if not error.open:
-                break
-            continue
-        if all(one.verdict is not Verdict.INCONCLUSIVE for one in comparisons):
-            break
-    return comparisons, why
 
 
 def _facts(worst: Comparison) -> dict[str, Any]:

@@ -30,10 +30,8 @@ class Measured:
         shadow: the means of runs in single precision with random rounding,
             [runs, 1 + parts, comparisons]; of pasts, [runs, 1 + parts, comparisons × pasts]; of
             sampled replicates the same of the first block, once a verdict depends on it.
-        off: how far further runs in double precision lie from it, as ``shadow``: one with the other
-            end of what is known of inf F; and, once a row is refuted, some in which the terms of
-            all sums moved by a unit in their last place, a multiple of that. Of sampled replicates,
-            in the first block.
+        known: how far the measure and its parts move, at most, if inf F is the other end of what is
+            known of it, [1 + parts, comparisons] (empty: there is one, or none was asked for).
         at, trace: moments [points] and measure and parts there, [1 + parts, points, replicates].
         bad_step: first step with an iterate that is not finite (-1: none).
         reach: the largest norm of an iterate.
@@ -45,7 +43,7 @@ class Measured:
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
     names: tuple[str, ...] = ()
     shadow: np.ndarray = field(default_factory=lambda: np.empty((0, 1, 0)))
-    off: np.ndarray = field(default_factory=lambda: np.empty((0, 1, 0)))
+    known: np.ndarray = field(default_factory=lambda: np.empty((1, 0)))
     at: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     trace: np.ndarray = field(default_factory=lambda: np.empty((1, 0, 0)))
     bad_step: int = -1
@@ -116,8 +114,8 @@ def joined(blocks: Sequence[Measured]) -> Measured:
         names=blocks[0].names,
         taken=np.concatenate([block.taken[:, :rows] for block in blocks], 2),
         weights=np.full(count, 1.0 / max(1, count)),
-        shadow=_joined_shadows([(b, b.shadow) for b in blocks], rows),
-        off=_joined_shadows([(b, b.off) for b in blocks], rows),
+        shadow=_joined_shadows(blocks, rows),
+        known=np.max([block.known[:, :rows] for block in blocks], 0),
         at=blocks[0].at[:points],
         trace=np.concatenate([block.trace[:, :points] for block in blocks], 2),
         bad_step=min(bad) if bad else -1,
@@ -125,16 +123,16 @@ def joined(blocks: Sequence[Measured]) -> Measured:
     )
 
 
-def _joined_shadows(blocks: Sequence[tuple[Measured, np.ndarray]], rows: int) -> np.ndarray:
+def _joined_shadows(blocks: Sequence[Measured], rows: int) -> np.ndarray:
     """Return the shadows of replicates, comparison by comparison, replicate by replicate.
 
     Of sampled replicates the first block alone may have them.
     """
-    shadowed = [(block, shadow) for block, shadow in blocks if len(shadow)]
+    shadowed = [block for block in blocks if len(block.shadow)]
     if not shadowed:
-        return blocks[0][1]
-    runs, sides, _ = shadowed[0][1].shape
-    apart = [x.reshape(runs, sides, *b.values.shape)[:, :, :rows] for b, x in shadowed]
+        return blocks[0].shadow
+    runs, sides, _ = shadowed[0].shadow.shape
+    apart = [b.shadow.reshape(runs, sides, *b.values.shape)[:, :, :rows] for b in shadowed]
     return np.concatenate(apart, 3).reshape(runs, sides, -1)
 
 
@@ -193,15 +191,6 @@ def shadows(exact: Outcome, runs: Sequence[Outcome], *, every_past: bool = False
         common = min(count, stacked.shape[1])
         row[:, :common] = stacked[:, :common]
     return values.reshape(*values.shape[:2], count * width)
-
-
-def displacements(
-    exact: Outcome, runs: Sequence[Outcome], *, every_past: bool = False
-) -> np.ndarray:
-    """Return how far other runs in double precision lie from one; ∞ where one ended earlier."""
-    one = shadows(exact, [exact], every_past=every_past)
-    moved = shadows(exact, runs, every_past=every_past) - one
-    return np.where(np.isnan(moved), np.inf, moved)
 
 
 def instance(roles: Mapping[str, float], notation: Mapping[str, str]) -> dict[str, float]:

@@ -15,8 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard
 
-import numpy as np
-
 from toolkit.cases import Case
 from toolkit.discover import Leaf
 from toolkit.draws import BLOCK
@@ -28,6 +26,7 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import (
+    assumed,
     bounds,
     comparisons,
     curves,
@@ -55,12 +54,12 @@ class Item:
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-        task: "exact", "shaken" (its rounding), "block", "shadowed block", "proof", "schedule",
-            "known" (an exact left side), "compare", "attack" (of a problem's declared constants),
-            "enclosed" (balls), or "class" (the worst case over a class of functions).
+        task: "exact", "block", "shadowed block", "proof", "schedule", "known" (an exact left
+            side), "compare", "attack" (of a problem's declared constants), "enclosed" (balls), or
+            "class" (the worst case over a class of functions).
         tier, number: which case of the claim, by profile and position ("known": the horizon).
         form: which form, by position.
-        refuting: of "enclosed", what doubles refute (``bounds.refuting``).
+        upto: of "enclosed", the comparison that doubles refute, and how many there are.
         case: the case's key (part of the unit's name).
         effort: the steps of its run: longer ones are started first.
     """
@@ -73,7 +72,7 @@ class Item:
     form: int = 0
     seed: int = 0
     block: int = 0
-    refuting: tuple[int, ...] = ()
+    upto: tuple[int, int] | None = None
     device: str = "cpu"
     effort: float = 0.0
 
@@ -93,7 +92,7 @@ class Item:
             self.form,
             self.seed,
             self.block,
-            *self.refuting,
+            *(self.upto or ()),
             self.device,
         )
         return "\0".join(map(str, parts))
@@ -125,13 +124,12 @@ class Item:
             applies = bounds.unmet(claim, case, form) is None
             compared = claim.compared(case, form.right) if applies else []
             row = comparisons.judge(claim, case, form, compared)
-            return pack_rows([bounds.told(claim, case, form, row)])
+            return pack_rows([assumed.told(claim, case, form, bounds.roles_of(case), row)])
         if isinstance(claim, BoundClaim) and self.task == "enclosed":
-            return pack_rows([enclosed.judge(claim, case, form, refuting=self.refuting)])
+            return pack_rows([enclosed.judge(claim, case, form, upto=self.upto)])
         assert isinstance(claim, BoundClaim | RateClaim)
-        if self.task in ("exact", "shaken"):
-            shaken = self.task == "shaken"
-            return bounds.measure_exactly(claim, case, self.device, self.form, shaken=shaken).pack()
+        if self.task == "exact":
+            return bounds.measure_exactly(claim, case, self.device, self.form).pack()
         return bounds.measure_block(
             claim,
             case,
@@ -303,26 +301,17 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
     # of what is printed given the past, a mean over pasts says nothing
     if measured.kind == "exact" and (certain or not claim.conditional):
         rows = [bounds.judge(claim, case, form, measured) for form in forms]
-        refuting: dict[int, tuple[int, ...]] = {}
-        if any(map(_refuted, rows)):  # by more than every sum in the measure may be off?
-            ((blob, took),) = yield [replace(at, task="shaken")]
-            off = np.concatenate([measured.off, Measured.unpack(blob).off])
-            shaken = replace(measured, off=off)
-            seconds += took
-            for k in [k for k, row in enumerate(rows) if _refuted(row)]:
-                rows[k] = bounds.judge(claim, case, forms[k], shaken)
-                refuting[k] = bounds.refuting(claim, case, forms[k], shaken)
         unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
         asked = [
-            replace(at, task="enclosed", form=number, refuting=refuting.get(k, ()))
-            for k, number in ((k, claim.forms.index(forms[k])) for k in unsure)
+            replace(at, task="enclosed", form=claim.forms.index(forms[k]), upto=rows[k].at)
+            for k in unsure
         ]
         results = (yield asked) if asked else []
         for k, (blob, took) in zip(unsure, results, strict=True):
             rows[k] = enclosed.better(rows[k], unpack_rows(blob)[0])
             seconds += took
         return _finished(claim, case, forms, rows, measured, seconds)
-    blocks, shadowed = list[Measured](), False
+    blocks: list[Measured] = []
     undecided, decided = list(forms), dict[int, Row]()
     # a false sibling has to be refuted on some case, not decided on each: it adds no work
     own = [form for form in forms if form.form != "sibling"] or list(forms)
@@ -337,11 +326,9 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
         for form in list(undecided):
             row = bounds.judge(claim, case, form, measured)
             last = len(blocks) >= budget and row.verdict is Verdict.INCONCLUSIVE
-            lacking = (last and not len(measured.shadow)) or row.reason == bounds.UNMEASURED
-            measurable = measured.kind == "sampled" and len(measured.values) > 0
-            if measurable and not shadowed and (lacking or _refuted(row)):
+            if (last or row.reason == bounds.UNMEASURED) and _unshadowed(measured):
                 ((blob, took),) = yield [replace(at, task="shadowed block")]
-                blocks[0], shadowed = Measured.unpack(blob), True
+                blocks[0] = Measured.unpack(blob)
                 seconds, measured = seconds + took, joined(blocks)
                 row = bounds.judge(claim, case, form, measured)
             decided[id(form)] = row
@@ -372,9 +359,9 @@ def _more_would_do(claim: BoundClaim, forms: Sequence[Form], measured: Measured)
     return any((form.range or claim.range) is not None for form in forms)
 
 
-def _refuted(row: Row) -> bool:
-    """Say whether doubles refute a form that somebody states."""
-    return row.verdict is Verdict.REFUTED and row.form != "sibling"
+def _unshadowed(measured: Measured) -> bool:
+    """Say whether sampled replicates have no bound on their rounding errors yet."""
+    return measured.kind == "sampled" and len(measured.values) > 0 and not len(measured.shadow)
 
 
 def _finished(
@@ -386,7 +373,9 @@ def _finished(
     seconds: float,
 ) -> list[Row]:
     """Add at which edge of its assumptions a case lies, what the plots need, and the time."""
-    rows = [bounds.told(claim, case, form, row) for form, row in zip(forms, rows, strict=True)]
+    roles = bounds.roles_of(case)
+    pairs = zip(forms, rows, strict=True)
+    rows = [assumed.told(claim, case, form, roles, row) for form, row in pairs]
     return [
         replace(row, seconds=seconds)
         if row.form == "sibling"  # the page does not show it

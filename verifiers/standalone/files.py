@@ -15,7 +15,7 @@ from typing import Any
 from toolkit.report.files import cannot_write
 from verifiers.running.jobs import Source, loaded
 from verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, remade
-from verifiers.standalone.refusal import DisagreeingError, NoScriptError
+from verifiers.standalone.refusal import NoScriptError
 from verifiers.standalone.script import script_of
 
 NAME = "counterexample"
@@ -26,6 +26,8 @@ NEAR = 1e-6
 """How far a side may be from the judge's, relatively: both are rounded."""
 ALLOWED = 1e-3
 """How far the judge's right side may lie above a script's, relatively, if left is above both."""
+SECOND = "a second program, in numpy alone,"
+"""How the reason begins why there is no script, if one was written and contradicts the judge."""
 PRINTED = re.compile(r"^REFUTED .*: left = (\S+) > right = (\S+)$", re.MULTILINE)
 ERROR = re.compile(r"standard error (\S+)$", re.MULTILINE)
 
@@ -37,12 +39,10 @@ class Written:
     Attributes:
         path: the file (None: there is none).
         reason: in a line, if there is none.
-        disagrees: whether that is so because it does not come to what the judge says.
     """
 
     path: Path | None
     reason: str = ""
-    disagrees: bool = False
 
 
 def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) -> list[Written]:
@@ -69,7 +69,7 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
                     path.write_text(_script(claims[finding.claim], finding), encoding="utf-8")
                     refuse_others(path, finding.lhs or {}, finding.rhs)
                 except NoScriptError as error:
-                    written.append(Written(None, str(error), isinstance(error, DisagreeingError)))
+                    written.append(Written(None, str(error)))
                 else:
                     written.append(Written(folder / path.name))
             for before in folder.glob(f"{NAME}-*.py"):
@@ -89,7 +89,8 @@ def demoted(findings: Iterable[Finding], scripts: Iterable[Written]) -> list[Fin
     """
     return [
         replace(finding, status=CANDIDATE, reason=f"{script.reason}; {finding.reason}")
-        if script.disagrees and finding.status == CONFIRMED and finding.evidence != "sequential"
+        if script.reason.startswith(SECOND)
+        and (finding.status, finding.evidence) == (CONFIRMED, "exact")
         else finding
         for finding, script in zip(findings, scripts, strict=True)
     ]
@@ -118,7 +119,7 @@ def sides(script: Path) -> tuple[float, float, float]:
     if ran.returncode or printed is None:
         last = (ran.stderr.strip() or "it prints no sides").splitlines()[-1]
         if last == "AssertionError":  # of assert left > right
-            raise DisagreeingError("a second program, in numpy alone, does not see it")
+            raise NoScriptError(f"{SECOND} does not see it")
         raise NoScriptError(f"its script fails ({last}); please report it")
     return float(printed[1]), float(printed[2]), float(error[1]) if error else 0.0
 
@@ -132,9 +133,8 @@ def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> No
     try:
         left, right, error = sides(script)
         if not agrees(left, right, error, lhs, rhs):
-            raise DisagreeingError(
-                f"a second program, in numpy alone, comes to {left:g} > {right:g}, the judge does "
-                "not; please report it"
+            raise NoScriptError(
+                f"{SECOND} comes to {left:g} > {right:g}, the judge does not; please report it"
             )
     except NoScriptError:
         script.unlink()

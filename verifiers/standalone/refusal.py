@@ -5,7 +5,3 @@ from __future__ import annotations
 
 class NoScriptError(Exception):
     """A finding that no script is written of; its text is the reason, in a line."""
-
-
-class DisagreeingError(NoScriptError):
-    """A script that was written, and does not come to what the judge says."""
