@@ -2,8 +2,8 @@
 
 1 − cos(10⁻⁹) is 0 in single and in double precision alike. Two runs that agree on it say nothing
 of how far both are off; once cos(10⁻⁹) = 1 moves by a unit in its last place, they no longer agree.
-Of a sum every term moves: F may be what far larger numbers leave, and is off by a unit in *their*
-last place.
+So every term of a sum moves: F may be what far larger numbers leave, and is off by a unit in
+*their* last place.
 """
 
 from __future__ import annotations
@@ -22,18 +22,10 @@ SUMS = frozenset({
     "bmm", "mv", "dot", "baddbmm", "einsum", "norm", "linalg_vector_norm",
 })  # fmt: skip
 """Operations that add up their arguments, or products of them."""
-CURVED = frozenset({
-    "cos", "sin", "tan", "cosh", "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "rsqrt",
-    "pow", "__pow__", "__rpow__", "tanh", "sigmoid", "logsumexp", "logaddexp", "softmax",
-    "log_softmax", "softplus",
-})  # fmt: skip
-"""Operations that round a small change of their argument away."""
 
 
 def shaken(left: Callable[[Any], Any], move: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
-    """Return a measure whose intermediate numbers are moved at random after they were rounded.
-
-    Moved is what a curved function gave, and what a sum is given.
+    """Return a measure in which the terms of every sum are moved at random.
 
     Args:
         move: changes each entry by about a unit in its last place; 0 stays 0.
@@ -59,8 +51,7 @@ class _Moving(TorchFunctionMode):
         if name in SUMS:
             kept = 1 if name.startswith("__i") else 0  # what is added to in place
             args = args[:kept] + tuple(map(self._moved, args[kept:]))
-        result = func(*args, **(kwargs or {}))
-        return self._moved(result) if name in CURVED else result
+        return func(*args, **(kwargs or {}))
 
     def _moved(self, x: Any) -> Any:
         floats = type(x) is torch.Tensor and x.is_floating_point()
