@@ -35,7 +35,6 @@ MODULES = (
     "verifiers/judges/followed.py",
     "verifiers/judges/comparisons.py",
     "verifiers/judges/growth.py",
-    "verifiers/judges/inexact.py",
     "verifiers/algebra/orders.py",
     "verifiers/judges/proofs.py",
     "verifiers/judges/rates.py",

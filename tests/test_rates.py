@@ -144,7 +144,7 @@ def test_a_wrong_order_is_told_what_the_data_say():
     verdict, why = judged(lambda x: x**-0.5, Order(-2.0))
     assert verdict is Verdict.INCONCLUSIVE
     assert "slower than the claimed T^-2" in why
-    assert "from -0.500 to -0.500" in why
+    assert "between -0.505 and -0.495" in why
     assert "longer" not in why
 
 
@@ -186,10 +186,46 @@ def test_a_pair_test_agrees_with_a_grid_of_curves():
         return False
 
     low_end, high_end = left.exponents
-    tried = [passes(e) for e in (low_end + 0.01, high_end - 0.01)]
+    tried = [passes(e) for e in (low_end + 0.015, high_end - 0.015)]
     assert all(tried)
-    assert not passes(low_end - 0.02)
-    assert not passes(high_end + 0.02)
+    assert not passes(low_end - 0.015)
+    assert not passes(high_end + 0.015)
+
+
+@pytest.mark.parametrize(
+    ("decay", "claimed", "x"),
+    [
+        (lambda x: 1 + 1.8 / x + 1.2 / x**2, Order(0.0), 8.0 * 2.0 ** np.arange(6)),
+        (
+            lambda x: np.sqrt(np.log(x) / x) * (1 - 3.5 / np.log(x) + 15 / np.log(x) ** 2),
+            Order(-0.5, 0.5), 64.0 * 5.4 ** np.arange(11),
+        ),
+        (lambda x: x**-0.5 * (1 + x**-0.25 - x**-0.5), Order(-0.5), LONG),
+    ],
+)  # fmt: skip
+def test_the_second_term_of_a_transient_excludes_no_true_order(decay, claimed, x):
+    """Exact left sides: with one term alone, all but a slower order were excluded."""
+    mean = decay(x)
+    left = possible(x, mean * (1 - 1e-9), mean * (1 + 1e-9), claimed)
+    assert left.exponents[0] < claimed.exponent < left.exponents[1]
+    assert left.logs[0] < claimed.logs < left.logs[1]
+    assert decide(left, claimed, 0.05)[0] is Verdict.SUPPORTED
+
+
+def test_an_order_that_the_data_exclude_is_not_supported_by_a_slower_one_within_the_resolution():
+    verdict, why = judged(lambda x: x**-0.48, Order(-0.5))
+    assert verdict is Verdict.INCONCLUSIVE
+    assert "slower than the claimed" in why
+    assert judged(lambda x: x**-0.48, Order(-0.48))[0] is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("decay", [lambda x: x**-0.5, lambda x: x**-0.5 * (1 + 1 / x)])
+def test_no_set_of_possible_exponents_has_width_0(decay):
+    """What was not tried, between two neighbours that are excluded, is not excluded."""
+    mean = decay(LONG)
+    low, high = possible(LONG, mean, mean, Order(-0.5)).exponents
+    assert low <= -0.505 + 1e-12
+    assert high >= -0.495 - 1e-12
 
 
 @pytest.mark.parametrize("law", [calibration.even, calibration.skewed])

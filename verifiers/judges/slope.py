@@ -25,12 +25,9 @@ from verifiers.judges.bands import ROUNDING, bands
 from verifiers.judges.bounds import LEVEL, right_side
 from verifiers.judges.evidence import Measured
 from verifiers.judges.followed import off_schedule
-from verifiers.judges.growth import FEWEST, SPAN, Possible, possible
+from verifiers.judges.growth import FEWEST, SPAN, STEP, Possible, possible
 from verifiers.judges.rates import measured_order, steps
 from verifiers.judges.rows import row_of
-
-TOLERANCE = 0.01
-"""How far above the claimed exponent the least possible one may lie: transients of two terms."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,7 @@ def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, 
         return Verdict.INCONCLUSIVE, (
             f"slower than the claimed {claimed} on this grid: {orders}; only a floor refutes a rate"
         )
-    if left.exponents[1] > claimed.exponent + resolution:
+    if left.exponents[1] > claimed.exponent + resolution + STEP / 2:  # a step beyond it is tried
         return Verdict.INCONCLUSIVE, (
             f"orders slower than the claimed {claimed} by more than T^{resolution:g} are not "
             f"excluded: {orders}"
@@ -138,11 +135,13 @@ def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, 
 
 def _too_slow(left: Possible, claimed: Order) -> bool:
     """Say whether the claimed order, and each faster one, is excluded."""
-    return left.exponents is not None and left.exponents[0] > claimed.exponent + TOLERANCE
+    return left.exponents is not None and left.exponents[0] > claimed.exponent - STEP / 2
 
 
 def _attained(left: Possible, claimed: Order, resolution: float) -> bool:
-    return left.exponents is not None and left.exponents[0] >= claimed.exponent - resolution
+    return (
+        left.exponents is not None and left.exponents[0] > claimed.exponent - resolution - STEP / 2
+    )
 
 
 def _orders_in_words(left: Possible, claimed: Order) -> str:
@@ -150,13 +149,13 @@ def _orders_in_words(left: Possible, claimed: Order) -> str:
     said = []
     if left.exponents is not None:
         low, high = left.exponents
-        said.append(f"the data leave T^e{logs} with e from {low:.3f} to {high:.3f}")
+        said.append(f"the data leave T^e{logs} with e between {low:.3f} and {high:.3f}")
     if left.logs is None:
         said.append(f"and exclude T^{claimed.exponent:g} with whatever power of log T")
     else:
         low, high = left.logs
         said.append(
-            f"at T^{claimed.exponent:g} powers of log T from {low:.2f} to {high:.2f} "
+            f"at T^{claimed.exponent:g} powers of log T between {low:.2f} and {high:.2f} "
             "cannot be told apart"
         )
     return ", ".join(said)
