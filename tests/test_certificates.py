@@ -42,7 +42,12 @@ from toolkit.spans.exact import Quantity, Vector
 from verifiers.worst_case import written
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.check import RefusedCertificateError, check, positive_semidefinite
+from verifiers.worst_case.check import (
+    SCHEMA,
+    RefusedCertificateError,
+    check,
+    positive_semidefinite,
+)
 from verifiers.worst_case.digest import digest, sealed
 from verifiers.worst_case.expression import ends, evaluate
 from verifiers.worst_case.program import matrices
@@ -378,6 +383,7 @@ def test_what_is_no_right_side_has_no_value(text):
     ("text", "value"),
     [("sqrt(9/4)", fmpq(3, 2)), ("sqrt(1/4)", fmpq(1, 2)), ("sqrt(0)", fmpq(0)),
      ("(9/4)**(3/2)", fmpq(27, 8)), ("(9/4)**(-1/2)", fmpq(2, 3)), ("Max(1, 1/2, 3/4)", fmpq(1)),
+     ("Max(1/3, 1/4)", fmpq(1, 3)), ("sqrt(1/9)", fmpq(1, 3)), ("Max(2, sqrt(2)**2)", None),
      ("Min(1, 1/2)", fmpq(1, 2)), ("8**(2/3)", None), ("2**(1/2)", None), ("2**(3/2)", None),
      ("2**sqrt(2)", None), ("sqrt(2)**2", None), ("pi/4", None), ("exp(1)*log(2)", None)],
 )  # fmt: skip
@@ -393,6 +399,29 @@ def test_a_value_is_a_fraction_where_it_can_be(text, value):
         assert 0 < high - low < fmpq(1, 10**140)
         for end in (low, high):
             assert abs(exact - Rational(int(end.p), int(end.q)).evalf(90)) < 1e-80
+
+
+@pytest.mark.parametrize("side", ["at_most", "equals"])
+def test_only_equalities_take_multipliers_below_0(side):
+    """‖g‖² ≥ 1 does not follow from ‖g‖ ≤ 1, nor from ‖g‖² ≤ 1, but from ‖g‖² = 1."""
+    square = {"products": [["1", {"g": "1"}, {"g": "1"}]], "values": {}}
+    file = {
+        "schema": SCHEMA, "about": "", "vectors": ["g"], "values": [], "assumptions": {},
+        "functions": {"f": {"classes": {"bounded-gradients": {"G": "1"}},
+                            "points": {"x": {"x": {}, "g": {"g": "1"}, "f": {}}}}},
+        "conclusion": {"products": [["-1", {"g": "1"}, {"g": "1"}]], "values": {},
+                       "constant": "0", "right": "-1", "letters": {}},
+        "multipliers": [["-1", "bounded-gradients", "f", "x"]],
+    }  # fmt: skip
+    with pytest.raises(RefusedCertificateError, match="below 0"):
+        check(sealed(file))
+    file["assumptions"]["unit"] = {**square, side: "1"}
+    file["multipliers"] = [["-1", "assumption", "unit"]]
+    if side == "equals":
+        assert check(sealed(file)).said[-1].startswith("− ‖g‖² ≤ -1")
+    else:
+        with pytest.raises(RefusedCertificateError, match="below 0"):
+            check(sealed(file))
 
 
 def alternating(matrix):

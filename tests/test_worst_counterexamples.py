@@ -225,6 +225,9 @@ def test_bounded_gradients_are_those_of_some_function():
     file["coordinates"]["x"] = ["0"]
     with pytest.raises(RefusedCertificateError, match="two gradients at one point"):
         check(sealed(file))
+    file["functions"]["f"]["points"]["three"] = {"x": {"g": "1"}, "g": {"g": "1"}, "f": {}}
+    with pytest.raises(RefusedCertificateError, match="two gradients at one point"):
+        check(sealed(file))
     file["coordinates"] |= {"g": ["1", "0"], "h": ["1", "0"], "x": ["0", "0"]}
     file["conclusion"] |= {"right": "-1"}
     assert check(sealed(file)).left == 0
@@ -249,7 +252,10 @@ def test_a_field_of_two_variables_is_that_of_a_function():
     text = counterexample(case, Right("9/10"), witness(case, solve(case)))
     shown = check(text)
     assert float(shown.left) == pytest.approx(1 - 2 * 0.3 * 0.5 + 0.6**2, rel=1e-9)
-    assert any("orthogonal" in line for line in shown.said)
+    told = [line for line in shown.states.said[1:-1] if not line.startswith("  at ")]
+    assert any("orthogonal" in line for line in told)
+    assert any(line.startswith("start: ") for line in told)
+    assert set(told) < set(shown.said)
     file = json.loads(text)
     y_0 = file["coordinates"]["y_0"]
     for changed in (["1/9", y_0[1]], ["1/9", "0"]):
@@ -277,8 +283,21 @@ def test_a_field_of_two_variables_is_that_of_a_function():
         else:
             with pytest.raises(RefusedCertificateError, match="that of a function"):
                 check(sealed(plain))
-    plain["coordinates"] = {"x": ["1", "1"], "y": ["1", "-1"], "g": ["1", "1"], "h": ["1", "-1"]}
-    with pytest.raises(RefusedCertificateError, match="a coordinate of both spaces"):
+    nowhere = ["0", "0"]
+    for g, h, entry in ((["1", "1"], ["1", "-1"], "1"), (nowhere, nowhere, "0")):
+        plain["fields"]["A"]["matrix"] = [[entry, "0"], ["0", entry]]
+        plain["coordinates"] = {"x": ["1", "1"], "y": ["1", "-1"], "g": g, "h": h}
+        with pytest.raises(RefusedCertificateError, match="a coordinate of both spaces"):
+            check(sealed(plain))
+    # of (x, y, z) with x on the first axis: −y²/2 − yz − z²/2, and what only one pair forbids
+    plain["coordinates"] = {"x": ["1", "0", "0"], "y": ["0", "1", "0"]}
+    plain["coordinates"] |= {"g": ["0", "0", "0"], "h": ["0", "1", "1"]}
+    together = [["0", "0", "0"], ["0", "1", "1"], ["0", "1", "1"]]
+    plain["fields"] = {"A": {"matrix": together, "shift": ["0", "0", "0"]}}
+    assert check(sealed(plain)).dimension == 3
+    plain["fields"]["A"]["matrix"] = [["1", "0", "1"], ["0", "1", "0"], ["1", "0", "1"]]
+    plain["coordinates"] |= {"g": ["1", "0", "0"], "h": ["0", "1", "1"]}
+    with pytest.raises(RefusedCertificateError, match="that of a function"):
         check(sealed(plain))
 
 
@@ -318,6 +337,7 @@ def test_the_command_shows_it_and_tells_what_was_changed(tmp_path):
     assert "COUNTEREXAMPLE\n  (said of it" in shown.stdout
     assert f"in dimension {check(text).dimension} there are functions" in shown.stdout
     assert "x_1 = x_0 − 1/2 ∇f_0(x_0) = (" in shown.stdout
+    assert "at x_0 = x_0 = (" not in shown.stdout
     assert "driftproof" not in shown.stderr
     path.write_text(text.replace("counterexample 2", "counterexample 1"), encoding="utf-8")
     assert driftproof("check", str(path)).returncode == 2

@@ -50,8 +50,6 @@ def ends(value: Value) -> tuple[fmpq, fmpq]:
     """Return fractions that enclose a value; they are equal if it is a fraction."""
     if isinstance(value, fmpq):
         return value, value
-    if not value.is_finite():
-        raise ArithmeticError("a right side that is no real number")
     with ctx.workprec(BITS):
         low, high = value.lower(), value.upper()
     return _fraction(low), _fraction(high)
@@ -97,8 +95,7 @@ def _power(base: Value, exponent: Value) -> Value:
         if exponent.q == 1:
             return base ** int(exponent.p)
         if exponent.q == 2:
-            root = sqrt(base)
-            return _power(root, 2 * exponent) if isinstance(root, fmpq) else root ** int(exponent.p)
+            return _power(sqrt(base), 2 * exponent)
     return arb(base) ** arb(exponent)
 
 
