@@ -18,6 +18,7 @@ import toolkit.balls.shapes  # noqa: F401 - it fills the table
 import toolkit.balls.tensor as tensor
 from toolkit.balls import Balls, RefusedError, Truths, precision
 from toolkit.balls.expressions import Sized, expression_in_balls
+from toolkit.balls.operations import power
 from toolkit.balls.tensor import HANDLERS, ball
 
 DIGITS = 60
@@ -227,6 +228,16 @@ def test_functions_contain_what_mpmath_gives(name, a):
     with precision(100), mpmath.workdps(DIGITS):
         true = [on_numbers(_exact(x)) for x in a[1].flat]
         assert contained(on_balls(a[0]), np.array(true, dtype=object).reshape(a[1].shape))
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 7, 10])
+@pytest.mark.parametrize(("middle", "radius"), [(0, 1e-14), (1, 2), (-1, 1.5), (0, 3)])
+def test_a_power_of_a_ball_around_0_is_one(middle, radius, exponent):
+    raised, ball = power(arb(middle, radius), arb(exponent)), arb(middle, radius)
+    ends = [ball.lower() ** exponent, ball.upper() ** exponent, arb(exponent == 0)]
+    assert all(raised.contains(end) for end in ends)
+    assert raised >= 0 or exponent % 2
+    assert raised.rad() <= 2 * max(abs(end) for end in ends)
 
 
 @pytest.mark.parametrize("name", FOLDED)

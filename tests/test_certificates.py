@@ -424,6 +424,31 @@ def test_only_equalities_take_multipliers_below_0(side):
             check(sealed(file))
 
 
+def test_a_right_side_without_a_value_is_said_to_be_none():
+    with pytest.raises(ArithmeticError, match="no real number"):
+        ends(evaluate("sqrt(-2)", {}))
+
+
+@pytest.mark.parametrize("name", ["x_0", "f_0", "Max", "pi", "__class__", "1_0", " L", ""])
+def test_a_letter_is_the_name_of_nothing_else(name):
+    """Else a right side would have two meanings."""
+    file = json.loads(made("convex").text)
+    file["conclusion"] |= {"right": f"0*({name or 1}) + 1", "letters": {name: "1"}}
+    with pytest.raises(UNREADABLE):
+        check(sealed(file))
+    file["conclusion"] |= {"right": "0*L_f + 1", "letters": {"L_f": "1"}}
+    assert check(sealed(file)).said[-1].endswith("where L_f = 1")
+
+
+@pytest.mark.parametrize(
+    "text", ["((7/3)**9999)**9999", "((2**10000)**10000)**10000 + 1", "-" * 9000 + "1",
+             "(" * 4000 + "1" + ")" * 4000, "+".join("1" * 9000), "(1/3)**-10000**2"],
+)  # fmt: skip
+def test_a_right_side_of_any_size_ends_soon(text):
+    with pytest.raises(UNREADABLE):
+        ends(evaluate(text, {}))
+
+
 def alternating(matrix):
     """Tell by the characteristic polynomial whether a symmetric matrix is ⪰ 0 (all roots real)."""
     coefficients = fmpq_mat(matrix).charpoly().coeffs() if matrix else [fmpq(1)]
@@ -491,7 +516,7 @@ def test_squares_are_the_form_that_they_are_of(gram):
 def test_the_checker_is_three_short_files_that_load_no_solver(tmp_path):
     folder = Path(check.__code__.co_filename).parent
     files = [folder / f"{name}.py" for name in ("check", "statement", "expression")]
-    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) <= 460
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) <= 470
     path = tmp_path / "one.json"
     path.write_text(made("convex").text, encoding="utf-8")
     code = ("import sys; from driftproof.cli import status; done = status(['check', sys.argv[1]]);"

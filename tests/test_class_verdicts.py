@@ -410,3 +410,37 @@ def test_linear_fields_do_not_refute_what_speaks_of_every_point(conditions):
     """No linear field has bounded values, and few pairs of them are similar everywhere."""
     (case,) = build(FedAvg(step_size=0.5), conditions, rounds=1, left=distance, clients=2)
     assert witness(case, solve(case)) is None
+
+
+STEP = over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=1.0), rounds=1, clients=1)
+
+
+def final_gap(view: Steps):
+    return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None
+
+
+def test_a_tight_bound_that_is_written_with_roots_is_proved_up_to_a_factor():
+    """√(3 + 2√2) − √2 is 1, which no enclosure shows."""
+    root = sympy.sqrt(2)
+    row = row_of(claim(STEP, lambda c: c.R**2 * (sympy.sqrt(3 + 2 * root) - root) / 6, final_gap))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "proved: left ≤ (1" in row.reason
+    (text,) = row.proofs.values()
+    assert 0 < check(text).conclusion.right - fmpq(1, 6) < fmpq(1, 10**18)
+
+
+def test_a_number_of_many_digits_keeps_them():
+    digits = sympy.Float("0.16666666666666666666", 30)
+    row = row_of(claim(STEP, lambda c: c.R**2 * digits, final_gap))
+    assert row.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(("step", "most"), [(2**0.5, sympy.sqrt(2)), (2 * (1 + 5e-14), 2)])
+def test_beyond_the_edge_of_an_assumption_by_rounding_nothing_is_refuted(step, most):
+    """|1 − η|² ≤ (most − 1)² for η ≤ most; the step is above it by a rounding error."""
+    classes = over([smooth_strongly_convex(L=1, mu=0.7), start_within(R=1)],
+                   FedAvg(step_size=step), rounds=1, clients=1)  # fmt: skip
+    small = Assumption("small steps", "", relation=lambda c: c.eta * c.L <= most)
+    row = row_of(claim(classes, lambda c: (most - 1) ** 2 * c.R**2, assumes=[small]))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "small steps is met within" in row.reason

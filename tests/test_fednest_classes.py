@@ -30,7 +30,7 @@ from toolkit.errors import DriftproofError
 from toolkit.federation import run
 from toolkit.measure import each, sq
 from toolkit.spans.exact import Vector
-from toolkit.spans.tensor import DIMENSION, NotLinearError, Span
+from toolkit.spans.tensor import SIZES, NotLinearError, Span
 from verifiers.claims.fednest._over_classes import last_drift
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.check import check
@@ -202,8 +202,8 @@ def test_a_vector_is_cut_into_all_of_it_and_nothing():
     entries = np.empty((1, 1), dtype=object)
     entries[0, 0] = Vector.basis(0)
     x = Span(entries)
-    assert x[0:].entries[0, 0] == x[:DIMENSION].entries[0, 0] == Vector.basis(0)
-    assert x[:0].shape == x[DIMENSION:].shape == (0, 1)
+    assert x[0:].entries[0, 0] == x[: SIZES["dimension"]].entries[0, 0] == Vector.basis(0)
+    assert x[:0].shape == x[SIZES["dimension"] :].shape == (0, 1)
     assert not isinstance(x[:0], Span)
     for part in (slice(1, None), slice(None, 3), slice(None, None, 2)):
         with pytest.raises(NotLinearError, match="one coordinate"):

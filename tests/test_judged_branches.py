@@ -26,7 +26,7 @@ from toolkit.measure import each, sq
 from toolkit.problem import supposing
 from toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from toolkit.statistics import replicates_needed
-from toolkit.verdict import Evidence, Row, Verdict
+from toolkit.verdict import Evidence, Row, Verdict, tightness
 from verifiers.algebra import conditioned
 from verifiers.algebra.domains import domain_in_words, points
 from verifiers.algebra.orders import Order, exponents
@@ -58,6 +58,10 @@ def test_a_tightness_needs_a_mean_and_a_right_side_that_is_not_0():
     assert [row(rhs=4.0).ratio, row(lhs={"mean": 1.0}).ratio] == [None, None]
     assert row(lhs={"mean": 1.0}, rhs=0.0).ratio is None
     assert row().identity == ("c", "f", "r", "k")
+
+
+def test_what_is_no_number_has_no_tightness():
+    assert tightness(0.0, float("nan")) is tightness(-1.0, float("nan")) is None
 
 
 @given(left=st.floats(-1e9, 1e9), right=st.floats(-1e9, 1e9))

@@ -6,6 +6,7 @@ for each method: a route that shares neither the algorithms' texts nor the build
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ from toolkit.federation import run
 from toolkit.measure import States, Steps, average, each, sq
 from toolkit.parameters import Positive, PositiveInt
 from toolkit.spans.exact import Quantity, Vector
-from toolkit.spans.tensor import DIMENSION, Form, NotLinearError, Span
+from toolkit.spans.tensor import SIZES, Form, NotLinearError, Span
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.found import worst_case
 from verifiers.worst_case.functions import functions
@@ -270,7 +271,7 @@ REFUSED = {
     "a sum of coordinates": lambda w, u: w - w.sum(1, keepdim=True),
     "a mean over coordinates": lambda w, u: w - w.mean(1, keepdim=True),
     "one coordinate": lambda w, u: w[:, :1],
-    "numbers that vary": lambda w, u: w * torch.arange(float(DIMENSION))[:, None],
+    "numbers that vary": lambda w, u: w * torch.arange(float(SIZES["dimension"]))[:, None],
     "a shift": lambda w, u: w + 1.0,
     "a choice": lambda w, u: torch.where(w > 0, w, u),
     "a norm": lambda w, u: w / torch.linalg.vector_norm(u, dim=1, keepdim=True),
@@ -289,6 +290,21 @@ def test_a_step_that_leaves_the_span_is_refused_with_its_line(name):
         worst_case(Moved(), FEDERATION, rounds=1, left=distance)
     line = moved.__code__.co_firstlineno
     assert caught.value.got.startswith(f"{__file__}:{line}: ")
+
+
+@pytest.mark.parametrize("size", [len, torch.numel, lambda x: x.shape[-2], lambda x: x.dim() / 7])
+def test_what_depends_on_the_dimension_is_refused(size):
+    """The class has functions in every dimension; the number of axes is no dimension."""
+
+    def left(view: Steps):
+        return each("round", "local_step", sq(view.mean("w")) / size(view.mean("w")))
+
+    MOVES.append(lambda w, u: w - u / size(w))
+    axes = size(torch.zeros(2, 3, 5)) == 3 / 7
+    runs = [(TWO_STEPS, left), (Moved(), distance)]
+    for method, measured in runs[: 1 if size is len else 2]:  # of all clients, len is their number
+        with nullcontext() if axes else pytest.raises(DriftproofError, match="the dimension"):
+            worst_case(method, FEDERATION, rounds=1, left=measured)
 
 
 def test_a_measure_that_leaves_the_span_is_refused_with_its_line():
@@ -359,7 +375,7 @@ def test_torch_is_followed_exactly():
     entries = np.empty((2, 1, 1), dtype=object)
     entries[:, 0, 0] = [Vector.basis(0), Vector.basis(1)]
     x = Span(entries)
-    assert x.shape == (2, DIMENSION, 1)
+    assert x.shape == (2, SIZES["dimension"], 1)
     mean = x.mean(0)
     assert sq(mean).entries[0] == Quantity(
         {(0, 0): Fraction(1, 4), (0, 1): Fraction(1, 2), (1, 1): Fraction(1, 4)}
@@ -372,7 +388,7 @@ def test_torch_is_followed_exactly():
     assert x.entries[0, 0, 0] == Vector.basis(0)
     third = torch.full((1, 1, 1), 1 / 3, dtype=torch.float64)
     assert (x * third).entries[0, 0, 0].coefficients == {0: Fraction(1, 3)}
-    assert torch.stack([x, x]).shape == (2, 2, DIMENSION, 1)
-    assert torch.cat([x, x]).shape == (4, DIMENSION, 1)
+    assert torch.stack([x, x]).shape == (2, 2, SIZES["dimension"], 1)
+    assert torch.cat([x, x]).shape == (4, SIZES["dimension"], 1)
     assert x[:1].expand_as(x).entries[1, 0, 0] == Vector.basis(0)
     assert bool(Form.of(0.5) < 1)

@@ -47,9 +47,11 @@ def tightness(left: float | None, right: float | None) -> float | None:
     >>> tightness(1.0, 2.0), tightness(-2.0, -1.0), tightness(-1.0, -2.0), tightness(1.0, -1.0)
     (0.5, 0.5, 2.0, None)
     """
-    if left is None or not right or right < 0 <= left:
+    if left is None or right is None:
         return None
-    return left / right if right > 0 else right / left
+    if right > 0:
+        return left / right
+    return right / left if left < 0 and right < 0 else None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from synthetic.classes.conditions import FunctionClass, Triple
 from toolkit.errors import DriftproofError
 from toolkit.oracles import Pullback
 from toolkit.spans.exact import Quantity, Second, Vector
-from toolkit.spans.tensor import UPPER, Form, Span, part_of
+from toolkit.spans.tensor import SIZES, Form, Span, part_of
 
 
 class AskedFunctions:
@@ -189,7 +189,10 @@ class FieldOfClass:
 class SaddleOfClass(FieldOfClass):
     """The oracles of functions of two variables, min over x of max over y: g_i = −f_i."""
 
-    upper_dim = UPPER
+    @property
+    def upper_dim(self) -> int:
+        """The stand-in for the dimension of x."""
+        return SIZES["upper"]
 
     def upper_law(self, batch: int) -> None:
         """Return None: there is no noise."""

@@ -29,7 +29,7 @@ from toolkit.errors import DriftproofError
 from toolkit.parameters import PositiveInt
 from toolkit.problem import Problem, Solution
 from toolkit.spans.exact import Vector
-from toolkit.spans.tensor import DIMENSION, Form, Span, TwoSpans
+from toolkit.spans.tensor import SIZES, Form, Span, TwoSpans
 
 ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
@@ -66,7 +66,6 @@ class WholeClass(Problem):
         "R": "initial_distance", "a": "control_weight", "n": "clients",
     }  # fmt: skip
     leaf_name = "class"
-    dim = DIMENSION
 
     def validate(self) -> None:
         """Refuse conditions that do not make one class."""
@@ -93,6 +92,11 @@ class WholeClass(Problem):
                 "functions with an L-Lipschitz gradient",
                 "write smooth(L), or leave start_gap out",
             )
+
+    @property
+    def dim(self) -> int:
+        """The stand-in for the dimension."""
+        return SIZES["dimension"]
 
     @property
     def function_class(self) -> FunctionClass:

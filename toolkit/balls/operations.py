@@ -121,9 +121,21 @@ def _square(a: Any) -> Balls:
 def power(base: arb, exponent: arb) -> arb:
     """Return base**exponent; of an integer exponent by products, as of a negative base."""
     whole = exponent.unique_fmpz() if exponent.is_exact() else None
+    if whole is not None and base.contains(0):
+        return _product(base, int(whole))  # flint's own power is nan there
     half = whole is None and exponent.is_exact() and exponent == arb(0.5)
     raised: arb = root(base) if half else base ** (exponent if whole is None else int(whole))
     return raised
+
+
+def _product(base: arb, times: int) -> arb:
+    """Return a product of equal factors around 0; of an even number of them it is not below 0."""
+    if times < 0:
+        return 1 / _product(base, -times)
+    raised = arb(1)
+    for bit in f"{times:b}":
+        raised = raised * raised * (base if bit == "1" else 1)
+    return raised if times % 2 else raised.nonnegative_part()
 
 
 _power = np.frompyfunc(power, 2, 1)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from toolkit.spans.exact import Quantity, Second, Vector
 from toolkit.spans.tensor import (
-    DIMENSION,
+    SIZES,
     Form,
     Span,
     Unknown,
@@ -184,10 +184,10 @@ def _getitem(a: Any, at: Any) -> Any:
     if Ellipsis not in [p for p in parts if not isinstance(p, np.ndarray)]:
         parts = (*parts, *[slice(None)] * (a.ndim - used))
     dimension = _part_of_dimension(parts, a.ndim)
-    kept = range(DIMENSION)[dimension] if isinstance(dimension, slice) else None
+    kept = range(SIZES["dimension"])[dimension] if isinstance(dimension, slice) else None
     if kept is not None and len(kept) == 0:  # of a bilevel problem, the level that is held
         return torch.empty(a.shape, dtype=torch.float64)[at]
-    if kept != range(DIMENSION):
+    if kept != range(SIZES["dimension"]):
         raise refused("one coordinate of a vector")
     return _same(a, np.asarray(a.entries[parts], dtype=object))
 
@@ -210,7 +210,7 @@ def _expand(a: Any, *sizes: Any) -> Any:
     listed = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     wanted = [int(size) for size in listed]
     if a.open:
-        if wanted[-2] not in (-1, DIMENSION):
+        if wanted[-2] not in (-1, SIZES["dimension"]):
             raise refused("an expansion of the dimension")
         wanted[-2] = 1
     kept = (1,) * (len(wanted) - a.ndim) + a.entries.shape

@@ -4,9 +4,9 @@ An algorithm's text runs on them unchanged, as on ``toolkit.balls``: torch hands
 functions to ``__torch_function__``, and the table of ``toolkit.spans.operations`` has those that
 are linear. Any other is refused, with the line of the algorithm that called it.
 
-The dimension has a place in every shape, the last but one, and a stand-in size: nothing that is
-computed depends on it. A product of two spans is a form whose coordinates are not summed yet
-(``open``); ``sum(-2)`` makes it the inner product.
+The dimension has a place in every shape, the last but one, and a stand-in size (``SIZES``): a run
+with another one has to give the same. A product of two spans is a form whose coordinates are not
+summed yet (``open``); ``sum(-2)`` makes it the inner product.
 
 Numbers are exact. A number of an algorithm's text is the fraction that it stands for (``decimal``:
 0.1 is 1/10), and so is a double of a tensor (1/3, not its nearest double).
@@ -15,7 +15,8 @@ Numbers are exact. A number of an algorithm's text is the fraction that it stand
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from linecache import getline
 from math import ulp
@@ -32,14 +33,12 @@ from toolkit.spans.exact import Quantity, Vector
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DIMENSION = 7
-"""The stand-in for the dimension."""
+SIZES = {"dimension": 7, "upper": 3}
+"""The stand-ins for the dimension, and for that of x in a point (x, y)."""
 SIMPLE, DIGITS = 10**4, 12
 """A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
 ROUNDINGS = 4
 """How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
-UPPER = 3
-"""The stand-in for the dimension of x in a point (x, y)."""
 HANDLERS: dict[str, Callable[..., Any]] = {}
 """What stands for each of torch's functions, by its name."""
 
@@ -49,6 +48,17 @@ _ATTRIBUTES = frozenset(
 )
 _ROOT = Path(__file__).parents[1]
 _MACHINERY = (_ROOT / "spans", _ROOT / "engines", _ROOT / "algorithm.py", _ROOT / "measure.py")
+
+
+@contextmanager
+def other_sizes() -> Iterator[None]:
+    """Run with other stand-ins for the dimensions, to see whether anything depends on them."""
+    kept = dict(SIZES)
+    SIZES.update(dimension=11, upper=5)
+    try:
+        yield
+    finally:
+        SIZES.update(kept)
 
 
 class NotLinearError(DriftproofError):
@@ -93,7 +103,7 @@ class Unknown(Tensor):
         if open:
             assert entries.ndim >= 2, shape
             assert shape[-2] == 1, shape
-            shape = (*shape[:-2], DIMENSION, shape[-1])
+            shape = (*shape[:-2], SIZES["dimension"], shape[-1])
         make: Any = torch.Tensor._make_wrapper_subclass
         tensor: Unknown = make(cls, shape, dtype=torch.float64)
         tensor.entries, tensor.open = entries, open
@@ -142,11 +152,12 @@ class Span(Unknown):
 
 
 class TwoSpans(Span):
-    """A start (x_0, y_0) of two unknown vectors; a slice at ``UPPER`` takes one of them."""
+    """A start (x_0, y_0) of two unknown vectors; a slice at the size of x takes one of them."""
 
     def __getitem__(self, at: Any) -> Any:
-        """Return x_0 of ``[:UPPER]`` and y_0 of ``[UPPER:]``."""
-        if at not in (slice(None, UPPER), slice(UPPER, None)):
+        """Return x_0 of ``[:upper]`` and y_0 of ``[upper:]``."""
+        upper = SIZES["upper"]
+        if at not in (slice(None, upper), slice(upper, None)):
             raise refused("a part of (x, y) that is neither of the two")
         return Span(part_of(self.entries, second=at.start is not None))
 

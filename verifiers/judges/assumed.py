@@ -15,6 +15,7 @@ from typing import Any
 from toolkit.cases import Assumption, Case
 from toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
 from toolkit.errors import DriftproofError
+from toolkit.spans.tensor import decimal
 from toolkit.verdict import Row, Verdict
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges.roles import check_roles
@@ -112,7 +113,7 @@ def _broken(
         apart = abs(sides[0] - sides[1])
         if apart <= ROUNDED * max(map(abs, sides)):
             holds = isinstance(comparison, Equality | GreaterThan | LessThan)
-            if holds and apart and edges is not None:
+            if holds and edges is not None and not _exactly(comparison, notation, roles):
                 edges.append(
                     f"{assumption.name} is met within {apart / abs(sides[0]):.1g}: {stated}"
                 )
@@ -130,6 +131,16 @@ def _broken(
     if bool(relation.xreplace(truths)):
         return None
     return f"{assumption.name} " + (first[0] if first else f"is {relation} here")
+
+
+def _exactly(comparison: Any, notation: Notation, roles: Mapping[str, float]) -> bool:
+    """Say whether a comparison holds of the numbers that its letters stand for: 0.1 is 1/10."""
+    import sympy
+
+    given = {x: roles[notation[x.name]] for x in comparison.free_symbols}
+    given |= {x: x for x in comparison.atoms(sympy.Float)}
+    exact = {x: sympy.Rational(str(decimal(float(of)))) for x, of in given.items()}
+    return bool(comparison.func(*(side.xreplace(exact) for side in comparison.args)) == sympy.true)
 
 
 @lru_cache(maxsize=4096)

@@ -45,6 +45,8 @@ from verifiers.worst_case.written import Right, certificate, counterexample
 NEAR = Fraction(1, 10**6)
 """How far the solver's value may lie above a right side for a proof to be tried, and below it for
 functions to be sought that attain it; relative to it. Neither decides anything."""
+LEAST = Fraction(1, 10**20)
+"""By how much at least a multiple of a right side exceeds it: enough for the enclosure of it."""
 ATTAINED = Fraction(1, 10**12)
 """How near to a right side functions come that attain it, relative to it."""
 
@@ -164,7 +166,7 @@ def _larger(right: Right, bound: Fraction) -> Right:
     """
     if right.low <= 0:
         return Right(str(bound))
-    excess = bound / right.low - 1
+    excess = max(bound / right.low - 1, LEAST)
     unit = Fraction(10) ** (floor(log10(excess)) - 1)
     return Right(f"({1 + ceil(excess / unit) * unit})*({right.text})", right.letters)
 
@@ -219,8 +221,7 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
 
     notation = claim.notation(case)
     expression, measured = bounds.split_right(form.right, notation)
-    decimals = {x: sympy.Rational(str(decimal(float(x)))) for x in expression.atoms(sympy.Float)}
-    expression = expression.xreplace(decimals)
+    expression = expression.xreplace({x: _fraction(x) for x in expression.atoms(sympy.Float)})
     roles = {**bounds.roles_of(case), **case.problem.exact_constants}
     letters = {
         symbol.name: decimal(roles[notation[symbol.name]])
@@ -238,6 +239,14 @@ def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
             "write it with these, or state it on cases",
         ) from error
     return right
+
+
+def _fraction(number: Any) -> Any:
+    """Return what a number of a right side stands for: a double as ``decimal`` reads it."""
+    import sympy
+
+    double = sympy.Float(float(number), 30) == number
+    return sympy.Rational(str(decimal(float(number)) if double else number))
 
 
 def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
@@ -314,7 +323,7 @@ def _refuted(
             "proofs": {file: made["file"]},
             "series": {"counterexample": functions_of(made["file"]).said[1:]},
         }
-    lhs = {"mean": made["value"], "low": value, "high": None}
+    lhs = {"mean": max(made["value"], value), "low": value, "high": None}
     return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **shown, **facts)
 
 

@@ -349,7 +349,11 @@ def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item) 
     """Judge a bound over a whole class of functions."""
     ((blob, seconds),) = yield [at]
     measured = json.loads(blob)
-    rows = [worst_cases.judge(claim, case, form, measured) for form in forms]
+    roles = bounds.roles_of(case)
+    rows = [
+        assumed.told(claim, case, form, roles, worst_cases.judge(claim, case, form, measured))
+        for form in forms
+    ]
     return [replace(row, seconds=seconds) for row in rows]
 
 

@@ -11,6 +11,7 @@ from synthetic.classes.whole import WholeClass
 from toolkit.algorithm import Algorithm
 from toolkit.engines.symbolic import run_symbolically
 from toolkit.errors import DriftproofError
+from toolkit.spans.tensor import other_sizes
 from verifiers.worst_case.record import WorstCase
 
 
@@ -30,11 +31,27 @@ def build(
 
     Raises:
         NotLinearError: the algorithm or the measure leaves what can be followed; it names the line.
-        DriftproofError: the measure says nothing at any moment, or not with this class.
+        DriftproofError: the measure says nothing at any moment, or not with this class; it or the
+            algorithm depends on the dimension.
     """
     whole = classes
     if not isinstance(whole, WholeClass):
         whole = WholeClass(conditions=tuple(whole), clients=clients)
+    programs = _built(whole, algorithm, rounds, left)
+    with other_sizes():
+        again = _built(whole, algorithm, rounds, left)
+    if again != programs:
+        raise DriftproofError(
+            "a measure, or an algorithm, with the dimension or a shape in it",
+            "the same steps in every dimension, since a class has functions in all of them",
+            "leave dim, shape and len out, or judge it on cases",
+        )
+    return programs
+
+
+def _built(
+    whole: WholeClass, algorithm: Algorithm, rounds: int, left: Callable[[Any], Any]
+) -> list[WorstCase]:
     made = run_symbolically(whole, algorithm, rounds=rounds, left=left)
     if not made.measures:
         raise DriftproofError(

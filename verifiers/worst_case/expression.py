@@ -19,7 +19,7 @@ from flint import arb, ctx, fmpq
 BITS = 500
 """The precision of balls."""
 LARGEST = 10_000
-"""The largest exponent: beyond it a number would not fit on a page."""
+"""The largest exponent, and the longest text: beyond it a number would not fit on a page."""
 PRINTED = frozenset(ascii_letters + digits + "_+-*/(), ")
 """All that a right side is written with: nothing that a reader does not see."""
 Value: TypeAlias = fmpq | arb
@@ -38,9 +38,14 @@ def evaluate(text: str, letters: Mapping[str, fmpq]) -> Value:
     """
     if strange := set(text) - PRINTED:
         raise ValueError(f"{sorted(strange)} in the right side {text!r}")
-    tree, used = ast.parse(text.strip(), mode="eval"), set[str]()
-    with ctx.workprec(BITS):
-        value = _value(tree.body, letters, used)
+    if len(text) > LARGEST:
+        raise ValueError(f"a right side of {len(text)} characters")
+    used = set[str]()
+    try:
+        with ctx.workprec(BITS):
+            value = _value(ast.parse(text.strip(), mode="eval").body, letters, used)
+    except (RecursionError, MemoryError) as error:  # Python's parser has too deep a text so
+        raise ValueError("a right side with too many brackets or signs") from error
     if used != set(letters):
         raise ValueError(f"{text!r} does not speak of {', '.join(sorted(set(letters) - used))}")
     return value
@@ -56,6 +61,8 @@ def ends(value: Value) -> tuple[fmpq, fmpq]:
 
 
 def _fraction(of: arb) -> fmpq:
+    if not of.is_finite():
+        raise ArithmeticError("a right side that is no real number")
     mantissa, exponent = of.man_exp()
     if abs(exponent) > LARGEST:
         raise ArithmeticError(f"a right side of the size of 2^{exponent}")
@@ -93,6 +100,9 @@ def _power(base: Value, exponent: Value) -> Value:
         raise ArithmeticError(f"the exponent {exponent}")
     if isinstance(base, fmpq) and isinstance(exponent, fmpq):
         if exponent.q == 1:
+            digits = max(base.p.bit_length(), base.q.bit_length())
+            if digits * abs(exponent) > 10 * LARGEST:
+                raise ArithmeticError(f"the exponent {exponent} of a number of {digits} bits")
             return base ** int(exponent.p)
         if exponent.q == 2:
             return _power(sqrt(base), 2 * exponent)

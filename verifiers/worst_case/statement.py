@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
-from verifiers.worst_case.expression import ends, evaluate
+from verifiers.worst_case.expression import FUNCTIONS, ends, evaluate
 
 ZERO, ONE = fmpq(0), fmpq(1)
 NAME = re.compile(r"∇?[A-Za-z][A-Za-z0-9_]*\*?(\([A-Za-z0-9_*]+\)(_[a-z])?)?")
 WORDS = re.compile(r"[A-Za-z]+( [A-Za-z]+)*(, \([0-9]+\))?(, [a-z-]+)?")
+LETTER = re.compile("[A-Za-z][A-Za-z0-9_]*")
 NUMBER = re.compile("-?[0-9]+(/[0-9]+)?")
 Combination = dict[str, fmpq]  # name → coefficient, of unknown vectors or of unknown numbers
 
@@ -122,6 +123,11 @@ class Statement:
         products, values, constant, right, letters = fields(
             file["conclusion"], "products values constant right letters"
         )
+        known = {*FUNCTIONS, "pi", *self.vectors, *self.values, *self.triples}
+        known |= {at for points in self.triples.values() for at in points}
+        for name in letters:
+            if not LETTER.fullmatch(name) or name in known:
+                raise ValueError(f"{name!r} is no letter, or names something else")
         given = {name: number(value) for name, value in letters.items()}
         low, high = ends(evaluate(right, given))
         self.conclusion = self._condition(products, values, low - number(constant))
