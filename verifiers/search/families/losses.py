@@ -26,7 +26,10 @@ class LossFunctions:
         """Return from what structures are drawn."""
         fixed = (("averaged_inside", False), ("plain", False))
         alike = ("inner", "outer", "plain", "offsets")
-        return Choices(self.leaf_name, algorithm, ("plain_noise",), alike=alike, fixed=fixed)
+        return Choices(
+            self.leaf_name, algorithm, ("plain_noise",), alike=alike, opposed=("plain",),
+            fixed=fixed,
+        )  # fmt: skip
 
     def parts(self, rows: Rows, of: Structure) -> PiecewiseParts:
         """Return the instances that vectors stand for."""
@@ -41,7 +44,7 @@ class LossFunctions:
 
     def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
         """Return them as one problem."""
-        return PiecewiseMembers(parts)
+        return PiecewiseMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseLosses:
         """Return the first of them."""
