@@ -103,11 +103,13 @@ def status(words: Sequence[str]) -> int:
             prog_name="driftproof",
             standalone_mode=False,
         )
-    except DriftproofError as error:
-        if debug:
-            traceback.print_exc()
-        _tell(error)
-        return error.exit_code
+    except (DriftproofError, ExceptionGroup) as error:
+        every: Sequence[Any] = getattr(error, "exceptions", [error])  # one of each claim, perhaps
+        for one in every:
+            if debug:
+                traceback.print_exception(one)
+            _tell(one)
+        return int(every[0].exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt) as end:
         click.echo("driftproof: interrupted; the same command with --resume goes on", err=True)
         # click makes an Abort of either

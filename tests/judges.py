@@ -35,7 +35,6 @@ MODULES = (
     "verifiers/judges/followed.py",
     "verifiers/judges/comparisons.py",
     "verifiers/judges/growth.py",
-    "verifiers/judges/inexact.py",
     "verifiers/algebra/orders.py",
     "verifiers/judges/proofs.py",
     "verifiers/judges/rates.py",
@@ -43,11 +42,16 @@ MODULES = (
     "verifiers/second_moments.py",
     "verifiers/judges/slope.py",
     "verifiers/algebra/symbolic.py",
+    "verifiers/worst_case/check.py",
+    "verifiers/worst_case/check_counterexample.py",
+    "verifiers/worst_case/expression.py",
+    "verifiers/worst_case/statement.py",
 )
 TESTS = (
     "judges", "statistics", "domains", "evidence", "rates", "sampled_rounding", "readings",
     "ground_truth_bounds", "given_past", "measured_means", "declared", "enclosed", "signs",
     "schedules", "comparisons", "constants", "judged_branches", "recorded",
+    "certificates", "worst_counterexamples",
 )  # fmt: skip
 LONG = "tests/test_statistics.py::test_verdicts_on_simulated_claims_err_no_more_often_than_promised"
 """It judges thousands of claims to count verdicts, and takes minutes with every line counted."""

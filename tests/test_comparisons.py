@@ -6,6 +6,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from synthetic.problems import BoundedComposition
 from toolkit.cases import grid
@@ -120,6 +122,9 @@ NAN, INF = float("nan"), float("inf")
         (2.0, 2.0, INF, REFUTED),
         (2.0, 2.0, -INF, REFUTED),
         (INF, INF, 2.0, REFUTED),
+        (-INF, INF, 1.0, Verdict.INCONCLUSIVE),
+        (-INF, INF, 0.0, Verdict.INCONCLUSIVE),
+        (-INF, -INF, INF, REFUTED),
     ],
 )
 @pytest.mark.parametrize("first", [True, False])
@@ -138,22 +143,52 @@ def test_a_scale_that_is_not_finite_measures_nothing(kind, scale):
     assert row.reason.startswith("odd: the scale")
 
 
-@pytest.mark.parametrize("kind", ["identity", "bound"])
-@pytest.mark.parametrize("value", [NAN, INF])
-def test_rows_of_sides_that_are_not_finite_are_reported(tmp_path, kind, value):
+@pytest.mark.parametrize(
+    ("low", "high", "value", "verdict"),
+    [
+        (-INF, INF, 1.0, Verdict.INCONCLUSIVE),
+        (INF, INF, 1.0, REFUTED),
+        (INF, INF, INF, Verdict.INCONCLUSIVE),
+        (1.0, INF, INF, Verdict.INCONCLUSIVE),
+        (1.0, 1.0, INF, SUPPORTED),
+        (1.0, 1.0, -INF, REFUTED),
+    ],
+)
+def test_a_bound_by_what_is_not_finite(low, high, value, verdict):
+    row = judged("bound", [Comparison("", low, high, value), Comparison("", 0.0, 0.5, 1.0)])
+    assert row.verdict is verdict
+    assert row.rhs == value or verdict is SUPPORTED  # what is closest to failing is shown
+
+
+numbers_of_any_kind = st.floats() | st.sampled_from([NAN, INF, -INF, 0.0, 1.0, 1e308, -1e308])
+comparisons_of_any_kind = st.lists(
+    st.builds(
+        Comparison, st.just("x"), *[numbers_of_any_kind] * 4,
+        at=st.none() | st.tuples(numbers_of_any_kind, numbers_of_any_kind),
+        drawn=numbers_of_any_kind, scale=numbers_of_any_kind.map(abs),
+    ), min_size=1, max_size=4,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["identity", "complexity", "existence", "bound"])
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(compared=comparisons_of_any_kind)
+@example(compared=[Comparison("", NAN, NAN, 1.0)])
+@example(compared=[Comparison("", 1.0, 1.0, INF)] * 2)
+@example(compared=[Comparison("", -1e308, -1e308, 1e308)] * 2)
+def test_whatever_is_compared_is_reported(tmp_path, kind, compared):
     made = claimed(kind)
-    alone = [Comparison("y", 2.0, 2.0, value, at=(0.0, 0.0), drawn=value)]
-    rows = [judge(made, made.cases[0], made.forms[0], alone)]
-    more = [*alone, Comparison("x", 1.0, 1.0, 1.5)]
-    rows.append(judge(made, made.cases[0], made.forms[0], more))
+    row = judge(made, made.cases[0], made.forms[0], compared)
+    if row.verdict is SUPPORTED:
+        assert all(c.low <= c.value + c.slack and c.high < INF for c in compared)
     head = header([], Settings()) | {"union_bound": 0.0}
     head["claims"] = {made.name: {
         "kind": kind, "source": "", "statement": "x", "assumes": [], "forms": {}, "notes": {},
         "explain": "", "command": "c"}}  # fmt: skip
-    write_report(tmp_path, head, rows)
-    (first, second) = json.loads((tmp_path / "results.json").read_text())["results"]
-    assert first["rhs"] is None
-    assert second["verdict"] == rows[1].verdict
+    write_report(tmp_path, head, [row])
+    (public,) = json.loads((tmp_path / "results.json").read_text())["results"]
+    assert public["verdict"] == row.verdict
+    assert (public["rhs"] is None) == (not np.isfinite(row.rhs))
 
 
 def test_one_enclosure_that_is_too_wide_leaves_an_identity_open():

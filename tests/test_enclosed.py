@@ -11,8 +11,10 @@ import pytest
 import sympy
 import torch
 from flint import arb
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
-from synthetic.problems import BoundedComposition, QuadraticBilevel
+from synthetic.problems import BoundedComposition, PiecewiseLosses, QuadraticBilevel
 from toolkit.algorithms import ComFedL, FedAvg, FedNest
 from toolkit.balls import RefusedError
 from toolkit.cases import Case
@@ -21,7 +23,7 @@ from toolkit.problem import Problem, Solution, problem
 from toolkit.verdict import Evidence, Verdict
 from verifiers import record
 from verifiers.claim_types.bound import bound
-from verifiers.judges import enclosed
+from verifiers.judges import bounds, enclosed
 from verifiers.judges.enclosed import Comparison, enclose, left_open
 from verifiers.judges.evidence import Measured
 from verifiers.running.jobs import jobs_for
@@ -245,8 +247,8 @@ def test_only_what_rounding_left_open_is_asked_for():
 
 
 def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
-    """F(x_0) − inf F = ½·10⁻¹⁸ is lost in doubles beside inf F = ½, not in balls."""
-    problem = BoundedComposition(heterogeneity=1.0, clients=2, distance=1e-9)
+    """F(x_0) − inf F = ½·10⁻¹⁸ is lost in doubles beside inf F = ⅛, not in balls."""
+    problem = BoundedComposition(heterogeneity=0.5, clients=2, distance=1e-9)
 
     @tiny(problem, ComFedL(), 1, lambda c: c.F_gap)
     def gap(view):
@@ -254,6 +256,7 @@ def test_the_initial_gap_is_enclosed_where_it_nearly_vanishes():
 
     made = enclose(gap, gap.cases[0], gap.forms[0])[0]
     assert made.ends[2] <= Fraction(1e-9) ** 2 / 2 <= made.ends[3]
+    assert made.right.rad() < 1e-40
     assert made.verdict is Verdict.SUPPORTED
 
 
@@ -405,3 +408,111 @@ def test_a_refutation_that_balls_refuse_to_repeat_says_so(monkeypatch, operation
     assert row.verdict is (verdict or Verdict.INCONCLUSIVE)
     assert "in ball arithmetic: " in row.reason
     assert (row.evidence is None) is (verdict is None)
+
+
+def test_a_long_run_is_enclosed_as_far_as_what_refutes_it():
+    """Doubles lose what the oracle swallows; 5,000 rounds are too many for balls, one is not."""
+    long = [
+        replace(made, cases=(replace(made.cases[0], rounds=5000),))
+        for made in (contraction(1), contraction(2))
+    ]
+    ((true,), tasks), ((false,), _) = map(rows_of, long)
+    assert tasks == ["attack", "exact", "enclosed"]
+    assert (true.verdict, true.evidence) == (Verdict.INCONCLUSIVE, None)
+    assert "up to where doubles refute it, it holds: they lose digits" in true.reason
+    assert "more operations" in true.reason
+    assert true.lhs["low"] == pytest.approx(2.5e-35)  # what balls have, and not what doubles had
+    assert (false.verdict, false.evidence) == (Verdict.REFUTED, Evidence.ENCLOSED)
+    assert "in ball arithmetic; at step 0" in false.reason
+    assert false.lhs["low"] == pytest.approx(2.5e-35)
+
+
+def test_balls_run_as_far_as_the_worst_moment():
+    """‖w̄_s − w̄_0‖² ≤ 10⁻⁴, of the first six rounds: the sixth exceeds it the most."""
+
+    def left(view):
+        moved = sq(view.round_start("w") - 20)
+        return each("round", moved if view.round < 6 else 0 * moved)
+
+    case = Case(BoundedComposition(distance=20.0), ComFedL(), 12)
+    moved = tiny(case.problem, ComFedL(), 12, lambda c: sympy.Rational(1, 10**4))(left)
+    form = moved.forms[0]
+    row = bounds.judge(moved, case, form, bounds.measure_exactly(moved, case))
+    assert (row.verdict, row.at) == (Verdict.REFUTED, (5, 12))
+    assert len(enclose(moved, case, form, upto=row.at)) == 6
+
+    def allowed(operations, upto):
+        try:
+            return bool(enclose(moved, case, form, operations=operations, upto=upto))
+        except RefusedError:
+            return False
+
+    operations = next(100 * k for k in range(1, 1000) if allowed(100 * k, row.at))
+    assert not allowed(operations, None)
+    told = enclosed.judge(moved, case, form, operations=operations, upto=row.at)
+    assert told.verdict is Verdict.REFUTED
+    assert "in ball arithmetic; at round 5" in told.reason
+
+
+def descends(view):
+    before = view.objective(view.before.w.mean(0))
+    return each("transition", view.objective(view.mean("w")), before=before)
+
+
+@pytest.mark.parametrize(
+    ("knots", "algorithm", "rounds"),
+    [
+        (
+            ((-7133.193394669716, -0.6939752206304811),
+             (-7043.598118101737, 6.939752206364114e-07)),
+            FedAvg(local_steps=2, step_size=0.8181388289723093), 683,
+        ),
+        (
+            ((-581374.1000960093, -2.1516846052181508e-08),
+             (-425497.60197510925, 0.021516846052167322),
+             (-238533.1655100335, 2.1516846051422567e-08)),
+            FedAvg(local_steps=70, step_size=15.62669692086752), 30,
+        ),
+    ],
+)  # fmt: skip
+def test_gradient_descent_is_not_said_to_climb(knots, algorithm, rounds):
+    """F(x_{t+1}) ≤ F(x_t) for η ≤ 1/L: F is what large terms of its cells leave."""
+    member = PiecewiseLosses(clients=1, gradients=((knots,),))
+    assert algorithm.step_size <= 1 / member.constants["objective_smoothness"]
+    true = tiny(member, algorithm, rounds, lambda c: c.measured("before"))(descends)
+    ((row,), _) = rows_of(true)
+    assert row.verdict is not Verdict.REFUTED, row.reason
+
+
+def test_what_falls_short_by_more_than_the_terms_lose_is_refuted():
+    """The control, where balls refuse: F(x_{t+1}) ≤ F(x_t) − 10⁻⁹ fails once x is at rest."""
+    member = PiecewiseLosses(clients=1)
+
+    def right(c):
+        return c.measured("before") - sympy.Rational(1, 10**9)
+
+    false = tiny(member, FedAvg(step_size=0.5), 60, right)(descends)
+    measured = bounds.measure_exactly(false, false.cases[0])
+    row = bounds.judge(false, false.cases[0], false.forms[0], measured)
+    assert (row.verdict, row.evidence) == (Verdict.REFUTED, Evidence.EXACT)
+    assert 1e-17 < row.margin < 1e-12
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_gradient_descent_on_any_piecewise_loss_is_not_said_to_climb(data):
+    """Terms of F that are up to 10⁵ times as large as F; balls are not asked."""
+    count = data.draw(st.integers(2, 4))
+    gaps = data.draw(st.lists(st.floats(0.01, 1e3), min_size=count, max_size=count))
+    first = -data.draw(st.floats(0.1, 1e5))
+    values = [data.draw(st.floats(-1, 1)) * 10 ** data.draw(st.floats(-8, 1)) for _ in range(count)]
+    knots = tuple(zip((first + np.cumsum(gaps)).tolist(), values, strict=True))
+    member = PiecewiseLosses(clients=1, gradients=((knots,),))
+    steepest = member.constants["objective_smoothness"]
+    assume(steepest > 1e-12)
+    share = data.draw(st.sampled_from([1.0, 0.5, 0.01, 1e-4])) * (1 - 1e-12)
+    algorithm = FedAvg(step_size=share / steepest, local_steps=data.draw(st.integers(1, 3)))
+    true = tiny(member, algorithm, 60, lambda c: c.measured("before"))(descends)
+    case = true.cases[0]
+    row = bounds.judge(true, case, true.forms[0], bounds.measure_exactly(true, case))
+    assert row.verdict is not Verdict.REFUTED, row.reason

@@ -23,6 +23,7 @@ from synthetic.classes import (
     start_within,
     upper_level,
 )
+from tests.certificates import proved
 from toolkit.algorithms import ComFedL, FedInn, FedOut, FedSVRG
 from toolkit.engines.enumerated import NoiselessContext
 from toolkit.errors import DriftproofError
@@ -32,7 +33,6 @@ from toolkit.spans.exact import Vector
 from toolkit.spans.tensor import DIMENSION, NotLinearError, Span
 from verifiers.claims.fednest._over_classes import last_drift
 from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify
 from verifiers.worst_case.check import check
 from verifiers.worst_case.found import worst_case
 from verifiers.worst_case.functions import functions
@@ -181,10 +181,9 @@ def test_a_start_that_is_bounded_twice_has_a_certificate_with_both(second):
         FedSVRG(step_size=1.0), [smooth_convex(L=1), start_within(1), second], rounds=1,
         left=gap("x"), clients=1,
     )  # fmt: skip
-    made = certify(case)
-    told = check(made.text)
-    assert sum(line.startswith("  start") for line in told) == 2
-    assert made.bound <= Fraction(1, 6) * (1 + Fraction(1, 10**6))
+    made = proved(case)
+    assert sum(line.startswith("start") for line in check(made.text).said) == 2
+    assert made.bound <= Fraction(1, 6)
 
 
 def test_what_is_said_of_a_level():

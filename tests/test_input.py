@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -290,3 +291,82 @@ def test_a_distribution_that_wrote_over_a_package_is_named(tmp_path, monkeypatch
     assert "virtual environment" in remedy
     (tmp_path / "toolkit" / "__init__.py").write_text('"""driftproof: and so on."""')
     assert shadowing.hidden(tmp_path) is None
+
+
+SEVERAL = """
+from driftproof import Comparison, average, bound, comparison, each, grid, sq
+from driftproof.algorithms import ComFedL
+from driftproof.problems import BoundedComposition
+
+CASES = grid(BoundedComposition(), ComFedL(), rounds=2)
+
+
+def large(c):
+    return 1000 * c.tau
+
+
+@bound(name="mine/good", source="", statement="", cases=CASES, right=large)
+def good(view):
+    return each("round", sq(view.mean("w")))
+
+
+@bound(name="mine/letter", source="", statement="", cases=CASES, right=lambda c: c.taw)
+def letter(view):
+    return each("round", sq(view.mean("w")))
+
+
+@bound(name="mine/left", source="", statement="", cases=CASES, right=large)
+def left(view):
+    return each("round", sq(view.mean("v")))
+
+
+@comparison(name="mine/zero", source="", statement="", cases=CASES, right=1.0)
+def zero(case, right):
+    return [Comparison("a", 1 / 0, 1.0, right)]
+
+
+@comparison(name="mine/nan", source="", statement="", cases=CASES, right=1.0)
+def nan(case, right):
+    return [Comparison("a", float("nan"), 1.0, right)]
+"""
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_claims_beside_a_bad_one_are_judged_and_shown(tmp_path, workers):
+    (tmp_path / "mine.py").write_text(SEVERAL, encoding="utf-8")
+    made = driftproof("verify", "mine.py", "--workers", workers, "--json", cwd=tmp_path)
+    assert made.returncode == 2
+    results = json.loads(made.stdout)
+    verdicts = {row["claim"]: row["verdict"] for row in results["results"]}
+    assert verdicts == {"mine/good": "SUPPORTED", "mine/nan": "INCONCLUSIVE"}
+    assert set(results["failed"]) == {"mine/letter", "mine/left", "mine/zero"}
+    page = (tmp_path / "report-mine" / "index.html").read_text(encoding="utf-8")
+    for claim, line, said in (
+        ("letter", 18, "did you mean tau"), ("left", 25, "unknown quantity 'v'"),
+        ("zero", 30, "division by zero"),
+    ):  # fmt: skip
+        assert f"mine.py:{line}: in " in results["failed"][f"mine/{claim}"]
+        assert said in results["failed"][f"mine/{claim}"]
+        assert said in made.stderr
+        assert f"<strong>mine/{claim} could not be judged.</strong>" in page
+    again = driftproof("report", "report-mine", cwd=tmp_path)
+    assert again.returncode == 0
+    assert "could not be judged" in (tmp_path / "report-mine/index.html").read_text()
+
+
+def test_files_that_cannot_be_read_are_refused_at_once(tmp_path):
+    """A loop of links, and a pipe that nobody writes to."""
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "data").mkdir()
+    os.mkfifo(tmp_path / "data" / "adult.data")
+    commands = ("verify", "falsify", "show", "counterexample", "controls", "check")
+    tried = [(command, f"{name}.py") for command in commands for name in ("loop", "pipe")]
+    tried += [("run", "comfedl/imbalanced", "--data", name) for name in ("loop.py", "data")]
+    for words in tried:
+        ended = subprocess.run(
+            [*DRIFTPROOF, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        assert ended.returncode in (2, 3), (words, ended.stderr)
+        assert "remedy: " in ended.stderr
+        assert "internal error" not in ended.stderr

@@ -11,9 +11,11 @@ import pytest
 import sympy
 import torch
 from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from synthetic.problems import BoundedComposition, QuadraticMinimax
+from synthetic.problems import BoundedComposition, OpposedClients, QuadraticMinimax
 from tests.test_claims import make
 from tests.test_evidence import CASE, CLAIM, exact, sampled
 from toolkit.algorithms import ComFedL, FedNest
@@ -21,6 +23,7 @@ from toolkit.balls import RefusedError
 from toolkit.cases import Assumption, Case
 from toolkit.errors import DriftproofError
 from toolkit.measure import each, sq
+from toolkit.problem import supposing
 from toolkit.statements import ReadingVerdict, Statement, at_odds, statement
 from toolkit.statistics import replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
@@ -28,6 +31,7 @@ from verifiers.algebra import conditioned
 from verifiers.algebra.domains import domain_in_words, points
 from verifiers.algebra.orders import Order, exponents
 from verifiers.algebra.symbolic import vanishes
+from verifiers.claim_types.bound import bound
 from verifiers.claim_types.compared import components
 from verifiers.claim_types.derived import Derived
 from verifiers.claim_types.order_in_statement import PLACE, with_order
@@ -54,6 +58,61 @@ def test_a_tightness_needs_a_mean_and_a_right_side_that_is_not_0():
     assert [row(rhs=4.0).ratio, row(lhs={"mean": 1.0}).ratio] == [None, None]
     assert row(lhs={"mean": 1.0}, rhs=0.0).ratio is None
     assert row().identity == ("c", "f", "r", "k")
+
+
+@given(left=st.floats(-1e9, 1e9), right=st.floats(-1e9, 1e9))
+def test_a_tightness_is_above_1_exactly_where_left_exceeds_right(left, right):
+    """Of either sign: of −2 ≤ −1 it is one half, and the page shows no 2 beside SUPPORTED."""
+    told = row(lhs={"mean": left}, rhs=right).ratio
+    if told is None:
+        assert right == 0 or right < 0 <= left
+    else:
+        assert (told > 1) <= (left > right)
+        assert (told < 1) <= (left < right)
+
+
+def test_a_supported_bound_of_negative_sides_has_a_tightness_of_at_most_1():
+    claim = make(
+        left=lambda view: each("round", -2 - sq(view.mean("w"))), right=lambda c: -1 + 0 * c.eta
+    )
+    (told,) = judge([replace(claim, cases=(CASE,))], Settings())
+    assert told.verdict is Verdict.SUPPORTED
+    assert 0 < told.ratio <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("relation", "met"),
+    [
+        (lambda c, x: c.eta <= x, {-5e-14: True, -5e-13: False, 5e-14: True}),
+        (lambda c, x: c.eta >= x, {5e-14: True, 5e-13: False, -5e-14: True}),
+        (lambda c, x: c.eta < x, {5e-14: False, 0.0: False, 5e-13: True}),
+        (lambda c, x: c.eta > x, {-5e-14: False, 0.0: False, -5e-13: True}),
+        (lambda c, x: sympy.Eq(c.eta, x), {5e-14: True, -5e-14: True, 5e-13: False, -5e-13: False}),
+    ],
+)
+def test_an_assumption_is_met_at_its_edge_within_rounding_on_both_sides(relation, met):
+    for apart, expected in met.items():
+        edge = sympy.Float(0.1 * (1 + apart), 17)
+        claim = make(assumes=[Assumption("odd", "", relation=lambda c, x=edge: relation(c, x))])
+        assert (bounds.unmet(claim, CASE) is None) is expected, apart
+
+
+def test_a_row_names_what_it_meets_within_rounding_and_refutes_nothing_by_as_little():
+    edge = Assumption("small steps", "", relation=lambda c: c.eta <= 0.1 * (1 - 5e-14))
+
+    def told(excess):
+        claim = make(
+            assumes=[edge], left=lambda view: each("round", 0 * sq(view.mean("w")) + 1),
+            right=lambda c: (1 - excess) + 0 * c.eta,
+        )  # fmt: skip
+        return judge([replace(claim, cases=(CASE,))], Settings())[0]
+
+    supported, open_, refuted = told(-0.5), told(1e-10), told(1e-3)
+    assert [r.verdict for r in (supported, open_, refuted)] == [
+        Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.REFUTED,
+    ]  # fmt: skip
+    for one in (supported, open_, refuted):
+        assert "small steps is met within 5e-14: eta <= 0.0999" in one.reason
 
 
 def test_no_number_of_replicates_shows_a_mean_above_what_none_is_below():
@@ -448,6 +507,7 @@ def test_a_mean_of_all_that_is_possible_is_not_below_it():
     [
         (bounds.DUST, (0.0, 1.0), Verdict.SUPPORTED),
         (bounds.DUST * (1 + 1e-9), (0.0, 1.0), Verdict.INCONCLUSIVE),
+        (1e-11, (0.0, 1.0), Verdict.INCONCLUSIVE),
         (bounds.DUST, None, Verdict.INCONCLUSIVE),  # nothing tells what is small
     ],
 )
@@ -458,6 +518,66 @@ def test_dust_is_up_to_a_share_of_the_range(off, range_, verdict):
     row = bounds._exact(CLAIM, CASE, CLAIM.forms[0], Sides(measured, 0.0, 0.0, range_, {}))
     assert row.verdict is verdict
     assert (row.reason == bounds.BOTH_ZERO) == (verdict is Verdict.SUPPORTED)
+
+
+def beyond_64(right, values, part=None):
+    """Judge an exact run on which nothing happens in the first 64 atoms."""
+    late = np.arange(128) >= 64
+    sides = [late * values] if part is None else [late * values, late * part]
+    taken = np.array(sides)[:, None, :]
+    shadow = np.tile(taken.mean(2)[None], (2, 1, 1))
+    measured = Measured("exact", ("each", "round"), taken, np.full(128, 1 / 128), shadow=shadow,
+                        names=("part",) if part is not None else ())  # fmt: skip
+    return bounds.judge(make(right=right), CASE, make(right=right).forms[0], measured)
+
+
+def test_every_atom_of_the_noise_counts():
+    """Of the left side, and of what the rounding of letters does to a measured right side."""
+    told = beyond_64(lambda c: 0.4 + 0 * c.eta, 1.0)
+    assert (told.verdict, told.lhs["mean"]) == (Verdict.REFUTED, pytest.approx(0.5))
+    assert beyond_64(lambda c: 0.6 + 0 * c.eta, 1.0).verdict is Verdict.SUPPORTED
+    # 1 − 10η is 0, but −5.6e-17 as doubles have it: times what the late atoms measure
+    told = beyond_64(lambda c: (1 - 10 * c.eta) * c.measured("part"), 0.0, 1e6)
+    assert CASE.algorithm.step_size == 0.1
+    assert told.rhs < -1e-11
+    assert told.verdict is not Verdict.REFUTED
+
+
+def test_every_comparison_counts():
+    values = np.zeros((1, 100, 1))
+    values[0, 90] = 1.0
+    measured = Measured("exact", ("each", "round"), values, np.ones(1),
+                        shadow=np.tile(values[:, :, 0][None], (2, 1, 1)))  # fmt: skip
+    claim = make(right=lambda c: 0.5 + 0 * c.eta)
+    told = bounds.judge(claim, CASE, claim.forms[0], measured)
+    assert told.verdict is Verdict.REFUTED
+    assert "91 of 100" in told.reason
+
+
+def test_an_iterate_reaches_as_far_as_before_it_is_averaged():
+    """Two clients step apart by η, and their average stays where they began."""
+    problem = supposing(OpposedClients(distance=0.0, opposition_centre=1.0), radius=1.0)
+    wide = Case(problem, ComFedL(step_size=2.0), 1)
+    left = bound(name="own/reach", source="", statement="", cases=[wide], right=lambda c: c.eta)(
+        lambda view: each("round", "local_step", sq(view.mean("w")))
+    )
+    measured = bounds.measure_exactly(left, wide)
+    steps = problem.oracles(torch.float64)
+    y, pullback = steps.inner(torch.zeros(problem.clients, 1, 1, dtype=torch.float64), None)
+    step = wide.algorithm.step_size * pullback(steps.outer_grad(y, None)).abs().max()
+    assert measured.reach == pytest.approx(float(step))
+    assert measured.values.max() < 1e-20
+    assert step > 1
+    row = bounds.judge(left, wide, left.forms[0], measured)
+    assert row.verdict is Verdict.INAPPLICABLE
+    assert "an iterate reached norm" in row.reason
+
+
+def test_the_letter_m_of_comfedl_counts_the_cohort():
+    case = Case(BoundedComposition(clients=5), ComFedL(participation=0.4), 1)
+    claim = make(cases=[case])
+    assert bounds.right_side(claim, case, lambda c: c.m) == (2.0, 2.0)
+    assert bounds.right_side(claim, case, lambda c: c.n) == (5.0, 5.0)
 
 
 def test_a_replicate_above_its_range_by_rounding_counts_as_the_range():

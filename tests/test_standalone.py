@@ -33,7 +33,7 @@ from toolkit.oracles import OFFERS
 from verifiers.search.finding import Finding
 from verifiers.search.units import judged
 from verifiers.standalone.algorithms import fedavg
-from verifiers.standalone.files import PRINTED, agrees, sides, write
+from verifiers.standalone.files import PRINTED, agrees, demoted, sides, write
 from verifiers.standalone.refusal import NoScriptError
 from verifiers.standalone.script import script_of, states_of
 
@@ -253,7 +253,7 @@ def finding_of(claim, case):
     assert row.verdict == "REFUTED", row.reason
     return Finding(
         claim.name, "printed", "confirmed", case=json.loads(json.dumps(case.parameters())),
-        lhs=row.lhs, rhs=row.rhs,
+        lhs=row.lhs, rhs=row.rhs, evidence="exact",
     )  # fmt: skip
 
 
@@ -320,6 +320,22 @@ def test_a_script_that_comes_to_other_numbers_is_not_kept(tmp_path, monkeypatch)
     assert written.path is None
     assert "please report" in written.reason
     assert not list(tmp_path.iterdir())
+    (doubted,) = demoted([finding], [written])
+    assert (doubted.status, doubted.found) == ("candidate", False)
+    assert written.reason in doubted.reason
+
+
+def test_what_a_script_does_not_see_is_a_candidate_unless_balls_verified_it(tmp_path):
+    claim, case = VIOLATIONS["composition"]
+    met = replace(case, algorithm=ComFedL(local_steps=1))  # where it is true
+    finding = replace(finding_of(claim, case), case=json.loads(json.dumps(met.parameters())))
+    (written,) = write([claim], [finding], tmp_path)
+    assert written.path is None
+    assert "does not see it" in written.reason
+    verified = replace(finding, status="verified")
+    sampled = replace(finding, evidence="sequential")
+    statuses = [f.status for f in demoted([finding, verified, sampled], [written] * 3)]
+    assert statuses == ["candidate", "verified", "confirmed"]
 
 
 @bound(

@@ -30,13 +30,12 @@ from synthetic.classes import (
 )
 from synthetic.classes.conditions import Constraint
 from synthetic.classes.relations import Relation
+from tests.certificates import proved
 from toolkit.algorithm import Algorithm, algorithm
 from toolkit.algorithms.fedavg import FedAvg
 from toolkit.measure import Steps, each, sq
 from toolkit.parameters import PositiveInt
 from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.check import check
 from verifiers.worst_case.solve import solve
 from verifiers.worst_case.witness import witness
 
@@ -251,7 +250,7 @@ class Example(NamedTuple):
         module, arguments: how PEPit runs it.
         method, classes, rounds, left, clients: what it is here.
         value: what it is in PEPit.
-        known: its closed form, where there is one.
+        known: its closed form, where there is one; a fraction where the method's steps are some.
     """
 
     module: str
@@ -261,8 +260,13 @@ class Example(NamedTuple):
     rounds: int
     left: Callable[[Steps], Any]
     value: float
-    known: float | None = None
+    known: float | Fraction | None = None
     clients: int = 1
+
+    @property
+    def exact(self) -> Fraction | None:
+        """The closed form, if the certificate has to prove it exactly."""
+        return self.known if isinstance(self.known, Fraction) else None
 
 
 def strongly(L=1.0, mu=0.1):
@@ -280,7 +284,8 @@ OGM_4 = grown(4, last=8)[-1]
 EXAMPLES = [
     Example(
         f"{UNCONSTRAINED}.gradient_descent", {"L": 3, "gamma": 1 / 3, "n": 4},
-        FedAvg(step_size=1 / 3), [smooth_convex(3), NEAR], 4, gap, 0.16666666685, 1 / 6,
+        FedAvg(step_size=1 / 3), [smooth_convex(3), NEAR], 4, gap, 0.16666666685,
+        Fraction(1, 6),
     ),
     Example(
         f"{UNCONSTRAINED}.accelerated_gradient_convex", {"mu": 0, "L": 1, "n": 5},
@@ -290,7 +295,7 @@ EXAMPLES = [
     Example(
         f"{UNCONSTRAINED}.accelerated_gradient_convex_simplified", {"mu": 0, "L": 1, "n": 5},
         nesterov(1, lambda k: k / (k + 3)), [smooth_convex(1), NEAR], 5, gap, 0.03571428594,
-        2 / (5**2 + 5 * 5 + 6),
+        Fraction(2, 5**2 + 5 * 5 + 6),
     ),
     Example(
         f"{UNCONSTRAINED}.accelerated_gradient_strongly_convex", {"mu": 0.1, "L": 1, "n": 2},
@@ -342,15 +347,16 @@ EXAMPLES = [
     Example(
         f"{STOCHASTIC}.sgd_overparametrized", {"L": 1, "mu": 0.1, "gamma": 2.3, "n": 5},
         FedAvg(step_size=2.3, participation=0.2), [strongly(), shared_minimiser(), NEAR], 1,
-        distance, 1.69, 1.3**2, 5,
+        distance, 1.69, Fraction(169, 100), 5,
     ),
     Example(
         f"{FIXED}.halpern_iteration", {"n": 10}, halpern([1 / (k + 2) for k in range(10)]),
-        NONEXPANSIVE, 10, gradient, 0.03305785532, (2 / 11) ** 2,
+        NONEXPANSIVE, 10, gradient, 0.03305785532, Fraction(4, 121),
     ),
     Example(
         f"{FIXED}.krasnoselskii_mann_constant_step_sizes", {"n": 3, "gamma": 0.75},
-        krasnoselskii_mann([0.75] * 3), NONEXPANSIVE, 3, half_gradient, 0.14062499933, 9 / 64,
+        krasnoselskii_mann([0.75] * 3), NONEXPANSIVE, 3, half_gradient, 0.14062499933,
+        Fraction(9, 64),
     ),
     Example(
         f"{FIXED}.krasnoselskii_mann_increasing_step_sizes", {"n": 3},
@@ -364,7 +370,7 @@ EXAMPLES = [
     ),
     Example(
         f"{LOW}.halpern_iteration", {"n": 4}, halpern([1 / (k + 2) for k in range(4)]),
-        NONEXPANSIVE, 4, gradient, 0.16000002548, 4 / 25,
+        NONEXPANSIVE, 4, gradient, 0.16000002548, Fraction(4, 25),
     ),
 ]  # fmt: skip
 
@@ -386,26 +392,21 @@ def test_an_example_of_pepit(of):
     case, found = solved(of)
     assert found.value == pytest.approx(of.value, rel=1e-5)
     assert not case.loose
-    bound = float(proved(case, found))
-    assert bound == pytest.approx(found.value, rel=1e-6)
-    if of.known is not None:
+    bound = proved(case, found).bound
+    assert float(bound) == pytest.approx(found.value, rel=1e-6)
+    if of.exact is not None:
+        assert bound == of.exact
+    elif of.known is not None:
         assert of.known * (1 - 1e-15) <= bound <= of.known * (1 + 1e-6)
-
-
-def proved(case, found):
-    """Return the bound of a certificate that the checker takes."""
-    certificate = certify(case, found)
-    assert str(certificate.bound) in check(certificate.text)[-1]
-    return certificate.bound
 
 
 @pytest.mark.parametrize("name", POTENTIALS)
 def test_a_potential_of_pepit_does_not_grow(name):
     """V_{n+1} − V_n ≤ 0 exactly, wherever the step starts; a longer step than 1/L is different."""
     case = potential(name, 1.0)
-    assert proved(case, solve(case)) == 0
+    assert proved(case).bound == 0
     case = potential(name, 2.5)
-    assert proved(case, found := solve(case)) > 0.1
+    assert proved(case, found := solve(case)).bound > 0.1
     assert witness(case, found).value > Fraction(1, 10)
 
 
@@ -457,7 +458,7 @@ def curve(step_size, *relations, rounds=2):
 def test_the_curve_of_gradient_descent_is_convex(step_size):
     """Up to η = 1.75/L, for every start: the certificate has no other assumption."""
     (case,) = curve(step_size)
-    assert proved(case, solve(case)) == 0
+    assert proved(case).bound == 0
 
 
 @given(st.integers(1, 3000))

@@ -27,6 +27,7 @@ from synthetic.classes import (
 from synthetic.classes.conditions import Constraint
 from synthetic.classes.whole import WholeClass
 from synthetic.problems import QuadraticMinimax
+from tests.certificates import proved
 from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.fedavg_s import FedAvgS
 from toolkit.algorithms.fednest import FedNest
@@ -45,7 +46,6 @@ from verifiers.claims.localsgd._saddles import distance_at_end
 from verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
 from verifiers.verify import Settings, judge
 from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify
 from verifiers.worst_case.check import RefusedCertificateError, check
 from verifiers.worst_case.fields import LinearField, root, worst_of_fields
 from verifiers.worst_case.found import worst_case
@@ -195,9 +195,7 @@ def test_what_clients_share_is_left_out():
                        left=distance("z"))  # fmt: skip
     assert kept(matrices(bounded)).all()
     assert solve(case).value == pytest.approx(solve(bounded).value, rel=1e-6)
-    certificate = certify(case)
-    check(certificate.text)
-    assert float(certificate.bound) == pytest.approx(0.91**2, rel=1e-6)
+    assert proved(case).bound == Fraction(91, 100) ** 2
 
 
 def test_the_program_in_doubles_is_the_exact_one_and_mixes_no_x_with_y():
@@ -230,15 +228,15 @@ def test_a_vector_of_each_space():
 def certificate():
     (case,) = build(steps_of(0.3, 2), [SADDLES, shared_minimiser(), start_within(R=1)],
                     rounds=1, left=distance_at_end, clients=1)  # fmt: skip
-    return certify(case)
+    return proved(case)
 
 
 def test_a_certificate_tells_the_two_spaces(certificate):
-    assert float(certificate.bound) == pytest.approx(0.79**2, rel=1e-6)
-    said = check(certificate.text)
-    assert "  space x is that of x_0, A_0(z_0)_x, A_0(z_1)_x," in said
-    assert "  space y is that of y_0, A_0(z_0)_y, A_0(z_1)_y," in said
-    assert "  start: ‖x_0‖² + ‖y_0‖² ≤ 1," in said
+    assert certificate.bound == Fraction(79, 100) ** 2
+    said = check(certificate.text).said
+    assert "space x has x_0, A_0(z_0)_x, A_0(z_1)_x," in said
+    assert "space y has y_0, A_0(z_0)_y, A_0(z_1)_y," in said
+    assert "start: ‖x_0‖² + ‖y_0‖² ≤ 1," in said
 
 
 def test_with_one_space_the_same_certificate_is_refused(certificate):
@@ -290,7 +288,7 @@ def test_functions_with_values_and_fields_out_of_the_class_are_no_witness():
 
 
 def test_what_a_linear_field_attains_is_the_worst_case():
-    """Then nothing is said of necessary conditions; what rounds to the right side refutes none."""
+    """Then nothing is said of necessary conditions; a right side that rounds to it is it."""
     classes = over([strongly_convex_concave(L=1, mu=0.6), similar(zeta=1), start_at_minimiser()],
                    steps_of(0.1, 2), rounds=1)  # fmt: skip
     value = float(Fraction(64, 10**6))  # an end of the fields is a fraction: ν = 4/5

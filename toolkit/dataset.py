@@ -208,7 +208,9 @@ class DataSet(ABC):
     def present(self, folder: Path) -> dict[str, Path]:
         """Return the paths of those of its files that are in a folder, by name."""
         found = {
-            name: [path for path in self.candidates(folder, name) if path.exists()]
+            name: [
+                path for path in self.candidates(folder, name) if path.is_file() or path.is_dir()
+            ]
             for name in (*self.files, *self.some, *self.optional)
         }
         return {name: paths[0] for name, paths in found.items() if paths}

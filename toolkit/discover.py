@@ -9,8 +9,10 @@ until a leaf is used. A package outside driftproof contributes leaves by an entr
 from __future__ import annotations
 
 import ast
+import errno
 import importlib
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -183,7 +185,7 @@ def find(kind: str, name: str) -> Leaf:
         DriftproofError: there is none (the nearest names are offered), or the file has several.
     """
     if name.endswith(".py"):
-        choices = list(leaves_in(Path(name).resolve(), kind))
+        choices = list(leaves_in(Path(name), kind))
         if len(choices) != 1:
             raise DriftproofError(
                 f"{name} has {len(choices)} {KINDS[kind].plural}", "one", "one file for each"
@@ -215,6 +217,8 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 def leaves_in(path: Path, kind: str | None = None, *, module: str | None = None) -> Iterator[Leaf]:
     """Yield the leaves of one file, reading only its syntax tree."""
+    if module is None:  # a user's own; unlike Path.resolve, this leaves a loop of links to parse
+        path = Path(os.path.realpath(path))
     tree = parse(path)
     decorators = {
         decorator: k.name
@@ -274,10 +278,17 @@ def _called(decorator: ast.expr, ours: set[str]) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
+def text_of(path: Path) -> str:
+    """Return the text of a user's file; a pipe, for which one might wait for ever, is refused."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "a pipe or a device, no file")
+    return path.read_text(encoding="utf-8")
+
+
 def parse(path: Path) -> ast.Module:
     """Return the syntax tree of a Python file; a file that is none is a usage error."""
     try:
-        return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+        return ast.parse(text_of(path), filename=str(path))
     except OSError as error:
         raise DriftproofError(
             f"{path}: {error.strerror}", "a readable Python file", "check the path"

@@ -22,6 +22,8 @@ class DriftproofError(Exception):
     """
 
     exit_code = 2
+    claim: str | None = None
+    """The claim that it keeps from being judged, if it is of one."""
 
     def __init__(self, got: str, wanted: str, remedy: str) -> None:
         super().__init__(got, wanted, remedy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound="Problem")
 
+STORED = 1e-14
+"""Relative error of a number that was computed in doubles: a few roundings from what is proven."""
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -30,12 +34,15 @@ class Solution:
         high: a proven upper bound on inf F.
         minimiser: a point whose value is ``high`` (None if the infimum is not attained).
         certificate: method, residuals and gap, as data.
+        exact: whether these are the true numbers. Elsewhere they are taken to be rounded, and a
+            minimiser to be a closed form only where ``low`` and ``high`` are equal.
     """
 
     low: float
     high: float
     minimiser: np.ndarray | None
     certificate: Mapping[str, Any]
+    exact: bool = False
 
 
 class Problem(Parameters, ABC):
@@ -147,11 +154,23 @@ class Problem(Parameters, ABC):
 
     @cached_property
     def initial_gap(self) -> tuple[float, float]:
-        """An enclosure (low, high) of F(x_0) − inf F."""
+        """An enclosure (low, high) of F(x_0) − inf F, whose two values may be rounded."""
         import torch
 
         value = float(self.objective(torch.from_numpy(self.start())[:, None]))
-        return value - self.solution.high, value - self.solution.low
+        low, high = self.solution.low, self.solution.high
+        error = STORED * max(abs(low), abs(high))  # of a difference of two such numbers
+        return value - high - error, value - low + error
+
+
+def supposing(problem: P, **given: Any) -> P:
+    """Return a copy of a problem with other properties: another solution, say."""
+    supposed = copy(problem)
+    for name in (*given, "solution", "initial_gap"):
+        supposed.__dict__.pop(name, None)
+    kind = type(type(problem).__name__, (type(problem),), given)
+    object.__setattr__(supposed, "__class__", kind)
+    return supposed
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

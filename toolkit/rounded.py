@@ -2,6 +2,8 @@
 
 1 − cos(10⁻⁹) is 0 in single and in double precision alike. Two runs that agree on it say nothing
 of how far both are off; once cos(10⁻⁹) = 1 moves by a unit in its last place, they no longer agree.
+So every term of a sum moves: F may be what far larger numbers leave, and is off by a unit in
+*their* last place.
 """
 
 from __future__ import annotations
@@ -16,22 +18,14 @@ from torch.overrides import TorchFunctionMode
 
 SUMS = frozenset({
     "add", "sub", "subtract", "rsub", "__add__", "__radd__", "__sub__", "__rsub__", "__iadd__",
-    "__isub__",
+    "__isub__", "sum", "mean", "cumsum", "addcmul", "matmul", "__matmul__", "__rmatmul__", "mm",
+    "bmm", "mv", "dot", "baddbmm", "einsum", "norm", "linalg_vector_norm",
 })  # fmt: skip
-"""Operations that drop a small number beside a large one."""
-CURVED = frozenset({
-    "cos", "sin", "tan", "cosh", "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "rsqrt",
-    "pow", "__pow__", "__rpow__", "tanh", "sigmoid", "logsumexp", "logaddexp", "softmax",
-    "log_softmax", "softplus",
-})  # fmt: skip
-"""Operations that round a small change of their argument away."""
+"""Operations that add up their arguments, or products of them."""
 
 
 def shaken(left: Callable[[Any], Any], move: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
-    """Return a measure whose intermediate numbers are moved at random after they were rounded.
-
-    Moved is what a curved function gave, and what a sum gave that is one number for each replicate
-    or has a number among its terms. Sums of vectors are left as they are: iterates were moved.
+    """Return a measure in which the terms of every sum are moved at random.
 
     Args:
         move: changes each entry by about a unit in its last place; 0 stays 0.
@@ -53,18 +47,12 @@ class _Moving(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        result = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
-        if name in CURVED or (name in SUMS and _of_numbers(result, args)):
-            moved: Tensor = self._move(result) if _real(result) else result
-            return moved
-        return result
+        if name in SUMS:
+            kept = 1 if name.startswith("__i") else 0  # what is added to in place
+            args = args[:kept] + tuple(map(self._moved, args[kept:]))
+        return func(*args, **(kwargs or {}))
 
-
-def _real(result: Any) -> bool:
-    return type(result) is torch.Tensor and result.is_floating_point()
-
-
-def _of_numbers(result: Any, args: tuple[Any, ...]) -> bool:
-    one_each = isinstance(result, Tensor) and result.ndim <= 1
-    return one_each or any(isinstance(x, int | float) for x in args[:2])
+    def _moved(self, x: Any) -> Any:
+        floats = type(x) is torch.Tensor and x.is_floating_point()
+        return self._move(x) if floats else x

@@ -38,6 +38,20 @@ def form_key(form: str, reading: str) -> str:
     return f"{form}: {reading}" if reading else form
 
 
+def tightness(left: float | None, right: float | None) -> float | None:
+    """Return left over right, or, if both are negative, right over left.
+
+    It is 1 where they are equal, and above 1 where left exceeds right. None: the right side is 0,
+    or negative and the left one is not.
+
+    >>> tightness(1.0, 2.0), tightness(-2.0, -1.0), tightness(-1.0, -2.0), tightness(1.0, -1.0)
+    (0.5, 0.5, 2.0, None)
+    """
+    if left is None or not right or right < 0 <= left:
+        return None
+    return left / right if right > 0 else right / left
+
+
 @dataclass(frozen=True)
 class Row:
     """One case of one form of one claim: a row of ``results.json``.
@@ -45,6 +59,7 @@ class Row:
     Attributes:
         lhs: mean, low and high of the left side at the comparison closest to failing.
         rhs: the right side there.
+        at: which comparison of an exact run refutes, and of how many (not in ``results.json``).
         margin: the tolerance within which an identity or a rate was decided.
         alpha: the probability with which this row's verdict may be wrong by chance (None: none).
         comparisons: how many comparisons the row makes (rounds, local steps …).
@@ -71,6 +86,7 @@ class Row:
     empty_hypothesis: bool = False
     lhs: Mapping[str, float | None] | None = None
     rhs: float | None = None
+    at: tuple[int, int] | None = None
     margin: float | None = None
     alpha: float | None = None
     comparisons: int = 0
@@ -88,11 +104,8 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Left over right: the tightness (above 1: refuted)."""
-        mean = (self.lhs or {}).get("mean")
-        if mean is None or self.rhs is None or self.rhs == 0:
-            return None
-        return mean / self.rhs
+        """The tightness of the two sides (above 1: refuted)."""
+        return tightness((self.lhs or {}).get("mean"), self.rhs)
 
     @property
     def form_key(self) -> str:
@@ -107,7 +120,7 @@ class Row:
     def public(self) -> dict[str, Any]:
         """Return the row as ``results.json`` has it: finite numbers or null."""
         entry = asdict(self)
-        entry.pop("series")
+        del entry["series"], entry["at"]
         entry["certificates"] = sorted(entry.pop("proofs"))
         entry["ratio"] = self.ratio
         return {key: _clean(value) for key, value in entry.items()}

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from toolkit.cases import Assumption, Case
-from toolkit.constants import MEASURED, ROLES, Expression, Letters, split
-from toolkit.readings import ByProof, Stated, Undecided
+from toolkit.constants import MEASURED, ROLES, Expression, Letters, expressed, split
+from toolkit.readings import Stated
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
@@ -233,26 +232,19 @@ def values_of(expressions: Sequence[Expression], numbers: Mapping[str, np.ndarra
 
 
 def right_sides_of(claim: Claim[Any]) -> list[tuple[Form, Expression]]:
-    """Return the forms of which siblings can be made, with their right sides in the letters.
+    """Return the forms whose right side is a formula that something is bounded by, with it.
 
-    They are formulas in letters that something is bounded by: those of a bound, or of a comparison
-    that is one. What an identity, a proof or a rate compares with has siblings by hand alone.
+    Those of a bound, or of a comparison that is one. What an identity, a proof or a rate compares
+    with is none.
+
+    Raises:
+        DriftproofError: a right side returns no formula.
     """
-    import sympy
-
-    bounds = isinstance(claim, BoundClaim) or (
-        isinstance(claim, ComparisonClaim) and claim.kind == "bound"
-    )
-    if not bounds or not claim.cases:
+    if not (isinstance(claim, BoundClaim) or claim.kind == "bound") or not claim.judged_on:
         return []
-    notation, formulas = claim.notation(claim.cases[0]), []
-    for form in claim.forms:
-        if form.form == "sibling" or isinstance(form.right, ByProof | Undecided):
-            continue
-        right = form.right(Letters(notation)) if callable(form.right) else None
-        if isinstance(right, sympy.Expr | Real):
-            formulas.append((form, sympy.sympify(right)))
-    return formulas
+    letters = Letters(claim.notation(claim.judged_on[0]))
+    forms = (form for form in claim.forms if form.form != "sibling" and callable(form.right))
+    return [(form, expressed(form.right, letters)) for form in forms]
 
 
 @dataclass(frozen=True)
@@ -283,7 +275,7 @@ class Control:
 def controls_of(claim: Claim[Any], forms: Collection[str] | None = None) -> list[Control]:
     """Return the generated controls of a claim (``forms``: of those, by their keys)."""
     controls: list[Control] = []
-    for form, right in right_sides_of(claim):
+    for form, right in right_sides_of(claim) if claim.cases else ():
         if forms is not None and form.key not in forms:
             continue
         cases = [case for case in claim.cases_for("quick") if unmet(claim, case, form) is None]

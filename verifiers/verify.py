@@ -11,28 +11,28 @@ from pathlib import Path
 from typing import Any
 
 from toolkit.cases import Case
+from toolkit.constants import latex
 from toolkit.discover import Leaf, leaves, leaves_in, parse, path_from_here
 from toolkit.environment import check_device, environment
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.ledger import Ledger
-from toolkit.readings import ByProof, Undecided
 from toolkit.report.beside import Writer
 from toolkit.report.files import results_of, write_report
 from toolkit.verdict import Row
 from verifiers import record
 from verifiers.citations import cited
-from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim
-from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.derived import inherit
-from verifiers.claim_types.rate import RateClaim
+from verifiers.claim_types.rate import RateClaim, Schedule
 from verifiers.counterexamples import scripts
 from verifiers.judges.bounds import LEVEL
 from verifiers.overrides import AS_WRITTEN, Overrides
+from verifiers.printed import unlike
 from verifiers.running.compiled import compile_for
 from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for, loaded, users_file
 from verifiers.running.scheduler import FEW, Units, run_jobs
 from verifiers.searched import shown
+from verifiers.siblings import right_sides_of
 
 PROFILES = ("smoke", "quick", "full")
 
@@ -71,7 +71,7 @@ def select(patterns: Sequence[str]) -> list[Leaf]:
     for pattern in patterns or ("*",):
         if pattern.endswith(".py") or (os.path.sep in pattern and Path(pattern).exists()):
             matching = {}
-            for leaf in leaves_in(Path(pattern).resolve(), "claim"):
+            for leaf in leaves_in(Path(pattern), "claim"):
                 if leaf.name in matching:
                     raise DriftproofError(
                         f"{pattern} has two claims called {leaf.name!r}",
@@ -156,13 +156,20 @@ def verify(
     settings: Settings,
     out: Path,
     *,
+    failed: Mapping[str, DriftproofError] | None = None,
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
     told: Callable[[str], None] = lambda text: None,
     write: Writer = write_report,
 ) -> tuple[dict[str, Any], list[Row]]:
-    """Verify claims and write ``results.json``, ``index.html`` and plots to a folder."""
+    """Verify claims and write ``results.json``, ``index.html`` and plots to a folder.
+
+    Args:
+        failed: why other claims, which the page names too, could not be judged.
+    """
     head = header(chosen, settings)  # a claim that does not load leaves no folder behind
+    if failed:
+        head["failed"] = {name: str(error) for name, error in failed.items()}
     chosen = [settings.overrides.of(source) for source in chosen]
     with Ledger(out / "ledger.sqlite") as ledger:
         run = ledger.begin(head)
@@ -224,22 +231,14 @@ def _entry_or_blame(source: Source) -> dict[str, Any]:
         return claim_entry(source)
 
 
-def _right_sides(claim: Claim[Any], notation: Mapping[str, str]) -> dict[str, str]:
+def _right_sides(claim: Claim[Any]) -> dict[str, str]:
     """Return the LaTeX of each form's right side, by the form's key."""
-    from toolkit.constants import Letters, expressed, latex
-
-    forms = {}
-    for form in claim.forms:
-        if form.form == "sibling" or isinstance(form.right, Undecided | ByProof):
-            continue
-        if isinstance(claim, RateClaim):
-            forms[form.key] = rf"\mathcal{{O}}\left({form.right.latex()}\right)"
-            continue
-        if isinstance(claim, BoundClaim):
-            forms[form.key] = latex(expressed(form.right, Letters(notation)), claim.measured)
-        elif isinstance(claim, ComparisonClaim) and claim.kind == "bound" and callable(form.right):
-            forms[form.key] = latex(expressed(form.right, Letters(notation)), {})
-    return forms
+    if isinstance(claim, RateClaim):
+        orders = {form.key: form.right for form in claim.forms if form.form != "sibling"}
+        orders = {key: x.latex() for key, x in orders.items() if isinstance(x, Schedule)}
+        return {key: rf"\mathcal{{O}}\left({order}\right)" for key, order in orders.items()}
+    measured = getattr(claim, "measured", {})
+    return {form.key: latex(right, measured) for form, right in right_sides_of(claim)}
 
 
 def claim_entry(source: Source) -> dict[str, Any]:
@@ -248,7 +247,7 @@ def claim_entry(source: Source) -> dict[str, Any]:
     leaf = source if isinstance(source, Leaf) else None
     notation = claim.notation(claim.judged_on[0]) if claim.judged_on else {}
     with blaming(source):
-        forms = _right_sides(claim, notation)
+        forms = _right_sides(claim)
     return {
         "kind": claim.kind,
         "source": claim.source,
@@ -258,6 +257,7 @@ def claim_entry(source: Source) -> dict[str, Any]:
             for a in claim.assumes
         ],
         "forms": forms,
+        "unlike": unlike(claim) or {},
         "notes": {form.form: form.note for form in claim.forms if form.note},
         "readings": {form.key: form.quote for form in claim.forms if form.quote},
         "erratum": None if claim.erratum is None else vars(claim.erratum),

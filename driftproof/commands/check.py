@@ -9,10 +9,12 @@ from pathlib import Path
 import click
 
 from driftproof.commands import _shared as shared
+from toolkit.discover import text_of
 from toolkit.errors import DriftproofError
 
 UNREADABLE = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+    ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError,
+    ValueError,
 )  # fmt: skip
 """What a checker raises of a file that is no certificate."""
 NOT_PROVED = (
@@ -28,36 +30,32 @@ NOT_SHOWN = (
 @click.command()
 @click.argument("certificates", nargs=-1, required=True, metavar="CERTIFICATE...")
 def command(certificates: tuple[str, ...]) -> int:
-    """Check certificates of worst cases: exactly, without a solver, by one file of 200 lines.
+    """Check certificates of worst cases: exactly, without a solver, by 450 lines in all.
 
     A counterexample's file is checked too: that its functions are of the class, and exceed the
     bound. The exit status is 0 if every file shows what it says, 1 if one does not, 2 if one
     cannot be read. docs/certificates.md says how to read them.
     """
-    from verifiers.worst_case import check_counterexample
-    from verifiers.worst_case.check import RefusedCertificateError, check
+    from verifiers.worst_case.check import RefusedCertificateError
 
     held: Counter[str] = Counter()
     for name in certificates:
         text = _text(Path(name))
-        refutes = f'"{check_counterexample.SCHEMA}"' in text
         try:
-            said = (check_counterexample.check if refutes else check)(text)
+            kind, lines = _checked(text)
+            if not _intact(text):
+                raise RefusedCertificateError("it was changed after it was written")
         except RefusedCertificateError as reason:
-            shared.tell(f"{name}: REFUSED\n  {_shown(str(reason))}")
-            continue
+            kind, lines = "", [str(reason)]
         except UNREADABLE as error:
             raise DriftproofError(
                 f"{name} is no certificate: {_shown(f'{type(error).__name__}: {error}')}",
                 "a file as docs/certificates.md describes it",
-                "let driftproof verify write it anew",
+                "let driftproof verify write it again",
             ) from None
-        if not _intact(text):
-            shared.tell(f"{name}: REFUSED\n  it was changed after it was written")
-            continue
-        head, end = ("COUNTEREXAMPLE", NOT_SHOWN) if refutes else ("PROVED", NOT_PROVED)
-        held["counterexample" if refutes else "certificate"] += 1
-        shared.tell("\n".join([f"{name}: {head}", *(f"  {_shown(s)}" for s in [*said, end])]))
+        head = {"certificate": "PROVED", "counterexample": "COUNTEREXAMPLE"}.get(kind, "REFUSED")
+        held.update([kind] if kind else [])
+        shared.tell("\n".join([f"{name}: {head}", *(f"  {_shown(line)}" for line in lines)]))
     refused = len(certificates) - held.total()
     if len(certificates) > 1:
         kinds = [f"{n} {kind}{'s' * (n != 1)}" for kind, n in held.items()] or ["0 certificates"]
@@ -68,9 +66,21 @@ def command(certificates: tuple[str, ...]) -> int:
     return 1 if refused else 0
 
 
+def _checked(text: str) -> tuple[str, list[str]]:
+    """Return what a file is, and lines that say what it shows."""
+    from verifiers.worst_case import check, check_counterexample
+
+    if f'"{check_counterexample.SCHEMA}"' in text:
+        return "counterexample", [*check_counterexample.check(text).said, NOT_SHOWN]
+    about, *given, conclusion = check.check(text).said
+    given = [f"  {line}" for line in given]
+    proved = [about, "proved, in any dimension: if", *given, f"then {conclusion}"]
+    return "certificate", [*proved, NOT_PROVED]
+
+
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return text_of(path)
     except (OSError, UnicodeDecodeError) as error:
         raise DriftproofError(
             f"{path}: {error}", "a certificate, a JSON file", "check the path"

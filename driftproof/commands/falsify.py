@@ -73,7 +73,7 @@ def command(
     from verifiers.search import constants, recorded
     from verifiers.search.finding import FAILED
     from verifiers.search.search import Effort, falsify
-    from verifiers.standalone.files import write
+    from verifiers.standalone.files import demoted, write
 
     chosen, problems = constants.chosen(select)
     sources = [*chosen, *(members.source for members in problems)]
@@ -107,6 +107,7 @@ def command(
                 ended=ended,
             )  # fmt: skip
     scripts = write(chosen, findings, out)
+    findings = demoted(findings, scripts)
     told = [
         asdict(finding) | {"script": script.path.name if script.path else None}
         for finding, script in zip(findings, scripts, strict=True)

@@ -80,7 +80,7 @@ def command(
     leaf = find("experiment", experiment)
     out = shared.folder(out, leaf.name)
     if data is not None:
-        data = data.resolve()
+        data = Path(os.path.realpath(data))
         read(data)  # a bad folder is told before anything is run
     check_device(device)
     with (

@@ -36,7 +36,7 @@ def command(name: str, as_json: bool) -> None:
         print_roles(as_json)
         return
     if name.endswith(".py"):
-        own = list(leaves_in(Path(name).resolve()))
+        own = list(leaves_in(Path(name)))
         if not own:
             raise DriftproofError(
                 f"{name} declares nothing: no claim, problem or algorithm",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftproof.commands import _shared as shared
+from toolkit.errors import DriftproofError
 from toolkit.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -113,14 +114,24 @@ def _verified(
         records.check_own(own)
         records.check_as_written(str(overrides))
         records.check_writable()
-    with (
-        shared.working_on(cluster, workers) as workers,
-        shared.progress("verify", quiet=quiet) as (started, ended, told),
-    ):
+    failed: dict[str, DriftproofError] = {}
+    rows = None
+    with shared.working_on(cluster, workers) as workers:
         settings = judging.Settings(workers=workers, overrides=overrides, **how)
-        head, rows = judging.verify(
-            chosen, settings, out, started=started, ended=ended, told=told, write=write
-        )
+        while rows is None:
+            with shared.progress("verify", quiet=quiet) as (started, ended, told):
+                try:
+                    head, rows = judging.verify(
+                        chosen, settings, out, failed=failed, started=started, ended=ended,
+                        told=told, write=write,
+                    )  # fmt: skip
+                except DriftproofError as error:
+                    others = [leaf for leaf in chosen if leaf.name != error.claim]
+                    if record or len(others) in (0, len(chosen)):
+                        raise
+                    # of one claim: once more, for the others
+                    chosen, settings = others, replace(settings, resume=True)
+                    failed[str(error.claim)] = error
     if record:
         records.write(rows, how["profile"])
         rows = records.expected(rows)
@@ -128,6 +139,10 @@ def _verified(
         shared.print_json(judging.public(head, rows))
     else:
         summary(head, rows, out, verbose=verbose, swept=overrides.swept)
+    if failed:
+        click.echo(f"Not judged: {', '.join(failed)}.", err=True)
+        # of a file that cannot be imported each claim has the same error
+        raise ExceptionGroup("claims", [*{str(error): error for error in failed.values()}.values()])
     if overrides:
         return 1 if records.unsound(rows) else 0
     return 0 if records.as_expected(rows) else 1
@@ -163,6 +178,10 @@ def summary(
                 shared.tell(f"    case: {group.deciding.case['label']}")
     if swept:
         _by_values(shown, swept)
+    for name, about in head["claims"].items():
+        for form, said in about["unlike"].items():
+            judged = about["forms"][form]
+            shared.tell(f"{name}: the statement says ≤ {said}, but ≤ {judged} was judged.")
     _exceeded(rows, {group.reason for group in shown})
     _totals(head, rows, news)
     _errata_at_odds(head, rows)
@@ -220,6 +239,7 @@ def _exceeded(rows: list[Any], told: set[str]) -> None:
 
 def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> None:
     """Print how many printed statements of each paper came to which verdict, and what is new."""
+    from toolkit.discover import leaves
     from toolkit.report.page import statements
 
     printed = statements(head, rows)
@@ -237,6 +257,7 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
          str(new[paper])]
         for paper, verdicts in papers.items()
     ]  # fmt: skip
+    refuted = [one.claim for one in printed if one.verdict is Verdict.REFUTED]
     columns = [
         "paper",
         "printed statements",
@@ -244,6 +265,9 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
         "forms not as on record",
     ]
     shared.table(columns, lines)
+    if refuted:
+        more = "; driftproof errata says what is wrong" if {*refuted} & {*leaves("claim")} else ""
+        shared.tell(f"Refuted as printed: {', '.join(refuted)}{more}.")
 
 
 def _paper(claim: str) -> str:

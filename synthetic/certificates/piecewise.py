@@ -85,7 +85,7 @@ class Functions(Protocol):
 
 def shape_of(functions: Functions) -> Shape:
     """Return the shape of every member's F."""
-    low, high, curvature, size = _cells(functions)
+    low, high, curvature, size = cells(functions)
     before, middle, after = curvature
     # in u ∈ [−2, 2] over a cell, from its values at u = −1, 0, 1
     bend, tilt = 0.5 * (before + after) - middle, 0.5 * (after - before)
@@ -132,7 +132,7 @@ def _lowest(functions: Functions, points: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(unbounded, -torch.inf, values.sum(0)), minimiser
 
 
-def _cells(functions: Functions) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def cells(functions: Functions) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the cells' ends, [dim, cells, members], and at three points within each F'' and size.
 
     The size bounds the numbers that are added up in F''.

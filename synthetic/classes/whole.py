@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self, TypeAlias
 
@@ -106,9 +107,14 @@ class WholeClass(Problem):
     @property
     def constants(self) -> Mapping[str, float]:
         """The parameters of the class by role."""
+        return {role: float(value) for role, value in self.exact_constants.items()}
+
+    @property
+    def exact_constants(self) -> Mapping[str, Fraction]:
+        """The same as fractions."""
         of_level = ROLES_OF_LEVEL[self.level] if self.level else {}
         return {
-            role: float(value)
+            role: value
             for part in self.conditions
             for name, value in part.parameters.items()
             for role in (*ROLES.get(name, ()), *of_level.get(name, ()))

@@ -149,7 +149,9 @@ class AveragedComposition(CompositionProblem):
     @property
     def solution(self) -> Solution:
         """Inf Φ = 0 at 0, in closed form."""
-        return Solution(0.0, 0.0, np.zeros(self.dim), {"method": "closed form", "gap": 0.0})
+        return Solution(
+            0.0, 0.0, np.zeros(self.dim), {"method": "closed form", "gap": 0.0}, exact=True
+        )
 
     def start(self) -> np.ndarray:
         """Return distance·e."""

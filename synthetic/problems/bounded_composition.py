@@ -165,7 +165,9 @@ class BoundedComposition(CompositionProblem):
         inside = 0.5 * self.outer_curvature * h**2
         each = inside if h <= knee else self.outer_slope * (h - 0.5 * knee)
         value = each * float(np.abs(self.signs).mean())
-        return Solution(value, value, np.zeros(self.dim), {"method": "closed form", "gap": 0.0})
+        return Solution(
+            value, value, np.zeros(self.dim), {"method": "closed form", "gap": 0.0}, exact=True
+        )
 
     def start(self) -> np.ndarray:
         """Return distance·e."""

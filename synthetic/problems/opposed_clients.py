@@ -104,7 +104,7 @@ class OpposedClients(CompositionProblem):
     @cached_property
     def solution(self) -> Solution:
         """Inf F = 0 at 0, in closed form."""
-        return Solution(0.0, 0.0, np.zeros(1), {"method": "closed form", "gap": 0.0})
+        return Solution(0.0, 0.0, np.zeros(1), {"method": "closed form", "gap": 0.0}, exact=True)
 
     def start(self) -> np.ndarray:
         """Return the start."""

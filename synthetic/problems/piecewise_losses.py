@@ -13,11 +13,14 @@ probability ``rare``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
 import torch
 
+from synthetic.certificates.piecewise import CompositionFunctions, cells, spread_out
 from synthetic.oracles.piecewise import PiecewiseParts
 from synthetic.pieces.curves import Curves, curves_of, each_client, number_of
 from synthetic.pieces.piecewise_problem import PiecewiseProblem
@@ -78,6 +81,17 @@ class PiecewiseLosses(PiecewiseProblem):
             cls(clients=1, dim=2, gradients=((valley, other),)),
             cls(gradients=((near,), (far,)), tails="linear", noise=0.25),
         ]
+
+    @cached_property
+    def constants(self) -> Mapping[str, float]:
+        """The constants; F'' is a mean of slopes on each cell, and exact where that is a double."""
+        low, high, *_ = cells(CompositionFunctions(self.parts))
+        slopes = spread_out(self.parts.plain).slope((low + high) / 2).flatten(1)
+        sums = [sum(map(Fraction, of_cell), Fraction()) for of_cell in slopes.T.tolist()]
+        bends = [total / self.clients for total in sums]
+        exact = {"objective_smoothness": max(map(abs, bends)), "strong_convexity": min(bends)}
+        near = {role: float(x) for role, x in exact.items() if float(x) == x >= 0}
+        return {**super().constants, **near}
 
     @cached_property
     def parts(self) -> PiecewiseParts:

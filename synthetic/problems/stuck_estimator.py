@@ -80,7 +80,7 @@ class StuckEstimator(CompositionProblem):
     def solution(self) -> Solution:
         """Inf F = 0 at w = −σ, in closed form."""
         at = np.array([-self.inner_value_noise])
-        return Solution(0.0, 0.0, at, {"method": "closed form", "gap": 0.0})
+        return Solution(0.0, 0.0, at, {"method": "closed form", "gap": 0.0}, exact=True)
 
     def start(self) -> np.ndarray:
         """Return the start."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,7 @@ from torch import Tensor
 
 from toolkit.algorithm import Algorithm
 from toolkit.balls.operations import finite
+from toolkit.balls.solutions import enclosing
 from toolkit.balls.tensor import Balls, RefusedError, lift
 from toolkit.draws import Law, TooManyAtoms
 from toolkit.engines.batched import BatchedContext
@@ -117,26 +119,28 @@ def run_in_balls(
     left: Callable[[Any], Any] | None = None,
     axes: tuple[str, ...] = (),
     sampled: SampledBalls | None = None,
+    upto: int | None = None,
 ) -> Enclosed:
     """Run a case, all outcomes of its noise, in balls of the precision that is set.
 
     Args:
         left: a claim's measure, and ``axes`` the moments that it is taken at.
         sampled: run these replicates instead of all outcomes.
+        upto: end the run with the comparison of this number (None: run it to its end).
 
     Raises:
         RefusedError: an operation has no version for balls, a choice is left open by them, they
             grew without bound, or the noise has more than ``ATOMS`` outcomes.
     """
-    method = exactly(algorithm)
+    method, measure = exactly(algorithm), (left, axes, upto)
     if sampled is not None:
-        return _run(problem, method, sampled, rounds, (left, axes))
+        return _run(problem, method, sampled, rounds, measure)
     counting = BallContext(problem.clients)
     try:
-        enclosed = _run(problem, method, counting, rounds, (left, axes))
+        enclosed = _run(problem, method, counting, rounds, measure)
         if counting.atom_count > 1:
             every = BallContext(problem.clients, atoms=counting.digits)
-            enclosed = _run(problem, method, every, rounds, (left, axes))
+            enclosed = _run(problem, method, every, rounds, measure)
     except TooManyAtoms as error:
         raise RefusedError(f"the noise has more than {ATOMS} outcomes") from error
     return enclosed
@@ -147,44 +151,58 @@ def _run(
     algorithm: Algorithm,
     ctx: _InBalls,
     rounds: int,
-    measure: tuple[Callable[[Any], Any] | None, tuple[str, ...]],
+    measure: tuple[Callable[[Any], Any] | None, tuple[str, ...], int | None],
 ) -> Enclosed:
     tau = ctx.local_steps = algorithm.local_steps
     ctx.horizon = rounds
     oracles = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     state = previous = algorithm.init(ctx, oracles, Balls.of(problem.start()))
-    taker = _Taker(*measure)
-    for s in range(rounds):
-        ctx.t, start = s * tau, state
-        begin = Moment(ctx, problem, state, start, s)
-        taker.take(("round",), begin)
-        for j in range(tau):
-            ctx.t = s * tau + j
-            taker.take(("step",), begin._replace(state=state, local_step=j))
-            before, state = state, algorithm.step(ctx, oracles, state)
-            after = begin._replace(state=state, local_step=j + 1)
-            taker.take(("round", "local_step"), after)
-            taker.take(("transition",), after._replace(before=before, previous=previous))
-            previous = before
-        if not all(finite(lift(x)) for x in state):
-            raise RefusedError(f"the balls have no bound after step t = {ctx.t}", open=True)
+    taker, problem = _Taker(*measure), enclosing(problem)
+    with suppress(_Enough):
+        for s in range(rounds):
+            ctx.t, start = s * tau, state
+            begin = Moment(ctx, problem, state, start, s)
+            taker.take(("round",), begin)
+            for j in range(tau):
+                ctx.t = s * tau + j
+                taker.take(("step",), begin._replace(state=state, local_step=j))
+                before, state = state, algorithm.step(ctx, oracles, state)
+                after = begin._replace(state=state, local_step=j + 1)
+                taker.take(("round", "local_step"), after)
+                taker.take(("transition",), after._replace(before=before, previous=previous))
+                previous = before
+            if not all(finite(lift(x)) for x in state):
+                raise RefusedError(f"the balls have no bound after step t = {ctx.t}", open=True)
     return Enclosed(*taker.result(ctx.chances), ctx.replicates, state)
+
+
+class _Enough(Exception):  # noqa: N818 - it ends a run, and is no error
+    """The last comparison that was asked for has been made."""
 
 
 class _Taker:
     """Takes a measure at its moments, and its expectations over the noise."""
 
-    def __init__(self, left: Callable[[Any], Any] | None, axes: tuple[str, ...]) -> None:
+    def __init__(
+        self, left: Callable[[Any], Any] | None, axes: tuple[str, ...], upto: int | None
+    ) -> None:
         self._measure, self._axes = Measure(left) if left is not None else None, axes
         self._taken: list[Reduction] = []
+        self._missing = float("inf") if upto is None else upto + 1
 
     def take(self, axes: tuple[str, ...], moment: Moment) -> None:
         """Take the measure, if these are its moments."""
         if self._measure is None or axes != self._axes:
             return
-        reduction = self._measure(moment)
+        try:
+            reduction = self._measure(moment)
+        except TypeError as error:  # of a function of numpy, or torch.from_numpy
+            raise RefusedError(f"the measure has no version for balls: {error}") from error
         if reduction is not None:  # the statement may not speak of this moment
             self._taken.append(reduction)
+            self._missing -= len(reduction.value) if reduction.by_client else 1
+            if self._missing <= 0:
+                raise _Enough
 
     def result(self, chances: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return the measure and its parts in expectation, [1 + parts, comparisons]; the names."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from toolkit.report.page import document, number
+from toolkit.verdict import tightness
 
 MOVED = 0.01
 """Relative change of left/right that is worth a line."""
@@ -65,8 +66,7 @@ def _identity(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _ratio(row: Mapping[str, Any]) -> float | None:
-    mean, right = (row["lhs"] or {}).get("mean"), row["rhs"]
-    return mean / right if mean is not None and right else None
+    return tightness((row["lhs"] or {}).get("mean"), row["rhs"])
 
 
 def _moved(one: float | None, two: float | None) -> bool:

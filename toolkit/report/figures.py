@@ -15,6 +15,8 @@ from toolkit.verdict import Row, Verdict
 
 NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
+LARGEST = 1e150
+"""What is larger is not drawn: distances between such numbers, and their squares, overflow."""
 NOTHING_HERE = 1e-9
 """Below this a map's number is shown as ≈ 0."""
 ROUNDING = 1e-9
@@ -155,9 +157,8 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
             forms.setdefault((row.form, row.reading), []).append(row)
         # sides that are equal to the last digit, counts say, have nothing to draw
         forms = {form: same for form, same in forms.items() if not _agree(same)}
-        by_form = [
-            _figure(f"{slug}-{k}", _merged(same)) for k, same in enumerate(forms.values(), 1)
-        ]
+        merged = [row for row in map(_merged, forms.values()) if row.series and row.series["x"]]
+        by_form = [_figure(f"{slug}-{k}", row) for k, row in enumerate(merged, 1)]
         return by_form + (_maps(f"{slug}-map", next(iter(forms.values()))) if forms else [])
     refuted = [row for row in drawn if row.verdict is Verdict.REFUTED]
     strongest = sorted(refuted[1:], key=lambda row: -(row.ratio or 0.0))
@@ -168,6 +169,11 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
     stronger = [row for row in strongest[:1] if (row.ratio or 0) > 1.01 * (refuted[0].ratio or 0)]
     chosen = (refuted[:1] + stronger + tightest[:1]) or drawn[:1]
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
+
+
+def drawable(number: float) -> bool:
+    """Say whether a number has a place on a plot."""
+    return abs(number) <= LARGEST
 
 
 def _maps(name: str, rows: Sequence[Row]) -> list[Figure]:
@@ -220,7 +226,7 @@ def _merged(rows: Sequence[Row]) -> Row:
 
 def _distances(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how far each certified enclosure reaches from the right side, in ascending order."""
-    reach = sorted(d for row in rows for d in _distances_of(row) if isfinite(d))
+    reach = sorted(d for row in rows for d in _distances_of(row) if drawable(d))
     margin = rows[0].margin
     return {"x": list(range(1, len(reach) + 1)), "mean": reach, "bound": [margin] * len(reach)}
 
@@ -232,7 +238,7 @@ def _sides(rows: Sequence[Row]) -> dict[str, Any]:
         point
         for row in rows
         for point in zip(*((row.series or {})[key] for key in keys), strict=True)
-        if all(map(isfinite, point[:3]))
+        if all(map(drawable, point[:3]))
     ]
     points.sort(key=lambda p: p[0] / max(abs(p[2]), NOTHING))
     columns: dict[str, Any] = {key: [p[k] for p in points] for k, key in enumerate(keys)}

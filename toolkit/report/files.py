@@ -27,7 +27,7 @@ LONELY = "backslashreplace"
 """How half a pair of UTF-16 is written, which JSON of somebody else's may hold."""
 CERTIFICATES = "certificates"
 """The folder of the proofs over classes, which ``driftproof check`` checks."""
-PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment")
+PUBLIC = ("schema", "profile", "seed", "overrides", "union_bound", "environment", "failed")
 
 
 def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> None:
@@ -92,6 +92,7 @@ def write_all(out: Path, texts: Mapping[str, str], plots: Callable[[Path], None]
             (part / name).write_text(text, encoding="utf-8", errors=LONELY)
         plots(part / "plots")
         (out / "plots").mkdir(exist_ok=True)
+        shutil.rmtree(out / CERTIFICATES, ignore_errors=True)  # those of an earlier run
         for path in sorted(part.rglob("*.*")):
             kept = out / path.relative_to(part)
             kept.parent.mkdir(exist_ok=True)

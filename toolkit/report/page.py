@@ -19,7 +19,7 @@ from toolkit.report.mathml import font_face
 from toolkit.report.papers import Reference, by_paper, findings, references
 from toolkit.report.typeset import described, displayed, inline, letter, letters, spelled, typeset
 from toolkit.statements import ReadingVerdict, Statement, by_severity, statement
-from toolkit.verdict import Row, Verdict, form_key, overall
+from toolkit.verdict import Evidence, Row, Verdict, form_key, overall
 
 FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
@@ -136,7 +136,13 @@ class Group:
             row.verdict is Verdict.SUPPORTED for row in self.rows
         ):
             return "supported, but vacuous on every case that was run; a larger profile has others"
-        return self.deciding.reason if self.verdict is self.deciding.verdict else ""
+        said = self.deciding.reason if self.verdict is self.deciding.verdict else ""
+        exact = sum(row.evidence in (Evidence.EXACT, Evidence.ENCLOSED) for row in self.rows)
+        if exact and self.deciding.alpha and self.verdict is Verdict.INCONCLUSIVE:
+            said += (
+                f"; {exact} of {len(self.rows)} cases need no sampling, and were decided exactly"
+            )
+        return said
 
     @property
     def deciding(self) -> Row:

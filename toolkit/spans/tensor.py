@@ -8,8 +8,8 @@ The dimension has a place in every shape, the last but one, and a stand-in size:
 computed depends on it. A product of two spans is a form whose coordinates are not summed yet
 (``open``); ``sum(-2)`` makes it the inner product.
 
-Numbers are exact. A hyper-parameter is read as the decimal that Python prints (0.1 is 1/10); a
-double of a tensor as the simplest fraction that rounds to it (1/3, not its nearest double).
+Numbers are exact. A number of an algorithm's text is the fraction that it stands for (``decimal``:
+0.1 is 1/10), and so is a double of a tensor (1/3, not its nearest double).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from linecache import getline
+from math import ulp
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +34,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DIMENSION = 7
 """The stand-in for the dimension."""
+SIMPLE, DIGITS = 10**4, 12
+"""A double may stand for a fraction of at most this denominator, or a decimal of so many digits."""
+ROUNDINGS = 4
+"""How many roundings may part the two: 1 − 1/3 is the double above the one nearest to 2/3."""
 UPPER = 3
 """The stand-in for the dimension of x in a point (x, y)."""
 HANDLERS: dict[str, Callable[..., Any]] = {}
@@ -166,12 +171,20 @@ class Form(Unknown):
 
 
 def decimal(value: Any) -> Fraction:
-    """Return a number as the decimal that Python prints.
+    """Return the fraction that a number of an algorithm or a claim stands for.
 
-    >>> decimal(0.1), decimal(1e-3), decimal(3)
-    (Fraction(1, 10), Fraction(1, 1000), Fraction(3, 1))
+    That is the simple one, or the decimal of few digits, that at most a few roundings part from it;
+    else the decimal that Python prints.
+
+    >>> decimal(0.1), decimal(2 / 1.1), decimal(1 - 1 / 3), decimal(0.95**4) == Fraction(19, 20)**4
+    (Fraction(1, 10), Fraction(20, 11), Fraction(2, 3), True)
     """
-    return value if isinstance(value, Fraction) else Fraction(repr(value))
+    if isinstance(value, Fraction | int):
+        return Fraction(value)
+    for near in (Fraction(value).limit_denominator(SIMPLE), Fraction(f"{value:.{DIGITS}g}")):
+        if abs(float(near) - value) <= ROUNDINGS * ulp(value):
+            return near
+    return Fraction(repr(value))
 
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, isinf, isnan
+from math import isfinite, isnan
 
 import numpy as np
 
@@ -44,9 +44,9 @@ class Comparison:
 
     @property
     def size(self) -> float:
-        """What a distance between the sides is measured by."""
-        near = min(abs(self.low), abs(self.high))  # the other end may be infinite
-        return max(abs(self.value), self.scale, near)
+        """What a distance between the sides is measured by: nothing that is infinite."""
+        near = min(abs(self.low), abs(self.high))
+        return max(x for x in (abs(self.value), self.scale, near, 0.0) if isfinite(x))
 
     @property
     def slack(self) -> float:
@@ -67,12 +67,6 @@ class Comparison:
         if not isfinite(self.scale):
             return f"{self.what}: the scale that the sides are compared at is {self.scale}"
         return ""
-
-    @property
-    def one_infinite(self) -> bool:
-        """Whether one side is infinite for certain, and the other finite."""
-        left = isinf(self.low) and self.low == self.high
-        return left != isinf(self.value) and (left or isfinite(self.high - self.low))
 
     @property
     def relative(self) -> float:

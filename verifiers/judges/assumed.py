@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from toolkit.cases import Assumption, Case
 from toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
 from toolkit.errors import DriftproofError
+from toolkit.verdict import Row, Verdict
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.judges.roles import check_roles
 
-ROUNDED = 1e-14
-"""How far apart two equal numbers may be, relative to their size: no double is 1/√3."""
+ROUNDED = 1e-13
+"""How far apart two equal numbers may be, relative to their size: no double is 1/√3, and a constant
+is rounded up. Where an assumption holds with equality, a case meets it from either side of that."""
+TOLD = 1e-9
+"""How far apart the sides of a statement have to be, relative to their size, for a case that meets
+an assumption within ``ROUNDED`` to refute it."""
 
 
 def unmet(
@@ -51,12 +57,39 @@ def unmet(
     return None
 
 
+def told(
+    claim: Claim[Any], case: Case, form: Form, roles: Mapping[str, float], row: Row
+) -> Row:  # fmt: skip
+    """Return a row that names the assumptions which its case meets within rounding alone.
+
+    What refutes it by little is left open: a true statement may be false a little further on.
+    """
+    edges: list[str] = []
+    for assumption in (*claim.assumes, *form.assumes):
+        if assumption.relation is not None and row.verdict is not Verdict.INAPPLICABLE:
+            _broken(assumption, claim.notation(case), roles, edges)
+    if not edges:
+        return row
+    left, right = (row.lhs or {}).get("low"), row.rhs
+    near = left is None or right is None or left - right <= TOLD * max(abs(left), abs(right))
+    if row.verdict is Verdict.REFUTED and near:
+        row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None)
+    return replace(row, reason="; ".join(filter(None, (row.reason, *edges))))
+
+
 def _broken(
-    assumption: Assumption, notation: Notation, roles: Mapping[str, float]
-) -> str | None:  # fmt: skip
-    """Return how a relation fails with the numbers of a case (None: it holds)."""
+    assumption: Assumption,
+    notation: Notation,
+    roles: Mapping[str, float],
+    edges: list[str] | None = None,
+) -> str | None:
+    """Return how a relation fails with the numbers of a case (None: it holds).
+
+    Args:
+        edges: what it holds by rounding alone is added to them.
+    """
     import sympy
-    from sympy.core.relational import Equality, Relational
+    from sympy.core.relational import Equality, GreaterThan, LessThan, Relational
     from sympy.logic.boolalg import Boolean
 
     try:
@@ -75,12 +108,17 @@ def _broken(
 
     def decided(comparison: Any) -> Any:
         sides = [evaluate(side, notation, roles) for side in comparison.args]
-        if isinstance(comparison, Equality):
-            holds = abs(sides[0] - sides[1]) <= ROUNDED * max(map(abs, sides))
+        stated = f"{comparison.lhs} {comparison.rel_op} {comparison.rhs}"
+        apart = abs(sides[0] - sides[1])
+        if apart <= ROUNDED * max(map(abs, sides)):
+            holds = isinstance(comparison, Equality | GreaterThan | LessThan)
+            if holds and apart and edges is not None:
+                edges.append(
+                    f"{assumption.name} is met within {apart / abs(sides[0]):.1g}: {stated}"
+                )
         else:
             holds = bool(comparison.func(*map(sympy.Float, sides)))
         if not holds:
-            stated = f"{comparison.lhs} {comparison.rel_op} {comparison.rhs}"
             first.append(f"states {stated}, but here {sides[0]:g} and {sides[1]:g}")
         return sympy.true if holds else sympy.false
 

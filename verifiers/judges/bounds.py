@@ -7,19 +7,23 @@ judged on the same run, and a verdict does not depend on how the work was spread
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from flint import arb
 
+from toolkit.balls.expressions import Sized, expression_in_balls
+from toolkit.balls.tensor import RefusedError, precision
 from toolkit.cases import Case
 from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, expressed, split
 from toolkit.draws import BLOCK, TooManyAtoms
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run, run_exactly, sampled_context
+from toolkit.problem import Problem, supposing
 from toolkit.statistics import exceeds, interval, replicates_needed
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
@@ -27,7 +31,6 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import assumed
 from verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
-from verifiers.judges.inexact import magnitude, uncertainty
 from verifiers.judges.places import place
 from verifiers.judges.roles import check_roles
 from verifiers.judges.rows import case_entry, row_of
@@ -39,6 +42,11 @@ LEVEL = 1e-5
 ATOMS = 4096
 SHADOWS = 4
 """Single-precision runs that measure the rounding error of an exact one."""
+UNIT = 2.0**-52
+"""How far a letter may be off, relatively: twice the error of rounding it."""
+BESIDE = 8
+"""Of how many comparisons before and after it a refutation exceeds the error: four runs beside each
+other may hit one value by luck, and a run has many comparisons."""
 BLUR = 1e-6
 """Relative rounding error up to which sides that agree within it count as equal."""
 MOST = 16_384
@@ -62,10 +70,10 @@ def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int 
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
 
-    def once(dtype: torch.dtype, **more: int) -> Outcome:
+    def once(dtype: torch.dtype, problem: Problem = case.problem, **more: int) -> Outcome:
         return run_exactly(
-            case.problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype,
-            device=device, **more,
+            problem, algorithm, rounds=rounds, left=left, limit=ATOMS, dtype=dtype, device=device,
+            **more,
         )  # fmt: skip
 
     try:
@@ -73,7 +81,8 @@ def measure_exactly(claim: RunClaim, case: Case, device: str = "cpu", form: int 
     except TooManyAtoms:
         return Measured("too many atoms")
     singles = copies_of(once(torch.float32, jitter=0, copies=SHADOWS), SHADOWS)
-    return Measured.of("exact", double, shadows(double, singles))
+    known = _other_end(case.problem, double, once)
+    return Measured.of("exact", double, shadow=shadows(double, singles), known=known)
 
 
 def measure_block(
@@ -95,21 +104,39 @@ def measure_block(
     algorithm, rounds, left = case.algorithm, case.rounds, claim.forms[form].left or claim.left
     assert left is not None
 
-    def once(dtype: torch.dtype, jitter: int | None) -> Outcome:
+    def once(
+        dtype: torch.dtype, problem: Problem = case.problem, jitter: int | None = None
+    ) -> Outcome:
         names = (str(seed), claim.name, case.key)
         ctx = sampled_context(
-            case.problem, names, block=block, replicates=BLOCK, dtype=dtype, device=device
+            problem, names, block=block, replicates=BLOCK, dtype=dtype, device=device
         )
-        return run(case.problem, algorithm, ctx, rounds=rounds, left=left, jitter=jitter)
+        return run(problem, algorithm, ctx, rounds=rounds, left=left, jitter=jitter)
 
     try:
-        double = once(torch.float64, None)
+        double = once(torch.float64)
     except TooManyAtoms:
         return Measured("too many atoms")
+    known = _other_end(case.problem, double, once)
     if double.how[0] != GIVEN_PAST and not shadowed:
-        return Measured.of("sampled", double)
-    singles = [once(torch.float32, seed) for seed in range(SHADOWS)]
-    return Measured.of("sampled", double, shadows(double, singles, every_past=True))
+        return Measured.of("sampled", double, known=known)
+    singles = [once(torch.float32, jitter=seed) for seed in range(SHADOWS)]
+    shadow = shadows(double, singles, every_past=True)
+    return Measured.of("sampled", double, shadow=shadow, known=known)
+
+
+def _other_end(problem: Problem, double: Outcome, once: Callable[..., Outcome]) -> np.ndarray:
+    """Return how far a measure moves if inf F is the other end of what is known of it."""
+    kept = isinstance(getattr(type(problem), "solution", None), cached_property)
+    asked = not kept or "solution" in vars(problem)  # else no measure can have asked for it
+    if not asked or not (known := problem.solution).low < known.high:
+        return np.zeros(double.taken.shape[:2])
+    other = replace(known, low=known.high, high=known.low)
+    moved = once(torch.float64, supposing(problem, solution=other)).taken
+    if moved.shape != double.taken.shape:  # it ended earlier: an end is infinite
+        return np.full(double.taken.shape[:2], np.inf)
+    apart: np.ndarray = np.abs(moved - double.taken).max(2)
+    return apart
 
 
 def numbers_of(case: Case) -> dict[str, float]:
@@ -294,6 +321,12 @@ class Sides:
         return errors
 
     @property
+    def unknown(self) -> np.ndarray | float:
+        """How far the sides' difference may be off for what is known of inf F, [comparisons]."""
+        known = self.measured.known
+        return known[0] + self.measured_part(known[1:], absolute=True) if known.size else 0.0
+
+    @property
     def partial_is_lower_bound(self) -> bool:
         """Whether an average that counts missing moments as zero is a lower bound: no negatives."""
         values = self.measured.values
@@ -337,11 +370,27 @@ def _inexact(claim: Claim[Any], case: Case, right: Any) -> tuple[Inexact, dict[s
     """Return what rounding the letters does to a right side and to each of its coefficients."""
     notation, roles = claim.notation(case), roles_of(case)
     own, factors = split_right(right, notation)
+    return inexact(own, notation, roles), {
+        n: inexact(x, notation, roles) for n, x in factors.items()
+    }
 
-    def of(expression: Any) -> Inexact:
-        return Inexact(*(f(expression, notation, roles) for f in (uncertainty, magnitude)))
 
-    return of(own), {name: of(x) for name, x in factors.items()}
+def inexact(expression: Any, notation: Notation, roles: Mapping[str, float]) -> Inexact:
+    """Return how far an expression moves if its letters do; whole numbers are exact.
+
+    At η = 1/10 and L = 10 the number 1 − ηL is 0, but η is stored as a number a little above 1/10.
+    """
+    letters = {}
+    for symbol in expression.free_symbols:
+        whole = notation.sign(symbol.name).endswith("integer")
+        stored = arb(roles[notation[symbol.name]])
+        letters[symbol.name] = Sized.of(stored if whole else stored * arb(1, UNIT))
+    try:
+        with precision():
+            made = expression_in_balls(expression, letters)
+            return Inexact(float(made.value.rad()), float(made.size.mid()))
+    except RefusedError:
+        return Inexact(np.inf, np.inf)
 
 
 def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
@@ -352,7 +401,8 @@ def _every_past(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     """
     measured = sides.measured
     taken = measured.taken.reshape(len(measured.taken), -1, 1)
-    apart = replace(measured, taken=taken, weights=np.ones(1))
+    known = np.repeat(measured.known, measured.values.shape[1], 1)
+    apart = replace(measured, taken=taken, weights=np.ones(1), known=known)
     row = _exact(claim, case, form, replace(sides, measured=apart))
     pasts = measured.values.shape[1]
     row = replace(row, replicates=pasts)
@@ -401,14 +451,17 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     means = lefts - rights
     scale = np.abs(lefts) + sides.measured_part(parts, absolute=True)
     single = measured.shadow[:, 0] - sides.measured_part(np.moveaxis(measured.shadow[:, 1:], 1, 0))
-    error = rounding(means, single, np.maximum(scale, abs(sides.high)))
+    error = rounding(means, single, np.maximum(scale, abs(sides.high))) + sides.unknown
     known = np.isfinite(means) & np.isfinite(error)
     least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
     worst = int(np.argmax(least)) if len(means) else 0
     refuted = np.flatnonzero(least > sides.high)
-    if len(refuted):  # by more than the rounding of the letters themselves?
+    if len(refuted):  # by more than the letters' rounding, and than the luck of a comparison?
         moved, size = sides.letters_rounded(parts)
-        error, scale = error + moved, np.maximum(scale, size)
+        around = np.lib.stride_tricks.sliding_window_view(
+            np.pad(error, BESIDE, "edge"), 2 * BESIDE + 1
+        )
+        error, scale = around.max(1) + moved, np.maximum(scale, size)
         least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
         worst, refuted = int(np.argmax(least)), np.flatnonzero(least > sides.high)
     complete = sides.measured.bad_step < 0 and bool(np.all(np.isfinite(error)))
@@ -424,6 +477,8 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         where = place(case, measured.how, measured.at.tolist(), worst, len(means))
         also = "; ".join(filter(None, (where, _gone(sides))))
         reason = _exceeds(facts["lhs"]["mean"], facts["rhs"], also)
+        if measured.how[0] != "average":
+            facts["at"] = (worst, len(means))
         return _row(claim, case, form, Verdict.REFUTED, Evidence.EXACT, reason, **facts)
     if not complete:
         reason = (
@@ -453,7 +508,11 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     facts: dict[str, Any] = {"comparisons": len(values), "replicates": values.shape[1]}
     facts |= {"alpha": LEVEL, "vacuous": sides.vacuous, "rhs": sides.high}
     if sides.range is None:
-        reason = "the noise has to be sampled, and the claim gives no range(c) for its left side"
+        reason = (
+            "the noise has to be sampled, and the claim gives no range(c): write range=lambda c: "
+            "…, the most that one replicate's left side can be by the assumptions alone, as in the "
+            "example of docs/claims.md#a-range"
+        )
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     finite = np.isfinite(values).all(1)
     bottom, width = sides.range[0], sides.range[1] - sides.range[0]
@@ -462,6 +521,7 @@ def _sampled(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, None, reason, **facts)
     measured_error = sides.replicate_error()
     error = np.zeros(len(values)) if measured_error is None else measured_error
+    error = error + sides.unknown
     scaled = (values[finite] - bottom) / width
     blur = error[finite] / width
     room = SLACK + np.where(np.isfinite(blur), blur, 0.0)[:, None]

@@ -74,7 +74,7 @@ def judge(
     shown = max(comparisons, key=lambda c: c.relative)
     measured = [c for c in comparisons if not c.unmeasured]
     unmeasured = [c for c in comparisons if c.unmeasured]
-    outside = [c for c in measured if c.apart > c.slack or c.one_infinite]
+    outside = [c for c in measured if c.apart > c.slack]
     infinite = [c for c in measured if isinf(c.value)]
     if outside:
         verdict = Verdict.REFUTED
@@ -110,11 +110,14 @@ def _bound(
 
     def closeness(c: Comparison) -> float:
         size = max(abs(c.value), c.scale)
-        return (c.low - c.value) / size if size else np.inf if c.low > c.value else 0.0
+        if 0 < size < np.inf:
+            return (c.low - c.value) / size
+        return np.inf if c.low > c.value else -size  # far below a right side that is infinite
 
     measured = [c for c in comparisons if not c.unmeasured]
     over = [c for c in measured if c.low - c.value > c.slack]
-    met = [c for c in measured if c.low - c.slack <= c.high <= c.value + c.slack]
+    finite = [c for c in measured if c.high < np.inf]
+    met = [c for c in finite if c.low - c.slack <= c.high <= c.value + c.slack]
     undecided = [c for c in comparisons if c not in over and c not in met]
     shown = max(over or undecided or met, key=closeness)
     attained = False
@@ -136,7 +139,7 @@ def _bound(
 
 def _map(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """Return the comparisons that have a place on a map: columns, rows and numbers."""
-    placed = [c for c in comparisons if c.at is not None and isfinite(c.drawn)]
+    placed = [c for c in comparisons if c.at and all(map(isfinite, (*c.at, c.drawn)))]
     if not placed:
         return {}
     cells = [[*c.at, c.drawn] for c in placed if c.at is not None]

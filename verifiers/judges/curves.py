@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from toolkit.cases import Case
+from toolkit.report.figures import drawable
 from toolkit.verdict import Row
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.judges.bounds import coefficients, right_side, roles_of, split_right
@@ -43,7 +44,7 @@ def measured_curve(case: Case, measured: Measured) -> dict[str, Any]:
     trace = measured.trace[0]
     mean = trace @ measured.weights
     curve = {"x": (measured.at * tau).tolist(), "mean": mean.tolist()}
-    if measured.kind == "sampled" and np.all(np.isfinite(trace)):
+    if measured.kind == "sampled" and np.all(drawable(trace)):
         low, high = band(trace)
         curve |= {"low": low.tolist(), "high": high.tolist()}
     return {"how": list(measured.how)} | {key: _finite(value) for key, value in curve.items()}
@@ -53,7 +54,7 @@ def _finite(values: Any) -> Any:
     """JSON has no infinity: what is not finite is not drawn."""
     if not isinstance(values, list):
         return values
-    return [value if np.isfinite(value) else None for value in values]
+    return [value if drawable(value) else None for value in values]
 
 
 def band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +81,7 @@ def bound_curve(
         moved = np.tensordot(weights, measured.trace[1:] @ measured.weights, (0, 0))
         return {"bound": _finite((right_side(claim, case, form.right)[1] + moved).tolist())}
     if measured.how[0] != "average":
-        return {"bound": [row.rhs] * len(curve["x"])}
+        return {"bound": _finite([row.rhs] * len(curve["x"]))}
     letters, compiled = _compiled(expression)
     tau, bounds = case.algorithm.local_steps, []
     for steps in curve["x"]:

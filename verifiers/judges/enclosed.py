@@ -12,17 +12,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import torch
 from flint import arb
 
 from toolkit.balls.expressions import Sized, expression_in_balls
 from toolkit.balls.operations import hull
+from toolkit.balls.solutions import UNKNOWN, enclosing
 from toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
 from toolkit.cases import Case
 from toolkit.draws import TooManyAtoms
 from toolkit.engines.balls import run_in_balls
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.federation import run
+from toolkit.problem import STORED
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
@@ -37,8 +38,6 @@ OPERATIONS = 1_500_000
 """What a try may cost that rounding asks for, in operations on single balls (about a second)."""
 MOST = 10 * OPERATIONS
 """What it may cost where somebody asks for it, to verify a counterexample, say."""
-STORED = 1e-14
-"""Relative error of a constant: it was computed in doubles, a few roundings from what is proven."""
 EQUAL = 1e-12
 """Width, relative to the sides, up to which balls that overlap count as equal."""
 DOUBT = 1e-10
@@ -108,7 +107,13 @@ def _fraction(exact: arb) -> Fraction:
 
 
 def enclose(
-    claim: BoundClaim, case: Case, form: Form, *, bits: int = BITS, operations: float = MOST
+    claim: BoundClaim,
+    case: Case,
+    form: Form,
+    *,
+    bits: int = BITS,
+    operations: float = MOST,
+    upto: tuple[int, int] | None = None,
 ) -> list[Comparison]:
     """Return enclosures of left and right, one Comparison for each that the statement makes.
 
@@ -117,6 +122,7 @@ def enclose(
     Args:
         bits: precision of the balls.
         operations: the most operations on single balls.
+        upto: the comparison with which the run ends, as ``Row.at`` (None: all are made).
 
     Raises:
         RefusedError: an operation has no version for balls, a choice was left open, the noise has
@@ -134,13 +140,17 @@ def enclose(
         raise RefusedError("a claim without a run of an algorithm")
     how, at = _moments(case, left)
     with precision(bits, operations):
-        enclosed = run_in_balls(case.problem, algorithm, rounds=rounds, left=left, axes=how[1:])
+        enclosed = run_in_balls(
+            case.problem, algorithm, rounds=rounds, left=left, axes=how[1:],
+            upto=None if upto is None else upto[0],
+        )  # fmt: skip
         constant, factors = _right(claim, case, form)
         order = [factors.get(name) for name in enclosed.names]
-        total = enclosed.values.shape[1]
+        made = enclosed.values.shape[1]
+        total = made if upto is None else upto[1]
         return [
             _comparison(enclosed.values[:, k], constant, order, place(case, how, at, k, total))
-            for k in range(total)
+            for k in range(made)
         ]
 
 
@@ -191,14 +201,11 @@ def _right(claim: BoundClaim, case: Case, form: Form) -> tuple[Sized, dict[str, 
 
 
 def _gap(case: Case) -> Sized:
-    """Return F(x_0) − inf F: the value in balls, the infimum as far as it is known."""
-    start, solution = case.problem.start(), case.problem.solution
-    value = case.problem.objective(Balls.of(torch.from_numpy(start)[:, None]))
-    (first,) = lift(value).flat
-    known = hull(solution.low, solution.high)
-    size = abs(first) + abs(known)
-    known = known + arb(0, 1) * (arb(STORED) * size).upper()
-    return Sized(first - known, size)
+    """Return F(x_0) − inf F, both as far as they are known."""
+    problem = enclosing(case.problem)
+    value = problem.objective(Balls.of(problem.start())[:, None])
+    first, known = (lift(x).item() for x in (value, problem.solution.high))
+    return Sized(first - known, abs(first) + abs(known))
 
 
 def left_open(row: Row, measured: Measured) -> bool:
@@ -221,22 +228,34 @@ def left_open(row: Row, measured: Measured) -> bool:
     return mean + margin >= row.rhs and margin > DOUBT * scale
 
 
-def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPERATIONS) -> Row:
+def judge(
+    claim: BoundClaim,
+    case: Case,
+    form: Form,
+    *,
+    operations: float = OPERATIONS,
+    upto: tuple[int, int] | None = None,
+) -> Row:
     """Return the row of a case that was run in balls, at growing precision.
 
     Args:
         operations: what one try may cost; a counterexample may be worth more than a row's second.
+        upto: how far balls run if they refuse the whole run, as ``Row.at``: what holds up to there
+            is left open.
     """
-    why, comparisons = "", None
-    for bits in PRECISIONS:
-        try:
-            comparisons = enclose(claim, case, form, bits=bits, operations=operations)
-        except RefusedError as error:
-            why = str(error)
-            if not error.open:
+    why, comparisons, end = "", list[Comparison](), None
+    for end in dict.fromkeys((None, upto)):
+        for bits in PRECISIONS:
+            try:
+                comparisons = enclose(claim, case, form, bits=bits, operations=operations, upto=end)
+            except RefusedError as error:
+                why = why or str(error)
+                if not error.open:
+                    break
+                continue
+            if all(one.verdict is not Verdict.INCONCLUSIVE for one in comparisons):
                 break
-            continue
-        if all(one.verdict is not Verdict.INCONCLUSIVE for one in comparisons):
+        if comparisons:
             break
     if not comparisons:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why or "nothing was compared")
@@ -253,6 +272,9 @@ def judge(claim: BoundClaim, case: Case, form: Form, *, operations: float = OPER
         where = worst.where or place(case, (), (), number, len(comparisons))
         reason += f"; {where}" if where else ""
         return _row(claim, case, form, Verdict.REFUTED, reason, **facts)
+    if end is not None and decisive is Verdict.SUPPORTED:
+        why = f"up to where doubles refute it, it holds: they lose digits; further on, {why}"
+        return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
     if decisive is Verdict.INCONCLUSIVE:
         why = "the enclosures of left and right overlap, and are too wide to be called equal"
         return _row(claim, case, form, Verdict.INCONCLUSIVE, why, **facts)
@@ -277,14 +299,17 @@ def better(row: Row, enclosed: Row) -> Row:
     """Return the row in doubles with what balls found, or with why they found nothing.
 
     A row that holds only if its left side is 0 stays open unless balls confirm it. So does one
-    that doubles refute, if balls ran and cannot tell left from right; if they refuse to run, it
-    stays refuted.
+    that doubles refute, if balls ran and cannot tell left from right, or if it rests on a minimiser
+    that nobody knows; if they refuse to run, it stays refuted.
     """
     refuted = row.verdict is Verdict.REFUTED
     if enclosed.verdict is Verdict.INCONCLUSIVE:
         remark = f"in ball arithmetic: {enclosed.reason}"
-        if row.reason == bounds.BOTH_ZERO or (refuted and enclosed.lhs is not None):
+        ran = enclosed.lhs is not None or enclosed.reason == UNKNOWN
+        if row.reason == bounds.BOTH_ZERO or (refuted and ran):
             row = replace(row, verdict=Verdict.INCONCLUSIVE, evidence=None, attained=False)
+        if ran and enclosed.lhs is not None:
+            row = replace(row, lhs=enclosed.lhs, rhs=enclosed.rhs, margin=enclosed.margin)
         return replace(row, reason=f"{row.reason}; {remark}" if row.reason else remark)
     taken: Mapping[str, Any] = {
         name: getattr(enclosed, name)

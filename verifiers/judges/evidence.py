@@ -30,6 +30,8 @@ class Measured:
         shadow: the means of runs in single precision with random rounding,
             [runs, 1 + parts, comparisons]; of pasts, [runs, 1 + parts, comparisons × pasts]; of
             sampled replicates the same of the first block, once a verdict depends on it.
+        known: how far the measure and its parts move, at most, if inf F is the other end of what is
+            known of it, [1 + parts, comparisons] (empty: there is one, or none was asked for).
         at, trace: moments [points] and measure and parts there, [1 + parts, points, replicates].
         bad_step: first step with an iterate that is not finite (-1: none).
         reach: the largest norm of an iterate.
@@ -41,6 +43,7 @@ class Measured:
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
     names: tuple[str, ...] = ()
     shadow: np.ndarray = field(default_factory=lambda: np.empty((0, 1, 0)))
+    known: np.ndarray = field(default_factory=lambda: np.empty((1, 0)))
     at: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     trace: np.ndarray = field(default_factory=lambda: np.empty((1, 0, 0)))
     bad_step: int = -1
@@ -58,19 +61,19 @@ class Measured:
         return self.taken[1:]
 
     @classmethod
-    def of(cls, kind: str, outcome: Outcome, shadow: np.ndarray | None = None) -> Self:
-        """Keep what a verdict needs of an outcome."""
+    def of(cls, kind: str, outcome: Outcome, **made: np.ndarray) -> Self:
+        """Keep what a verdict needs of an outcome, and what was made of further runs."""
         return cls(
             kind=kind,
             how=outcome.how,
             taken=outcome.taken,
             weights=outcome.weights,
             names=outcome.names,
-            shadow=np.empty((0, 1, 0)) if shadow is None else shadow,
             at=outcome.at,
             trace=outcome.trace,
             bad_step=-1 if outcome.bad_step is None else outcome.bad_step,
             reach=outcome.reach,
+            **made,
         )
 
     def pack(self) -> bytes:
@@ -112,6 +115,7 @@ def joined(blocks: Sequence[Measured]) -> Measured:
         taken=np.concatenate([block.taken[:, :rows] for block in blocks], 2),
         weights=np.full(count, 1.0 / max(1, count)),
         shadow=_joined_shadows(blocks, rows),
+        known=np.max([block.known[:, :rows] for block in blocks], 0),
         at=blocks[0].at[:points],
         trace=np.concatenate([block.trace[:, :points] for block in blocks], 2),
         bad_step=min(bad) if bad else -1,

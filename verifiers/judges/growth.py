@@ -6,6 +6,9 @@ T^e (log T)^b is *possible* if some curve
     A T^e (log T)^b (1 + c s(T)),      s(T) = T^{−γ}, γ from 1/4 to 1, or 1/log T,
 
 passes through all of these bands: a leading term and a transient. It is *excluded* if none does.
+Exact bands may exclude all but one or two exponents, or the true one, only because the transient
+has a second term. So where hardly any is left, s(T)(1 + κ s(T)/s(T_1)) replaces s(T), with κ from
+−1/2 to 1/2: a second term that is at most half of the first, and falls with it.
 The transient may be at most as large as the leading term at the last horizon (c s(T_n) ≤ 1), and
 may take at most half of it away at the first (c s(T_1) ≥ −1/2): a leading term that is invisible on
 the whole grid cannot be excluded by any data, and is not promised to be.
@@ -21,6 +24,7 @@ powers of T).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,12 +33,16 @@ from verifiers.algebra.orders import Order
 
 SHAPES = (0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0)
 """Exponents γ of the transients T^{−γ}."""
+SECOND = (-0.5, -0.375, -0.25, -0.125, 0.0, 0.125, 0.25, 0.375, 0.5)
+"""Second terms κ of the transients, at the first horizon and as a share of the first term."""
 SLACK = 0.002
 """Relative widening of the bands, for transients of other shapes."""
 LARGEST, SMALLEST = 1.0, -0.5
 """What c s(T) may be, at the last horizon and at the first."""
 STEP, REACH = 0.005, 0.7
 """Exponents of T are tried this far apart, this far around the slope from first to last."""
+HARDLY = 2
+"""As few exponents as this, beside each other, are no believable set of those possible."""
 LOG_STEP, LOG_REACH = 0.05, 6.0
 """Powers of log T are tried this far apart, this far around the claimed one."""
 FEWEST, SPAN = 5, 16.0
@@ -46,8 +54,9 @@ class Possible:
     """What the data leave possible.
 
     Attributes:
-        exponents: least and largest e, with the claimed power of log T (None: no e at all).
-        logs: least and largest power of log T, with the claimed exponent (None: none at all).
+        exponents: the nearest e below and above that are excluded, with the claimed power of log T
+            (None: no e is possible at all).
+        logs: the same of powers of log T, with the claimed exponent.
         first: the first horizon that was used.
     """
 
@@ -64,21 +73,24 @@ def possible(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order) -
         low, high: the bands of the means; low may be 0.
     """
     low, high = low * (1 - SLACK), high * (1 + SLACK)
-    begin, exponents = _begin(x, low, high, claimed)
-    part = x[begin:], low[begin:], high[begin:], claimed
+    for terms in ((0.0,), SECOND):
+        begin, exponents = _begin(x, low, high, claimed, terms)
+        if exponents is not None and exponents[1] - exponents[0] > (HARDLY + 1.5) * STEP:
+            break
+    part = x[begin:], low[begin:], high[begin:], claimed, terms
     powers = LOG_STEP * np.arange(-round(LOG_REACH / LOG_STEP), round(LOG_REACH / LOG_STEP) + 1)
     logs, _ = _range(*part, powers, logs=True)
     return Possible(exponents, logs, float(x[begin]))
 
 
 def _begin(
-    x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order, terms: Sequence[float]
 ) -> tuple[int, tuple[float, float] | None]:
     """Return the number of the first horizon that is used, and the exponents possible from it."""
     begin = 0
     while True:
         part = x[begin:], low[begin:], high[begin:], claimed
-        exponents, rising = _range(*part, _around_slope(*part), logs=False)
+        exponents, rising = _range(*part, terms, _around_slope(*part), logs=False)
         enough = len(x) - begin > FEWEST and x[-1] / x[begin + 1] >= SPAN
         over = exponents is not None and x[begin] ** 2 >= x[0] * x[-1]
         if rising or over or not enough:
@@ -96,9 +108,16 @@ def _around_slope(x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Ord
 
 
 def _range(
-    x: np.ndarray, low: np.ndarray, high: np.ndarray, claimed: Order, steps: np.ndarray, logs: bool
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    claimed: Order,
+    terms: Sequence[float],
+    steps: np.ndarray,
+    *,
+    logs: bool,
 ) -> tuple[tuple[float, float] | None, bool]:
-    """Return the least and the largest step that is possible, added to what is claimed.
+    """Return the nearest steps that are excluded, added to what is claimed.
 
     And whether some curve with c ≥ 0 passes.
     """
@@ -111,16 +130,17 @@ def _range(
     one = (low / high[-1])[:, None] * curve[:, None, :]  # low_i curve_j, [steps, i, j]
     other = (high / high[-1])[None, :] * curve[:, :, None]  # high_j curve_i
     fits, rising = np.zeros(len(steps), dtype=bool), False
-    for shape in [*((x / x[-1]) ** -gamma for gamma in SHAPES), np.log(x[-1]) / np.log(x)]:
-        least, most = _interval(one, other, shape)
+    falling = [*((x / x[0]) ** -gamma for gamma in SHAPES), np.log(x[0]) / np.log(x)]
+    for shape in (s * (1 + term * s) for s in falling for term in terms):
+        least, most = _interval(one, other, shape / shape[-1])
         passes = least <= most
         fits |= passes
         rising |= bool(np.any(passes & (most >= 0)))
     if not fits.any():
         return None, rising
-    base = claimed.logs if logs else claimed.exponent
+    base, apart = (claimed.logs, LOG_STEP) if logs else (claimed.exponent, STEP)
     passing = steps[fits]
-    return (float(base + passing[0]), float(base + passing[-1])), rising
+    return (float(base + passing[0] - apart), float(base + passing[-1] + apart)), rising
 
 
 def _interval(

@@ -25,12 +25,9 @@ from verifiers.judges.bands import ROUNDING, bands
 from verifiers.judges.bounds import LEVEL, right_side
 from verifiers.judges.evidence import Measured
 from verifiers.judges.followed import off_schedule
-from verifiers.judges.growth import FEWEST, SPAN, Possible, possible
+from verifiers.judges.growth import FEWEST, SPAN, STEP, Possible, possible
 from verifiers.judges.rates import measured_order, steps
 from verifiers.judges.rows import row_of
-
-TOLERANCE = 0.01
-"""How far above the claimed exponent the least possible one may lie: transients of two terms."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +55,17 @@ def judge_slope(
     size = claim.size or steps
     # listed by what a shorter profile takes first, drawn and judged in order
     order = sorted(range(len(cases)), key=lambda k: size(cases[k]))
-    cases, values = [cases[k] for k in order], [_last(measured[k]) for k in order]
+    cases, measured = [cases[k] for k in order], [measured[k] for k in order]
+    values, x = list(map(_last, measured)), np.array([size(case) for case in cases], dtype=float)
     claimed = leading(measured_order(claim, form.right), claim.horizon)
-    sampled = Grid(np.array([size(case) for case in cases], dtype=float), *bands(values, LEVEL))
+    sampled = Grid(x, *bands(values, LEVEL))
     grid, differs = with_exact(sampled, exact or {})
+    odd = np.flatnonzero(~((grid.mean > 0) & (grid.mean < np.inf)))
+    if len(odd):
+        reason = f"the left side at T = {grid.x[odd[0]]:g} is {grid.mean[odd[0]]:.6g}: an order "
+        reason += "needs left sides that are finite and above 0; choose an instance that has them"
+        entry = {"key": "slope", "label": f"T = {x[0]:g} … {x[-1]:g}, {cases[0]}"}
+        return row_of(claim, form, entry, Verdict.INCONCLUSIVE, None, reason)
     bounds, over = _bounds(claim, cases, values)
     left = possible(grid.x, grid.low, grid.high, claimed)
     decided, why = decide(left, claimed, claim.resolution)
@@ -121,7 +125,7 @@ def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, 
         return Verdict.INCONCLUSIVE, (
             f"slower than the claimed {claimed} on this grid: {orders}; only a floor refutes a rate"
         )
-    if left.exponents[1] > claimed.exponent + resolution:
+    if left.exponents[1] > claimed.exponent + resolution + STEP / 2:  # a step beyond it is tried
         return Verdict.INCONCLUSIVE, (
             f"orders slower than the claimed {claimed} by more than T^{resolution:g} are not "
             f"excluded: {orders}"
@@ -131,11 +135,13 @@ def decide(left: Possible, claimed: Order, resolution: float) -> tuple[Verdict, 
 
 def _too_slow(left: Possible, claimed: Order) -> bool:
     """Say whether the claimed order, and each faster one, is excluded."""
-    return left.exponents is not None and left.exponents[0] > claimed.exponent + TOLERANCE
+    return left.exponents is not None and left.exponents[0] > claimed.exponent - STEP / 2
 
 
 def _attained(left: Possible, claimed: Order, resolution: float) -> bool:
-    return left.exponents is not None and left.exponents[0] >= claimed.exponent - resolution
+    return (
+        left.exponents is not None and left.exponents[0] > claimed.exponent - resolution - STEP / 2
+    )
 
 
 def _orders_in_words(left: Possible, claimed: Order) -> str:
@@ -143,21 +149,21 @@ def _orders_in_words(left: Possible, claimed: Order) -> str:
     said = []
     if left.exponents is not None:
         low, high = left.exponents
-        said.append(f"the data leave T^e{logs} with e from {low:.3f} to {high:.3f}")
+        said.append(f"the data leave T^e{logs} with e between {low:.3f} and {high:.3f}")
     if left.logs is None:
         said.append(f"and exclude T^{claimed.exponent:g} with whatever power of log T")
     else:
         low, high = left.logs
         said.append(
-            f"at T^{claimed.exponent:g} powers of log T from {low:.2f} to {high:.2f} "
+            f"at T^{claimed.exponent:g} powers of log T between {low:.2f} and {high:.2f} "
             "cannot be told apart"
         )
     return ", ".join(said)
 
 
 def _last(block: Measured) -> np.ndarray:
-    """Return the replicates of a left side: of ``each``, at its last moment."""
-    last: np.ndarray = block.values[-1]
+    """Return the replicates of a left side: of ``each``, at its last moment (nan: it has none)."""
+    last: np.ndarray = block.values[-1] if len(block.values) else np.array([np.nan])
     return last
 
 

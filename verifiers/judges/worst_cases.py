@@ -1,18 +1,19 @@
 """Judges a bound over a whole class of functions: proved by a certificate, or refuted by functions.
 
-What is measured (``measure``) is the worst case of every comparison that the left side makes, with
-a certificate of each. Of right sides it knows only that functions are looked for where one is
-exceeded. ``judge`` is a pure function of it.
+What is measured (``measure``) is the worst case of every comparison that the left side makes, in
+doubles, and for each form a certificate that proves its right side, or functions of the class that
+exceed it; both are exact, and both are files. ``judge`` reads the verdict off them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, isfinite
+from functools import cached_property
+from math import ceil, floor, inf, isfinite, log10
 from typing import Any
 
 import torch
@@ -22,46 +23,47 @@ from toolkit.cases import Case
 from toolkit.engines.enumerated import EnumeratedContext
 from toolkit.errors import DriftproofError
 from toolkit.federation import Outcome, run
+from toolkit.spans.tensor import decimal
 from toolkit.verdict import Evidence, Row, Verdict
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Form
 from verifiers.judges import bounds
 from verifiers.judges.evidence import instance
 from verifiers.judges.rows import case_entry, row_of
-from verifiers.worst_case import check_counterexample
 from verifiers.worst_case.builder import build
 from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.counterexample import counterexample
+from verifiers.worst_case.check_counterexample import check as functions_of
+from verifiers.worst_case.counterexample import simple
+from verifiers.worst_case.exact import Exact
 from verifiers.worst_case.functions import WorstFunctions, functions
 from verifiers.worst_case.program import Solved
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.solve import UnsolvedError, solve
-from verifiers.worst_case.witness import witness
+from verifiers.worst_case.witness import Witness, witness
+from verifiers.worst_case.written import Right, certificate, counterexample
 
-EXCESS = Fraction(1, 10**6)
-"""What a proved bound may exceed the right side by, relative to it: then both are equal."""
-NOISE = Fraction(1, 10**8)
-"""What the solver's value may exceed a right side by, relative to it, before functions are sought
-that do: a right side that is too small by less than the solver sees is not refuted."""
-ROUNDED = Fraction(1, 10**12)
-"""What functions must exceed a right side by, relative to it: it was rounded to a double."""
+NEAR = Fraction(1, 10**6)
+"""How far the solver's value may lie above a right side for a proof to be tried, and below it for
+functions to be sought that attain it; relative to it. Neither decides anything."""
+ATTAINED = Fraction(1, 10**12)
+"""How near to a right side functions come that attain it, relative to it."""
 
 
 def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, Any]:
-    """Return the worst case of every comparison, as data.
+    """Return the worst case of every comparison, and what it means for each form, as data.
 
     Args:
-        forms: those that share a left side; functions are looked for above each right side.
+        forms: those that share a left side.
     """
     left = forms[0].left or claim.left
     assert left is not None
     assert isinstance(case.problem, WholeClass)
+    rights = {form: right_side(claim, case, form) for form in forms if _applies(claim, case, form)}
     comparisons: list[dict[str, Any]] = []
-    rights = {form.key: _right(claim, case, form) for form in forms if _applies(claim, case, form)}
-    shown = [rights[form.key] for form in forms if form.key in rights and form.form != "sibling"]
-    for program in build(case.algorithm, case.problem, rounds=case.rounds, left=left):
-        loose = program.loose
-        made: dict[str, Any] = {"moment": program.about["moment"], "value": None}
+    for number, program in enumerate(
+        build(case.algorithm, case.problem, rounds=case.rounds, left=left)
+    ):
+        made: dict[str, Any] = {"moment": program.about["moment"], "value": None, "forms": {}}
         comparisons.append(made)
         try:
             solved = solve(program)
@@ -69,32 +71,102 @@ def measure(claim: BoundClaim, case: Case, forms: Sequence[Form]) -> dict[str, A
             made["open"] = f"{error.got}. {error.remedy}"
             continue
         made["value"] = solved.value
+        worst = _Functions(program, solved)
+        for form, right in rights.items():
+            # of a negative control the verdict counts, and nothing is shown
+            shown = form.form != "sibling"
+            made["forms"][form.key] = found = _compared(worst, right, shown=shown)
+            refuting = found.pop("functions", None)
+            if refuting is not None:
+                found["ran"] = _ran(case, program, refuting.solved(solved), left, number)
+    return {"loose": program.loose, "comparisons": comparisons}
+
+
+def _compared(worst: _Functions, right: Right, *, shown: bool) -> dict[str, Any]:
+    """Return what is proved of a worst case and a right side, with the file that shows it.
+
+    Args:
+        shown: whether functions that refute it should be simple.
+    """
+    program, solved = worst.program, worst.solved
+    value, made = Fraction(solved.value), dict[str, Any]()
+    near = NEAR * max(abs(right.high), worst.exact.scale)
+    if value <= right.high + near:
         try:
-            met = [right for right in rights.values() if right >= Fraction(solved.value)]
-            certificate = certify(program, solved, enough=min(met, default=None))
-            made |= {"bound": str(certificate.bound), "certificate": certificate.text}
+            proof = certify(worst.exact, solved, at_most=right.low)
         except DriftproofError as error:
             made["open"] = error.got
-        above = any(_exceeds(solved, right, NOISE) for right in rights.values())
-        found = witness(program, solved) if above or program.loose else None
-        if found is not None:
-            made |= {"attained": str(found.value), "what": found.what}
-        if not above:
-            continue
-        if found is not None:
-            made["ran"] = _ran(case, program, solved, left, len(comparisons) - 1)
-        exceeded = [right for right in shown if _exceeds(solved, right)]
-        simple = counterexample(program, solved, max(exceeded)) if exceeded else None
-        if simple is not None:
-            made |= {"dimension": simple.dimension, "counterexample": simple.text}
-            made["simple"] = float(simple.value)
-            of_simple = simple.solved(solved)
-            made["simple ran"] = _ran(case, program, of_simple, left, len(comparisons) - 1)
-    return {"loose": loose, "comparisons": comparisons}
+        else:
+            made["bound"] = str(proof.bound)
+            proved = proof.bound <= right.low
+            stated = right if proved else _larger(right, proof.bound)
+            made |= {"proved": stated.text,
+                     "file": certificate(program, stated, proof.multipliers)}  # fmt: skip
+            if proved and value < right.low - near:
+                return made
+    clearly = value > right.high + near
+    for found in worst.above(right, clearly=clearly, shown=shown):
+        made |= {"attained": str(found.value), "what": found.what}
+        if found.value > right.high:
+            made["dimension"] = len(found.coordinates[0])
+            if not shown:
+                return made
+            try:
+                file = counterexample(program, right, found)
+            except DriftproofError as error:  # two points of one place, say
+                made |= {"attained": str(right.high), "open": error.got}
+                continue
+            return made | {"functions": found, "file": file}
+    return made
 
 
-def _exceeds(solved: Solved, right: Fraction, excess: Fraction = EXCESS) -> bool:
-    return Fraction(solved.value) > right + excess * abs(right)
+@dataclass(frozen=True)
+class _Functions:
+    """Functions of the class that are nearly as bad as possible, each sought once."""
+
+    program: WorstCase
+    solved: Solved
+
+    def above(self, right: Right, *, clearly: bool, shown: bool) -> Iterator[Witness]:
+        """Yield functions that may exceed a right side, or attain it: simple and cheap ones first.
+
+        Args:
+            clearly: whether the worst case is above the right side by more than a solver's error.
+            shown: whether they should be simple.
+        """
+        if clearly and shown and (found := simple(self.program, self.solved, right.high)):
+            yield found
+        if clearly and self.rough is not None:
+            yield self.rough
+        if self.sharp is not None:
+            yield self.sharp
+
+    @cached_property
+    def exact(self) -> Exact:
+        """The program in fractions."""
+        return Exact(self.program)
+
+    @cached_property
+    def rough(self) -> Witness | None:
+        """As near to the worst case as doubles come."""
+        return witness(self.exact, self.solved, digits=False)
+
+    @cached_property
+    def sharp(self) -> Witness | None:
+        """As near as is possible."""
+        return witness(self.exact, self.solved) if not self.program.loose else self.rough
+
+
+def _larger(right: Right, bound: Fraction) -> Right:
+    """Return the smallest multiple of a right side, in short decimals, that a bound is at most.
+
+    Of a right side that is not above 0 it is the bound itself.
+    """
+    if right.low <= 0:
+        return Right(str(bound))
+    excess = bound / right.low - 1
+    unit = Fraction(10) ** (floor(log10(excess)) - 1)
+    return Right(f"({1 + ceil(excess / unit) * unit})*({right.text})", right.letters)
 
 
 def _ran(
@@ -135,15 +207,45 @@ def _lacking(claim: BoundClaim, case: Case, form: Form) -> list[str]:
     return bounds.lacking_constants(claim, case, form.right)
 
 
-def _right(claim: BoundClaim, case: Case, form: Form) -> Fraction:
-    return Fraction(bounds.right_side(claim, case, form.right)[1])
+def right_side(claim: BoundClaim, case: Case, form: Form) -> Right:
+    """Return a right side as an expression in letters, with their numbers, all exact.
+
+    Hyper-parameters are the fractions that the run over the class takes them for.
+
+    Raises:
+        DriftproofError: it has a value that no certificate can hold.
+    """
+    import sympy
+
+    notation = claim.notation(case)
+    expression, measured = bounds.split_right(form.right, notation)
+    decimals = {x: sympy.Rational(str(decimal(float(x)))) for x in expression.atoms(sympy.Float)}
+    expression = expression.xreplace(decimals)
+    roles = {**bounds.roles_of(case), **case.problem.exact_constants}
+    letters = {
+        symbol.name: decimal(roles[notation[symbol.name]])
+        for symbol in sorted(expression.free_symbols, key=str)
+    }
+    right = Right(sympy.sstr(expression), letters)
+    try:
+        if measured:
+            raise ValueError("it has measured means in it")
+        assert right.ends
+    except (ArithmeticError, ValueError, SyntaxError) as error:
+        raise DriftproofError(
+            f"the right side {right.text} over {case.problem}: {error}",
+            "an expression of + - * / ** sqrt exp log Abs Min Max, real at these numbers",
+            "write it with these, or state it on cases",
+        ) from error
+    return right
 
 
 def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]) -> Row:
     """Return the row of one form over one class.
 
-    SUPPORTED: every comparison has a certificate of at most (1 + 1e-6)·right. REFUTED: of one
-    there are functions of the class on which it exceeds the right side. Else INCONCLUSIVE.
+    SUPPORTED: every comparison has a certificate of a bound that is at most the right side.
+    REFUTED: of one there are functions of the class on which it exceeds the right side. Else
+    INCONCLUSIVE. Nothing is rounded.
     """
     broken = bounds.unmet(claim, case, form)
     if broken is not None:
@@ -152,79 +254,83 @@ def judge(claim: BoundClaim, case: Case, form: Form, measured: Mapping[str, Any]
     if lacking:
         reason = f"the right side needs {', '.join(lacking)}, of which the class says nothing"
         return _row(claim, case, form, Verdict.INAPPLICABLE, reason)
-    right = _right(claim, case, form)
-    comparisons = measured["comparisons"]
-    most = right + EXCESS * abs(right)
+    right, loose = right_side(claim, case, form), measured["loose"]
+    comparisons = [{**made, **made["forms"].get(form.key, {})} for made in measured["comparisons"]]
+    facts: dict[str, Any] = {"rhs": float(right.low), "comparisons": len(comparisons)}
+    refuted = [m for m in comparisons if Fraction(m.get("attained", right.high)) > right.high]
+    if refuted:
+        return _refuted(claim, case, form, max(refuted, key=_attained), facts)
     worst = max(comparisons, key=_value)
-    facts: dict[str, Any] = {"rhs": float(right), "comparisons": len(comparisons)}
-    least = right + ROUNDED * abs(right)
-    attained = [made for made in comparisons if Fraction(made.get("attained", right)) > least]
-    if attained:
-        made = max(attained, key=lambda made: Fraction(made["attained"]))
-        file = _file(claim, case, made["moment"], "counterexample-")
-        return _refuted(claim, case, form, made, file, facts)
     if worst["value"] is None:
         return _row(claim, case, form, Verdict.INCONCLUSIVE, worst["open"], **facts)
-    facts["lhs"] = {"mean": worst["value"], "low": None, "high": _high(worst)}
-    if all("bound" in made and Fraction(made["bound"]) <= most for made in comparisons):
-        loose, value = measured["loose"], Fraction(worst["value"])
-        if Fraction(worst.get("attained", 0)) > value - EXCESS * abs(value):
-            loose = ""  # some function of the class is as bad
-        equal = not loose and value > right - EXCESS * abs(right)
-        certificates = {
-            _file(claim, case, made["moment"]): made["certificate"] for made in comparisons
-        }
-        return _row(
-            claim, case, form, Verdict.SUPPORTED, loose, attained=equal,
-            margin=float(EXCESS * abs(right)), proofs=certificates, **facts,
-        )  # fmt: skip
-    return _row(
-        claim, case, form, Verdict.INCONCLUSIVE, _undecided(measured, worst, right), **facts
-    )
+    low, high = worst.get("attained"), worst.get("bound")
+    facts["lhs"] = {"mean": worst["value"], "low": None, "high": None}
+    for end, proved, nearer in (("low", low, max), ("high", high, min)):
+        if proved is not None:
+            facts["lhs"][end] = float(Fraction(proved))
+            facts["lhs"]["mean"] = nearer(facts["lhs"]["mean"], facts["lhs"][end])
+    facts["proofs"] = {
+        _file(claim, case, form, made["moment"]): made["file"]
+        for made in comparisons if "file" in made
+    }  # fmt: skip
+    if all(_proves(made, right) for made in comparisons):
+        reaches = low is not None and _attained(worst) >= right.low - ATTAINED * abs(right.low)
+        reason = "" if reaches else loose
+        if right.low < right.high:
+            reason = "; ".join(filter(None, [reason, "the right side is irrational: what is proved "
+                                             "is the lower end of its enclosure"]))  # fmt: skip
+        return _row(claim, case, form, Verdict.SUPPORTED, reason, attained=reaches, **facts)
+    reason = _undecided(worst, loose, right)
+    return _row(claim, case, form, Verdict.INCONCLUSIVE, reason, **facts)
+
+
+def _proves(made: Mapping[str, Any], right: Right) -> bool:
+    """Tell whether a comparison has a certificate of the statement itself."""
+    if "bound" not in made or Fraction(made["bound"]) > right.low:
+        return False
+    stated = json.loads(made["file"])["conclusion"] if "file" in made else {}
+    return stated.get("right") == right.text and stated["letters"] == right.written
 
 
 def _refuted(
-    claim: BoundClaim,
-    case: Case,
-    form: Form,
-    made: Mapping[str, Any],
-    file: str,
-    facts: Mapping[str, Any],
+    claim: BoundClaim, case: Case, form: Form, made: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> Row:
-    """Return the row of a comparison that functions of the class exceed.
-
-    Args:
-        file: where its simple counterexample goes, if there is one.
-        facts: what the row says of the right side.
-    """
-    value, right = float(Fraction(made["attained"])), facts["rhs"]
+    """Return the row of a comparison that functions of the class exceed."""
+    value, right = float(_attained(made)), facts["rhs"]
     reason = (
-        f"there are functions of the class with left ≥ {value:.6g} above right = {right:.6g}: "
-        f"{made['what']}; {made['moment']}"
+        f"there are functions of the class, in dimension {made['dimension']}, with "
+        f"left ≥ {value:.6g} above right = {right:.6g}: {made['what']}; the worst case is about "
+        f"{made['value']:.6g}; {made['moment']}"
     )
     if made.get("ran") is not None:
-        reason += f"; run on functions made from them, in doubles: {made['ran']:.6g}"
+        reason += f"; run on them, in doubles: {made['ran']:.6g}"
     shown: dict[str, Any] = {}
-    if form.form != "sibling" and made.get("simple", 0.0) > right:
-        text = made["counterexample"]
-        shown = {
-            "proofs": {file: text},
-            "series": {"counterexample": check_counterexample.check(text)[1:]},
-        }
+    if "file" in made:
+        file = _file(claim, case, form, made["moment"], "counterexample-")
         reason += (
-            f". Simple ones in dimension {made['dimension']} have left = {made['simple']:.6g}, "
-            f"in fractions; run on them, in doubles: {made['simple ran']:.6g}. "
-            f"driftproof check shows their points, gradients and values: certificates/{file}"
+            f". driftproof check shows their points, gradients and values: certificates/{file}"
         )
-    lhs = {"mean": made["value"], "low": value, "high": _high(made)}
+        shown = {
+            "proofs": {file: made["file"]},
+            "series": {"counterexample": functions_of(made["file"]).said[1:]},
+        }
+    lhs = {"mean": made["value"], "low": value, "high": None}
     return _row(claim, case, form, Verdict.REFUTED, reason, lhs=lhs, **shown, **facts)
 
 
-def _undecided(measured: Mapping[str, Any], worst: Mapping[str, Any], right: Fraction) -> str:
-    told = f"the worst case is {worst['value']:.6g}, right = {float(right):.6g}"
-    if measured["loose"]:
-        return f"{told}; it is an upper bound: {measured['loose']}"
-    return f"{told}; {worst.get('open', 'neither a certificate nor functions decide')}"
+def _undecided(worst: Mapping[str, Any], loose: str, right: Right) -> str:
+    """Return what is known where neither a certificate nor functions decide."""
+    if "proved" in worst:
+        said = f"proved: left ≤ {worst['proved']}"
+    else:
+        said = f"the worst case is {worst['value']:.9g}, right = {float(right.low):.9g}"
+    if loose:
+        return f"{said}; it is an upper bound: {loose}"
+    return f"{said}; {worst.get('open', 'neither a certificate nor functions decide')}"
+
+
+def _attained(made: Mapping[str, Any]) -> Fraction:
+    return Fraction(made["attained"])
 
 
 def _value(made: Mapping[str, Any]) -> float:
@@ -232,14 +338,15 @@ def _value(made: Mapping[str, Any]) -> float:
     return inf if made["value"] is None else float(made["value"])
 
 
-def _high(made: Mapping[str, Any]) -> float | None:
-    return float(Fraction(made["bound"])) if "bound" in made else None
+def _file(claim: BoundClaim, case: Case, form: Form, moment: str, kind: str = "") -> str:
+    """Return the name of a file: of which claim, case, moment and, of several, form it is."""
+    forms = [one.key for one in claim.forms if one.form != "sibling"]
+    which = f"{_slug(form.key)}-" if len(forms) > 1 else ""
+    return f"{claim.name.replace('/', '-')}-{which}{kind}{case.key}-{_slug(moment)}.json"
 
 
-def _file(claim: BoundClaim, case: Case, moment: str, kind: str = "") -> str:
-    """Return the name of a certificate's file, which tells of which moment of the run it is."""
-    when = re.sub("[^a-z0-9]+", "-", moment.removeprefix("the "))
-    return f"{claim.name.replace('/', '-')}-{kind}{case.key}-{when}.json"
+def _slug(words: str) -> str:
+    return re.sub("[^a-z0-9]+", "-", words.lower().removeprefix("the ")).strip("-")
 
 
 def _row(

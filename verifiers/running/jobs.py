@@ -8,8 +8,8 @@ depends only on the items' results, in their order.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, TypeGuard
 from toolkit.cases import Case
 from toolkit.discover import Leaf
 from toolkit.draws import BLOCK
+from toolkit.errors import DriftproofError
 from toolkit.located import telling_the_file
 from toolkit.readings import ByProof, Undecided
 from toolkit.verdict import Row, Verdict
@@ -26,6 +27,7 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
 from verifiers.judges import (
+    assumed,
     bounds,
     comparisons,
     curves,
@@ -58,6 +60,7 @@ class Item:
             "class" (the worst case over a class of functions).
         tier, number: which case of the claim, by profile and position ("known": the horizon).
         form: which form, by position.
+        upto: of "enclosed", the comparison that doubles refute, and how many there are.
         case: the case's key (part of the unit's name).
         effort: the steps of its run: longer ones are started first.
     """
@@ -70,6 +73,7 @@ class Item:
     form: int = 0
     seed: int = 0
     block: int = 0
+    upto: tuple[int, int] | None = None
     device: str = "cpu"
     effort: float = 0.0
 
@@ -89,6 +93,7 @@ class Item:
             self.form,
             self.seed,
             self.block,
+            *(self.upto or ()),
             self.device,
         )
         return "\0".join(map(str, parts))
@@ -119,9 +124,10 @@ class Item:
         if isinstance(claim, ComparisonClaim):
             applies = bounds.unmet(claim, case, form) is None
             compared = claim.compared(case, form.right) if applies else []
-            return pack_rows([comparisons.judge(claim, case, form, compared)])
+            row = comparisons.judge(claim, case, form, compared)
+            return pack_rows([assumed.told(claim, case, form, bounds.roles_of(case), row)])
         if isinstance(claim, BoundClaim) and self.task == "enclosed":
-            return pack_rows([enclosed.judge(claim, case, form)])
+            return pack_rows([enclosed.judge(claim, case, form, upto=self.upto)])
         assert isinstance(claim, BoundClaim | RateClaim)
         if self.task == "exact":
             return bounds.measure_exactly(claim, case, self.device, self.form).pack()
@@ -136,9 +142,15 @@ class Item:
         ).pack()
 
 
-def blaming(source: Source) -> AbstractContextManager[None]:
-    """Put what a user's own file raises in terms of that file."""
-    return telling_the_file(users_file(source))
+@contextmanager
+def blaming(source: Source) -> Iterator[None]:
+    """Put what a user's own file raises in terms of that file, and note of which claim it is."""
+    try:
+        with telling_the_file(users_file(source)):
+            yield
+    except DriftproofError as error:
+        error.claim = source.name
+        raise
 
 
 def _guarded(job: Job, source: Source) -> Job:
@@ -297,12 +309,15 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
     if measured.kind == "exact" and (certain or not claim.conditional):
         rows = [bounds.judge(claim, case, form, measured) for form in forms]
         unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
-        asked = [replace(at, task="enclosed", form=claim.forms.index(forms[k])) for k in unsure]
+        asked = [
+            replace(at, task="enclosed", form=claim.forms.index(forms[k]), upto=rows[k].at)
+            for k in unsure
+        ]
         results = (yield asked) if asked else []
         for k, (blob, took) in zip(unsure, results, strict=True):
             rows[k] = enclosed.better(rows[k], unpack_rows(blob)[0])
             seconds += took
-        return _finished(claim, case, rows, measured, seconds)
+        return _finished(claim, case, forms, rows, measured, seconds)
     blocks: list[Measured] = []
     undecided, decided = list(forms), dict[int, Row]()
     # a false sibling has to be refuted on some case, not decided on each: it adds no work
@@ -327,7 +342,7 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
             if row.verdict is not Verdict.INCONCLUSIVE:
                 undecided.remove(form)
     rows = [decided[id(form)] for form in forms]
-    return _finished(claim, case, rows, measured, seconds)
+    return _finished(claim, case, forms, rows, measured, seconds)
 
 
 def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item) -> Job:
@@ -357,9 +372,17 @@ def _unshadowed(measured: Measured) -> bool:
 
 
 def _finished(
-    claim: BoundClaim, case: Case, rows: list[Row], measured: Measured, seconds: float
+    claim: BoundClaim,
+    case: Case,
+    forms: Sequence[Form],
+    rows: list[Row],
+    measured: Measured,
+    seconds: float,
 ) -> list[Row]:
-    """Add what the plots need, and the time."""
+    """Add at which edge of its assumptions a case lies, what the plots need, and the time."""
+    roles = bounds.roles_of(case)
+    pairs = zip(forms, rows, strict=True)
+    rows = [assumed.told(claim, case, form, roles, row) for form, row in pairs]
     return [
         replace(row, seconds=seconds)
         if row.form == "sibling"  # the page does not show it

@@ -168,9 +168,9 @@ def chosen(select: Sequence[str]) -> tuple[list[Leaf], list[Members]]:
     for pattern in select:
         families = [known[pattern]] if pattern in known else []
         if pattern.endswith(".py"):
-            families = list(leaves_in(Path(pattern).resolve(), "problem"))
+            families = list(leaves_in(Path(pattern), "problem"))
         problems += map(Members, families)
-        own = pattern.endswith(".py") and any(leaves_in(Path(pattern).resolve(), "claim"))
+        own = pattern.endswith(".py") and any(leaves_in(Path(pattern), "claim"))
         if own or not families:
             claims.append(pattern)
     leaves_of = select_claims(claims) if claims else []

@@ -318,10 +318,8 @@ def _in_balls(claim: Claim[Any], form: Form, case: Case, row: Row) -> Row | None
 
 
 def _told(status: str, case: Case, row: Row) -> dict[str, Any]:
-    mean = None if row.lhs is None else row.lhs.get("mean")
-    ratio = mean / row.rhs if mean is not None and row.rhs else None
     return {
-        "status": status, **place(case), "lhs": row.lhs, "rhs": row.rhs, "ratio": ratio,
+        "status": status, **place(case), "lhs": row.lhs, "rhs": row.rhs, "ratio": row.ratio,
         "reason": row.reason or f"the judge says {row.verdict}",
         "evidence": None if row.evidence is None else str(row.evidence),
     }  # fmt: skip

@@ -7,14 +7,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from toolkit.report.files import cannot_write
 from verifiers.running.jobs import Source, loaded
-from verifiers.search.finding import Finding, remade
+from verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, remade
 from verifiers.standalone.refusal import NoScriptError
 from verifiers.standalone.script import script_of
 
@@ -26,6 +26,8 @@ NEAR = 1e-6
 """How far a side may be from the judge's, relatively: both are rounded."""
 ALLOWED = 1e-3
 """How far the judge's right side may lie above a script's, relatively, if left is above both."""
+SECOND = "a second program, in numpy alone,"
+"""How the reason begins why there is no script, if one was written and contradicts the judge."""
 PRINTED = re.compile(r"^REFUTED .*: left = (\S+) > right = (\S+)$", re.MULTILINE)
 ERROR = re.compile(r"standard error (\S+)$", re.MULTILINE)
 
@@ -80,6 +82,20 @@ def write(sources: Iterable[Source], findings: Iterable[Finding], folder: Path) 
     return written
 
 
+def demoted(findings: Iterable[Finding], scripts: Iterable[Written]) -> list[Finding]:
+    """Return the findings: one that its script contradicts, and no balls verified, is a candidate.
+
+    A script that samples may be unlucky.
+    """
+    return [
+        replace(finding, status=CANDIDATE, reason=f"{script.reason}; {finding.reason}")
+        if script.reason.startswith(SECOND)
+        and (finding.status, finding.evidence) == (CONFIRMED, "exact")
+        else finding
+        for finding, script in zip(findings, scripts, strict=True)
+    ]
+
+
 def _script(source: Source, finding: Finding) -> str:
     claim = loaded(source)
     form = next(form for form in claim.forms if form.key == finding.form)
@@ -102,6 +118,8 @@ def sides(script: Path) -> tuple[float, float, float]:
     printed, error = PRINTED.search(ran.stdout), ERROR.search(ran.stdout)
     if ran.returncode or printed is None:
         last = (ran.stderr.strip() or "it prints no sides").splitlines()[-1]
+        if last == "AssertionError":  # of assert left > right
+            raise NoScriptError(f"{SECOND} does not see it")
         raise NoScriptError(f"its script fails ({last}); please report it")
     return float(printed[1]), float(printed[2]), float(error[1]) if error else 0.0
 
@@ -116,7 +134,7 @@ def refuse_others(script: Path, lhs: Mapping[str, Any], rhs: float | None) -> No
         left, right, error = sides(script)
         if not agrees(left, right, error, lhs, rhs):
             raise NoScriptError(
-                f"its script comes to {left:g} > {right:g}, the judge does not; please report it"
+                f"{SECOND} comes to {left:g} > {right:g}, the judge does not; please report it"
             )
     except NoScriptError:
         script.unlink()

@@ -72,7 +72,7 @@ for t, SEEN in enumerate(run()):  #? not starts
     before, previous = state, before if t else state  #? {"before", "previous"} & asked
 """
 SIDES = """
-assert abs(chance.sum() - 1) < 1e-9  # each outcome was met once  #? enumerated
+assert abs(chance.sum() - 1) < 1e-9, "some outcome was not met"  #? enumerated
 taken = [value for value in taken if value is not None]  #? skips
 left = float((chance * sum(taken)).sum() / len(taken))  # means over all outcomes  #? averages and not means
 taken = [sum(taken) / len(taken)]  #? averages and sampled

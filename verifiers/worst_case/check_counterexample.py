@@ -1,125 +1,189 @@
 """Checks a counterexample over a class exactly: functions that meet every assumption, and exceed.
 
-The file says the same as a certificate, and gives coordinates to every unknown vector and a number
-to every unknown value. Checked are, in fractions: the inequality of the class for all pairs of
-each function's points, the assumptions, and that the conclusion does *not* hold. For the classes
-below the inequalities suffice: some function of the class has these gradients and values (Taylor,
-Hendrickx & Glineur 2017, Theorem 4; for smooth functions Theorem 3.10 of their "Exact worst-case
-performance …", and the least of all f − ‖g‖²/(2L) is then the function's infimum).
+The file states what a certificate would (``statement``), and gives coordinates to every unknown
+vector and a number to every unknown value. Checked are, in fractions: that functions of the classes
+have these gradients and values, the assumptions, and that the conclusion does *not* hold.
+
+The inequality of a class for all pairs of its points, in both orders, is enough for smooth and
+(strongly) convex functions (Taylor, Hendrickx & Glineur 2017, Theorem 4; for functions that need
+not be convex Theorem 3.10 of their "Exact worst-case performance …": the least of all
+f − ‖g‖²/(2L) is then the infimum of one function, but of a mean nothing is known) and for
+cocoercive operators (Kirszbraun 1934, Valentine 1945). Gradients of which only a bound is asked
+need distinct points. Of a monotone Lipschitz operator the file has a linear field, whose matrix is
+checked.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from itertools import permutations, product
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, permutations, product
+from operator import mul
+from typing import Any
 
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
-from verifiers.worst_case.check import (
+from verifiers.worst_case.check import RefusedCertificateError, positive_semidefinite
+from verifiers.worst_case.statement import (
     CLASSES,
     ZERO,
     Combination,
     Condition,
-    RefusedCertificateError,
+    Statement,
     Triple,
-    _combined,
-    _condition,
-    _fields,
-    _number,
-    _sum,
-    _told,
+    combined,
+    fields,
+    loads,
+    number,
 )
 
-SCHEMA = "driftproof counterexample 1"
-SUFFICIENT = ("smooth", "smooth-convex", "smooth-strongly-convex")
-"""Classes whose inequalities suffice, each by itself."""
-
+SCHEMA = "driftproof counterexample 2"
+BY_PAIRS = ("smooth", "smooth-convex", "smooth-strongly-convex", "cocoercive")
 Point = list[fmpq]
 
 
-def check(text: str) -> list[str]:
-    """Return lines that show the functions, and what they refute.
+class Counterexample:
+    """What a file shows.
 
-    Raises:
-        RefusedCertificateError: they are not what the file says.
-        ArithmeticError, LookupError, TypeError, ValueError: it is no counterexample.
+    Attributes:
+        states: the statement that does not hold.
+        left: its left side on the functions of the file.
+        said: the functions in lines, and both sides.
     """
-    keys = "schema about vectors values functions assumptions conclusion coordinates numbers digest"
-    schema, about, vectors, values, functions, assumptions, *rest = _fields(json.loads(text), keys)
-    if schema != SCHEMA:
-        raise ValueError(f"schema {schema!r}, not {SCHEMA!r}")
-    if not isinstance(vectors, list):
-        raise ValueError("vectors in several spaces: the classes here have one")
-    where = _points(rest[1], vectors)
-    numbers = {name: _number(rest[2][name]) for name in values}
-    dimension = len(next(iter(where.values())))
-    said = [f"said of it, not checked: {about}", f"in dimension {dimension} there are functions"]
-    for name, function in functions.items():
-        classes, points = _fields(function, "classes points")
-        ((kind, written),) = classes.items()
-        if kind not in SUFFICIENT or (kind == "smooth" and len(functions) > 1):
+
+    def __init__(self, text: str) -> None:
+        """Read and check a file.
+
+        Raises:
+            RefusedCertificateError: it does not refute what it says.
+            ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is none.
+        """
+        file = loads(text, SCHEMA, "coordinates numbers fields")
+        self.states = it = Statement(file)
+        self.where = {v: [number(c) for c in file["coordinates"][v]] for v in it.vectors}
+        self.numbers = {name: number(file["numbers"][name]) for name in it.values}
+        (self.dimension,) = {len(point) for point in self.where.values()}
+        for one, other in combinations(it.spaces.values(), 2):
+            if any(dot(self.where[u], self.where[v]) != 0 for u, v in product(one, other)):
+                raise RefusedCertificateError("vectors of two spaces are not orthogonal")
+        points = []
+        for name, triples in it.triples.items():
+            self._is_of_its_class(name, triples, file["fields"].get(name))
+            for at, (x, g, f) in triples.items():
+                by = f"{combined(x.items())} = " if len(x) > 1 else ""
+                points.append(
+                    f"  at {at} = {by}{shown(self._at(x))}: gradient {shown(self._at(g))}, "
+                    f"value {short(self._value(f))},"
+                )
+        for name, of in it.assumptions.items():
+            left = self._left(of)
+            if left > of.right or (of.equality and left != of.right):
+                raise RefusedCertificateError(f"the assumption {name} does not hold")
+        self.left = self._left(it.conclusion)
+        if self.left <= it.upper:
+            raise RefusedCertificateError("the conclusion holds for these functions")
+        given = iter(points)  # instead of the same points as unknown vectors
+        self.said = [
+            it.said[0],
+            f"in dimension {self.dimension} there are functions:",
+            *(next(given) if line.startswith("  at ") else line for line in it.said[1:-1]),
+            f"but not {it.said[-1]}: the left side is {short(self.left)}",
+        ]
+
+    def _is_of_its_class(self, name: str, triples: Mapping[str, Triple], field: Any) -> None:
+        classes = self.states.constants[name]
+        if field is not None:
+            matrix, shift = fields(field, "matrix shift")
+            self._is_linear(classes, triples, _matrix(matrix), [number(c) for c in shift])
+            return
+        ((kind, constants),) = classes.items()
+        conditions = [*self.states.assumptions.values(), self.states.conclusion]
+        of_values = any(of.numbers for of in conditions)
+        if kind == "bounded-gradients" and not of_values:
+            apart = [(self._at(t.x), self._at(t.g)) for t in triples.values()]
+            if any(x == y and g != h for (x, g), (y, h) in combinations(apart, 2)):
+                raise RefusedCertificateError(f"{name} has two gradients at one point")
+            groups: list[tuple[Triple, ...]] = [(triple,) for triple in triples.values()]
+        elif kind in BY_PAIRS and not (
+            kind == "smooth" and of_values and len(self.states.triples) > 1
+        ):
+            groups = list(permutations(triples.values(), 2))
+        else:
             raise RefusedCertificateError(f"for {kind} functions the inequalities do not suffice")
-        meaning, letters, condition = CLASSES[kind]
-        constants = [_number(c) for c in _fields(written, letters)]
-        if not ZERO <= (constants[1] if len(constants) > 1 else ZERO) < constants[0]:
-            raise RefusedCertificateError(f"no constants of {kind} functions: {written}")
-        told = ", ".join([kind, *(f"{c} = {written[c]}" for c in letters.split())])
-        said.append(f"  {name}, {told} ({meaning}),")
-        triples = {at: Triple(*map(_sum, _fields(p, "x g f"))) for at, p in points.items()}
-        for at, (x, g, f) in triples.items():
-            point, gradient = (_shown(_at(part, where, dimension)) for part in (x, g))
-            value = _short(_value(f, numbers))
-            by = f"{_combined(x.items())} = " if len(x) > 1 else ""
-            said.append(f"    at {at} = {by}{point}: gradient {gradient}, value {value},")
-        for (one, i), (two, j) in permutations(triples.items(), 2):
-            if _left(of := condition(*constants, i, j), where, numbers) > of.right:
-                raise RefusedCertificateError(f"{name} at {one} and {two} is not {kind}")
-    for name, written in assumptions.items():
-        of = _condition(written, "equals" if "equals" in written else "at_most")
-        left = _left(of, where, numbers)
-        if left > of.right or (of.equality and left != of.right):
-            raise RefusedCertificateError(f"the assumption {name} does not hold")
-        said.append(f"  and {name}: {_told(of)},")
-    conclusion = _condition(rest[0], "at_most")
-    left = _left(conclusion, where, numbers)
-    if left <= conclusion.right:
-        raise RefusedCertificateError("the conclusion holds for these functions")
-    said.append(f"but not {_told(conclusion)}: the left side is {_short(left)}.")
-    return said
+        for of in (CLASSES[kind][2](*constants, *points) for points in groups):
+            if self._left(of) > of.right:
+                raise RefusedCertificateError(f"{name} is not {kind}")
 
+    def _is_linear(
+        self,
+        classes: Mapping[str, Sequence[fmpq]],
+        triples: Mapping[str, Triple],
+        matrix: fmpq_mat,
+        shift: Point,
+    ) -> None:
+        """Check that x ↦ Mx + shift has the values, and is in the classes.
 
-def _points(written: Mapping[str, Sequence[str]], vectors: Sequence[str]) -> dict[str, Point]:
-    made = {name: [_number(c) for c in written[name]] for name in vectors}
-    if len({len(point) for point in made.values()}) != 1 or set(written) != set(vectors):
-        raise ValueError("coordinates of every vector, and as many of each")
-    return made
-
-
-def _at(of: Combination, where: Mapping[str, Point], dimension: int) -> Point:
-    """Return the coordinates of a combination."""
-    return [sum((c * where[n][k] for n, c in of.items()), ZERO) for k in range(dimension)]
-
-
-def _value(of: Combination, numbers: Mapping[str, fmpq]) -> fmpq:
-    return sum((a * numbers[name] for name, a in of.items()), ZERO)
-
-
-def _left(of: Condition, where: Mapping[str, Point], numbers: Mapping[str, fmpq]) -> fmpq:
-    """Return a condition's left side."""
-    total = _value(of.numbers, numbers)
-    for c, u, v in of.products:
-        for (one, a), (two, b) in product(u.items(), v.items()):
-            total += (
-                c * a * b * sum((x * y for x, y in zip(where[one], where[two], strict=True)), ZERO)
+        Of functions of two variables it is the field (∇_x f, −∇_y f): M with the rows of y negated
+        is the matrix of second derivatives, and so symmetric.
+        """
+        transposed, size = matrix.transpose(), range(self.dimension)
+        for at, (x, g, _) in triples.items():
+            given = matrix * fmpq_mat([[c] for c in self._at(x)])
+            if [given[k, 0] + shift[k] for k in size] != self._at(g):
+                raise RefusedCertificateError(f"the field is another one at {at}")
+        one = fmpq_mat([[fmpq(j == k) for k in size] for j in size])
+        forms: dict[str, Callable[[fmpq], fmpq_mat]] = {
+            "strongly-monotone": lambda mu: (matrix + transposed) / 2 - one * mu,
+            "lipschitz": lambda L: one * (L * L) - transposed * matrix,
+        }
+        for kind, constants in classes.items():
+            if not positive_semidefinite(forms[kind](*constants).tolist()):
+                raise RefusedCertificateError(f"the field is not {kind}")
+        if len(self.states.spaces) > 1:
+            first, second = (
+                [self.where[v] for v in names] for names in self.states.spaces.values()
             )
-    return total
+            of_y = [any(point[k] != 0 for point in second) for k in size]
+            if any(point[k] != 0 for point in first for k in size if of_y[k]):
+                raise RefusedCertificateError("a coordinate of both spaces")
+            if any(matrix[j, k] * (-1) ** of_y[j] != matrix[k, j] * (-1) ** of_y[k]
+                   for j, k in combinations(size, 2)):  # fmt: skip
+                raise RefusedCertificateError("the field is not that of a function")
+
+    def _at(self, of: Combination) -> Point:
+        """Return the coordinates of a combination."""
+        return [
+            sum((c * self.where[name][k] for name, c in of.items()), ZERO)
+            for k in range(self.dimension)
+        ]
+
+    def _value(self, of: Combination) -> fmpq:
+        return sum((a * self.numbers[name] for name, a in of.items()), ZERO)
+
+    def _left(self, of: Condition) -> fmpq:
+        """Return a condition's left side."""
+        products = (c * dot(self._at(u), self._at(v)) for c, u, v in of.products)
+        return sum(products, self._value(of.numbers))
 
 
-def _shown(point: Point) -> str:
-    return f"({', '.join(map(_short, point))})"
+def check(text: str) -> Counterexample:
+    """Return what a file shows (``Counterexample``)."""
+    return Counterexample(text)
 
 
-def _short(number: fmpq) -> str:
+def dot(u: Point, v: Point) -> fmpq:
+    """Return an inner product of coordinates."""
+    return sum(map(mul, u, v), ZERO)
+
+
+def _matrix(written: Sequence[Sequence[str]]) -> fmpq_mat:
+    return fmpq_mat([[number(c) for c in row] for row in written])
+
+
+def shown(point: Point) -> str:
+    """Return a point's coordinates, each with at most six digits."""
+    return f"({', '.join(map(short, point))})"
+
+
+def short(of: fmpq) -> str:
     """Return a number in decimals, exactly where six digits suffice."""
-    return f"{float(number):.6g}"
+    return f"{float(of):.6g}"

@@ -2,73 +2,44 @@
 
 A worst case is taken on functions of many dimensions, whose numbers nobody can check by hand. A
 bound that is below it is exceeded on simpler ones too. Of all that exceed it by half, those with
-the shortest vectors are sought: they lie in few dimensions. The coordinates are rounded, the values
-are fitted to them, and the first that meet every condition, in fractions, are kept.
-``verifiers.worst_case.check_counterexample`` checks the file.
+the shortest vectors are sought: they lie in few dimensions. Each vector gets coordinates along
+those before it and at most one more axis, so that they do not depend on how a solver turns its
+answer. The coordinates are rounded, the values are fitted to them, and the first that meet every
+condition, in fractions, are kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from toolkit.errors import DriftproofError
-from verifiers.worst_case.certificate import Names, statement
-from verifiers.worst_case.digest import sealed
 from verifiers.worst_case.program import Matrices, Solved, matrices
 from verifiers.worst_case.record import WorstCase
 from verifiers.worst_case.scaling import units
 from verifiers.worst_case.solve import solve_matrices
-from verifiers.worst_case.witness import at_gram
+from verifiers.worst_case.witness import Witness, at_gram
 
-SCHEMA = "driftproof counterexample 1"
 SHARE = 0.5
 """How much of the way from the bound to the worst case the counterexample has to go."""
 ROOM = (1e-3, 1e-5, 1e-7)
 """How far inside the conditions, relative to the largest entry of the Gram matrix."""
 DIGITS = (2, 3, 4, 6, 9, 12)
 """Digits after the point of coordinates, relative to the largest."""
+SHORT = 1e-3
+"""Parts of vectors that are no axis of their own, relative to the longest vector."""
 
 
-@dataclass(frozen=True)
-class Counterexample:
-    """Functions that exceed a bound.
-
-    Attributes:
-        value: the measure on them, above the bound.
-        coordinates: each unknown vector's, [vectors][dimension].
-        values: each unknown number.
-        text: the file, JSON, that ``driftproof check`` checks.
-    """
-
-    value: Fraction
-    coordinates: tuple[tuple[Fraction, ...], ...]
-    values: tuple[Fraction, ...]
-    text: str
-
-    @property
-    def dimension(self) -> int:
-        """How many coordinates a point has."""
-        return len(self.coordinates[0])
-
-    def solved(self, like: Solved) -> Solved:
-        """Return the Gram matrix and the values as a solver gives them."""
-        columns = np.array(self.coordinates, dtype=float)
-        values = np.array(self.values, dtype=float)
-        return replace(like, gram=columns @ columns.T, values=values, value=float(self.value))
-
-
-def counterexample(case: WorstCase, solved: Solved, bound: Fraction) -> Counterexample | None:
+def simple(case: WorstCase, solved: Solved, bound: Fraction) -> Witness | None:
     """Return functions of the class, of the fewest dimensions found, above a bound.
 
     None is returned where none was found, and where the conditions are only necessary.
     """
     if case.loose or any(relation.equality for relation in case.relations):
         return None
-    bound = _short(bound, Fraction(solved.value))
     program = _exceeding(matrices(case), float(bound - case.objective.constant))
     for room in ROOM:
         try:
@@ -80,16 +51,6 @@ def counterexample(case: WorstCase, solved: Solved, bound: Fraction) -> Countere
             if found is not None:
                 return found
     return None
-
-
-def _short(bound: Fraction, most: Fraction) -> Fraction:
-    """Return a decimal of few digits that is not below a bound, and not half as far as ``most``."""
-    for digits in (3, 4, 6, 9):
-        unit = Fraction(1, 10**digits)
-        rounded = -(-bound // unit) * unit
-        if rounded < (bound + most) / 2:
-            return rounded
-    return bound
 
 
 def _exceeding(program: Matrices, bound: float) -> Matrices:
@@ -121,14 +82,24 @@ def _simple(
     sizes, directions = np.linalg.eigh((near.gram + near.gram.T) / 2)
     for dimension in range(1, len(sizes) + 1):
         kept = slice(-1, -dimension - 1, -1)
-        columns = directions[:, kept] * np.sqrt(np.maximum(sizes[kept], 0.0))
-        columns = columns * np.where(columns[0] < 0, -1.0, 1.0)  # x_0 points to the right
+        columns = _turned(directions[:, kept] * np.sqrt(np.maximum(sizes[kept], 0.0)))
         for digits in DIGITS:
             unit = Fraction(10) ** (int(np.ceil(np.log10(np.abs(columns).max()))) - digits)
             rounded = [[_rounded(x, unit) for x in row] for row in columns]
             values = _values(program, np.array(rounded, dtype=float))
             if values is not None:
                 yield rounded, [_rounded(x, unit / 1000) for x in values]
+
+
+def _turned(columns: np.ndarray) -> np.ndarray:
+    """Return coordinates along axes that the vectors themselves give, in their order."""
+    axes = np.zeros((0, columns.shape[1]))
+    longest = np.linalg.norm(columns, axis=1).max()
+    for vector in columns:
+        rest = vector - axes.T @ (axes @ vector)
+        if np.linalg.norm(rest) > SHORT * longest:
+            axes = np.concatenate([axes, rest[None] / np.linalg.norm(rest)])
+    return columns @ axes.T
 
 
 def _rounded(x: float, unit: Fraction) -> Fraction:
@@ -155,7 +126,7 @@ def _values(program: Matrices, columns: np.ndarray) -> np.ndarray | None:
 
 def _exact(
     case: WorstCase, coordinates: list[list[Fraction]], values: list[Fraction], bound: Fraction
-) -> Counterexample | None:
+) -> Witness | None:
     """Return the counterexample, if every condition holds in fractions."""
     gram = tuple(
         tuple(sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in coordinates)
@@ -167,16 +138,4 @@ def _exact(
     for constraint in case.constraints:
         if at_gram(constraint.quantity, gram, values) > constraint.bound:
             return None
-    names = Names(case)
-    text = sealed(
-        {
-            "schema": SCHEMA,
-            **statement(case, names, bound),
-            "coordinates": {
-                name: list(map(str, row))
-                for name, row in zip(names.vectors, coordinates, strict=True)
-            },
-            "numbers": {name: str(x) for name, x in zip(names.values, values, strict=True)},
-        }
-    )
-    return Counterexample(value, tuple(map(tuple, coordinates)), tuple(values), text)
+    return Witness(value, coordinates, values)

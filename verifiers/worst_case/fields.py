@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import isqrt
+from typing import Any
 
 from toolkit.spans.exact import Quantity, Second, Vector
 from verifiers.worst_case.record import WorstCase
@@ -35,6 +36,13 @@ class LinearField:
     nu: Fraction
     shift: Point
 
+    @property
+    def written(self) -> dict[str, Any]:
+        """Its matrix and shift, as a counterexample's file has them."""
+        rows = ((self.mu, self.nu), (-self.nu, self.mu))
+        return {"matrix": [list(map(str, row)) for row in rows],
+                "shift": list(map(str, self.shift))}  # fmt: skip
+
     def __call__(self, at: Point) -> Point:
         """Return the field at a point."""
         x, y = at
@@ -44,8 +52,8 @@ class LinearField:
         )
 
 
-def worst_of_fields(case: WorstCase) -> dict[int, Point] | None:
-    """Return what the unknown vectors are on the worst fields tried, in R²; exact fractions.
+def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point]] | None:
+    """Return the worst fields tried, and the unknown vectors on them, in R²; exact fractions.
 
     None: the class is none of operators, or a vector is not determined by fields and start. Of
     functions of two variables a vector of x is (x, 0), one of y is (0, y).
@@ -61,7 +69,7 @@ def worst_of_fields(case: WorstCase) -> dict[int, Point] | None:
             continue
         value = value_on(case.objective, vectors)
         if most is None or value > most:
-            found, most = vectors, value
+            found, most = (fields, vectors), value
     return found
 
 

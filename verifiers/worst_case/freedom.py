@@ -42,5 +42,5 @@ def reduced(program: Matrices, matter: np.ndarray) -> Matrices:
         program,
         gram=program.gram[:, matter][:, :, matter],
         objective=(gram[matter][:, matter], values),
-        points=int(matter[: program.points].sum()),
+        points=program.points[matter],
     )

@@ -44,7 +44,7 @@ class Matrices:
         bounds: b_k − c_k, [constraints].
         equal: whether each is an equality.
         objective: Q_0 and a_0.
-        points: how many vectors, the first ones, are points, and no gradients.
+        points: whether each vector is one of points alone, and not a gradient, [vectors].
     """
 
     gram: np.ndarray
@@ -52,7 +52,7 @@ class Matrices:
     bounds: np.ndarray
     equal: np.ndarray
     objective: tuple[np.ndarray, np.ndarray]
-    points: int = 1
+    points: np.ndarray
 
 
 def matrices(case: WorstCase) -> Matrices:
@@ -92,8 +92,16 @@ def matrices(case: WorstCase) -> Matrices:
     equal[len(equal) - len(case.relations) :] = [r.equality for r in case.relations]
     return Matrices(
         np.concatenate(grams), np.concatenate(values), np.concatenate(bounds), equal,
-        of_quantity(case.objective, size, count), 2 if second.any() else 1,
+        of_quantity(case.objective, size, count), _points(case),
     )  # fmt: skip
+
+
+def _points(case: WorstCase) -> np.ndarray:
+    """Tell which unknown vectors are a start: no gradient, and nothing that is held like one."""
+    alone = np.ones(len(case.vectors), dtype=bool)
+    for gradient in [t.gradient for triples in case.triples for t in triples] + [*case.own]:
+        alone[list(gradient.coefficients)] = False
+    return alone
 
 
 def _rows(listed: Iterable[Any], width: int) -> np.ndarray:

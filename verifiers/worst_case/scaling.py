@@ -58,16 +58,18 @@ def units(program: Matrices) -> Units:
     bounds, points = np.abs(program.bounds), program.points
     bounded, size = bounds > 0, program.gram.shape[1]
     squares = np.einsum("kii->ki", program.gram)
-    ratio = 1 / (2 * (squares[~bounded, points:].max(initial=0.0) or 0.5))  # γ/ℓ
+    ratio = 1 / (2 * (squares[np.ix_(~bounded, ~points)].max(initial=0.0) or 0.5))  # γ/ℓ
     lengths = [np.ones(0)]
-    scales = ((squares[:, :points], 1.0), (squares[:, points:], ratio**2), (program.values, ratio))
+    scales = (
+        (squares[:, points], 1.0), (squares[:, ~points], ratio**2), (program.values, ratio)
+    )  # fmt: skip
     for entries, factor in scales:  # entry·factor·ℓ² = bound
         k, j = np.nonzero(entries * bounded[:, None])
         lengths.append(np.sqrt(bounds[k] / np.abs(entries[k, j]) / factor))
     found = np.concatenate(lengths)
     length = np.exp(np.log(found).mean()) if len(found) else 1.0
     s = np.full(size, _rounded(length * ratio))
-    s[:points] = _rounded(length)
+    s[points] = _rounded(length)
     t = np.full(program.values.shape[1], _rounded(length**2 * ratio))
     r = _rounded(1 / np.where(bounded, bounds, length**2 * ratio))
     gram, values = program.objective

@@ -1,0 +1,191 @@
+"""What stands after ≤ in a statement is compared with what is judged, wherever it can be read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+import sympy
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.commands import driftproof
+from toolkit.discover import leaves
+from verifiers.printed import unlike
+from verifiers.siblings import right_sides_of
+
+DEFINED = {
+    "comfedl": r"\sigma=\max\{\sigma_1,\sigma_2,\sigma_3\}",
+    "scgdm": r"L_F=C_g^2L_f+C_fL_g",
+    "localsgd": "N=S",
+}
+"""Letters that a paper defines elsewhere than in the statements."""
+
+
+@cache
+def bounds():
+    """Return the claims whose print is judged by a formula, as a paper defines its letters."""
+    claims = [leaf.load() for leaf in leaves("claim").values()]
+    printed = [c for c in claims if any(f.form == "printed" for f, _ in right_sides_of(c))]
+    return {c.name: (c, with_letters(c)) for c in printed}
+
+
+def with_letters(claim):
+    defined = DEFINED.get(claim.name.partition("/")[0], "")
+    return replace(claim, statement=rf"{claim.statement},\quad {defined}")
+
+
+def judged_as(claim, right):
+    return replace(claim, right=lambda c: right, readings={}, corrected=None, erratum=None)
+
+
+def test_every_statement_of_a_paper_is_what_is_judged():
+    """docs/claims.md has the numbers."""
+    alone = Counter(type(unlike(claim)) for claim, _ in bounds().values())
+    defined = {name: unlike(claim) for name, (_, claim) in bounds().items()}
+    assert {name: other for name, other in defined.items() if other} == {}
+    assert len(bounds()) >= 40
+    assert alone[dict] >= 14
+    assert sum(other == {} for other in defined.values()) >= 23
+    assert {"comfedl/theorem-1", "scgdm/theorem-3.4", "localsgd/rounds"} <= {
+        name for name, other in defined.items() if other == {}
+    }
+
+
+@pytest.mark.parametrize("name", ["comfedl/theorem-2", "scgdm/theorem-3.4", "localsgd/rounds",
+                                  "localsgd/stationarity", "scgdm/lemma-4.2"])  # fmt: skip
+def test_a_changed_right_side_is_noticed(name):
+    claim = bounds()[name][1]
+    right = right_sides_of(claim)[0][1]
+    assert unlike(judged_as(claim, right)) == {}
+    letters = [x for x in sorted(right.free_symbols, key=str) if not x.name.startswith("sigma_")]
+    changed = [right / 2, *(right.subs(x, 2 * x) for x in letters)]
+    changed += [right - term for term in right.args if right.is_Add]
+    for other in changed:
+        assert unlike(judged_as(claim, other)), other
+
+
+def judged(statement, right):
+    """Return what is told of a statement whose right side is a formula of ComFedL's letters."""
+    claim = replace(bounds()["comfedl/lemma-2"][0], statement=statement)
+    formula = sympy.sympify(right, locals={"S": sympy.Symbol("S")})
+    return unlike(
+        replace(claim, right=lambda c: formula.subs(
+            {x: getattr(c, x.name) for x in formula.free_symbols}))
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statement", "same", "other"),
+    [
+        (r"\|x\|^2 \le 2\eta^2 L", "2*eta**2*L", "eta**2*L"),
+        (r"\|x\|^2 \leq \frac12\eta\tau", "eta*tau/2", "eta*tau"),
+        (r"\mathbb{E}\big[\|x\|^2\big] \le \left(\tfrac{\eta}{L}\right)^{2\tau}",
+         "(eta/L)**(2*tau)", "(eta/L)**tau"),
+        (r"F(x) - F^* \le \sqrt{\eta L} \cdot 1.5", "sqrt(eta*L)*3/2", "sqrt(eta*L)*1.6"),
+        (r"\|x\|^2 \le \rho^\tau,\quad \rho = 1-\eta L", "(1-eta*L)**tau", "(1-eta)**tau"),
+        (r"\eta \le 1/L:\quad \frac1S\sum_s\|x\|^2 \le \frac{2(F(w_0)-F^*)}{\eta T}",
+         "2*F_gap/(eta*S*tau)", "F_gap/(eta*T)"),
+        (r"\|x\|^2 \le \max\{\eta, L\}", "Max(L, eta)", "eta + L"),
+        (r"\|w_0-w^*\| \le R \;\Rightarrow\; \|x\|^2 \le \eta L", "eta*L", "L"),
+    ],
+)  # fmt: skip
+def test_a_formula_is_read_as_a_referee_reads_it(statement, same, other):
+    assert judged(statement, same) == {}
+    assert set(judged(statement, other)) == {"printed"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "right"),
+    [
+        (r"\|x\|^2 \le \eta L \text{ for each } t", "eta"),  # words
+        (r"\|x\|^2 \le \varepsilon", "eta"),  # a letter that nothing explains
+        (r"\|x\|^2 \le 1/2L", "L/3"),  # of two meanings
+        (r"\sum_{t<T}\|x\|^2 \le T\eta", "eta"),  # judged as a mean, perhaps
+        (r"\|x\| \le \eta L", "eta**2*L**2"),  # as a square
+        (r"\tfrac{\eta}2\|x\|^2 \le L", "2*L/eta"),  # without its factor
+        (r"\|x\|^2 = \eta", "L"),  # no bound
+        ("", "L"),
+    ],
+)
+def test_nothing_is_said_where_the_two_may_be_the_same(statement, right):
+    assert judged(statement, right) is None
+
+
+TOKENS = r"""\tau \eta G_f ^ _ { } ( ) + - / \frac \sqrt \max \{ \} , \le = \quad \rho 1 2 \left(
+\| \mathbb{E} F(w_0)-F^* ^2 \cdot . \tfrac12 \bar \text{hi} : \; [ | \\ & $ ² τ \sum
+\frac{1}{0} \sqrt{-1} \begin{matrix} \text{open(1)} __import__"""
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tokens=st.lists(st.sampled_from(TOKENS.split()), max_size=9))
+def test_no_statement_raises(tokens):
+    said = judged(r"x \le " + " ".join(tokens), "L")
+    assert said is None or set(said) <= {"printed"}
+
+
+DRIFT = r"""
+from driftproof import bound, each, grid, sq
+from driftproof.algorithms import ComFedL
+from driftproof.problems import BoundedComposition
+
+
+@bound(
+    name="mine/drift", source="my draft",
+    statement=r"\|\bar w_{s,t}-\bar w_s\|^2 \le \tau\eta^2G_f^2G_g^2",
+    cases=grid(BoundedComposition(distance=20.0), ComFedL(local_steps=5), rounds=2),
+    right=lambda c: c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2,
+)
+def drift(view):
+    return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))
+"""
+
+
+def test_a_statement_that_was_forgotten_is_told(tmp_path):
+    """It is SUPPORTED, so that nothing else would say it."""
+    (tmp_path / "mine.py").write_text(DRIFT, encoding="utf-8")
+    made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)
+    assert made.returncode == 0
+    assert "SUPPORTED" in made.stdout
+    assert (
+        r"mine/drift: the statement says ≤ \tau\eta^2G_f^2G_g^2, but ≤ G_{f}^{2} G_{g}^{2} "
+        r"\eta^{2} \tau^{2} was judged."
+    ) in made.stdout
+    page = (tmp_path / "report-mine" / "index.html").read_text(encoding="utf-8")
+    assert "as judged, which is not what the statement says" in page
+    assert "The statement above says" in page
+    judged = page.index('<div class="judged"><span>judged</span>')
+    assert "<details" not in page[page.index("as judged") : judged]  # it stands open
+    (tmp_path / "mine.py").write_text(DRIFT.replace(r"\tau\eta", r"\tau^2\eta"), encoding="utf-8")
+    made = driftproof("verify", "mine.py", "--workers", "1", cwd=tmp_path)
+    assert "the statement says" not in made.stdout
+    assert "The statement above says" not in (tmp_path / "report-mine/index.html").read_text()
+
+
+def test_each_judged_right_side_stands_open_on_the_page(tmp_path):
+    made = driftproof(
+        "verify", "comfedl/lemma-2", "feddro/theorem-5.1", "--profile", "smoke", "--workers", "1",
+        cwd=tmp_path,
+    )  # fmt: skip
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert page.count('<div class="judged">') == 3
+    assert made.stdout.count("Refuted as printed: feddro/theorem-5.1; driftproof errata says") == 1
+
+
+def test_a_claim_without_a_range_says_how_to_give_one(tmp_path):
+    noise = "grid(BoundedComposition(outer_gradient_noise=[0.0, 0.5]), ComFedL(), rounds=40),"
+    text = DRIFT.replace(DRIFT[DRIFT.index("grid(B") : DRIFT.index("    right=")], f"{noise}\n")
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    made = driftproof("verify", "mine.py", "--workers", "1", "--json", cwd=tmp_path)
+    exact, sampled = json.loads(made.stdout)["results"]
+    assert (exact["verdict"], sampled["verdict"]) == ("SUPPORTED", "INCONCLUSIVE")
+    assert "write range=lambda c: …" in sampled["reason"]
+    place = sampled["reason"].rpartition("docs/claims.md#")[2]
+    guide = (Path(__file__).parents[1] / "docs" / "claims.md").read_text(encoding="utf-8")
+    assert f"### {place.capitalize().replace('-', ' ')}\n" in guide
+    page = (tmp_path / "report-mine" / "index.html").read_text(encoding="utf-8")
+    assert "; 1 of 2 cases need no sampling, and were decided exactly" in page

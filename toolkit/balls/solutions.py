@@ -1,0 +1,75 @@
+"""What a problem knows of inf F and of where it is attained, in balls."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from toolkit.balls.operations import hull, root
+from toolkit.balls.tensor import Balls, RefusedError, lift
+from toolkit.problem import STORED, P, Solution, supposing
+
+UNKNOWN = "nothing says how far the minimiser may be off"
+"""Why a measure of a minimiser is refused: it is what a solver came to."""
+
+
+def enclosing(problem: P) -> P:
+    """Return a problem whose solution is enclosed: ``low`` and ``high`` are one ball of inf F.
+
+    A true minimiser x* lies within r of the x that the solution names: r = ‖∇F(x)‖/μ where F is
+    μ-strongly convex; 0 of an exact solution; a rounding error of a closed form. With L-smoothness
+
+        F(x) − ‖∇F(x)‖ r − (L/2) r² ≤ F(x*) = inf F ≤ F(x).
+
+    Without r or L, inf F lies between the solution's ends, which were rounded.
+    """
+    solution = cached_property(lambda _: _enclosed(problem))
+    return supposing(problem, solution=solution, minimiser=property(_minimiser))
+
+
+def _minimiser(problem: Any) -> Balls:
+    if problem.solution.minimiser is None:
+        raise RefusedError(UNKNOWN)
+    point: Balls = problem.solution.minimiser[:, None]
+    return point
+
+
+def _enclosed(problem: Any) -> Solution:
+    known, away, infimum = problem.solution, None, None
+    if known.minimiser is not None:
+        with suppress(RefusedError):
+            away, infimum = _around(problem, known)
+    if infimum is None:
+        start = abs(lift(problem.objective(Balls.of(problem.start())[:, None])).item())
+        infimum = hull(known.low, known.high)
+        infimum = infimum + arb(0, 1) * (arb(STORED) * (start + abs(infimum))).upper()
+    best = None if away is None else Balls(lift(known.minimiser) + arb(0, 1) * away)
+    value: Any = Balls(np.array(infimum))
+    return Solution(value, value, best, known.certificate)  # type: ignore[arg-type]
+
+
+def _around(problem: Any, known: Solution) -> tuple[arb | None, arb | None]:
+    """Return r and inf F, each None where nothing is known of it."""
+    x, start = lift(known.minimiser), problem.start()[: problem.dim]
+    size = float(np.linalg.norm(start)) + float(sum(map(abs, x)))
+    value = lift(problem.objective(Balls(x)[:, None])).item()
+    if known.exact:
+        return arb(0), value
+    slope = root(sum(g * g for g in lift(problem.gradient(Balls(x)[:, None])).flat)).upper()
+    bend, modulus = (
+        arb(problem.constants.get(role, 0.0)) * (1 + sign * arb(STORED))
+        for role, sign in (("objective_smoothness", 1), ("strong_convexity", -1))
+    )
+    if modulus > 0:
+        away = (slope / modulus).upper()
+    else:
+        away = arb(STORED * size)
+        # so near a minimiser F is not any steeper
+        if known.low < known.high or (bend > 0 and slope > bend * away):
+            return None, None
+    least = value - slope * away - bend * away * away / 2
+    return away, hull(least, value) if bend > 0 else None

@@ -1,0 +1,140 @@
+r"""Reads what stands after ≤ in a printed statement, to compare it with the right side judged.
+
+What can be read are formulas of the claim's letters, and of what the statement itself defines
+beside the inequality (``\rho = (1-\eta\mu)^\tau``). About any other statement nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from html import unescape
+from random import Random
+from typing import Any
+
+import sympy
+from latex2mathml.converter import convert_to_element
+
+from toolkit.constants import Letters, latex
+from toolkit.readings import ReadingKind
+from verifiers.claim_types.claim import Claim
+from verifiers.siblings import right_sides_of
+
+LESS = re.compile(r"\\le(?:q|qslant)?(?![A-Za-z])|≤")
+BETWEEN = re.compile(r",?\s*\\q?quad\b|,\s*\\[,;: ]|\\;|\\Rightarrow|\\\\(?![A-Za-z])|[:\n]")
+"""What stands between the parts of a statement: the inequality, conditions, definitions."""
+LEFT = re.compile(
+    r"\s*(\\t?frac\s*\{?1\}?\s*\{?\w\}?\s*\\sum(_\w|_\{[^}]*\})?(\^\w|\^\{[^}]*\})?\s*)?"
+    r"(\\mathbb\s*\{?E\}?(\\[a-zA-Z]+|[\[(])*\s*)?(\\\|.*\^\{?2|(?!.*\\\|)(\\Phi|[A-Za-z]))"
+)
+"""Left sides that are judged as printed. A sum may be judged as a mean, a norm as its square."""
+SYMBOL = re.compile(
+    r"\s*(\\(tilde|bar|hat|mathcal)\b\s*)?(\\[a-zA-Z]+|[a-zA-Z])\s*(_\w|_\{\w*\})?\s*"
+)
+GAP = r"(F|\\Phi)(?:\([^()]*[_^]0\)|_0)\s*-\s*\1(?:\^\*|\([^()]*\*\))"
+SIGNS = dict(zip("−·×{}[]+-/(),", "-**()()+-/(),", strict=True)) | {"max": "Max"}
+STEPS = ("steps", "rounds", "local_steps")
+"""Roles of which the first is the product of the others."""
+INSTANCES = 4
+
+
+def unlike(claim: Claim[Any]) -> dict[str, str] | None:
+    """Return what a statement says, for each literal form of a bound that is judged otherwise.
+
+    Returns:
+        Empty if one of them is what the statement says; None if that cannot be read.
+    """
+    rights = {
+        form.key: right
+        for form, right in right_sides_of(claim)
+        if form.reading_kind is ReadingKind.LITERAL and not (form.part or form.left)
+    }
+    if not rights:
+        return None
+    letters = Letters(notation := claim.notation(claim.judged_on[0]))
+    roles = {getattr(letters, x): role for x, role in notation.items()}
+    of_role = {role: symbol for symbol, role in roles.items()}
+    texts = {symbol: _text(latex(symbol)) for symbol in roles}
+    known = {text: of_role[roles[symbol]] for symbol, text in texts.items()}
+    phrases = {GAP: of_role["initial_gap"]} if "initial_gap" in of_role else {}
+    for name, shown in getattr(claim, "measured", {}).items():
+        phrases[re.escape(shown)] = letters.measured(name)
+    known |= {f"ℵ{k}": symbol for k, symbol in enumerate(phrases.values())}
+
+    def read(formula: str) -> Any:
+        for k, phrase in enumerate(phrases):
+            formula = re.sub(phrase, rf"\\aleph_{{{k}}} ", formula)
+        return _read(formula, known)
+
+    parts = [part.strip(" .,;") for part in BETWEEN.split(claim.statement)]
+    if of_role.keys() >= {*STEPS}:
+        parts.append("{}={} {}".format(*(latex(of_role[x]) for x in STEPS)))
+    for part in parts * 2:  # a definition may stand before what it uses
+        name, _, value = part.partition("=")
+        formula = read(value) if SYMBOL.fullmatch(name) else None
+        with suppress(Exception):  # a command that lacks its argument is no name
+            known |= {_text(name): formula} if formula is not None else {}
+    defined = {symbol: known[text] for symbol, text in texts.items()}
+    sides = [LESS.split(part) for part in parts if LESS.search(part)]
+    said = {tail.strip(): read(tail) for *_, tail in sides}
+    formulas = [formula.subs(defined) for formula in rights.values()]
+    if any(one is not None and _same(one, other) for one in said.values() for other in formulas):
+        return {}
+    judged = [tail.strip() for left, *_, tail in sides if LEFT.match(left)]
+    if not judged or any(said[tail] is None for tail in judged):
+        return None
+    return dict.fromkeys(rights, judged[0])
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Say whether two formulas agree to 20 digits on half of some instances, letters below 1."""
+    symbols, agree = sorted(one.free_symbols | other.free_symbols, key=str), 0
+    for seed in range(INSTANCES):
+        draw = Random(seed).randint
+        at = {x: draw(2, 9) if x.is_integer else sympy.Rational(draw(1, 99), 100) for x in symbols}
+        apart, size = (abs(sympy.N(formula.subs(at), 30)) for formula in (one - other, one))
+        agree += not (apart.is_finite and apart > size / 10**20)
+    return 2 * agree >= INSTANCES
+
+
+def _read(formula: str, known: Mapping[str, Any]) -> Any:
+    """Return a formula in LaTeX as sympy's, or None if something in it is not known."""
+    names = {text: f"x{k}" for k, text in enumerate(known)}
+    values = {f"x{k}": value for k, value in enumerate(known.values())}
+    try:
+        text = _python(convert_to_element(formula), names)
+        value = sympy.sympify(text, locals=values, rational=True)
+    except Exception:  # noqa: BLE001 - parsers raise many kinds, and it need not be a formula
+        return None
+    number = isinstance(value, sympy.Expr) and not value.has(sympy.zoo, sympy.nan, sympy.I)
+    return value if number else None
+
+
+def _python(element: Any, names: Mapping[str, str]) -> str:
+    """Return a formula as Python has it; raise an error for what is not among the names."""
+    tag, text = element.tag, _inside(element)
+    if tag in ("mi", "msub", "mover"):
+        return names[text]
+    if tag in ("mo", "mn"):
+        return SIGNS[text] if tag == "mo" else f"({sympy.Rational(text)})"
+    parts = [_python(part, names) for part in element if tag != "msubsup" and part.tag != "mspace"]
+    if tag == "mfrac":
+        return "(({})/({}))".format(*parts)
+    if tag == "msup":
+        return "{}**({})".format(*parts)
+    if tag == "msubsup":
+        *base, power = element
+        return f"{names[''.join(map(_inside, base))]}**({_python(power, names)})"
+    text = re.sub(r"(?<=[\d)]) +(?=[\w(])", "*", " ".join(parts))
+    if not text or re.search(r"/ \(?\w+\)?\*", text):
+        raise ValueError("nothing, or a/bc, which may be (a/b)c or a/(bc)")
+    return f"sqrt({text})" if tag == "msqrt" else text
+
+
+def _text(formula: str) -> str:
+    return _inside(convert_to_element(formula))
+
+
+def _inside(element: Any) -> str:
+    return unescape("".join(element.itertext()))

@@ -1,0 +1,219 @@
+r"""Finds the face on which a worst case is taken: exactly, from a solver's answer.
+
+At an optimum S = Σ λ_k Q_k − Q_0 and the Gram matrix G = LLᵀ meet S L = 0, Σ λ_k a_k = a_0, and the
+conditions with λ_k > 0 hold with equality. A solver's answer, wrong by 1e-9 or by 1e-5, tells which
+those are and the rank of G. Gauss and Newton's method then solves these equations to a hundred
+digits: the Jacobian stays in doubles, the residual is exact. What counts is not L, which may turn,
+but the space that its columns span, the kernel of S: where it is rational, its fractions are read
+off. All multipliers that prove the worst case itself then solve linear equations (``proof``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from verifiers.worst_case.exact import Exact, fraction, rational
+from verifiers.worst_case.program import Matrices, Solved
+
+CUT = 1e-9
+"""Singular values of the Jacobian that are taken for 0, relative to the largest."""
+MOVES = 12
+"""Steps in doubles; then come those with exact residuals."""
+EPSILON = 1e-13
+"""Residuals at which steps in doubles end."""
+DIVERGED = 1e3
+"""Residuals at which they are given up."""
+SMALLEST = 1e-120
+"""Residuals at which the equations count as solved."""
+FEW = 100
+"""Steps with exact residuals at most; each gains up to 14 digits."""
+DENOMINATOR = 2**150
+"""The largest denominator of a kernel's entries that the digits can tell."""
+SIMPLE = (10_000, 1000, 100, 30)
+"""Largest denominators of entries that are known in doubles only."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A solution of the equations, in the units of ``Exact``.
+
+    Attributes:
+        multipliers: λ_k of the conditions that count.
+        factor: L.
+        values: the unknown numbers.
+        solved: whether the residual is below ``SMALLEST``; else all is as good as doubles are.
+    """
+
+    multipliers: dict[int, fmpq]
+    factor: fmpq_mat
+    values: list[fmpq]
+    solved: bool = False
+
+    def moved(self, step: np.ndarray) -> Optimum:
+        """Return what lies a step away: of multipliers, of L row by row, of values."""
+        many, size = len(self.multipliers), self.factor.nrows() * self.factor.ncols()
+        steps = [rational(float(x)) for x in step]
+        return Optimum(
+            {k: x + dx for (k, x), dx in zip(self.multipliers.items(), steps, strict=False)},
+            self.factor
+            + fmpq_mat(self.factor.nrows(), self.factor.ncols(), steps[many : many + size]),
+            [x + dx for x, dx in zip(self.values, steps[many + size :], strict=True)],
+        )
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A space on which S has to be 0.
+
+    Attributes:
+        basis: vectors as columns, the unit matrix in the rows ``pivots``.
+        free: the other rows: there S has to be definite.
+    """
+
+    basis: fmpq_mat
+    pivots: tuple[int, ...]
+
+    @property
+    def free(self) -> list[int]:
+        """The rows that are no pivots."""
+        return [j for j in range(self.basis.nrows()) if j not in self.pivots]
+
+
+def optimum(exact: Exact, near: Solved, *, digits: bool = True) -> Optimum:
+    """Return the optimum near a solver's answer, which is in the units of ``exact``.
+
+    Args:
+        digits: whether to go on from doubles to many digits.
+    """
+    from scipy.linalg import lstsq
+
+    program = exact.doubles
+    room = program.bounds - np.tensordot(program.gram, near.gram) - program.values @ near.values
+    counted = np.flatnonzero(program.equal | (near.multipliers > np.maximum(room, 0.0)))
+    slack = np.tensordot(near.multipliers, program.gram, 1) - program.objective[0]
+    sizes, directions = np.linalg.eigh((near.gram + near.gram.T) / 2)
+    # of S and G one is 0 in each direction
+    large = sizes > np.abs(np.einsum("ji,jk,ki->i", directions, slack, directions))
+    factor = directions[:, large] * np.sqrt(sizes[large])
+    start = at = _Point(near.multipliers[counted], factor, near.values)
+    for _ in range(MOVES):
+        residual, jacobian = _equations(program, counted, at)
+        if np.abs(residual).max(initial=0.0) < EPSILON:
+            break
+        at = at.moved(-lstsq(jacobian, residual, cond=CUT, lapack_driver="gelsy")[0])
+        if np.abs(residual).max() > DIVERGED:  # the solver's answer does not tell what counts
+            return start.in_fractions(counted)
+    return _digits(exact, counted, at) if digits else at.in_fractions(counted)
+
+
+@dataclass(frozen=True)
+class _Point:
+    multipliers: np.ndarray
+    factor: np.ndarray
+    values: np.ndarray
+
+    def in_fractions(self, counted: np.ndarray) -> Optimum:
+        """Return the same numbers as an optimum."""
+        multipliers = {int(k): rational(float(x))
+                       for k, x in zip(counted, self.multipliers, strict=True)}  # fmt: skip
+        factor = fmpq_mat(
+            self.factor.shape[0],
+            self.factor.shape[1],
+            [rational(float(x)) for x in self.factor.flat],
+        )
+        return Optimum(multipliers, factor, [rational(float(x)) for x in self.values])
+
+    def moved(self, step: np.ndarray) -> _Point:
+        parts = np.split(step, np.cumsum([self.multipliers.size, self.factor.size]))
+        return _Point(
+            self.multipliers + parts[0],
+            self.factor + parts[1].reshape(self.factor.shape),
+            self.values + parts[2],
+        )
+
+
+def _equations(program: Matrices, counted: np.ndarray, at: _Point) -> tuple[np.ndarray, np.ndarray]:
+    """Return the residual of the equations, and its derivative, a symmetric matrix.
+
+    The equations are where the derivative of Σ λ_k (b_k − ⟨Q_k, LLᵀ⟩ − a_k·F) + ⟨Q_0, LLᵀ⟩ + a_0·F
+    by λ, L and F is 0, but for signs and factors 2.
+    """
+    gram, values = program.gram[counted], program.values[counted]
+    (size, width), many = at.factor.shape, len(counted)
+    slack = np.tensordot(at.multipliers, gram, 1) - program.objective[0]
+    products = np.einsum("kij,jr->kir", gram, at.factor)
+    residual = np.concatenate([
+        (products * at.factor).sum((1, 2)) + values @ at.values - program.bounds[counted],
+        (slack @ at.factor).ravel(),
+        at.multipliers @ values - program.objective[1],
+    ])  # fmt: skip
+    first, second = slice(many), slice(many, many + size * width)
+    third = slice(many + size * width, None)
+    jacobian = np.zeros((len(residual), len(residual)))
+    flat = products.reshape(many, size * width)
+    jacobian[first, second], jacobian[second, first] = 2 * flat, flat.T
+    jacobian[first, third], jacobian[third, first] = values, values.T
+    jacobian[second, second] = np.kron(slack, np.eye(width))
+    return residual, jacobian
+
+
+def _digits(exact: Exact, counted: np.ndarray, at: _Point) -> Optimum:
+    """Return the solution near a point to many digits, or the point if they do not come."""
+    inverse = np.linalg.pinv(_equations(exact.doubles, counted, at)[1], rcond=CUT)
+    best = found = at.in_fractions(counted)
+    least = np.inf
+    for step in range(FEW):
+        excess = exact.on(found.factor, found.values)
+        slack = exact.slack(found.multipliers) * found.factor
+        balance = [-exact.objective.values.get(j, fmpq(0)) for j in range(exact.count)]
+        for k, x in found.multipliers.items():
+            for j, a in exact.rows[k].values.items():
+                balance[j] += x * a
+        wrong = [*(excess[k] for k in found.multipliers), *slack.entries(), *balance]
+        residual = np.array([float(x) for x in wrong])
+        error = np.abs(residual).max(initial=0.0)
+        if error < SMALLEST:
+            return replace(found, solved=True)
+        if error > (least if step < MOVES else least / 4):  # no more than doubles tell
+            break
+        least, best = error, found
+        found = found.moved(-inverse @ residual)
+    return best
+
+
+def kernels(at: Optimum) -> Iterator[Kernel]:
+    """Yield the space that the columns of L span, if it is rational; what comes is not checked."""
+    size, width = at.factor.nrows(), at.factor.ncols()
+    doubles = np.array([float(x) for x in at.factor.entries()]).reshape(size, width)
+    pivots = _independent(doubles)
+    if at.solved:
+        chosen = fmpq_mat(width, width, [at.factor[j, r] for j in pivots for r in range(width)])
+        basis = [fraction(x) for x in (at.factor * chosen.inv()).entries()] if width else []
+        near = [x.limit_denominator(DENOMINATOR) for x in basis]
+        if all(abs(x - y) < SMALLEST**0.75 for x, y in zip(basis, near, strict=True)):
+            yield Kernel(fmpq_mat(size, width, [rational(x) for x in near]), pivots)
+    yield from spanned(doubles)
+
+
+def spanned(columns: np.ndarray) -> Iterator[Kernel]:
+    """Yield the space that some columns nearly span, as fractions of ever smaller denominators."""
+    pivots = _independent(columns)
+    basis = columns @ np.linalg.inv(columns[list(pivots)])
+    for largest in SIMPLE:
+        near = [Fraction(float(x)).limit_denominator(largest) for x in basis.flat]
+        if all(abs(x - y) < largest**-1.5 for x, y in zip(basis.flat, near, strict=True)):
+            size, width = columns.shape
+            yield Kernel(fmpq_mat(size, width, [rational(x) for x in near]), pivots)
+
+
+def _independent(columns: np.ndarray) -> tuple[int, ...]:
+    """Return as many rows as there are columns, which tell the combinations of these apart."""
+    from scipy.linalg import qr
+
+    order = qr(columns.T, mode="r", pivoting=True)[1]
+    return tuple(sorted(int(j) for j in order[: columns.shape[1]]))

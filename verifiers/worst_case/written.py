@@ -1,0 +1,247 @@
+"""Writes what a certificate, or a counterexample, states: docs/certificates.md has the grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from flint import fmpq
+
+from synthetic.classes.conditions import Condition, FunctionClass
+from toolkit.errors import DriftproofError
+from toolkit.spans.exact import Quantity, Second, Vector
+from verifiers.worst_case import check, check_counterexample
+from verifiers.worst_case.digest import sealed
+from verifiers.worst_case.exact import fraction, rational
+from verifiers.worst_case.expression import ends, evaluate
+from verifiers.worst_case.record import WorstCase, pairs
+from verifiers.worst_case.witness import Witness
+
+
+@dataclass(frozen=True)
+class Right:
+    """A right side: an expression, and the numbers of its letters.
+
+    >>> Right("L/(2*S)", {"L": Fraction(1), "S": Fraction(3)}).low
+    Fraction(1, 6)
+    """
+
+    text: str
+    letters: Mapping[str, Fraction] = field(default_factory=dict)
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The letters as a file has them."""
+        return {name: str(value) for name, value in self.letters.items()}
+
+    @cached_property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """Fractions that enclose its value, equal if it is one."""
+        low, high = ends(evaluate(self.text, {n: rational(x) for n, x in self.letters.items()}))
+        return fraction(low), fraction(high)
+
+    @property
+    def low(self) -> Fraction:
+        """What a bound has to be at most."""
+        return self.ends[0]
+
+    @property
+    def high(self) -> Fraction:
+        """What a counterexample has to exceed."""
+        return self.ends[1]
+
+
+def certificate(case: WorstCase, right: Right, multipliers: Mapping[int, fmpq]) -> str:
+    """Return the file of a proof that the measure is at most a right side.
+
+    Raises:
+        DriftproofError: the checker does not take it.
+    """
+    names = Names(case)
+    sources = list(_sources(case, names))
+    used = [[str(x), *sources[k]] for k, x in sorted(multipliers.items())]
+    text = sealed({"schema": check.SCHEMA, **statement(case, names, right), "multipliers": used})
+    return _taken(text, check.check)
+
+
+def counterexample(case: WorstCase, right: Right, found: Witness) -> str:
+    """Return the file of functions on which the measure exceeds a right side.
+
+    Raises:
+        DriftproofError: the checker does not take it.
+    """
+    names = Names(case)
+    where = zip(names.vectors, found.coordinates, strict=True)
+    text = sealed({
+        "schema": check_counterexample.SCHEMA,
+        **statement(case, names, right),
+        "coordinates": {name: list(map(str, row)) for name, row in where},
+        "numbers": {name: str(found.values[j]) for j, name in names.values.items()},
+        "fields": dict(zip(names.functions, found.fields, strict=False)),
+    })  # fmt: skip
+    return _taken(text, check_counterexample.check)
+
+
+def _taken(text: str, checked: Any) -> str:
+    """Return a file that the checker takes: what is written may not be what was found."""
+    try:
+        checked(text)
+    except check.RefusedCertificateError as error:
+        raise DriftproofError(
+            f"a file that driftproof check refuses: {error}",
+            "one that it takes",
+            "report the claim: driftproof wrote the file",
+        ) from error
+    return text
+
+
+def statement(case: WorstCase, names: Names, right: Right) -> dict[str, Any]:
+    """Return what a file states: that the measure is at most the right side."""
+    functions = {}
+    for name, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
+        points = {
+            names.points[t.point]: {
+                "x": names.vector(t.point), "g": names.vector(t.gradient),
+                "f": names.quantity(t.value)["values"],
+            } for t in triples
+        }  # fmt: skip
+        classes = dict(_kind(of, condition) for condition in of.conditions)
+        functions[name] = {"classes": classes, "points": points}
+    return {
+        "about": _about(case.about),
+        "vectors": names.spaces(case.second),
+        "values": list(names.values.values()),
+        "functions": functions,
+        "assumptions": {
+            relation.name: {
+                **names.quantity(relation.quantity),
+                "equals" if relation.equality else "at_most":
+                    str(relation.bound - relation.quantity.constant),
+            } for relation in case.relations
+        },
+        "conclusion": {
+            **names.quantity(case.objective),
+            "constant": str(case.objective.constant),
+            "right": right.text,
+            "letters": right.written,
+        },
+    }  # fmt: skip
+
+
+def _sources(case: WorstCase, names: Names) -> Iterator[list[str]]:
+    """Yield what a certificate calls each condition, in the order of ``case.constraints``."""
+    for function, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
+        for condition in of.conditions:
+            kind = _kind(of, condition)[0]
+            for places in pairs(condition, len(triples)):
+                yield [kind, function, *(names.points[triples[place].point] for place in places)]
+    for relation in case.relations:
+        yield ["assumption", relation.name]
+
+
+BASES = ("smooth", "smooth-convex", "smooth-strongly-convex")
+"""Classes with an interpolation condition."""
+
+
+def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]:
+    """Return what the checker calls a condition of a class, and its constants."""
+    base = next((name for name in BASES if of.name.removesuffix(SHORT) == name), None)
+    kind, letters = {
+        "interpolation": (base, "L mu" if base == BASES[2] else "L"),
+        "bounded gradient": ("bounded-gradients", "G"),
+        "monotone": ("strongly-monotone", "mu"),
+        "Lipschitz": ("lipschitz", "L"),
+        "sector": ("cocoercive", "L mu"),
+    }.get(condition.name, (None, ""))
+    if kind is None:
+        raise DriftproofError(
+            f"the condition {condition.name!r} of {of}",
+            "one that driftproof check knows",
+            "write it into CLASSES of verifiers/worst_case/statement.py",
+        )
+    return kind, {letter: str(of.parameters[letter]) for letter in letters.split()}
+
+
+SHORT = "-with-bounded-gradients"
+
+
+class Names:
+    """Names as a reader has them: x_1, ∇f_0(x_1), f_0(x_1); the solution is x*."""
+
+    def __init__(self, case: WorstCase) -> None:
+        self.vectors = list(case.vectors)
+        self.values: dict[int, str] = {}  # operators have none
+        start, letter, both = Vector.basis(0), "x", any(case.second)
+        if both:
+            start, letter = start + Vector.basis(Second(1)), "z"
+        self.points: dict[Vector, str] = {Vector(): f"{letter}*", start: f"{letter}_0"}
+        self.functions = []
+        for number, (of, triples) in enumerate(zip(case.classes, case.triples, strict=True)):
+            operator = not any(any(c.values) for c in of.conditions)
+            name = f"A_{number}" if operator else f"f_{number}"
+            self.functions.append(name)
+            for triple in triples:
+                point = self.points.setdefault(triple.point, f"{letter}_{len(self.points) - 1}")
+                given = f"{'' if operator else '∇'}{name}({point})"
+                for second, part in ((False, "_x"), (True, "_y")):
+                    for j in _alone(triple.gradient.part(second=second).coefficients):
+                        self.vectors[j] = given + part * both
+                for j in _alone(triple.value.values) if not operator else ():
+                    self.values[j] = f"{name}({point})"
+        for number, own in enumerate(case.own):
+            for j in own.coefficients:
+                self.vectors[j] = f"c_{number}" + ("_y" if case.second[j] else "_x") * both
+
+    def spaces(self, second: Sequence[bool]) -> list[str] | dict[str, list[str]]:
+        """Return the vectors' names, by space where there are two."""
+        if not any(second):
+            return self.vectors
+        return {
+            letter: [name for name, of in zip(self.vectors, second, strict=True) if of is it]
+            for letter, it in (("x", False), ("y", True))
+        }
+
+    def vector(self, of: Vector) -> dict[str, str]:
+        """Return a combination as a certificate has it."""
+        return {self.vectors[j]: str(c) for j, c in sorted(of.coefficients.items())}
+
+    def quantity(self, of: Quantity) -> dict[str, Any]:
+        """Return a form as a certificate has it, its Gram part as squares where they exist."""
+        products = [[str(c), self.vector(u), self.vector(v)] for c, u, v in squares(of.gram)]
+        known = sorted((j, a) for j, a in of.values.items() if j in self.values)
+        values = {self.values[j]: str(a) for j, a in known}
+        return {"products": products, "values": values}
+
+
+def _alone(of: Mapping[int, Fraction]) -> list[int]:
+    """Return the number of a basis vector, if it is one."""
+    return list(of) if list(of.values()) == [1] else []
+
+
+def squares(gram: Mapping[tuple[int, int], Fraction]) -> list[tuple[Fraction, Vector, Vector]]:
+    """Write Σ q_jk G_jk as Σ c⟨u, v⟩ with few terms: squares are completed while there are any.
+
+    >>> squares({(0, 0): Fraction(1), (0, 1): Fraction(-2), (1, 1): Fraction(1)}) == [
+    ...     (1, u := Vector.basis(0) - Vector.basis(1), u)]
+    True
+    """
+    left, made = Quantity(dict(gram)), []
+    while (place := min((j for j, k in left.gram if j == k), default=None)) is not None:
+        c = left.gram[place, place]
+        halves = {j + k - place: q / 2 / c for (j, k), q in left.gram.items() if place in (j, k)}
+        u = Vector({**halves, place: Fraction(1)})
+        made.append((c, u, u))
+        left = left - u * u * c
+    return made + [(q, Vector.basis(j), Vector.basis(k)) for (j, k), q in left.gram.items()]
+
+
+def _about(about: Mapping[str, Any]) -> str:
+    def told(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return ", ".join(f"{key} = {told(part)}" for key, part in value.items())
+        return "; ".join(map(told, value)) if isinstance(value, list | tuple) else str(value)
+
+    return "; ".join(f"{key}: {told(value)}" for key, value in about.items())
