@@ -204,7 +204,7 @@ def _search(
         chosen = [open_spaces[(climbs + k) % len(open_spaces)] for k in range(count)]
         if effort.climbs is None:  # each space the same time: a cheap one gets more climbs
             least = min(open_spaces, key=lambda at: at.spent)
-            also = min(open_spaces, key=lambda at: at.spent + (at is least) * at.pace)  # noqa: B023
+            also = min(open_spaces, key=lambda at: at.spent + (at is least) * at.pace)
             chosen = [least, also]
         wanted = []
         for at in chosen:

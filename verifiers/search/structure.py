@@ -188,7 +188,9 @@ class Choices:
         """
         options: list[tuple[str, Any]] = []
         algorithm = self.algorithm
-        for name, constraint in counted(type(algorithm)).items() if algorithm else ():
+        if algorithm is None:
+            return options
+        for name, constraint in counted(type(algorithm)).items():
             if not self.counts_move and name not in self.free:
                 continue
             if random.random() < 0.5:

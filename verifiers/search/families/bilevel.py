@@ -32,7 +32,12 @@ class BilevelProblems:
         fixed = (("averaged_inside", False), *((("coupled", False),) if lipschitz else ()))
         alike = ("plain", "upper", *NUMBERS, "coupling")
         return Choices(
-            self.leaf_name, algorithm, NOISES, alike=alike, opposed=("upper",), flags=("coupled",),
+            self.leaf_name,
+            algorithm,
+            NOISES,
+            alike=alike,
+            opposed=("upper",),
+            flags=("coupled",),
             fixed=fixed,
         )
 

@@ -140,7 +140,9 @@ def as_curves(function: PiecewiseLinear) -> Curves:
     """Return the first candidate's curves as a problem has them."""
     knots, values = function.knots[..., 0].tolist(), function.values[..., 0].tolist()
     return tuple(
-        tuple(tuple(dict(zip(xs, ys, strict=True)).items()) for xs, ys in zip(of_x, of_y, strict=True))
+        tuple(
+            tuple(dict(zip(xs, ys, strict=True)).items()) for xs, ys in zip(of_x, of_y, strict=True)
+        )
         for of_x, of_y in zip(knots, values, strict=True)
     )
 

@@ -28,7 +28,9 @@ class MinimaxProblems:
         quadratic = "lower_hessian_smoothness" in asked
         fixed = (("averaged_inside", False), *((("knots", 2),) if quadratic else ()))
         alike = ("plain", "lower", "coupling")
-        return Choices(self.leaf_name, algorithm, NOISES, alike=alike, opposed=alike[:1], fixed=fixed)
+        return Choices(
+            self.leaf_name, algorithm, NOISES, alike=alike, opposed=alike[:1], fixed=fixed
+        )
 
     def parts(self, rows: Rows, of: Structure) -> LevelParts:
         """Return the instances that vectors stand for."""
