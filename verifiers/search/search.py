@@ -37,7 +37,7 @@ from verifiers.search.finding import (
 )  # fmt: skip
 from verifiers.search.generic import ENOUGH
 from verifiers.search.horizons import UnscheduledError, horizons_of
-from verifiers.search.letters import known_violation
+from verifiers.search.letters import known_violation, letters_of
 from verifiers.search.shipped import movable
 from verifiers.search.structure import KINDS, MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
 from verifiers.search.units import Climb, Confirmation, failure
@@ -385,8 +385,10 @@ NOISY = {
 
 
 def _asked(claim: Claim[Any]) -> set[str]:
-    """Return the constants that the claim's assumptions name."""
-    return {role for assumption in claim.assumes for role in assumption.roles}
+    """Return the constants that the claim's assumptions name or relate."""
+    named = {role for assumption in claim.assumes for role in assumption.roles}
+    related = (letters_of(claim.assumes, claim.notation(x)) for x in claim.cases_for("full")[:1])
+    return named.union(*related)
 
 
 def _why_not(claim: Claim[Any], right: Any) -> str:

@@ -55,6 +55,7 @@ class Structure:
         opposed: the curve in which alone the clients of some candidates differ, so that it cancels
             in their mean.
         plain: whether there is a plain part h.
+        convex: whether every client's loss is strongly convex.
         coupled: whether an upper level has a part that x and y share.
         averaged_inside: whether inner values are averaged before the outer function.
         options: values of the algorithm's fields that are whole numbers.
@@ -73,6 +74,7 @@ class Structure:
     alike: tuple[str, ...] = ()
     opposed: str = ""
     plain: bool = False
+    convex: bool = False
     coupled: bool = False
     averaged_inside: bool = False
     options: tuple[tuple[str, Any], ...] = ()
@@ -120,7 +122,7 @@ class Choices:
             number: how many were drawn before. Each of the first sixteen has its own choice of
                 noise or none, one local step or several, all clients or some, and one round or
                 several: statements often assume one of these, and forget another. Of the later
-                ones each second is long, with several local steps, all clients and no noise.
+                ones each second is long, with two or three local steps, all clients and no noise.
         """
         structure = Structure(self.family)
         for name in (*DRAWN, *self.flags):
@@ -137,7 +139,7 @@ class Choices:
                 rare=float(random.choice(RARE)) if noisy else 0.5,
             )  # fmt: skip
         elif number % 2:
-            steps, clients = max(2, structure.local_steps), max(2, structure.clients)
+            steps, clients = int(random.integers(2, 4)), max(2, structure.clients)
             rounds = int(max(1.0, longest / steps) ** random.uniform(0.5, 1.0))
             structure = replace(
                 structure, clients=clients, taking_part=clients, local_steps=steps,

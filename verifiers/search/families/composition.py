@@ -51,7 +51,11 @@ class Compositions:
             wave=decoding.wave(rows, of, "gradient_noise"), rare=of.rare,
             inside=of.averaged_inside,
         )  # fmt: skip
+        # where inner functions are opposed, F rises to both sides as it is, and is to stay so
+        opposed = rows.opposed & (of.opposed == "inner")
+        kept = inner.values[..., opposed], outer.values[..., opposed]
         _bound_below(parts)
+        inner.values[..., opposed], outer.values[..., opposed] = kept
         return parts
 
     def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:

@@ -61,7 +61,7 @@ def curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
         knots = np.concatenate([knots, knots + width], 2)
         values = np.concatenate([values, values], 2)
     if name != of.opposed:  # where another curve is opposed, what else bends would hide it
-        values[..., rows.opposed] = values[:, :, :1, rows.opposed]
+        values[..., rows.opposed] = np.abs(values[:, :, :1, rows.opposed])
     free = _functions(of, knots, values)
     return _opposed(rows, of, free) if name == of.opposed and rows.opposing else free
 

@@ -24,7 +24,8 @@ class LossFunctions:
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
-        fixed = (("averaged_inside", False), ("plain", False))
+        convex = "strong_convexity" in asked and "field_gradient_bound" not in asked
+        fixed = (("averaged_inside", False), ("plain", False), ("convex", convex))
         alike = ("inner", "outer", "plain", "offsets")
         return Choices(
             self.leaf_name, algorithm, ("plain_noise",), alike=alike, opposed=("plain",),
@@ -33,10 +34,11 @@ class LossFunctions:
 
     def parts(self, rows: Rows, of: Structure) -> PiecewiseParts:
         """Return the instances that vectors stand for."""
-        plain = decoding.curves(rows, of, "plain")
+        plain = (decoding.rising_curves if of.convex else decoding.curves)(rows, of, "plain")
         none = torch.zeros(rows.columns, dtype=torch.float64)
         noise = decoding.noises(rows, of, ("plain_noise",))["plain_noise"]
-        _bound_below(plain.values)
+        if not of.convex:
+            _bound_below(plain.values)
         return PiecewiseParts(
             plain, None, None, torch.zeros_like(plain.left), none, none, torch.ones_like(none),
             none, noise, rare=of.rare,
@@ -51,6 +53,7 @@ class LossFunctions:
         return PiecewiseLosses(
             clients=of.clients, dim=of.dim, rare=of.rare,
             gradients=decoding.as_curves(parts.plain), noise=float(parts.plain_noise[0]),
+            tails="linear" if of.convex else "flat",
         )  # fmt: skip
 
 
