@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from textwrap import dedent
 
 import numpy as np
 import pytest
@@ -18,9 +17,9 @@ from driftproof.algorithms import ComFedL, FedAvg
 from driftproof.problems import BoundedComposition
 from synthetic.problems.piecewise_losses import PiecewiseLosses
 from tests.commands import driftproof, started
+from tests.test_search_families import CANDIDATES, column, decoded, structure_of
 from tests.users import DRIFT
 from toolkit.discover import leaves
-from tests.test_search_families import CANDIDATES, column, decoded, structure_of
 from verifiers.running.jobs import loaded
 from verifiers.search.families import FAMILIES
 from verifiers.search.finding import CANDIDATE, FAILED, NOTHING
@@ -46,6 +45,34 @@ def test_one_climb_on_every_form_of_every_claim(tmp_path):
     findings = {(f["claim"], f["form"]): f for f in data(tmp_path / "s")}
     assert {claim for claim, _ in findings} == set(leaves("claim"))
     assert not [f for f in findings.values() if f["status"] == FAILED]
+
+
+REFUTED = {
+    "scgdm/lemma-[4a]*": {
+        ("scgdm/lemma-4.1", "printed: two samples, as in the proofs"),
+        ("scgdm/lemma-4.1", "printed: one sample, as in Algorithm 1"),
+        ("scgdm/lemma-4.1", "printed: two samples, and L_F as in the proof"),
+        ("scgdm/lemma-4.1-proof", "printed: two samples, as written there"),
+        ("scgdm/lemma-4.2", "printed: as printed"),
+        ("scgdm/lemma-4.3", "printed: as printed"),
+        ("scgdm/lemma-a.1", "printed: as printed"),
+        ("scgdm/lemma-a.2", "printed: u as printed"),
+    },
+    "scgdm/potential*": {
+        ("scgdm/potential", "printed: (40), and (16) as (40)"),
+        ("scgdm/potential-descent", "printed: as printed"),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("select", REFUTED)
+def test_what_is_refuted_on_record_is_found_again(select, tmp_path):
+    words = ("falsify", select, "--climbs", "3", "--no-controls", "--out", "s")
+    done = started(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert quiet(done), done.stderr
+    found = {(f["claim"], f["form"]) for f in data(tmp_path / "s") if f["lhs"] is not None}
+    assert found == REFUTED[select]
 
 
 LAYER = """

@@ -34,7 +34,7 @@ from verifiers.search.letters import LackingError
 from verifiers.search.score import measured, over_horizons, score
 from verifiers.search.shipped import Shipped
 from verifiers.search.shrink import shrunk
-from verifiers.search.structure import Structure, altered
+from verifiers.search.structure import MOST_STEPS, Structure, altered
 from verifiers.verify import Settings, judge
 
 GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
@@ -107,12 +107,15 @@ class Climb:
         """Climb, and return the ratio, the place and the number of evaluations."""
         try:
             space = self.space()
+            generations = (SHIPPED_GENERATIONS if isinstance(space, Shipped) else GENERATIONS)[
+                self.long
+            ]
+            # the horizons of a rate are those of its cases, and may be long
+            steps = space.horizons.cases[-1].rounds if isinstance(space, Growth) else 0
             climbed = climb(
                 space.ratios, space.size, population=min(POPULATION, space.candidates),
                 first=space.candidates, seed=self.seed,
-                generations=(SHIPPED_GENERATIONS if isinstance(space, Shipped) else GENERATIONS)[
-                    self.long
-                ],
+                generations=generations // max(1, steps // MOST_STEPS),
                 enough=ENOUGH,  # a violation is made small afterwards, not large
             )  # fmt: skip
         except (DriftproofError, LackingError, TooManyAtoms, UnscheduledError) as error:
