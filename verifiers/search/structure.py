@@ -122,7 +122,7 @@ class Choices:
             number: how many were drawn before. Each of the first sixteen has its own choice of
                 noise or none, one local step or several, all clients or some, and one round or
                 several: statements often assume one of these, and forget another. Of the later
-                ones each second is long, with two or three local steps, all clients and no noise.
+                ones three of four are long, with two or three local steps, all clients and no noise.
         """
         structure = Structure(self.family)
         for name in (*DRAWN, *self.flags):
@@ -138,7 +138,7 @@ class Choices:
                 noises=(structure.noises or self.noises[:1]) if noisy else (),
                 rare=float(random.choice(RARE)) if noisy else 0.5,
             )  # fmt: skip
-        elif number % 2:
+        elif number % 4:
             steps, clients = int(random.integers(2, 4)), max(2, structure.clients)
             rounds = int(max(1.0, longest / steps) ** random.uniform(0.5, 1.0))
             structure = replace(
