@@ -25,11 +25,10 @@ from toolkit.algorithms.feddro import FedDRO
 from toolkit.algorithms.local_scgdm import LocalSCGDM
 from toolkit.climb import climb
 from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
 from toolkit.measure import States
 from verifiers.claim_types.rate import Schedule
-from verifiers.search.finding import NOTHING, VERIFIED, power
+from verifiers.search.finding import FAILED, NOTHING, VERIFIED, power
 from verifiers.search.generic import Generic, ratio
 from verifiers.search.score import score
 from verifiers.search.search import Effort, falsify
@@ -258,10 +257,7 @@ def test_a_measure_that_needs_one_member_is_searched_on_its_own_family():
     assert finding.case["problem"]["name"] == "bounded-composition"
 
 
-def test_a_letter_or_a_quantity_that_there_is_not_is_an_error():
-    with pytest.raises(DriftproofError, match="G_q"):
-        falsify([drift_claim(lambda c: c.G_q)], Effort(climbs=2))
-
+def test_a_letter_or_a_quantity_that_there_is_not_costs_the_form_its_row():
     @bound(
         name="tests/wrong", source="tests", statement="x", right=path_length,
         cases=grid(BoundedComposition(), ComFedL(), rounds=2),
@@ -269,8 +265,12 @@ def test_a_letter_or_a_quantity_that_there_is_not_is_an_error():
     def wrong(view):
         return each("round", sq(view.mean("q")))
 
-    with pytest.raises(DriftproofError, match="unknown quantity 'q'"):
-        falsify([wrong], Effort(climbs=2))
+    claims = [drift_claim(lambda c: c.G_q), wrong, FALSE]
+    letter, quantity, false = falsify(claims, Effort(climbs=4))
+    assert (letter.status, quantity.status) == (FAILED, FAILED)
+    assert "G_q" in letter.reason
+    assert "unknown quantity 'q'" in quantity.reason
+    assert false.status == VERIFIED
 
 
 def test_a_search_that_meets_no_instance_says_so():

@@ -41,10 +41,10 @@ CANDIDATES = 5
 
 def decoded(family, structure, seed=0):
     """Return a few candidates and their number of rows."""
-    used = Rows(np.zeros((0, 1)))
+    used = Rows(np.zeros((0, 1)), structure)
     family.parts(used, structure)
     z = np.random.default_rng(seed).normal(size=(used.used, CANDIDATES))
-    return family.parts(Rows(z), structure), used.used
+    return family.parts(Rows(z, structure), structure), used.used
 
 
 def column(parts, k):

@@ -44,14 +44,17 @@ def climb(
 
     Args:
         population: candidates of a generation.
-        first: random candidates that are looked at before.
+        first: random candidates that are looked at before. With those of a generation there are so
+            many again, as many beside each other cost little more than a few. From one that is
+            better than all before, the climb goes on.
         start: where to start, narrowly (None: anywhere around 0, after a look at random points).
         enough: stop at the first ratio that is as large.
     """
     import cma
 
     random = np.random.default_rng(seed)
-    evaluations, best, at = 0, -np.inf, np.zeros(max(size, 1))
+    # the optimiser wants two variables; of one, the second is ignored
+    evaluations, best, at = 0, -np.inf, np.zeros(max(size, 2))
 
     def looked_at(points: np.ndarray) -> np.ndarray:
         nonlocal evaluations, best, at
@@ -62,27 +65,34 @@ def climb(
             best, at = float(values[first]), points[:, first].copy()
         return values
 
-    begin = np.zeros(max(size, 1)) if start is None else start
+    def anywhere(count: int) -> np.ndarray:
+        widths = random.choice([0.5, 1.0, 2.0], count)
+        points: np.ndarray = random.standard_normal((max(size, 2), count)) * widths
+        return points
+
+    begin = at if start is None else np.concatenate([start, at[len(start) :]])
     if start is None:
-        wide = random.standard_normal((max(size, 1), first)) * random.choice([0.5, 1.0, 2.0])
-        looked_at(np.concatenate([begin[:, None], wide], 1)[:, :first])
+        looked_at(np.concatenate([begin[:, None], anywhere(first - 1)], 1))
         begin = at
     if size == 0 or best >= enough:
         return Climbed(best, at[:size], evaluations)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         options = {"popsize": population, "seed": seed + 1, "verbose": -9, "verb_log": 0}
-        if size == 1:  # the optimiser wants two variables; the second is ignored
-            begin = np.concatenate([begin[:1], [0.0]])
         evolution = cma.CMAEvolutionStrategy(begin, 0.1 if start is not None else 0.5, options)
         waited = 0
         for generation in range(generations):
             points = np.array(evolution.ask()).T
             before = best
-            values = looked_at(points)
+            others = anywhere(max(0, first - population) if start is None else 0)
+            values = looked_at(np.concatenate([points, others], 1))
             if best >= enough or evolution.stop() or (best < 0 and generation >= OUTSIDE_FOR):
                 break
-            evolution.tell(list(points.T), (-_compressed(values)).tolist())
+            if best > before and int(np.argmax(values)) >= population:
+                evolution = cma.CMAEvolutionStrategy(at, 0.5, options)
+            else:
+                told = -_compressed(values[:population])
+                evolution.tell(list(points.T), told.tolist())
             waited = 0 if best > before + 1e-4 * abs(before) else waited + 1
             if waited >= PATIENCE:
                 break

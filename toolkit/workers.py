@@ -1,9 +1,9 @@
 """How worker processes start: forked where that is safe, from a process of their own elsewhere.
 
 A fork is ready at once, and nothing that its parent has loaded is loaded again. It is safe as long
-as the parent computes on one thread (OpenMP's threads do not survive a fork) and holds no GPU.
-That is known of the process of a command, before it computes anything, and of a worker, unless a
-user's own file was loaded there: it may have computed on many threads as it was.
+as the parent has started no threads (those of OpenMP do not survive a fork) and holds no GPU. That
+is known of the process of a command, before it computes anything, and of a worker, until numba
+starts its threads there or a user's own file is loaded, which may have started some.
 """
 
 from __future__ import annotations
@@ -38,9 +38,13 @@ def may_not_fork() -> None:
 
 def forkable() -> bool:
     """Say whether a process can be forked from this one and compute."""
-    if _forkable and "torch" in sys.modules:
-        return not sys.modules["torch"].cuda.is_initialized()
-    return _forkable
+    torch, numba = (sys.modules.get(name) for name in ("torch", "numba"))
+    if not _forkable or (torch is not None and torch.cuda.is_initialized()):
+        return False
+    try:  # once numba has threads, of whichever layer, GNU's OpenMP ends a fork that uses them
+        return numba is None or not numba.threading_layer()
+    except ValueError:  # it has started none
+        return True
 
 
 def context(*, computed: bool = False) -> Any:

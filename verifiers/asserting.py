@@ -16,7 +16,7 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.expression import repetition
 from verifiers.record import unsound
-from verifiers.search.finding import Finding, remade
+from verifiers.search.finding import FAILED, Finding, remade
 from verifiers.search.search import Effort, falsify
 from verifiers.verify import Settings, judge
 
@@ -109,6 +109,13 @@ def _searched(claim: Claim[Any], seed: int, seconds: float) -> str:
     forms = {form.key: form for form in own.forms if form.form != "sibling"}
     effort = Effort(seconds=seconds / max(1, len(forms)), seed=seed, controls=False)
     findings = falsify([own], effort)
+    for finding in findings:
+        if finding.status == FAILED:
+            raise DriftproofError(
+                f"the search of {claim.name}, {finding.form}: {finding.reason}",
+                "a claim whose functions return on whatever case meets the assumptions",
+                "mend that, or assume what they need",
+            )
     printed = {f.form: forms[f.form] for f in findings if forms[f.form].form == "printed"}
     decided = [_as_reading(f, printed[f.form]) for f in findings if f.form in printed]
     false_print = bool(decided) and verdict_on(decided) is Verdict.REFUTED

@@ -63,13 +63,15 @@ def command(
     constant is exceeded.
 
     Exit status 0 if nothing was found that is not on record as refuted and no constant is exceeded,
-    1 otherwise; 2 bad usage or input, 3 something needed is missing, 130 interrupted.
+    1 otherwise; 2 bad usage or input, or a search that failed; 3 something needed is missing, 130
+    interrupted.
     """
     from toolkit.environment import environment
     from toolkit.ledger import Ledger
     from toolkit.report.files import write_text
     from verifiers.record import check_own, refuted_on_record
     from verifiers.search import constants, recorded
+    from verifiers.search.finding import FAILED
     from verifiers.search.search import Effort, falsify
     from verifiers.standalone.files import demoted, write
 
@@ -126,6 +128,8 @@ def command(
                 chosen, findings, seed, workers=workers, started=started, ended=ended
             )
         click.echo(f"tightest cases that are new on record: {len(changed)}", err=True)
+    if any(f.status == FAILED for f in findings):
+        return 2
     new = [f for f in findings if f.found and not f.is_control and (f.claim, f.form) not in known]
     return 1 if new or any(one.attack.exceeded for one in reached) else 0
 
@@ -169,7 +173,7 @@ def _summary(
     findings: list[Finding], scripts: list[Written], known: Container[tuple[str, str]]
 ) -> None:  # fmt: skip
     from toolkit.report.page import number
-    from verifiers.search.finding import CANDIDATE, NOT_SEARCHED, NOTHING, power
+    from verifiers.search.finding import CANDIDATE, FAILED, NOT_SEARCHED, NOTHING, power
     from verifiers.searched import tightness
 
     lines = []
@@ -183,19 +187,26 @@ def _summary(
         ratio = tightness(f.ratio) if f.found or f.ratio is not None else ""
         if f.growth is not None:
             ratio = f"grows like T^{f.growth:.2f}"
-        if (f.claim, f.form) in known:
-            note = ", ".join(filter(None, (note, "refuted on record")))
+        note = ", ".join([
+            *filter(None, [note]), *(f"without {family}" for family in f.left_out),
+            *(["refuted on record"] if (f.claim, f.form) in known else []),
+        ])  # fmt: skip
         lines.append((f.claim, f.form, f.status, ratio, sides, looked, note))
     shared.table(
         ["claim", "form", "search", "left / right", "sides", "tried", ""], lines,
         spare=("tried", "sides"),
     )  # fmt: skip
+    left_out = {(f.claim, *item) for f in findings for item in f.left_out.items()}
+    for claim, family, why in sorted(left_out):
+        shared.tell(f"{claim} was searched without {family}: {why}")
     for f, script in zip(findings, scripts, strict=True):
-        if (f.found or f.status in (NOT_SEARCHED, CANDIDATE)) and not f.is_control:
+        if f.status == FAILED or (
+            (f.found or f.status in (NOT_SEARCHED, CANDIDATE)) and not f.is_control
+        ):
             shared.tell(f"{f.claim}, {f.form}: {f.reason}")
             if f.found:
                 shared.tell(f"    script: {script.path or f'none: {script.reason}'}")
-            if f.status != NOT_SEARCHED:
+            if f.python:
                 click.echo(f"{f.python}\n")  # as it is, to be pasted
     if any(f.status == NOTHING and not f.is_control for f in findings):
         shared.tell(

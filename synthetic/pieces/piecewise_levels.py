@@ -28,6 +28,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,12 +43,12 @@ from synthetic.oracles.piecewise_levels import (
     SaddleOracles,
 )
 from synthetic.pieces.curves import ByClientAndCoordinate
+from synthetic.pieces.many import Many
 from synthetic.pieces.piecewise_linear import PiecewiseLinear
 from synthetic.pieces.piecewise_problem import constants_of_objective
 from toolkit.balls.tensor import Balls
 from toolkit.bilevel import BilevelProblem
 from toolkit.draws import coin_mean
-from toolkit.errors import DriftproofError
 from toolkit.oracles import LowerVector, UpperVector
 from toolkit.problem import Solution
 
@@ -115,39 +116,33 @@ class PiecewiseLevels(ByClientAndCoordinate, BilevelProblem):
         return float(self.constants["lower_smoothness"])
 
 
-class LevelMembers(PiecewiseLevels):
-    """Many members as one problem: a run has one replicate for each of them."""
+class LevelMembers(Many, PiecewiseLevels):
+    """Members as one problem, of which each replicate of a run has an entry."""
 
     leaf_name = "piecewise-level-members"
 
-    def __init__(self, parts: LevelParts) -> None:
-        self._parts = parts
-        for name, value in (("clients", parts.clients), ("dim", parts.dim)):
-            object.__setattr__(self, name, value)
+    def __init__(self, parts: LevelParts, copies: int = 1) -> None:
+        super().__init__(parts, copies)
         self._held["looked"] = True  # y* of each member is tested; rounding of the largest is not
 
     @property
     def offers(self) -> str:
         """A minimax or a bilevel problem's oracles."""
-        return "minimax" if self._parts.curvature is None else "bilevel"
+        return "minimax" if self._members.curvature is None else "bilevel"
 
-    @property
+    @cached_property
     def parts(self) -> LevelParts:
-        """The numbers of every member."""
-        return self._parts
+        """The numbers of every replicate."""
+        parts: LevelParts = self._members.repeated(self._copies)
+        return parts
 
-    def roles(self, of_objective: bool) -> dict[str, np.ndarray]:
-        """Return every constant of every member, role → [members].
+    def functions_of(self, parts: Any) -> LevelFunctions:
+        """Return F and its derivatives, of these members."""
+        return LevelFunctions(parts)
 
-        Args:
-            of_objective: also F's own constants and F(x_0) − inf F, which take longest.
-        """
-        roles = constants_of_levels(self._parts)
-        if of_objective:
-            start = torch.zeros((self.dim, 1, self._parts.members), dtype=torch.float64)
-            gap = self.functions.value(start)[:, 0].sum(0) - self.shape.infimum + self.shape.error
-            roles |= constants_of_objective(self.shape) | {"initial_gap": gap.clamp(min=0.0)}
-        return {role: x.numpy() for role, x in roles.items()}
+    def numbers_of(self, parts: Any) -> dict[str, Tensor]:
+        """Return the oracles' constants, role → [members]."""
+        return constants_of_levels(parts)
 
     def oracles(
         self, dtype: torch.dtype, device: str = "cpu", clients: range | None = None
@@ -161,16 +156,7 @@ class LevelMembers(PiecewiseLevels):
 
     @property
     def _lower_smoothness(self) -> Tensor:
-        return constants_of_levels(self._parts)["lower_smoothness"]
-
-    @property
-    def solution(self) -> Solution:
-        """Raise: there is one a member.
-
-        Raises:
-            DriftproofError: always; what asks for it looks at one member after another.
-        """
-        raise DriftproofError("the solution of many members", "one member", "take one")
+        return self._each(constants_of_levels(self._members)["lower_smoothness"])
 
 
 def constants_of_levels(parts: LevelParts) -> dict[str, Tensor]:

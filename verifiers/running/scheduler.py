@@ -156,6 +156,8 @@ def run_jobs(
         done: called with the number of each job that ended.
         each: called with each unit that was done, and its result.
     """
+    if not jobs:
+        return []  # without threads in this process, which could start no worker by a fork then
     place = _elsewhere.get()
     if place is not None:
         return _Spread(jobs, units, place, done, each).run()

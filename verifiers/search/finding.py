@@ -11,7 +11,7 @@ from verifiers.claim_types.claim import Claim
 from verifiers.expression import case_of, pasted
 from verifiers.searched import FOUND
 
-NOT_SEARCHED, NOTHING = "not searched", "nothing found"
+NOT_SEARCHED, NOTHING, FAILED = "not searched", "nothing found", "failed"
 CANDIDATE = "candidate"
 CONFIRMED, VERIFIED = FOUND
 
@@ -24,7 +24,7 @@ class Finding:
         claim, form: what was searched ("sibling: …" is a control).
         status: "verified" (both sides enclosed apart in ball arithmetic), "confirmed" (refuted by
             the judge of ``verify``, exactly or at its level), "candidate" (a ratio above 1 that no
-            judge confirmed), "nothing found", or "not searched".
+            judge confirmed), "nothing found", "not searched", or "failed" (an error ended it).
         ratio: the largest left / right met.
         case: where: the case's parameters, as results.json holds them; shrunk if it is confirmed.
         label: the case in words.
@@ -36,6 +36,7 @@ class Finding:
         climbs: how many climbs.
         seconds: of work, on one core each.
         growth: of a rate: the power of T by which left / order grows on the case.
+        left_out: the problem families that could not be searched, and why.
     """
 
     claim: str
@@ -53,6 +54,7 @@ class Finding:
     climbs: int = 0
     seconds: float = 0.0
     growth: float | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def found(self) -> bool:
@@ -82,5 +84,5 @@ def power(findings: list[Finding], claim: str) -> tuple[int, int]:
     Of rates and identities, which no search refutes by itself, candidates count.
     """
     controls = [f for f in findings if f.claim == claim and f.is_control]
-    searched = [f for f in controls if f.status != NOT_SEARCHED]
+    searched = [f for f in controls if f.status not in (NOT_SEARCHED, FAILED)]
     return sum(f.found or f.status == CANDIDATE for f in searched), len(searched)

@@ -103,7 +103,8 @@ class Generic:
         self._given = equalities.given(self.assumes, self.notation, set(self.real))
         self._adjusted = [name for name in self.real if name in moving - set(self._given)]
         self.atoms, self.chances, self._digits = self._noise(example)
-        self.candidates = int(np.clip(TOGETHER // self.atoms, FEWEST, MOST))
+        curved = of.clients * of.dim * of.knots  # knowing a member takes longer
+        self.candidates = int(np.clip(TOGETHER // self.atoms, FEWEST, MOST * 4 // max(4, curved)))
         self._largest = 0.0  # the largest ratio of what is a case
 
     def ratios(self, z: np.ndarray) -> np.ndarray:
@@ -166,7 +167,7 @@ class Generic:
     # -- instances
 
     def _decoded(self, z: np.ndarray) -> tuple[Batch, int]:
-        rows = Rows(z)
+        rows = Rows(z, self.structure)
         parts = self.family.parts(rows, self.structure)
         numbers = {name: self._number(name, rows.take(1)[0]) for name in self.real}
         return Batch(parts, numbers), rows.used
@@ -324,7 +325,8 @@ class Generic:
         """Return which candidates are no longer finite (None: every one is)."""
         if outcome.bad_step is None and np.isfinite(outcome.taken).all():
             return None
-        bad = np.zeros(count, dtype=bool)
+        unknown = ~np.isfinite(outcome.taken).all((0, 1))  # as where F has no minimiser
+        bad: np.ndarray = unknown.reshape(count, -1).any(1)
         for field in outcome.state:
             size = field.detach().abs().nan_to_num(nan=np.inf).flatten(0, -2).amax(0)
             bad |= (size.reshape(count, -1).amax(1) > FAR).numpy()

@@ -11,7 +11,7 @@ from toolkit.cases import Case
 from verifiers.claim_types.claim import Form
 from verifiers.claim_types.rate import RateClaim
 from verifiers.search.generic import Generic
-from verifiers.search.horizons import horizons_of, tells_nothing
+from verifiers.search.horizons import EXCESS, horizons_of, tells_nothing
 from verifiers.search.structure import Structure, with_values
 
 WIDEST = 0.5
@@ -47,9 +47,23 @@ class Growth:
         self.candidates = min(MOST, *(space.candidates for space in self._spaces))
 
     def ratios(self, z: np.ndarray) -> np.ndarray:
-        """Return the score of each candidate, [candidates]; below 0 outside the assumptions."""
-        lefts = np.array([space.lefts(_near(z)) for space in self._spaces])
-        return np.where(np.isnan(lefts).any(0), -1.0, self.horizons.scores(lefts))
+        """Return the score of each candidate, [candidates]; below 0 outside the assumptions.
+
+        What does not grow over the first two horizons is not run at the longest one.
+        """
+        near = _near(z)
+        lefts = np.full((len(self._spaces), z.shape[1]), np.nan)
+        for number in range(2):
+            lefts[number] = self._spaces[number].lefts(near)
+        grows = np.exp(4.0 * (np.clip(self.horizons.growth(lefts[:2]), -10.0, 10.0) - EXCESS))
+        scores = np.where(np.isnan(lefts[:2]).any(0), -1.0, grows)
+        lasting = np.flatnonzero(scores >= 1.0)
+        if len(lasting):
+            for number, space in enumerate(self._spaces[2:], 2):
+                lefts[number, lasting] = space.lefts(near[:, lasting])
+            last = lefts[:, lasting]
+            scores[lasting] = np.where(np.isnan(last).any(0), -1.0, self.horizons.scores(last))
+        return scores
 
     def case(self, z: np.ndarray) -> Case:
         """Return one vector's case at the longest horizon."""

@@ -151,16 +151,17 @@ class Horizons:
         slows down.
 
         Args:
-            lefts: left sides, [horizons, candidates].
+            lefts: left sides at the first horizons, or at all, [horizons, candidates].
         """
+        orders, sizes = self.orders[: len(lefts)], self.sizes[: len(lefts)]
         with np.errstate(all="ignore"):
-            logs = np.log(np.maximum(lefts, 1e-300) / self.orders[:, None])
-            powers = np.diff(logs, axis=0) / np.diff(np.log(self.sizes))[:, None]
+            logs = np.log(np.maximum(lefts, 1e-300) / orders[:, None])
+            powers = np.diff(logs, axis=0) / np.diff(np.log(sizes))[:, None]
         powers = np.where(lefts[1:] > 1e-12 * lefts[:1], powers, -10.0)
         powers = np.nan_to_num(powers, nan=-10.0, posinf=-10.0)
         # what slows down from one horizon to the next may end at the one after
         slows = powers[-1] < STEADY * powers[-2] if len(powers) > 1 else np.zeros(1, bool)
-        overall = (logs[-1] - logs[0]) / np.log(self.sizes[-1] / self.sizes[0])
+        overall = (logs[-1] - logs[0]) / np.log(sizes[-1] / sizes[0])
         least = np.minimum(powers[-2:].min(0), np.nan_to_num(overall, nan=-10.0, posinf=-10.0))
         smallest: np.ndarray = np.where(slows, -10.0, least)
         return smallest

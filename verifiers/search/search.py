@@ -11,23 +11,25 @@ import hashlib
 import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from toolkit.cases import Case
 from toolkit.ledger import Ledger
 from toolkit.readings import ByProof, Undecided
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
-from verifiers.running.jobs import Source, loaded
+from verifiers.running.jobs import Source, blaming, loaded
 from verifiers.running.scheduler import Result, Unit, Units, run_jobs
 from verifiers.search.families import FAMILIES, family_for
 from verifiers.search.finding import (
     CANDIDATE,
     CONFIRMED,
+    FAILED,
     NOT_SEARCHED,
     NOTHING,
     VERIFIED,
@@ -35,10 +37,10 @@ from verifiers.search.finding import (
 )  # fmt: skip
 from verifiers.search.generic import ENOUGH
 from verifiers.search.horizons import UnscheduledError, horizons_of
-from verifiers.search.letters import known_violation
+from verifiers.search.letters import known_violation, letters_of
 from verifiers.search.shipped import movable
 from verifiers.search.structure import KINDS, MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
-from verifiers.search.units import Climb, Confirmation
+from verifiers.search.units import Climb, Confirmation, failure
 
 TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""
@@ -56,7 +58,7 @@ DRAWS = 100
 MOST_CLIENTS = 12
 """Clients of a structure, where no fewer meet the assumptions."""
 GROWTH = 1.25
-"""By how much the longest run grows with each pair of climbs."""
+"""By how much the longest run of a space grows with each of its climbs."""
 Job = Generator[Sequence[Unit], list[Result], Finding]
 
 
@@ -101,7 +103,7 @@ def falsify(
         claim = loaded(source)
         for number, form in enumerate(claim.forms):
             if form.form != "sibling" or effort.controls:
-                jobs.append(_search(source, claim, number, effort))
+                jobs.append(_whole(source, claim, number, effort))
                 owner.append(claim.name)
     started(len(jobs))
     units = Units(ledger, resume=resume)
@@ -112,45 +114,112 @@ def falsify(
     return findings
 
 
-def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> Job:
-    """Climb until the budget is spent or a judge has confirmed a violation."""
+def _whole(source: Source, claim: Claim[Any], number: int, effort: Effort) -> Job:
+    """Search one form. An error costs it its row, and no other form anything."""
     form = claim.forms[number]
     nothing = Finding(claim.name, form.key, NOT_SEARCHED)
-    spaces = [] if isinstance(form.right, ByProof | Undecided) else spaces_of(claim, effort.warm)
-    if not spaces:
-        yield []
-        return replace(nothing, reason=_why_not(claim, form.right))
+    try:
+        with blaming(source):
+            decided = isinstance(form.right, ByProof | Undecided)
+            spaces = [] if decided else spaces_of(claim, effort.warm)
+            if not spaces:
+                return replace(nothing, reason=_why_not(claim, form.right))
+            return replace(nothing, **(yield from _search(source, claim, number, effort, spaces)))
+    except Exception as error:  # noqa: BLE001 - anybody's
+        return replace(nothing, status=FAILED, reason=failure(error))
+
+
+@dataclass(eq=False)
+class _Visited:
+    """What became of the climbs of one space.
+
+    Attributes:
+        leaders: the best structures, each of its own kind, best first, with their ratios.
+        drawn, climbs, failures: how many structures were drawn, were run, and could not be.
+        spent: seconds, those of a piecewise family at half price.
+        longest: how many steps a run may have.
+        useless: why no structure of it can be run ("": some can).
+    """
+
+    space: Space
+    leaders: list[tuple[float, Structure]] = field(default_factory=list)
+    drawn: int = 0
+    climbs: int = 0
+    failures: int = 0
+    spent: float = 0.0
+    longest: float = STEPS_AT_FIRST
+    useless: str = ""
+
+    @property
+    def family(self) -> str:
+        return self.space.choices.family
+
+    @property
+    def pace(self) -> float:
+        """What a climb adds to ``spent``, about (∞: none was made)."""
+        return self.spent / self.climbs if self.climbs else np.inf
+
+    def keep(self, ratio: float, structure: Structure) -> None:
+        """Put a structure among the leaders if it is one."""
+        by_ratio = sorted([*self.leaders, (ratio, structure)], key=lambda leader: -leader[0])
+        best = {leader.kind: (ratio, leader) for ratio, leader in reversed(by_ratio)}
+        self.leaders = sorted(best.values(), key=lambda leader: -leader[0])[:LEADERS]
+
+    def fail(self, why: str) -> None:
+        """Note a structure that cannot be run; a space without any that can is left out."""
+        self.failures += 1
+        if not self.leaders and self.failures >= FAILURES:
+            self.useless = why
+
+
+def _search(
+    source: Source, claim: Claim[Any], number: int, effort: Effort, spaces: Sequence[Space]
+) -> Generator[Sequence[Unit], list[Result], dict[str, Any]]:
+    """Climb until the budget is spent or a judge has confirmed a violation.
+
+    Returns:
+        The fields of the finding.
+    """
+    form = claim.forms[number]
     name = f"{effort.seed}\0{claim.name}\0{form.key}".encode()
     random = np.random.default_rng(int.from_bytes(hashlib.blake2b(name).digest()[:8], "little"))
+    visited = [_Visited(space) for space in spaces]
     best: tuple[float, dict[str, Any]] = (-np.inf, {})
-    leaders: list[list[tuple[float, Structure]]] = [[] for _ in spaces]
-    seconds, climbs, evaluations, longest = 0.0, 0, 0, float(STEPS_AT_FIRST)
+    nearest = -np.inf, "no climb was made"  # to the assumptions, where none met them all
+    seconds, climbs, evaluations = 0.0, 0, 0
     candidate: dict[str, Any] | None = None
-    useless: dict[int, str] = {}
-    why = "no climb was made"
     rate = isinstance(claim, RateClaim)  # its horizons are those of its cases
-    drawn, failures, spent = [0] * len(spaces), [0] * len(spaces), [0.0] * len(spaces)
+
+    def ended(**told: Any) -> dict[str, Any]:
+        left_out = {at.family: at.useless for at in visited if at.useless}
+        return told | {
+            "evaluations": evaluations, "climbs": climbs, "seconds": seconds, "left_out": left_out,
+        }  # fmt: skip
+
     while (seconds < effort.seconds) if effort.climbs is None else (climbs < effort.climbs):
-        open_spaces = [k for k in range(len(spaces)) if k not in useless]
+        open_spaces = [at for at in visited if not at.useless]
         if not open_spaces:
-            return replace(nothing, reason=next(iter(useless.values())))
-        chosen = [open_spaces[(climbs + k) % len(open_spaces)] for k in range(TOGETHER)]
+            break
+        count = TOGETHER if effort.climbs is None else min(TOGETHER, effort.climbs - climbs)
+        chosen = [open_spaces[(climbs + k) % len(open_spaces)] for k in range(count)]
         if effort.climbs is None:  # each space the same time: a cheap one gets more climbs
-            least = sorted(open_spaces, key=lambda k: spent[k])
-            chosen = [least[k % len(least)] for k in range(TOGETHER)]
+            least = min(open_spaces, key=lambda at: at.spent)
+            also = min(open_spaces, key=lambda at: at.spent + (at is least) * at.pace)
+            chosen = [least, also]
         wanted = []
-        for k in chosen:
-            draw, most = spaces[k].choices, 0 if rate else min(int(longest), MOST_STEPS)
-            again = drawn[k] >= KINDS and bool(leaders[k]) and random.random() < REPEAT
+        for at in chosen:
+            draw, most = at.space.choices, 0 if rate else int(at.longest)
+            at.climbs, at.longest = at.climbs + 1, min(at.longest * GROWTH, MOST_STEPS)
+            again = at.drawn >= KINDS and bool(at.leaders) and random.random() < REPEAT
             for attempt in range(DRAWS):
                 if again:
-                    _, leader = leaders[k][int(random.integers(len(leaders[k])))]
+                    _, leader = at.leaders[int(random.integers(len(at.leaders)))]
                     structure = draw.changed(leader, random, most)
                 else:
                     # generic spaces begin with different kinds of structures
-                    moved = 3 * k if draw.family in FAMILIES else 0
-                    nth = (drawn[k] + moved) % KINDS if drawn[k] < KINDS else drawn[k]
-                    structure, drawn[k] = draw.draw(random, most, nth), drawn[k] + 1
+                    moved = 3 * visited.index(at) if at.family in FAMILIES else 0
+                    nth = (at.drawn + moved) % KINDS if at.drawn < KINDS else at.drawn
+                    structure, at.drawn = draw.draw(random, most, nth), at.drawn + 1
                 if attempt >= DRAWS // 2:
                     structure = _with_many_clients(structure, random)
                 mended = structure if rate else with_rounds(claim, form, structure, random, most)
@@ -158,53 +227,51 @@ def _search(source: Source, claim: Claim[Any], number: int, effort: Effort) -> J
                     structure = mended
                     break
             wanted.append(Climb(
-                source, number, structure, int(random.choice(spaces[k].templates)),
+                source, number, structure, int(random.choice(at.space.templates)),
                 int(random.integers(2**31)), effort.warm, again,
             ))  # fmt: skip
         results = yield wanted
-        climbs, longest = climbs + TOGETHER, longest * GROWTH
-        for k, unit, (blob, _) in zip(chosen, wanted, results, strict=True):
+        climbs += count
+        for at, unit, (blob, _) in zip(chosen, wanted, results, strict=True):
             result = json.loads(blob)
+            if "failed" in result:
+                return ended(status=FAILED, reason=result["failed"])
             seconds += result["seconds"]
-            spent[k] += result["seconds"] / (GENERIC if spaces[k].choices.family in FAMILIES else 1)
-            if result["ratio"] is None:
-                failures[k], why = failures[k] + 1, result["why"]
-                if not leaders[k] and failures[k] >= FAILURES:
-                    useless[k] = result["why"]
+            at.spent += result["seconds"] / (GENERIC if at.family in FAMILIES else 1)
+            ratio, where = result["ratio"], result.get("place", {})
+            if ratio is None:
+                at.fail(result["why"])
+                nearest = max(nearest, (-np.inf, result["why"]))
                 continue
             evaluations += result["evaluations"]
-            leaders[k].append((result["ratio"], unit.structure))
-            leaders[k].sort(key=lambda leader: leader[0], reverse=True)
-            del leaders[k][LEADERS:]
-            if best[0] < result["ratio"] < ENOUGH:
-                best = result["ratio"], result["place"]
-            if result["ratio"] >= ENOUGH:
+            at.keep(ratio, unit.structure)
+            if ratio < 0:
+                nearest = max(nearest, (ratio, result["unmet"]))
+            if best[0] < ratio < ENOUGH:
+                best = ratio, where
+            if ratio >= ENOUGH:
                 fields = {name: getattr(unit, name) for name in Climb.__dataclass_fields__}
                 check = Confirmation(**fields, at=tuple(result["at"]))
                 ((blob, _),) = yield [check]
                 told = json.loads(blob)
-                seconds += told["seconds"]
-                told |= {"evaluations": evaluations, "climbs": climbs, "seconds": seconds}
+                if "failed" in told:
+                    return ended(status=FAILED, reason=told["failed"])
+                seconds += told.pop("seconds")
                 if told["status"] in (CONFIRMED, VERIFIED) or (
                     told["status"] == CANDIDATE and not isinstance(claim, BoundClaim)
                 ):
-                    return replace(nothing, **told)
+                    return ended(**told)
                 if told["status"] == CANDIDATE:
                     candidate = told
                 else:  # growth that ended, rounding, lucky draws
-                    best = (0.0, result["place"]) if best[0] < 0 else best
-                leaders[k] = leaders[k][1:]  # what no judge confirms leads nowhere
+                    best = (0.0, where) if best[0] < 0 else best
+                at.leaders = at.leaders[1:]  # what no judge confirms leads nowhere
     if candidate is not None:
-        told = {"evaluations": evaluations, "climbs": climbs, "seconds": seconds}
-        return replace(nothing, **(candidate | told))
-    ratio, place = best
-    if ratio < 0:
-        reason = f"none of {evaluations:,} candidates met every assumption" if evaluations else why
-        return replace(nothing, reason=reason, climbs=climbs, seconds=seconds)
-    return replace(
-        nothing, status=NOTHING, ratio=None if rate else max(ratio, 0.0),
-        evaluations=evaluations, climbs=climbs, seconds=seconds, **place,
-    )  # fmt: skip
+        return ended(**candidate)
+    if best[0] < 0:
+        unmet = f"none of {evaluations:,} candidates met every assumption; the nearest: "
+        return ended(reason=(unmet if evaluations else "") + nearest[1])
+    return ended(status=NOTHING, ratio=None if rate else max(best[0], 0.0), **best[1])
 
 
 @dataclass(frozen=True)
@@ -237,11 +304,17 @@ def spaces_of(claim: Claim[Any], warm: bool = False) -> list[Space]:
     spaces = [Space(drawn, tuple(numbers)) for drawn, numbers in generic.values()]
     for numbers in own.values():
         case = cases[numbers[0]]
+        if any(numbers[0] in space.templates for space in spaces) and _is_piecewise(case):
+            continue
         drawn = Choices(
             case.problem.leaf_name, case.algorithm, moved=movable(case.problem), counts_move=runs
         )
         spaces.append(Space(drawn, tuple(numbers)))
     return spaces
+
+
+def _is_piecewise(case: Case) -> bool:
+    return case.problem.leaf_name in FAMILIES
 
 
 def _spaces_of_rate(claim: RateClaim) -> list[Space]:
@@ -312,8 +385,10 @@ NOISY = {
 
 
 def _asked(claim: Claim[Any]) -> set[str]:
-    """Return the constants that the claim's assumptions name."""
-    return {role for assumption in claim.assumes for role in assumption.roles}
+    """Return the constants that the claim's assumptions name or relate."""
+    named = {role for assumption in claim.assumes for role in assumption.roles}
+    related = (letters_of(claim.assumes, claim.notation(x)) for x in claim.cases_for("full")[:1])
+    return named.union(*related)
 
 
 def _why_not(claim: Claim[Any], right: Any) -> str:

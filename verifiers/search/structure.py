@@ -37,7 +37,7 @@ KINDS = 16
 RARE = (0.5, 0.5, 0.25, 0.0625, 0.01, 0.001)
 WHOLE = (0, 1, 2, 3, 5, 10)
 """What a whole number of an algorithm may be."""
-DRAWN = (*COUNTS, "noises", "alike", "options", "moved", "taking_part", "plain")
+DRAWN = (*COUNTS, "noises", "alike", "opposed", "options", "moved", "taking_part", "plain")
 """What of a structure is drawn."""
 
 
@@ -52,7 +52,10 @@ class Structure:
         noises: which noises are on.
         rare: the probability of a coin's rarer side.
         alike: what is the same for all clients.
+        opposed: the curve in which alone the clients of some candidates differ, so that it cancels
+            in their mean.
         plain: whether there is a plain part h.
+        convex: whether every client's loss is strongly convex.
         coupled: whether an upper level has a part that x and y share.
         averaged_inside: whether inner values are averaged before the outer function.
         options: values of the algorithm's fields that are whole numbers.
@@ -69,11 +72,19 @@ class Structure:
     noises: tuple[str, ...] = ()
     rare: float = 0.5
     alike: tuple[str, ...] = ()
+    opposed: str = ""
     plain: bool = False
+    convex: bool = False
     coupled: bool = False
     averaged_inside: bool = False
     options: tuple[tuple[str, Any], ...] = ()
     moved: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> tuple[bool, ...]:
+        """What statements assume most, or forget."""
+        several, some = self.local_steps > 1, self.taking_part < self.clients
+        return bool(self.noises), several, some, self.rounds > 1, self.clients > 1
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,7 @@ class Choices:
         algorithm: its whole numbers give options (None: nothing is run).
         noises: which noises there are.
         alike: what may be the same for all clients.
+        opposed: the curves that may be opposed.
         flags: what else may be there or not, by name.
         moved: of a shipped family, the parameters that may be moved.
         fixed: what of a structure cannot be chosen, by name.
@@ -96,6 +108,7 @@ class Choices:
     algorithm: Algorithm | None = None
     noises: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()
+    opposed: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     fixed: tuple[tuple[str, Any], ...] = ()
@@ -108,7 +121,8 @@ class Choices:
         Args:
             number: how many were drawn before. Each of the first sixteen has its own choice of
                 noise or none, one local step or several, all clients or some, and one round or
-                several: statements often assume one of these, and forget another.
+                several: statements often assume one of these, and forget another. Of the later
+                ones three of four are long, with two or three local steps, all clients, no noise.
         """
         structure = Structure(self.family)
         for name in (*DRAWN, *self.flags):
@@ -123,6 +137,13 @@ class Choices:
                 rounds=max(2, structure.rounds) if again else 1,
                 noises=(structure.noises or self.noises[:1]) if noisy else (),
                 rare=float(random.choice(RARE)) if noisy else 0.5,
+            )  # fmt: skip
+        elif number % 4:
+            steps, clients = int(random.integers(2, 4)), max(2, structure.clients)
+            rounds = int(max(1.0, longest / steps) ** random.uniform(0.5, 1.0))
+            structure = replace(
+                structure, clients=clients, taking_part=clients, local_steps=steps,
+                rounds=max(2, rounds), noises=(), rare=0.5,
             )  # fmt: skip
         return self._fitted(structure, longest)
 
@@ -144,6 +165,8 @@ class Choices:
             }
         elif name == "alike":
             drawn = {name: tuple(x for x in self.alike if random.random() < 0.3)}
+        elif name == "opposed":
+            drawn = {name: str(random.choice(self.opposed or ("",)))}
         elif name == "plain" or name in self.flags:
             drawn = {name: bool(random.random() < 0.3)}
         elif name == "taking_part":
@@ -163,17 +186,21 @@ class Choices:
         """Return whole numbers of the algorithm; words and flags stay those of the claim's cases.
 
         A statement may presume a word, "one sample" say, without an assumption that says so.
+        Numbers that do not go together, as 3 tasks of 1, are not drawn.
         """
         options: list[tuple[str, Any]] = []
-        for name, constraint in counted(type(self.algorithm)).items() if self.algorithm else ():
+        algorithm = self.algorithm
+        if algorithm is None:
+            return options
+        for name, constraint in counted(type(algorithm)).items():
             if not self.counts_move and name not in self.free:
                 continue
-            value = getattr(self.algorithm, name)
             if random.random() < 0.5:
                 counts = (*WHOLE, 30) if name.endswith("_steps") else WHOLE
                 values = [k for k in counts if constraint.allows(k)]
-                value = values[int(random.integers(len(values)))]
-            options.append((name, value))
+                drawn = {name: values[int(random.integers(len(values)))]}
+                algorithm = altered(algorithm, drawn) or algorithm
+            options.append((name, getattr(algorithm, name)))
         return options
 
     def _fitted(self, structure: Structure, longest: int) -> Structure:
@@ -181,17 +208,20 @@ class Choices:
         structure = replace(structure, **dict(self.fixed))
         if self.algorithm is None:
             return replace(structure, rounds=0, local_steps=1)
-        ranges = constraints(type(self.algorithm))
+        algorithm = with_values(self.algorithm, dict(structure.options))
         steps = max(1, min(structure.local_steps, longest))
-        if "local_steps" not in ranges or not ranges["local_steps"].allows(steps):
-            steps = with_values(self.algorithm, dict(structure.options)).local_steps
-        rounds = max(1, min(structure.rounds, longest // steps))
         part = min(structure.taking_part, structure.clients)
-        if "participation" not in ranges or not ranges["participation"].allows(
-            part / structure.clients
-        ):
+        if not _has(algorithm, "local_steps", steps):
+            steps = algorithm.local_steps
+        if not _has(algorithm, "participation", part / structure.clients):
             part = structure.clients
+        rounds = max(1, min(structure.rounds, longest // steps))
         return replace(structure, local_steps=steps, rounds=rounds, taking_part=part)
+
+
+def _has(algorithm: Algorithm, name: str, value: Any) -> bool:
+    """Whether an algorithm has a parameter, and may have this value of it."""
+    return name in algorithm.values() and altered(algorithm, {name: value}) is not None
 
 
 def altered(part: P, fields: Mapping[str, Any]) -> P | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import traceback
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
-from verifiers.judges import enclosed
+from verifiers.judges import bounds, enclosed
 from verifiers.running.jobs import Source, blaming, loaded, users_file
 from verifiers.search.equalities import kept
 from verifiers.search.families import FAMILIES
@@ -33,7 +34,7 @@ from verifiers.search.letters import LackingError
 from verifiers.search.score import measured, over_horizons, score
 from verifiers.search.shipped import Shipped
 from verifiers.search.shrink import shrunk
-from verifiers.search.structure import Structure, altered
+from verifiers.search.structure import MOST_STEPS, Structure, altered
 from verifiers.verify import Settings, judge
 
 GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
@@ -85,44 +86,62 @@ class Climb:
         return "\0".join(map(str, parts))
 
     def work(self) -> bytes:
-        """Climb, and return the ratio, the place and the number of evaluations as JSON."""
+        """Do it, and return what it came to as JSON.
+
+        What a claim's own code raises is told as {"failed": …}: it costs that claim its row, and
+        the other claims nothing.
+        """
         import cma  # noqa: F401 - no climb is charged for the import
 
-        with blaming(self.claim):
-            check(loaded(self.claim), self.form)
-            began = time.process_time()
-            told = self._climbed()
-        return json.dumps(told | {"seconds": time.process_time() - began}).encode()
+        try:
+            # far away numbers overflow; such a candidate is outside, and nobody has to read of it
+            with blaming(self.claim), np.errstate(all="ignore"):
+                check(loaded(self.claim), self.form)
+                began = time.process_time()
+                told = self._told() | {"seconds": time.process_time() - began}
+        except Exception as error:  # noqa: BLE001 - anybody's
+            told = {"failed": failure(error)}
+        return json.dumps(told).encode()
 
-    def _climbed(self) -> dict[str, Any]:
+    def _told(self) -> dict[str, Any]:
+        """Climb, and return the ratio, the place and the number of evaluations."""
         try:
             space = self.space()
-        except (DriftproofError, LackingError, TooManyAtoms, UnscheduledError) as error:
-            return {"ratio": None, "why": str(error)}
-        generic = not isinstance(space, Shipped)
-        try:
+            generations = (SHIPPED_GENERATIONS if isinstance(space, Shipped) else GENERATIONS)[
+                self.long
+            ]
+            # the horizons of a rate are those of its cases, and may be long
+            steps = space.horizons.cases[-1].rounds if isinstance(space, Growth) else 0
             climbed = climb(
                 space.ratios, space.size, population=min(POPULATION, space.candidates),
                 first=space.candidates, seed=self.seed,
-                generations=(GENERATIONS if generic else SHIPPED_GENERATIONS)[self.long],
+                generations=generations // max(1, steps // MOST_STEPS),
                 enough=ENOUGH,  # a violation is made small afterwards, not large
             )  # fmt: skip
+        except (DriftproofError, LackingError, TooManyAtoms, UnscheduledError) as error:
+            return {"ratio": None, "why": in_a_line(error)}
         except Exception as error:
-            if not generic:
+            if self.structure.family not in FAMILIES:
                 raise
-            # a measure that asks for more than many members beside each other have
-            return {"ratio": None, "why": f"on {self.structure.family}: {error}"}
+            return {"ratio": None, "why": in_a_line(error)}  # it lacks an oracle, say
         return {
             "ratio": climbed.ratio, "at": climbed.at.tolist(), "evaluations": climbed.evaluations,
-            "place": self._place(space, climbed.at) if climbed.ratio > 0 else {},
+            **self._place(space, climbed.at, met=climbed.ratio >= 0),
         }  # fmt: skip
 
-    def _place(self, space: Generic | Growth | Shipped, at: np.ndarray) -> dict[str, Any]:
+    def _place(
+        self, space: Generic | Growth | Shipped, at: np.ndarray, met: bool
+    ) -> dict[str, Any]:
+        """Return where a climb came to, or the first assumption that is not met there."""
+        claim = loaded(self.claim)
         try:
             case = space.case(at)
-        except DriftproofError:
-            return {}
-        return {} if case is None else place(case)
+            if case is None:
+                return {"unmet": "their parameters do not go together"}
+            unmet = None if met else bounds.unmet(claim, case, claim.forms[self.form])
+        except DriftproofError as error:
+            return {"unmet": in_a_line(error)}
+        return {"place": place(case)} if met else {"unmet": unmet or "a condition on the run"}
 
     def space(self) -> Generic | Growth | Shipped:
         """Return the candidates that it climbs over."""
@@ -156,16 +175,28 @@ class Confirmation(Climb):
         """Everything but the code that the result depends on."""
         return super().name + "\0" + json.dumps(self.at)
 
-    def work(self) -> bytes:
-        """Return the status, the simplest case and the judge's row of it, as JSON."""
-        with blaming(self.claim):
-            began = time.process_time()
-            claim = loaded(self.claim)
-            form = claim.forms[self.form]
-            case = self.space().case(np.array(self.at))
-            assert case is not None
-            told = confirmed(claim, form, case, self.seed)
-            return json.dumps(told | {"seconds": time.process_time() - began}).encode()
+    def _told(self) -> dict[str, Any]:
+        """Return the status, the simplest case and the judge's row of it."""
+        claim = loaded(self.claim)
+        case = self.space().case(np.array(self.at))
+        assert case is not None
+        return confirmed(claim, claim.forms[self.form], case, self.seed)
+
+
+def failure(error: Exception) -> str:
+    """Say in a line what a search failed of: a mistake that can be mended, or a defect of ours."""
+    if isinstance(error, DriftproofError):
+        return in_a_line(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}, line {frame.lineno}"
+    return f"internal error, {in_a_line(error)} ({where}); please report it with the command"
+
+
+def in_a_line(error: Exception) -> str:
+    """Return an error's text in one line."""
+    if isinstance(error, DriftproofError):
+        return f"{error.got}; wanted: {error.wanted}; remedy: {error.remedy}"
+    return f"{type(error).__name__}: {error}"
 
 
 def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str, Any]:

@@ -32,7 +32,13 @@ class BilevelProblems:
         fixed = (("averaged_inside", False), *((("coupled", False),) if lipschitz else ()))
         alike = ("plain", "upper", *NUMBERS, "coupling")
         return Choices(
-            self.leaf_name, algorithm, NOISES, alike=alike, flags=("coupled",), fixed=fixed
+            self.leaf_name,
+            algorithm,
+            NOISES,
+            alike=alike,
+            opposed=("upper",),
+            flags=("coupled",),
+            fixed=fixed,
         )
 
     def parts(self, rows: Rows, of: Structure) -> LevelParts:
@@ -56,7 +62,7 @@ class BilevelProblems:
 
     def members(self, parts: Any, copies: int = 1) -> LevelMembers:
         """Return them as one problem."""
-        return LevelMembers(parts.repeated(copies))
+        return LevelMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseBilevel:
         """Return the first of them."""

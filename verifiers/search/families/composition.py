@@ -34,7 +34,10 @@ class Compositions:
         noises = NOISES if has_plain else NOISES[:3]
         fixed = (("averaged_inside", inside), *(() if has_plain else (("plain", False),)))
         alike = ("inner", "outer", "plain", "offsets")
-        return Choices(self.leaf_name, algorithm, noises, alike=alike, fixed=fixed)
+        return Choices(
+            self.leaf_name, algorithm, noises, alike=alike,
+            opposed=alike[:1] if inside else alike[:2], fixed=fixed,
+        )  # fmt: skip
 
     def parts(self, rows: Rows, of: Structure) -> PiecewiseParts:
         """Return the instances that vectors stand for."""
@@ -48,12 +51,16 @@ class Compositions:
             wave=decoding.wave(rows, of, "gradient_noise"), rare=of.rare,
             inside=of.averaged_inside,
         )  # fmt: skip
+        # where inner functions are opposed, F rises to both sides as it is, and is to stay so
+        opposed = rows.opposed & (of.opposed == "inner")
+        kept = inner.values[..., opposed], outer.values[..., opposed]
         _bound_below(parts)
+        inner.values[..., opposed], outer.values[..., opposed] = kept
         return parts
 
     def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
         """Return them as one problem."""
-        return PiecewiseMembers(parts)
+        return PiecewiseMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseComposition:
         """Return the first of them."""

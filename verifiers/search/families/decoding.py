@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from synthetic.certificates.piecewise import spread_out
 from synthetic.pieces.curves import Curves, Vectors
 from synthetic.pieces.piecewise_linear import PiecewiseLinear
 from verifiers.search.numbers import scale
@@ -16,10 +19,20 @@ RISE = 1e-6
 
 
 class Rows:
-    """The rows of a matrix [size, candidates], taken one after another; beyond its end, zeros."""
+    """The rows of a matrix [size, candidates], taken one after another; beyond its end, zeros.
 
-    def __init__(self, z: np.ndarray) -> None:
+    Attributes:
+        used: how many were taken.
+        opposed: of which candidates the clients differ in ``of.opposed`` alone, and so that it
+            cancels in their mean, [candidates].
+        opposing: whether there are such candidates: without noise, about half of them.
+    """
+
+    def __init__(self, z: np.ndarray, of: Structure) -> None:
         self._z, self.used = z, 0
+        self.opposing = bool(of.opposed) and of.clients > 1 and not of.noises
+        none = np.zeros(self.columns, bool)
+        self.opposed = self.take(1)[0] > 0 if self.opposing else none
 
     @property
     def columns(self) -> int:
@@ -47,7 +60,35 @@ def curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
     if of.knots == 1:
         knots = np.concatenate([knots, knots + width], 2)
         values = np.concatenate([values, values], 2)
-    return _functions(of, knots, values)
+    if name != of.opposed:  # where another curve is opposed, what else bends would hide it
+        values[..., rows.opposed] = np.abs(values[:, :, :1, rows.opposed])
+    free = _functions(of, knots, values)
+    return _opposed(rows, of, free) if name == of.opposed and rows.opposing else free
+
+
+def _opposed(rows: Rows, of: Structure, free: PiecewiseLinear) -> PiecewiseLinear:
+    """Return the functions, and of some candidates a common one plus what cancels in the mean.
+
+    Curves with knots of their own hardly ever cancel, so what does has those of the first client,
+    narrower than the two of what is common, which has a minimum in between.
+    """
+    width, heights = rows.scale(1.0), rows.scale() * np.abs(rows.take(2 * of.dim))
+    rising = heights.reshape(1, of.dim, 2, rows.columns) * np.array([[-1.0], [1.0]])
+    places = rows.take(2 * of.dim).reshape(1, of.dim, 2, rows.columns)
+    common = _functions(of, _ascending(places, width), rising)
+    own = replace(free, knots=0.1 * free.knots[:1], values=free.values - free.values.mean(0))
+    # as many knots of all candidates: two more of the others, on their first piece
+    first, second = free.knots[:, :, :1], free.knots[:, :, 1:2]
+    thirds = torch.tensor([[0.0], [1 / 3], [2 / 3]], dtype=first.dtype)
+    divided = torch.cat([first + thirds * (second - first), free.knots[:, :, 1:]], 2)
+    knots = torch.cat([common.knots[:1], own.knots], 2).sort(2).values
+    both = spread_out(common).value(knots) + spread_out(own).value(knots)
+    mine = torch.from_numpy(rows.opposed)
+    return replace(
+        free,
+        knots=torch.where(mine, knots.expand_as(both), divided),
+        values=torch.where(mine, both, spread_out(free).value(divided)),
+    )
 
 
 def rising_curves(rows: Rows, of: Structure, name: str) -> PiecewiseLinear:
@@ -99,7 +140,9 @@ def as_curves(function: PiecewiseLinear) -> Curves:
     """Return the first candidate's curves as a problem has them."""
     knots, values = function.knots[..., 0].tolist(), function.values[..., 0].tolist()
     return tuple(
-        tuple(tuple(zip(xs, ys, strict=True)) for xs, ys in zip(of_x, of_y, strict=True))
+        tuple(
+            tuple(dict(zip(xs, ys, strict=True)).items()) for xs, ys in zip(of_x, of_y, strict=True)
+        )
         for of_x, of_y in zip(knots, values, strict=True)
     )
 
@@ -111,8 +154,10 @@ def as_vectors(numbers: Tensor) -> Vectors:
 
 def _own(rows: Rows, of: Structure, name: str, count: int) -> np.ndarray:
     """Return ``count`` rows for each client and coordinate (one client's, if all are alike)."""
-    own = 1 if name in of.alike else of.clients
-    return rows.take(own * of.dim * count).reshape(own, of.dim * count, rows.columns)
+    own = 1 if name in of.alike and name != of.opposed else of.clients
+    raw = rows.take(own * of.dim * count).reshape(own, of.dim * count, rows.columns)
+    alike = name in of.alike and ~rows.opposed if name == of.opposed else rows.opposed
+    return np.where(alike, raw[:1], raw)
 
 
 def _ascending(raw: np.ndarray, width: np.ndarray) -> np.ndarray:

@@ -24,16 +24,21 @@ class LossFunctions:
 
     def choices(self, algorithm: Algorithm, problem: Problem, asked: Set[str]) -> Choices:
         """Return from what structures are drawn."""
-        fixed = (("averaged_inside", False), ("plain", False))
+        convex = "strong_convexity" in asked and "field_gradient_bound" not in asked
+        fixed = (("averaged_inside", False), ("plain", False), ("convex", convex))
         alike = ("inner", "outer", "plain", "offsets")
-        return Choices(self.leaf_name, algorithm, ("plain_noise",), alike=alike, fixed=fixed)
+        return Choices(
+            self.leaf_name, algorithm, ("plain_noise",), alike=alike, opposed=("plain",),
+            fixed=fixed,
+        )  # fmt: skip
 
     def parts(self, rows: Rows, of: Structure) -> PiecewiseParts:
         """Return the instances that vectors stand for."""
-        plain = decoding.curves(rows, of, "plain")
+        plain = (decoding.rising_curves if of.convex else decoding.curves)(rows, of, "plain")
         none = torch.zeros(rows.columns, dtype=torch.float64)
         noise = decoding.noises(rows, of, ("plain_noise",))["plain_noise"]
-        _bound_below(plain.values)
+        if not of.convex:
+            _bound_below(plain.values)
         return PiecewiseParts(
             plain, None, None, torch.zeros_like(plain.left), none, none, torch.ones_like(none),
             none, noise, rare=of.rare,
@@ -41,13 +46,14 @@ class LossFunctions:
 
     def members(self, parts: Any, copies: int = 1) -> PiecewiseMembers:
         """Return them as one problem."""
-        return PiecewiseMembers(parts)
+        return PiecewiseMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseLosses:
         """Return the first of them."""
         return PiecewiseLosses(
             clients=of.clients, dim=of.dim, rare=of.rare,
             gradients=decoding.as_curves(parts.plain), noise=float(parts.plain_noise[0]),
+            tails="linear" if of.convex else "flat",
         )  # fmt: skip
 
 

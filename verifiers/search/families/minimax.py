@@ -28,7 +28,9 @@ class MinimaxProblems:
         quadratic = "lower_hessian_smoothness" in asked
         fixed = (("averaged_inside", False), *((("knots", 2),) if quadratic else ()))
         alike = ("plain", "lower", "coupling")
-        return Choices(self.leaf_name, algorithm, NOISES, alike=alike, fixed=fixed)
+        return Choices(
+            self.leaf_name, algorithm, NOISES, alike=alike, opposed=alike[:1], fixed=fixed
+        )
 
     def parts(self, rows: Rows, of: Structure) -> LevelParts:
         """Return the instances that vectors stand for."""
@@ -41,7 +43,7 @@ class MinimaxProblems:
 
     def members(self, parts: Any, copies: int = 1) -> LevelMembers:
         """Return them as one problem."""
-        return LevelMembers(parts.repeated(copies))
+        return LevelMembers(parts, copies)
 
     def member(self, parts: Any, of: Structure) -> PiecewiseMinimax:
         """Return the first of them."""

@@ -1,0 +1,241 @@
+"""``falsify`` as a user types it: on every form of every claim, to findings, and past failures."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from driftproof import Assumption, bound, each, grid, sq
+from driftproof.algorithms import ComFedL, FedAvg
+from driftproof.problems import BoundedComposition
+from synthetic.problems.piecewise_losses import PiecewiseLosses
+from tests.commands import driftproof, started
+from tests.test_search_families import CANDIDATES, column, decoded, structure_of
+from tests.users import DRIFT
+from toolkit.discover import leaves
+from verifiers.running.jobs import loaded
+from verifiers.search.families import FAMILIES
+from verifiers.search.finding import CANDIDATE, FAILED, NOTHING
+from verifiers.search.search import Effort, falsify, spaces_of
+from verifiers.search.structure import MOST_STEPS, with_values
+
+
+def data(folder):
+    return json.loads((folder / "search.json").read_text())["findings"]
+
+
+def quiet(done):
+    """Whether a command wrote nothing that a user cannot use."""
+    return not any(word in done.stderr for word in ("Traceback", "Warning", "Terminating"))
+
+
+def test_one_climb_on_every_form_of_every_claim(tmp_path):
+    """It runs in a new process: workers are forked from one that has computed nothing."""
+    words = ("falsify", "*", "--climbs", "1", "--no-controls", "--out", "s")
+    done = started(*words, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    assert quiet(done), done.stderr
+    findings = {(f["claim"], f["form"]): f for f in data(tmp_path / "s")}
+    assert {claim for claim, _ in findings} == set(leaves("claim"))
+    assert not [f for f in findings.values() if f["status"] == FAILED]
+
+
+REFUTED = {
+    "scgdm/lemma-[4a]*": {
+        ("scgdm/lemma-4.1", "printed: two samples, as in the proofs"),
+        ("scgdm/lemma-4.1", "printed: one sample, as in Algorithm 1"),
+        ("scgdm/lemma-4.1", "printed: two samples, and L_F as in the proof"),
+        ("scgdm/lemma-4.1-proof", "printed: two samples, as written there"),
+        ("scgdm/lemma-4.2", "printed: as printed"),
+        ("scgdm/lemma-4.3", "printed: as printed"),
+        ("scgdm/lemma-a.1", "printed: as printed"),
+        ("scgdm/lemma-a.2", "printed: u as printed"),
+    },
+    "scgdm/potential*": {
+        ("scgdm/potential", "printed: (40), and (16) as (40)"),
+        ("scgdm/potential-descent", "printed: as printed"),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("select", REFUTED)
+def test_what_is_refuted_on_record_is_found_again(select, tmp_path):
+    words = ("falsify", select, "--climbs", "3", "--no-controls", "--out", "s")
+    done = started(*words, cwd=tmp_path)
+    assert done.returncode == 0, "whatever is found is refuted on record"
+    assert quiet(done), done.stderr
+    found = {(f["claim"], f["form"]) for f in data(tmp_path / "s") if f["lhs"] is not None}
+    assert found >= REFUTED[select]
+
+
+LAYER = """
+import multiprocessing, sys
+import numba, numpy as np
+from toolkit.workers import context, forkable, may_fork
+
+@numba.njit(parallel=True)
+def total(x):
+    s = 0.0
+    for k in numba.prange(len(x)):
+        s += x[k]
+    return s
+
+def work():
+    sys.exit(0 if total(np.ones(9)) == 9 else 1)
+
+if __name__ == "__main__":
+    may_fork()
+    assert forkable()
+    try:
+        total(np.ones(9))
+    except ValueError:
+        sys.exit(77)
+    assert not forkable()
+    process = context().Process(target=work)
+    process.start()
+    process.join()
+    sys.exit(process.exitcode)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked elsewhere")
+@pytest.mark.parametrize("layer", ["omp", "tbb", "workqueue"])
+def test_a_process_in_which_numba_has_threads_is_not_forked(layer, tmp_path):
+    pytest.importorskip("numba")
+    path = tmp_path / "layer.py"
+    path.write_text(LAYER)
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, timeout=300,
+        env=os.environ | {"NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"},
+    )  # fmt: skip
+    if done.returncode == 77:
+        pytest.skip(f"numba's layer {layer} is not installed")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", leaves("claim"))
+def test_what_is_drawn_obeys_the_checks_of_an_algorithm(name):
+    """As 3 sampled tasks of 1 block did not: the search of each Local-SCGDM claim ended at it."""
+    claim, random = loaded(leaves("claim")[name]), np.random.default_rng(0)
+    for space in spaces_of(claim):
+        structure = space.choices.draw(random, MOST_STEPS, 0)
+        for number in range(30):
+            algorithm = space.choices.algorithm
+            if algorithm is not None:
+                drawn = with_values(algorithm, dict(structure.options))
+                fields = {"local_steps": structure.local_steps} | (
+                    {"participation": structure.taking_part / structure.clients}
+                )
+                fields = {key: x for key, x in fields.items() if key in algorithm.values()}
+                assert replace(drawn, **fields).values() is not None
+            structure = (
+                space.choices.changed(structure, random, MOST_STEPS) if number % 3
+                else space.choices.draw(random, MOST_STEPS, number)
+            )  # fmt: skip
+
+
+def own(right, left, problem=None, algorithm=None, **fields):
+    return bound(
+        name="tests/own", source="tests", statement="x", right=right,
+        cases=grid(problem or PiecewiseLosses(), algorithm or FedAvg(local_steps=2), rounds=2),
+        **fields,
+    )(left)  # fmt: skip
+
+
+@pytest.mark.parametrize("wanted", ["gap", "minimiser"])
+def test_a_measure_of_the_solution_is_searched_on_the_piecewise_family(wanted):
+    """Piecewise members know their solutions, many beside each other too."""
+
+    def left(view):
+        at = view.mean("w")
+        return each("transition", view.gap(at) if wanted == "gap" else sq(at - view.minimiser))
+
+    (finding,) = falsify([own(lambda c: c.F_gap / 10, left)], Effort(climbs=6))
+    assert not finding.left_out
+    assert finding.case["problem"]["name"] == "piecewise-losses"
+    # of the minimiser no judge knows how far it is off
+    assert finding.found or (wanted == "minimiser" and finding.status == CANDIDATE)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_many_members_know_their_solutions(name):
+    """Each replicate of a batch has its own member's minimiser, gap, and constants."""
+    family, random = FAMILIES[name], np.random.default_rng(5)
+    structure = structure_of(name, random, dim=1, noises=())
+    parts, _ = decoded(family, structure, 5)
+    copies = 2 if name in ("piecewise-minimax", "piecewise-bilevel") else 1
+    many = family.members(parts, copies)
+    x = torch.from_numpy(random.normal(size=(1, copies * CANDIDATES)))
+    gaps, minimisers = many.gap(x), many.minimiser
+    for replicate in range(copies * CANDIDATES):
+        member = family.member(column(parts, replicate // copies), structure)
+        at = x[:, replicate : replicate + 1]
+        size = 1e-9 * max(1.0, float(member.objective(at).abs()))
+        assert float(gaps[replicate]) == pytest.approx(float(member.gap(at)), rel=1e-7, abs=size)
+        value = float(member.objective(minimisers[:, replicate : replicate + 1]))
+        assert value == pytest.approx(member.solution.low, rel=1e-9, abs=size)
+
+
+def test_strongly_convex_members_are_drawn():
+    convex = Assumption("strong convexity", r"\mu > 0", relation=lambda c: c.mu > 0)
+    claim = own(
+        lambda c: c.eta**2 * c.L**2 / 1000, lambda view: each("transition", sq(view.mean("w"))),
+        assumes=[convex],
+    )  # fmt: skip
+    (finding,) = falsify([claim], Effort(climbs=6))
+    assert finding.found
+    assert finding.case["problem"]["name"] == "piecewise-losses"
+    assert finding.case["problem"]["tails"] == "linear"
+
+
+def test_where_no_candidate_is_a_case_the_nearest_assumption_is_named():
+    never = Assumption("never so", "x", relation=lambda c: c.eta * c.L < 0)
+    (finding,) = falsify(
+        [own(lambda c: c.L, lambda view: each("transition", sq(view.mean("w"))), assumes=[never])],
+        Effort(climbs=4),
+    )
+    assert finding.status == "not searched"
+    assert "met every assumption; the nearest: " in finding.reason
+    assert "never so" in finding.reason
+
+
+def test_a_family_without_an_oracle_is_left_out_in_a_line():
+    def left(view):
+        size = view.problem.distance  # which bounded-composition alone has
+        return each("round", "local_step", sq(view.mean("w") - view.round_start("w")) + 0 * size)
+
+    claim = own(
+        lambda c: (c.tau * c.eta * c.G_f * c.G_g) ** 2, left, BoundedComposition(), ComFedL()
+    )
+    (finding,) = falsify([claim], Effort(climbs=12))
+    assert finding.status == NOTHING
+    assert finding.case["problem"]["name"] == "bounded-composition"
+    assert "distance" in finding.left_out["piecewise-composition"]
+    assert "\n" not in finding.left_out["piecewise-composition"]
+
+
+BROKEN = """
+
+@bound(name="mine/broken", source="x", statement="x", right=right,
+       cases=grid(BoundedComposition(), ComFedL(), rounds=2))
+def broken(view):
+    return each("round", sq(view.mean("w")) / (1 // 0))
+"""
+
+
+def test_one_claim_that_fails_costs_one_row(tmp_path):
+    (tmp_path / "mine.py").write_text(DRIFT + BROKEN)
+    done = driftproof("falsify", "mine.py", "--climbs", "4", "--out", "s", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert quiet(done)
+    status = {f["claim"]: f["status"] for f in data(tmp_path / "s")}
+    assert status == {"mine/drift": "verified", "mine/broken": "failed"}
+    assert "mine.py" in done.stdout
+    assert "ZeroDivisionError" in done.stdout
