@@ -191,6 +191,14 @@ def test_whatever_is_compared_is_reported(tmp_path, kind, compared):
     assert (public["rhs"] is None) == (not np.isfinite(row.rhs))
 
 
+@pytest.mark.parametrize("odd", [Comparison("odd", 2.0, 0.0, 1.0),
+                                 Comparison("odd", 2.0, 2.0, 1.0, scale=-1.0)])  # fmt: skip
+def test_an_empty_enclosure_and_a_scale_below_0_decide_nothing(odd):
+    row = judged("identity", [odd])
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason.startswith("odd: ")
+
+
 def test_one_enclosure_that_is_too_wide_leaves_an_identity_open():
     good, wide = Comparison("good", 2.0, 2.0, 2.0), Comparison("wide", 0.9, 1.1, 1.0)
     for compared in ([good, wide], [wide, good]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 
@@ -47,7 +47,7 @@ def tightness(left: float | None, right: float | None) -> float | None:
     >>> tightness(1.0, 2.0), tightness(-2.0, -1.0), tightness(-1.0, -2.0), tightness(1.0, -1.0)
     (0.5, 0.5, 2.0, None)
     """
-    if left is None or right is None:
+    if left is None or right is None or isnan(left):
         return None
     if right > 0:
         return left / right

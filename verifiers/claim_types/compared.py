@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 
 import numpy as np
 
@@ -64,7 +64,9 @@ class Comparison:
         numbers = f"[{self.low:.10g}, {self.high:.10g}] and {self.value:.10g}"
         if any(map(isnan, (self.low, self.high, self.value))):
             return f"{self.what}: the sides, {numbers}, are not all numbers"
-        if not isfinite(self.scale):
+        if self.low > self.high:
+            return f"{self.what}: no number is in [{self.low:.10g}, {self.high:.10g}]"
+        if not 0 <= self.scale < inf:
             return f"{self.what}: the scale that the sides are compared at is {self.scale}"
         return ""
 
