@@ -24,7 +24,6 @@ import numba
 import numpy as np
 import torch
 
-from toolkit.kernels import device
 from toolkit.kernels.sines import sine_and_cosine, sines, small
 
 # places in the array of numbers
@@ -54,13 +53,6 @@ def numbers(oracles: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
 def rows(oracles: Any, *, inside: str, outside: tuple[str, ...]) -> dict[str, int]:
     """Return the rows of an estimate of g_k, inner_dim, and of fields like x, dim."""
     return {inside: oracles.parts.inner_dim} | dict.fromkeys(outside, oracles.parts.dim)
-
-
-def fits_one_program(algorithm: Any, problem: Any, ctx: Any) -> bool:
-    """Say whether one program on a GPU holds all clients of some replicates."""
-    rows, batch = max(problem.dim, getattr(problem, "inner_dim", 1)), getattr(algorithm, "batch", 1)
-    tile = device.tile_of(ctx.clients, rows, ctx.replicates, batch)
-    return device.has_triton() and tile is not None and batch <= device.MOST_SIGNS
 
 
 def path_of(

@@ -138,14 +138,3 @@ def _steps(
         if seed[0]:
             for field in (x, u, m):
                 composed.shake(field, c[composed.SMALL], seed)
-
-
-@advance.variant("triton", device="cuda", fits=composed.fits_one_program)
-def in_triton(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
-    among: Collection[str] | None = None,
-) -> tuple[Any, float, Any]:  # fmt: skip
-    """All steps in one launch: a program holds every client of some replicates."""
-    from synthetic.kernels._triton_local_scgdm import advance
-
-    return advance(ctx, oracles, algorithm, state, steps, record, jitter)
