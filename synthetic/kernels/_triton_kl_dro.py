@@ -58,7 +58,8 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
 def _local_steps(
     w: tl.tensor, out: tl.tensor, largest: tl.tensor, rows: tl.tensor, labels: tl.tensor,
     starts: tl.tensor, counts: tl.tensor, numbers: tl.tensor, key: tl.tensor,
-    first_client: tl.tensor, block: tl.tensor, first: tl.tensor, steps: tl.tensor, batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor, by_client: tl.tensor,
+    first_client: tl.tensor, block: tl.tensor, first: tl.tensor, steps: tl.tensor,
+    batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor, by_client: tl.tensor,
     by_row: tl.tensor, by_replicate: tl.tensor, TILE: tl.constexpr, PARTS: tl.constexpr,
     PART: tl.constexpr,
 ) -> None:  # fmt: skip
