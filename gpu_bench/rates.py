@@ -22,6 +22,7 @@ from numba.extending import intrinsic
 from gpu_bench.timer import timed
 from toolkit.kernels.matrix_tile import BYTES
 from toolkit.kernels.sines import sines
+from toolkit.philox import four_words
 from toolkit.stream_values import signs_of
 
 ROW = 512
@@ -98,6 +99,16 @@ def _signs(words: np.ndarray, atoms: np.ndarray, out: np.ndarray, times: int) ->
     for _ in range(times):
         for w in range(len(words)):
             signs_of(words[w], atoms[0], atoms[1], out[w])
+
+
+@numba.njit(cache=True, parallel=True)
+def fill_with_words(out: np.ndarray, step: int) -> None:
+    """Fill an array with the random words of a step."""
+    zero, one = np.uint64(0), np.uint64(1)
+    for lane in numba.prange(len(out) // 4):
+        words = four_words(np.uint64(lane), np.uint64(step), zero, zero, one)
+        for j in range(4):
+            out[4 * lane + j] = words[j]
 
 
 def multiply_adds(dtype: str) -> float:

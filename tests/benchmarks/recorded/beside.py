@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_bench.cases.w1 import w1
-from gpu_bench.correctness import distance
+from gpu_bench.ways import distance
 from gpu_bench.workload import Workload
 from toolkit.environment import environment, processor
 from toolkit.federation import run, sampled_context
