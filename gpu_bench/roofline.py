@@ -135,8 +135,8 @@ def generators(device: str) -> dict[str, Draw]:
     if find_spec("numba") is not None:
         from gpu_bench.rates import fill_with_words
 
-        room = np.empty(WORDS, np.uint64)
-        draws["driftproof's Philox, all threads"] = lambda i: fill_with_words(room, i)
+        words = np.empty(WORDS, np.uint64)
+        draws["driftproof's Philox, all threads"] = lambda i: fill_with_words(words, i)
     return draws
 
 
