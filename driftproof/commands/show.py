@@ -186,7 +186,6 @@ def _details(leaf: Leaf) -> dict[str, Any]:
         return common | {
             "times": loaded.kernel,
             "sizes": loaded.points,
-            "sweeps": dict(loaded.sweeps),
         }
     return common
 
