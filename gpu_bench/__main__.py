@@ -1,7 +1,6 @@
 """``python -m gpu_bench``: ``driftproof bench --json`` with torch, numpy and numba alone.
 
-A machine with a GPU that was lent for an hour needs no command line library and no page: run this
-there with ``--device cuda``, and keep what it prints as docs/benchmarks/cuda.json.
+A machine with a GPU that was lent for an hour needs no more: run this there with ``--device cuda``.
 """
 
 from __future__ import annotations

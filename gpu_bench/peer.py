@@ -88,11 +88,7 @@ def peer(
     *, name: str, workload: str, extra: str | None, source: str
 ) -> Callable[[Callable[[Mapping[str, Any]], Round]], Peer]:
     """Make a function of a workload's data a peer; the arguments are Peer's attributes."""
-
-    def decorate(build: Callable[[Mapping[str, Any]], Round]) -> Peer:
-        return Peer(name, workload, extra, source, build)
-
-    return decorate
+    return lambda build: Peer(name, workload, extra, source, build)
 
 
 @cache

@@ -21,7 +21,9 @@ from numba.extending import intrinsic
 
 from gpu_bench.timer import timed
 from toolkit.kernels.matrix_tile import BYTES
+from toolkit.kernels.replicates import spread
 from toolkit.kernels.sines import sines
+from toolkit.philox import four_words
 from toolkit.stream_values import signs_of
 
 ROW = 512
@@ -98,6 +100,20 @@ def _signs(words: np.ndarray, atoms: np.ndarray, out: np.ndarray, times: int) ->
     for _ in range(times):
         for w in range(len(words)):
             signs_of(words[w], atoms[0], atoms[1], out[w])
+
+
+@numba.njit(cache=True, nogil=True)
+def _words(out: np.ndarray, first: int, step: int) -> None:
+    zero, one = np.uint64(0), np.uint64(1)
+    for lane in range(len(out) // 4):
+        words = four_words(np.uint64(first + lane), np.uint64(step), zero, zero, one)
+        for j in range(4):
+            out[4 * lane + j] = words[j]
+
+
+def fill_with_words(out: np.ndarray, step: int) -> None:
+    """Fill an array with the random words of a step, on all threads."""
+    spread(lambda begin, end: _words(out[begin:end], begin // 4, step), len(out), 4)
 
 
 def multiply_adds(dtype: str) -> float:

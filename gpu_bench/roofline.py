@@ -133,11 +133,10 @@ def generators(device: str) -> dict[str, Draw]:
         "numpy SFC64, one thread": lambda i: small.random_raw(WORDS),
     }
     if find_spec("numba") is not None:
-        from toolkit.philox import many
+        from gpu_bench.rates import fill_with_words
 
-        draws["driftproof's Philox, all threads"] = lambda i: many(
-            (1, 2), block=0, steps=range(i, i + 1), clients=range(1), lanes=WORDS // 4
-        )
+        words = np.empty(WORDS, np.uint64)
+        draws["driftproof's Philox, all threads"] = lambda i: fill_with_words(words, i)
     return draws
 
 

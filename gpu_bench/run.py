@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,16 +13,14 @@ from typing import Any
 
 import torch
 
-from gpu_bench.checkout import commit
 from gpu_bench.peer import peers_for
-from gpu_bench.prepared import Prepared
 from gpu_bench.roofline import Ceilings, ceilings
-from gpu_bench.timer import Timing, timed, timed_in_turn
+from gpu_bench.table import size_text
+from gpu_bench.timer import timed_in_turn
 from gpu_bench.ways import COUNTED, WRONG, ways
-from gpu_bench.workload import Case, Workload, chosen
+from gpu_bench.workload import Case, chosen
 from toolkit.environment import check_device, environment, processor
 from toolkit.kernels.registry import Cost
-from toolkit.report.benchmark_table import size_text
 
 PACKAGES = ("driftproof", "numpy", "torch", "numba", "triton", "jax")
 DTYPES = ("float64", "float32")
@@ -40,7 +39,6 @@ class BenchmarkPlan:
         cases: the workloads.
         device: "cpu" or "cuda".
         peers: whether to run every peer, not only the baselines.
-        sweeps: whether to measure how the cost grows, for the scaling plots.
         budget: seconds for each timing, about.
         seed: of the inputs.
         named: the words that the cases were chosen by (none: all cases).
@@ -49,7 +47,6 @@ class BenchmarkPlan:
     cases: Sequence[Case]
     device: str = "cpu"
     peers: bool = False
-    sweeps: bool = True
     budget: float = 1.0
     seed: int = 0
     named: Sequence[str] = ()
@@ -64,14 +61,7 @@ def planned(named: Sequence[str], *, device: str, peers: bool) -> BenchmarkPlan:
     """
     cases = chosen(named)
     check_device(device)
-    return BenchmarkPlan(
-        cases=cases, device=device, peers=peers, seed=time.time_ns() % 2**32, named=named
-    )
-
-
-def units(plan: BenchmarkPlan) -> list[tuple[Case, Mapping[str, Any], str]]:
-    """Return what is measured one after the other: case, size, precision."""
-    return [(case, size, dtype) for case in plan.cases for size in case.points for dtype in DTYPES]
+    return BenchmarkPlan(cases, device, peers, seed=time.time_ns() % 2**32, named=named)
 
 
 def measured(
@@ -85,22 +75,18 @@ def measured(
     }  # fmt: skip
     known = peers_for(case.peers) if case.peers and plan.device == "cpu" else []
     beside = [peer for peer in known if plan.peers or peer.name in BASELINES]
-    timed_ways = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
-    calls = [way.call for way in timed_ways if way.call is not None]
-    timings = iter(timed_in_turn(calls, plan.device, budget=plan.budget))
-    return [
-        shared | way.row | ({} if way.call is None else _timing_columns(workload, next(timings)))
-        for way in timed_ways
-    ]  # fmt: skip
-
-
-def _timing_columns(workload: Workload, timing: Timing) -> dict[str, Any]:
-    low, high = timing.quartiles
-    return {
-        "seconds": timing.median, "low": low, "high": high, "readings": timing.seconds.tolist(),
-        "client_steps_per_second": workload.client_steps / timing.median,
-        "disturbed": timing.disturbed,
-    }  # fmt: skip
+    found = list(ways(workload, dtype, seed=plan.seed, device=plan.device, peers=beside))
+    rows = [shared | way.row for way in found]
+    timed = [(row, way.call) for row, way in zip(rows, found, strict=True) if way.call is not None]
+    timings = timed_in_turn([call for _, call in timed], plan.device, budget=plan.budget)
+    for (row, _), timing in zip(timed, timings, strict=True):
+        low, high = timing.quartiles
+        row |= {
+            "seconds": timing.median, "low": low, "high": high,
+            "readings": timing.seconds.tolist(), "disturbed": timing.disturbed,
+            "client_steps_per_second": workload.client_steps / timing.median,
+        }  # fmt: skip
+    return rows
 
 
 def limited(row: Mapping[str, Any], best: Ceilings) -> dict[str, Any]:
@@ -117,24 +103,6 @@ def limited(row: Mapping[str, Any], best: Ceilings) -> dict[str, Any]:
     beyond = bound == "arithmetic" and share > TOO_MUCH
     more = {"limit": limit, "bound": bound, "share": share}
     return dict(row) | more | {"disturbed": row["disturbed"] or beyond}
-
-
-def swept(plan: BenchmarkPlan, case: Case) -> Iterator[dict[str, Any]]:
-    """Yield how the cost grows: one size at a time, the others as in the case's last point."""
-    for name, values in case.sweeps.items():
-        for value in values:
-            size = dict(case.points[-1]) | {name: value}
-            prepared = Prepared(
-                case.at(**size), seed=plan.seed, dtype="float64", device=plan.device
-            )  # fmt: skip
-            variant, call = next(iter(prepared.variants().items()))
-            timing = timed(call, plan.device, budget=plan.budget / 4)
-            low, high = timing.quartiles
-            yield {
-                "case": case.name, "size": size, "axis": name, "value": value, "variant": variant,
-                "seconds": timing.median, "low": low, "high": high,
-                "client_steps": prepared.workload.client_steps,
-            }  # fmt: skip
 
 
 def run_benchmark(
@@ -155,21 +123,19 @@ def run_benchmark(
     check_device(plan.device)
     head = {} if head is None else head
     rows: list[dict[str, Any]] = []
-    sweeps: list[dict[str, Any]] = []
     head |= {
-        "schema": 3, "what": "benchmark", "named": list(plan.named), "device": plan.device,
+        "schema": 4, "what": "benchmark", "named": list(plan.named), "device": plan.device,
         "seed": plan.seed, "peers": plan.peers, "date": datetime.now(UTC).isoformat(),
         "commit": commit(Path(__file__).parents[1]),
         "environment": environment(plan.device, 1, PACKAGES) | _hardware(plan.device),
-        "rows": rows, "sweeps": sweeps,
+        "rows": rows,
     }  # fmt: skip
     threads = torch.get_num_threads()
     torch.set_num_threads(os.cpu_count() or 1)
     best = None
     try:
-        work = units(plan)
-        growth = [case for case in plan.cases if plan.sweeps and case.sweeps]
-        started(2 + len(work) + len(growth))
+        work = [(c, size, dtype) for c in plan.cases for size in c.points for dtype in DTYPES]
+        started(2 + len(work))
         best = ceilings(plan.device)
         ended("ceilings")
         for case, size, dtype in work:
@@ -177,9 +143,6 @@ def run_benchmark(
             ended(f"{case.name} {size_text(size)} {dtype}")
         best = best.best(ceilings(plan.device))
         ended("ceilings again")
-        for case in growth:
-            sweeps += swept(plan, case)
-            ended(f"{case.name}, growth")
     finally:
         torch.set_num_threads(threads)
         if best is not None:
@@ -191,6 +154,22 @@ def run_benchmark(
 def status(head: Mapping[str, Any]) -> int:
     """Return the exit status: 1 if some way does not agree with the plain steps, else 0."""
     return int(any(row.get("note") == WRONG for row in head["rows"]))
+
+
+def commit(folder: Path) -> str:
+    """Return the commit of a checkout, "-dirty" behind it if files differ ("unknown": no checkout).
+
+    A package that is installed below another project's checkout is none of it.
+    """
+    words = ["git", "--git-dir", str(folder / ".git"), "--work-tree", str(folder)]
+    try:
+        ended = subprocess.run(
+            [*words, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return ended.stdout.strip()
 
 
 def _hardware(device: str) -> dict[str, Any]:

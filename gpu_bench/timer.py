@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ import torch
 SHORT = 50e-6
 """Seconds: what is shorter is repeated inside one reading, so that the clock is no part of it."""
 LONG = 2.0
-"""Seconds: what is longer is read once, after no warm-up but that of its maker."""
+"""Seconds: what is longer is read once."""
 TURNS = 10
 """Parts that a call's readings are taken in, so that what disturbs the machine disturbs all."""
 SETTLE = 2e-3
@@ -48,114 +48,81 @@ class Timing:
         return high > WIDE * low
 
 
-def timed(
-    call: Callable[[int], Any], device: str = "cpu", *, budget: float = 1.0, least: int = 5,
-    most: int = 400, warm_up: int = 2,
-) -> Timing:  # fmt: skip
-    """Return the seconds that ``call(i)`` takes, for i = 0, 1, 2 and so on.
-
-    Args:
-        call: takes the number of the call, to rotate inputs by.
-        device: "cpu" reads the host's clock; "cuda" has an event before and after each reading
-            on the stream, so that the host's own time counts only where the device waits for it.
-        budget: seconds to spend, about; what takes longer than ``LONG`` is read once.
-        least, most: readings.
-        warm_up: calls that do not count: compilation, allocation, handles.
-    """
-    return timed_in_turn(
-        [call], device, budget=budget, least=least, most=most, warm_up=warm_up
-    )[0]  # fmt: skip
+def timed(call: Callable[[int], Any], device: str = "cpu", **more: Any) -> Timing:
+    """Return the seconds that ``call(i)`` takes, for i = 0, 1, 2 and so on, as the next does."""
+    return timed_in_turn([call], device, **more)[0]
 
 
 def timed_in_turn(
     calls: Sequence[Callable[[int], Any]], device: str = "cpu", *, budget: float = 1.0,
-    least: int = 5, most: int = 400, warm_up: int = 2,
+    least: int = 5, most: int = 400, warm_up: int = 3,
 ) -> list[Timing]:  # fmt: skip
-    """Return what ``timed`` does for each call, their readings taken by turns.
+    """Return the seconds of each call, their readings taken by turns.
 
-    Each has the whole budget, spent in ``TURNS`` parts that alternate with the others' parts. What
-    the call before left running is let go first, by up to ``SETTLE`` seconds of uncounted calls.
+    Args:
+        calls: take the number of the call, to rotate inputs by.
+        device: "cpu" reads the host's clock; "cuda" has an event before and after each reading
+            on the stream, so that the host's own time counts only where the device waits for it.
+        budget: seconds to spend on each, about; what takes longer than ``LONG`` is read once.
+        least, most: readings.
+        warm_up: calls that do not count: compilation, allocation, handles.
     """
-    readers = [
-        _Reader(call, device, budget, least, most, settles=len(calls) > 1) for call in calls
-    ]  # fmt: skip
-    for reader in readers:
-        reader.warm(warm_up)
-    for turn in range(TURNS):
+    readers = [_Reader(call, device, warm_up) for call in calls]
+    for turn in range(1, TURNS + 1):
         for reader in readers:
-            reader.take(TURNS - turn)
+            wanted = float(np.clip(budget / (reader.once * reader.inside), least, most))
+            part = math.ceil(int(wanted) * turn / TURNS) - len(reader.seconds)
+            if part > 0 and reader.once <= LONG:
+                reader.run(int(SETTLE / reader.once) if len(calls) > 1 else 0)
+                reader.read(part)
     return [Timing(np.array(reader.seconds)) for reader in readers]
 
 
-@dataclass
 class _Reader:
-    """One call, and what was read of it so far."""
+    """One call, warmed up, and what was read of it so far.
 
-    call: Callable[[int], Any]
-    device: str
-    budget: float
-    least: int
-    most: int
-    settles: bool
-    once: float = 0.0
-    inside: int = 1
-    number: int = 0
-    seconds: list[float] = field(default_factory=list)
+    Attributes:
+        once: seconds of the fastest call that did not count; one that is ``LONG`` is the reading.
+        inside: calls in a reading.
+    """
 
-    def warm(self, warm_up: int) -> None:
-        """Make the calls that do not count, and see by the last of them how long one takes."""
-        for number in range(warm_up + 1):
+    def __init__(self, call: Callable[[int], Any], device: str, warm_up: int) -> None:
+        self.call, self.cuda, self.number, self.once = call, device.startswith("cuda"), 0, math.inf
+        for _ in range(warm_up):
             began = time.perf_counter()
-            self.call(number)
-            _wait(self.device)
-            self.once = max(time.perf_counter() - began, 1e-9)
+            self.run(1)
+            if self.cuda:
+                torch.cuda.synchronize(device)
+            self.once = max(1e-9, min(self.once, time.perf_counter() - began))
             if self.once > LONG:
-                self.seconds.append(self.once)
-                self.most = self.least = 1
-                return
-        self.inside = max(1, round(SHORT / self.once))
+                break
+        self.number, self.inside = 0, max(1, round(SHORT / self.once))
+        self.seconds = [self.once] if self.once > LONG else []
 
-    def take(self, turns: int) -> None:
-        """Take the readings of the next of so many turns, planned by what was read so far.
-
-        (By the warm-up alone, a busy moment there would leave a quick call with few readings.)
-        """
-        once = float(np.median(self.seconds)) if self.seconds else self.once
-        rest = self.budget - sum(self.seconds) * self.inside
-        had = len(self.seconds)
-        wanted = np.clip(rest / (once * self.inside), self.least - had, self.most - had)
-        part = max(0, math.ceil(int(wanted) / turns))
-        if part == 0:
-            return
-        self._run(int(SETTLE / once) if self.settles else 0)
-        read = self._events if self.device.startswith("cuda") else self._clock
-        self.seconds += [seconds / self.inside for seconds in read(part)]
-
-    def _run(self, times: int) -> None:
+    def run(self, times: int) -> None:
+        """Call so many times."""
         call, first = self.call, self.number
         for number in range(first, first + times):
             call(number)
         self.number = first + times
 
-    def _clock(self, readings: int) -> list[float]:
-        seconds = []
-        for _ in range(readings):
-            began = time.perf_counter()
-            self._run(self.inside)
-            seconds.append(time.perf_counter() - began)
-        return seconds
+    def read(self, readings: int) -> None:
+        """Take so many readings."""
+        marks = []
+        for number in range(readings + 1):
+            if number:
+                self.run(self.inside)
+            marks.append(self._mark())
+        if self.cuda:
+            torch.cuda.synchronize()
+            taken = [a.elapsed_time(b) / 1e3 for a, b in pairwise(marks)]
+        else:
+            taken = [b - a for a, b in pairwise(marks)]
+        self.seconds += [seconds / self.inside for seconds in taken]
 
-    def _events(self, readings: int) -> list[float]:
-        event: Any = torch.cuda.Event
-        marks = [event(enable_timing=True) for _ in range(readings + 1)]
-        marks[0].record()
-        for mark in marks[1:]:
-            self._run(self.inside)
-            mark.record()
-        torch.cuda.synchronize()
-        return [a.elapsed_time(b) / 1e3 for a, b in pairwise(marks)]
-
-
-def _wait(device: str) -> None:
-    if device.startswith("cuda"):
-        torch.cuda.synchronize(device)
+    def _mark(self) -> Any:
+        if not self.cuda:
+            return time.perf_counter()
+        event: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        event.record()
+        return event

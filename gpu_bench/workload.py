@@ -54,8 +54,7 @@ class Case:
     Attributes:
         name: on the command line.
         kernel: name of the kernel that it times.
-        points: the sizes of the table.
-        sweeps: size → its values, the others as in the last point: the scaling plots.
+        points: the sizes of the table, the one that stands for the case last.
         build: size → the workload.
         peers: the workload's name for peers ("": none has it).
     """
@@ -63,7 +62,6 @@ class Case:
     name: str
     kernel: str
     points: Sequence[Mapping[str, Any]]
-    sweeps: Mapping[str, Sequence[Any]]
     build: Callable[..., Workload]
     peers: str
 
@@ -73,27 +71,10 @@ class Case:
 
 
 def case(
-    *,
-    name: str,
-    kernel: str,
-    points: Sequence[Mapping[str, Any]],
-    sweeps: Mapping[str, Sequence[Any]],
-    peers: str = "",
+    *, name: str, kernel: str, points: Sequence[Mapping[str, Any]], peers: str = ""
 ) -> Callable[[Callable[..., Workload]], Case]:
-    """Make a function of sizes a case.
-
-    Args:
-        name: the name on the command line.
-        kernel: the kernel that the case times.
-        points: the sizes of the table, the one that stands for the case last.
-        sweeps: the sizes of the scaling plots.
-        peers: what the peers call this workload.
-    """
-
-    def decorate(build: Callable[..., Workload]) -> Case:
-        return Case(name, kernel, points, sweeps, build, peers)
-
-    return decorate
+    """Make a function of sizes a case; the arguments are Case's attributes."""
+    return lambda build: Case(name, kernel, points, build, peers)
 
 
 def chosen(names: Sequence[str]) -> list[Case]:

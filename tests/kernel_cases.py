@@ -24,9 +24,19 @@ from synthetic.problems import (
 from toolkit.algorithm import Algorithm
 from toolkit.discover import find, leaves
 from toolkit.federation import sampled_context
-from toolkit.kernels.registry import Fused
+from toolkit.kernels.registry import Fused, Variant
 from toolkit.problem import Problem
 
+NOISY = BoundedComposition(
+    clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6,
+    opposition_slope=0.7, opposition_curvature=2.0, opposition_centre=0.5, inner_value_noise=0.2,
+    inner_gradient_noise=0.3, outer_gradient_noise=0.2, distance=0.8,
+)  # fmt: skip
+COMPOSED = AveragedComposition(
+    clients=5, dim=3, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,
+    plain_slope=0.5, plain_tilt=0.2, inner_value_noise=0.2, inner_gradient_noise=0.3,
+    plain_noise=0.1, distance=1.1,
+)  # fmt: skip
 few, steps, noise = st.integers(1, 5), st.integers(1, 3), st.sampled_from([0.0, 0.3])
 inner = {
     "clients": few, "dim": few, "inner_dim": few, "inner_curvature": st.sampled_from([0.0, 0.4]),
@@ -107,12 +117,13 @@ class Case:
     layout: str = "contiguous"
     alike: bool = False
     record: str = ""
+    device: str = "cpu"
 
     def context(self, dtype: torch.dtype | None = None) -> Any:
-        """Return the context at the first step."""
+        """Return the context at the first step; of plain steps, where the precision is given."""
         ctx = sampled_context(
             self.problem, ("law",), replicates=self.replicates, block=self.block,
-            dtype=dtype or self.dtype,
+            dtype=dtype or self.dtype, device="cpu" if dtype else self.device,
         )  # fmt: skip
         ctx.t, ctx.local_steps, ctx.horizon = self.first, self.algorithm.local_steps, 9
         return ctx
@@ -120,7 +131,7 @@ class Case:
     def state(self) -> Any:
         """Return a start at which fields and replicates differ, and clients for stretches."""
         ctx, random = self.context(), torch.Generator().manual_seed(5)
-        oracles = self.problem.oracles(self.dtype)
+        oracles = self.problem.oracles(self.dtype, self.device)
         begun = self.algorithm.init(ctx, oracles, torch.from_numpy(self.problem.start()))
         made = (x + 0.3 * torch.randn(x.shape, generator=random).to(x) for x in begun)
         if not self.kernel.many_rounds:  # its unit is a round, and a round starts from the average
@@ -145,19 +156,17 @@ class Case:
             return x[..., :1].expand_as(x) if self.alike else x
         return x
 
-    def fused(self, state: Any, variant: str, **more: Any) -> tuple[tuple[Any, ...], Any]:
+    def fused(self, state: Any, variant: str | Variant, **more: Any) -> tuple[tuple[Any, ...], Any]:
         """Return what a variant returns of a state, and the context after it."""
-        ctx, oracles = self.context(), self.problem.oracles(self.dtype)
+        ctx, oracles = self.context(), self.problem.oracles(self.dtype, self.device)
         more |= {"record": self.record} if self.kernel.many_rounds else {}
-        made = self.kernel.variants[variant](
-            ctx, oracles, self.algorithm, state, self.steps, **more
-        )
-        return made, ctx
+        called = self.kernel.variants[variant] if isinstance(variant, str) else variant
+        return called(ctx, oracles, self.algorithm, state, self.steps, **more), ctx
 
     def plain(self, state: Any, later: int = 0) -> tuple[list[Any], float, Any]:
         """Return the states before and after each step in double precision, reach and context."""
         ctx, oracles = self.context(torch.float64), self.problem.oracles(torch.float64)
-        states, reach = [type(state)(*(x.double() for x in state))], 0.0
+        states, reach = [type(state)(*(x.cpu().double() for x in state))], 0.0
         for ctx.t in range(self.first + later, self.first + later + self.steps):
             states.append(self.algorithm.step(ctx, oracles, states[-1]))
             if self.problem.radius is not None:  # nobody else asks for the largest norm
@@ -167,7 +176,7 @@ class Case:
     def units(self, made: torch.Tensor, wanted: torch.Tensor, start: torch.Tensor) -> float:
         """Return how far a field is off, in units in the last place of its largest entry."""
         scale = max(float(wanted.abs().max()), float(start.abs().max()))
-        off = float((made.double() - wanted).abs().max())
+        off = float((made.cpu().double() - wanted).abs().max())
         return off / scale / torch.finfo(self.dtype).eps if off else 0.0
 
 

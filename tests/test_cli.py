@@ -148,7 +148,7 @@ HELPERS = {
     "claim": ["verifiers.claims.comfedl.assumptions"],
     "problem": ["synthetic.pieces.huber", "synthetic.pieces.pairs"],
     "kernel": [
-        "synthetic.kernels._minimax_cost", "synthetic.kernels._nested_minimax", "toolkit.kernels",
+        "synthetic.kernels._minimax_cost", "synthetic.kernels._nested_minimax",
         "toolkit.kernels.registry",
     ],
 }  # fmt: skip

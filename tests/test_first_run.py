@@ -16,7 +16,7 @@ from toolkit.algorithms import ComFedL, LocalSCGDM
 from toolkit.cases import Case
 from toolkit.discover import leaves
 from verifiers.running import compiled
-from verifiers.running.compiled import DRAWS, Compile, compile_for
+from verifiers.running.compiled import Compile, compile_for
 from verifiers.running.scheduler import Units, run_jobs
 
 SERVED = Case(BoundedComposition(), LocalSCGDM(), rounds=1)
@@ -39,7 +39,6 @@ def ran(monkeypatch, tmp_path):
     monkeypatch.setattr(compiled, "run_jobs", here)  # what is seen apart is not seen here
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compiled, "_ran", run)
-    monkeypatch.setattr(compiled, "_draw", lambda: seen.append((DRAWS, "words")))
     return seen
 
 
@@ -47,13 +46,13 @@ def test_what_cases_need_is_compiled_once_and_the_wait_is_told(ran):
     told = []
     compile_for([UNSERVED, SERVED, SERVED], 1, told.append)
     name = "local-scgdm-stretches"
-    assert sorted(ran) == [(DRAWS, "words"), (name, "float32"), (name, "float64")]
+    assert sorted(ran) == [(name, "float32"), (name, "float64")]
     assert [text.partition(", about")[0] for text in told] == [
-        f"compiling kernels, once: {done} of 3" for done in range(4)
+        f"compiling kernels, once: {done} of 2" for done in range(3)
     ]
     assert all(text.endswith("s left") for text in told)
     compile_for([SERVED], 1, told.append)
-    assert (len(ran), len(told)) == (3, 4)  # nothing is left to do
+    assert (len(ran), len(told)) == (2, 3)  # nothing is left to do
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def test_what_fails_is_left_to_the_unit_that_needs_it(ran, monkeypatch, tmp_path
 
     monkeypatch.setattr(compiled, "_ran", fails)
     compile_for([SERVED], 1)
-    assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["compiled-draws-words"]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_note_is_of_a_kernel_as_it_is_now(ran, monkeypatch):

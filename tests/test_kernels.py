@@ -15,7 +15,7 @@ from synthetic.problems import (
     QuadraticMinimax,
     RandomMinimax,
 )
-from tests.triton_cases import COMPOSED, NOISY
+from tests.kernel_cases import COMPOSED, NOISY
 from tests.views import of_states
 from toolkit.algorithms import (
     ComFedL,

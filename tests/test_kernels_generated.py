@@ -1,6 +1,6 @@
 """Laws over every kernel in the registry, on generated cases: what it computes, what it refuses.
 
-The variants for the CPU run here; those for a GPU in ``test_triton`` and ``test_graphed``.
+The variants for the CPU run here; those for a GPU in ``test_triton``.
 """
 
 from __future__ import annotations

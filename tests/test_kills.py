@@ -7,20 +7,23 @@ from dataclasses import replace
 
 import pytest
 
-from tests.benchmarks.kills import TASKS, Killer, killed
+from tests.kills import MODES, TASKS, Killer
 
-KILLS = 50
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
-def test_killed_commands_end_as_if_undisturbed():
-    *_, seen = killed(KILLS, seed=1, shares={"group": 0.6, "command": 0.3, "worker": 0.1}, turns=1)
-    assert [fault for of in seen.values() for fault in of.faults] == []
-    assert sum(of.kills for of in seen.values()) >= KILLS
-    assert {task for task, _ in seen} == set(TASKS)
+KILLS = {"group": 10, "command": 5, "worker": 2}
+"""Of each command. A worker is often met by none: there are none before and after the work."""
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+@LINUX
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("task", TASKS)
+def test_a_killed_command_ends_as_if_undisturbed(task, mode):
+    seen = Killer(TASKS[task], mode, f"1 {task} {mode}").until(KILLS[mode])
+    assert seen.faults == []
+    assert seen.kills >= KILLS[mode]
+
+
+@LINUX
 def test_a_ledger_that_loses_a_unit_would_be_noticed(monkeypatch):
     """A negative control: what is compared with has a unit more than any run ends with."""
     killer = Killer(TASKS["run"], "group", "0")

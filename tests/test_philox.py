@@ -14,7 +14,7 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolkit import philox, stream_values, streams
+from toolkit import stream_values, streams
 from toolkit.draws import BLOCK, Indices, SignMean, Uniforms, Words
 from toolkit.engines.batched import BatchedContext
 from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
@@ -55,31 +55,18 @@ held = st.tuples(st.integers(0, CLIENTS - 1), st.integers(1, CLIENTS)).map(
 )
 
 
-def many(words, law, *, block, steps, clients):
-    """Return the words of many steps by the threads of numba, [steps, clients, law.words]."""
-    lanes = -(-law.words // 4)
-    made = philox.many(words.key("xi"), block=block, steps=steps, clients=clients, lanes=lanes)
-    return made[..., : law.words]
-
-
 def context(clients, **more):
     return BatchedContext(Words("seed", "case"), CLIENTS, local=clients, **more)
 
 
-@given(law=laws, block=starts, first=starts, steps=st.integers(1, 4), clients=held)
-@example(law=Uniforms(9), block=3, first=5, steps=40, clients=range(1, 8))  # on all threads
-def test_words_of_many_steps_are_those_of_each(law, block, first, steps, clients):
-    words, steps = Words("seed", "case"), range(first, first + steps)
-    made = many(words, law, block=block, steps=steps, clients=clients)
-    each = [words.draw(law, "xi", block=block, step=t, clients=clients) for t in steps]
-    np.testing.assert_array_equal(made, np.stack(each))
-
-
-def test_a_stretch_may_leave_steps_out():
-    words, law = Words("seed"), Uniforms(1)
-    made = many(words, law, block=0, steps=range(3, 12, 4), clients=range(2))
-    each = [words.draw(law, "xi", block=0, step=t, clients=range(2)) for t in (3, 7, 11)]
-    np.testing.assert_array_equal(made, np.stack(each))
+def drawn(ctx, law, first, steps):
+    """Return what loops make of the draws of many steps, [steps, clients, elements, replicates]."""
+    stream = ctx.stream(law, "xi", first, steps)
+    values = np.empty(
+        (steps, len(ctx.local), stream.elements, ctx.replicates), stream.values.dtype
+    )  # fmt: skip
+    stream_values.draw(stream, first, 0, 0, values)
+    return values
 
 
 @given(
@@ -94,11 +81,11 @@ def test_draws_of_many_steps_are_those_of_each(
     law, block, first, steps, clients, replicates, dtype
 ):
     ctx = context(clients, block=block, replicates=replicates, dtype=dtype)
-    made, each = ctx.draws(law, "xi", first, steps), []
+    made, each = torch.from_numpy(drawn(ctx, law, first, steps)), []
     for ctx.t in range(first, first + steps):
         each.append(ctx.draw(law, "xi"))
     assert made.dtype == each[0].dtype
-    assert torch.equal(made, torch.stack(each))
+    assert torch.equal(made.flatten(), torch.stack(each).flatten())
 
 
 @given(
@@ -106,7 +93,7 @@ def test_draws_of_many_steps_are_those_of_each(
 )  # fmt: skip
 def test_a_tile_is_a_part_of_what_is_drawn(law, first, skipped, data):
     ctx = context(range(1, 7), block=2)
-    whole = ctx.draws(law, "xi", first, 4).numpy().reshape(4, 6, -1, BLOCK)
+    whole = drawn(ctx, law, first, 4)
     stream = ctx.stream(law, "xi", first, 4)
     step, client = data.draw(st.integers(0, 3)), data.draw(st.integers(0, 5))
     steps, clients = data.draw(st.integers(1, 4 - step)), data.draw(st.integers(1, 6 - client))
@@ -136,8 +123,8 @@ class Loaded(SignMean):
 
 def test_a_law_that_inherits_keeps_its_own_values():
     ctx = context(range(2))
-    made = ctx.draws(Loaded(1, (3,)), "xi", 0, 2)
-    assert torch.equal(made, ctx.draws(SignMean(1, (3,)), "xi", 0, 2) + 1.0)
+    made = drawn(ctx, Loaded(1, (3,)), 0, 2)
+    np.testing.assert_array_equal(made, drawn(ctx, SignMean(1, (3,)), 0, 2) + 1.0)
 
 
 @pytest.mark.parametrize("batch", [2, streams.TABLE_BITS, streams.TABLE_BITS + 1, 53, 200, 5000])
@@ -165,54 +152,17 @@ def test_words_beside_a_threshold_fall_on_its_two_sides(batch):
 def test_where_draws_are_not_words_a_stream_asks_the_engine():
     law = SignMean(8, (2,))
     with pytest.raises(Drew):
-        NoiselessContext(2, dtype=torch.float64, device="cpu").draws(law, "xi", 0, 3)
+        NoiselessContext(2, dtype=torch.float64, device="cpu").stream(law, "xi", 0, 3)
     counting = EnumeratedContext(2, limit=9**12)
-    assert counting.draws(law, "xi", 0, 3).shape == (3, 2, 2, 1)
+    assert drawn(counting, law, 0, 3).shape == (3, 2, 2, 1)
     assert counting.atom_count == 9 ** (3 * 2 * 2)
 
 
 def test_nothing_is_drawn_of_no_law():
     ctx = context(range(CLIENTS))
-    assert ctx.draws(None, "xi", 0, 3) is None
     stream, tile = ctx.stream(None, "xi", 5, 3), np.empty((1, CLIENTS, 0, BLOCK))
     assert stream.elements == 0
     stream_values.draw(stream, 6, 0, 0, tile)
-
-
-def test_threads_make_the_same_words():
-    one = philox.many((1, 2), block=3, steps=range(5), clients=range(1), lanes=philox.MANY)
-    parts = [
-        philox.many(
-            (1, 2), block=3, steps=range(t, t + 1), clients=range(1), lanes=philox.MANY // 8
-        )
-        for t in range(5)
-    ]
-    np.testing.assert_array_equal(one[:, :, : philox.MANY // 2], np.concatenate(parts))
-
-
-WITHOUT = """
-import sys
-if {without}:
-    sys.modules["numba"] = None
-import numpy as np
-from toolkit.draws import SignMean, Words
-from toolkit.engines.batched import BatchedContext
-ctx = BatchedContext(Words("seed"), 3, replicates=5)
-drawn = [ctx.draws(law, "xi", 4, 3).numpy() for law in (SignMean(1, (2,)), SignMean(8, (1,)))]
-assert ("numba" in sys.modules and sys.modules["numba"] is not None) is not {without}
-print(*(part.tobytes().hex() for part in drawn))
-"""
-
-
-def test_without_numba_the_draws_are_the_same():
-    made = [
-        subprocess.run(
-            [sys.executable, "-c", WITHOUT.format(without=without)], check=True,
-            capture_output=True, text=True,
-        ).stdout
-        for without in (True, False)
-    ]  # fmt: skip
-    assert made[0] == made[1] != ""
 
 
 def test_importing_the_engine_loads_no_numba():

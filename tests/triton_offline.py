@@ -25,7 +25,19 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
-from tests.triton_cases import COMPILED, Run
+from synthetic.problems import KLDRO, QuadraticMinimax
+from tests.kernel_cases import Case
+from toolkit.algorithms import ComFedL, FedAvg
+from toolkit.kernels.registry import kernel_of
+
+COMPILED = [
+    (FedAvg(batch=2), QuadraticMinimax(clients=3, dim=10, gradient_noise=0.2), 64),
+    (FedAvg(participation=0.4), QuadraticMinimax(clients=3, dim=64), 1),
+    (FedAvg(participation=0.4), QuadraticMinimax(clients=3, dim=100, gradient_noise=0.2), 64),
+    (ComFedL(local_steps=2, batch=50), KLDRO(clients=2, dim=64, samples=5), 4),
+    (ComFedL(local_steps=2, batch=3), KLDRO(clients=2, dim=1, samples=5), 1),
+]
+"""Algorithm, problem, replicates."""
 
 
 class Hopper:
@@ -71,9 +83,13 @@ def main() -> None:
     JITFunction.run = compiled
     for dtype in (torch.float64, torch.float32):
         for algorithm, problem, replicates in COMPILED:
-            run = Run(algorithm, problem, replicates, dtype=dtype, device="cpu")
-            many = {"record": "mean", "jitter": 0} if run.variant.many_rounds else {}
-            run.fused(2, **many)
+            kernel = kernel_of(algorithm, problem)
+            assert kernel is not None
+            case = Case(kernel, algorithm, problem, replicates, dtype, steps=2)
+            oracles = problem.oracles(dtype)
+            kernel.variants["triton"].advance(
+                case.context(), oracles, algorithm, case.state(), case.steps
+            )
             made[-1] |= {"case": f"{algorithm} {problem}", "dtype": str(dtype)}
     for found in made:
         sys.stdout.write(json.dumps(found) + "\n")

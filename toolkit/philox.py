@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
-import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
@@ -25,11 +23,6 @@ import toolkit.kernels  # noqa: F401 - says where machine code is kept
 ROUNDS = 10
 MULTIPLIERS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
 WEYL = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
-
-MANY = 2**15
-"""Words from which on all threads make them: waking them costs as much as some thousand words."""
-PART = 4096
-"""Words that a thread makes before it takes others: they fill the first-level cache."""
 
 _WORD, _WIDE = ir.IntType(64), ir.IntType(128)
 
@@ -66,51 +59,3 @@ def _product(builder: Any, x: Any, multiplier: int) -> tuple[Any, Any]:
     """Return the high and the low word of a product."""
     product = builder.mul(builder.zext(x, _WIDE), _WIDE(multiplier))
     return builder.trunc(builder.lshr(product, _WIDE(64)), _WORD), builder.trunc(product, _WORD)
-
-
-def many(
-    key: tuple[int, int], *, block: int, steps: range, clients: range, lanes: int
-) -> np.ndarray:
-    """Return the words of many steps, [steps, clients, 4·lanes].
-
-    Args:
-        key: ``Words.key``.
-        lanes: counters a client and step.
-    """
-    words = np.empty((len(steps), len(clients) * lanes * 4), np.uint64)
-    fill = _fill if words.size < MANY else _fill_in_parallel
-    k0, k1 = (np.uint64(word) for word in key)
-    fill(words, k0, k1, block, steps.start, steps.step, clients.start * lanes)
-    return words.reshape(len(steps), len(clients), lanes * 4)
-
-
-@numba.njit(cache=True)
-def _fill_row(
-    out: np.ndarray, k0: np.uint64, k1: np.uint64, block: int, step: int, first: int
-) -> None:
-    """Fill a row with the words of the counters after ``first``: numpy counts, then generates."""
-    c1, c2 = np.uint64(step), np.uint64(block)
-    for lane in range(len(out) // 4):
-        words = four_words(np.uint64(first + lane + 1), c1, c2, k0, k1)
-        for j in range(4):
-            out[4 * lane + j] = words[j]
-
-
-@numba.njit(cache=True)
-def _fill(
-    out: np.ndarray, k0: np.uint64, k1: np.uint64, block: int, step: int, by: int, first: int
-) -> None:
-    for t in range(len(out)):
-        _fill_row(out[t], k0, k1, block, step + t * by, first)
-
-
-@numba.njit(parallel=True, cache=True)
-def _fill_in_parallel(
-    out: np.ndarray, k0: np.uint64, k1: np.uint64, block: int, step: int, by: int, first: int
-) -> None:
-    rows, length = out.shape
-    parts = (length + PART - 1) // PART  # of a row: one step may be all that there is
-    for task in numba.prange(rows * parts):
-        t, start = task // parts, task % parts * PART
-        part = out[t, start : min(length, start + PART)]
-        _fill_row(part, k0, k1, block, step + t * by, first + start // 4)

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from toolkit.draws import BLOCK
-from toolkit.philox import MANY, PART, four_words
+from toolkit.philox import four_words
 from toolkit.streams import GUIDED, LOOKED_UP, NUMBERS, SIGNS, STORED, Stream
 
 TILE = 2048
@@ -18,27 +18,6 @@ TILE = 2048
 COUNTERS = BLOCK // 4
 """Counters of an element that has a word for each replicate."""
 _ONE, _LOWER, _HALF = np.uint64(1), np.uint64(11), np.uint64(32)
-
-
-def fill(stream: Stream, step: int, out: np.ndarray) -> None:
-    """Fill [steps, clients, elements, replicates] with the values from a step on."""
-    (_fill if out.size < MANY else _fill_in_parallel)(stream, step, out)
-
-
-@numba.njit(cache=True)
-def _fill(stream: Stream, step: int, out: np.ndarray) -> None:
-    for t in range(len(out)):
-        draw(stream, step + t, 0, 0, out[t : t + 1])
-
-
-@numba.njit(parallel=True, cache=True)
-def _fill_in_parallel(stream: Stream, step: int, out: np.ndarray) -> None:
-    steps, clients, elements, replicates = out.shape
-    taken = PART // max(1, elements * replicates) + 1
-    parts = (clients + taken - 1) // taken
-    for task in numba.prange(steps * parts):
-        t, first = task // parts, task % parts * taken
-        draw(stream, step + t, first, 0, out[t : t + 1, first : min(clients, first + taken)])
 
 
 @numba.njit(cache=True)

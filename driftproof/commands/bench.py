@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import sys
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import click
 
 from driftproof.commands import _shared as shared
+from toolkit.errors import DriftproofError
 
 
 @click.command()
@@ -20,7 +24,7 @@ from driftproof.commands import _shared as shared
 @shared.as_json
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("report-bench"),
-    show_default=True, help="Folder of benchmark.json, the page and the plots.",
+    show_default=True, help="Folder of benchmark.json.",
 )  # fmt: skip
 @click.pass_context
 def command(
@@ -32,50 +36,54 @@ def command(
     a KERNEL, every case is run, which takes minutes.
 
     Exit status 0; 1 if a variant or a peer does not agree with the plain steps; 2 bad input, or
-    the page cannot be written; 3 no such device; 130 interrupted.
+    --out cannot be written to; 3 no such device; 130 interrupted.
     """
     from gpu_bench import run as running
-    from toolkit.report.benchmark import prepare, write_benchmark
 
     plan = running.planned(kernel, device=device, peers=peers)
-    prepare(out)
+    with writing(out):  # told before anything is measured
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out) as probe:
+            probe.write(b"benchmark")
     head: dict[str, Any] = {}
     try:
         with shared.progress("bench", quiet=ctx.obj["quiet"]) as (started, ended, _):
             running.run_benchmark(plan, head, started=started, ended=ended)
     except KeyboardInterrupt:
-        return interrupted(head, as_json=as_json)
+        head["interrupted"] = True
+        rows = len(head.get("rows", ()))
+        click.echo(f"driftproof: interrupted; {rows} rows were finished", err=True)
+        if not rows:
+            return 130
+    text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False)
     try:
+        with writing(out):
+            (out / "benchmark.json").write_text(text, encoding="utf-8")
+    finally:  # what was measured is shown even where it cannot be kept
         if as_json:
-            shared.print_json(head)
+            click.echo(text)
         else:
             summary(head)
-    finally:  # a reader who takes the first lines alone (| head) has the page too
-        write_benchmark(out, head)
-    if not as_json:
-        click.echo(f"page: {out / 'index.html'}", err=not sys.stdout.isatty())
-    return int(running.status(head))
+    return 130 if "interrupted" in head else running.status(head)
 
 
-def interrupted(head: dict[str, Any], *, as_json: bool) -> int:
-    """Print what was finished, say what became of it, and return the exit status."""
-    if not head.get("rows"):
-        click.echo("driftproof: interrupted before a row was finished; no page written", err=True)
-        return 130
-    head["interrupted"] = True
-    if as_json:
-        shared.print_json(head)
-    else:
-        summary(head)
-    note = f"{len(head['rows'])} rows were finished and are shown; no page was written"
-    click.echo(f"driftproof: interrupted; {note}, and the same command begins anew", err=True)
-    return 130
+@contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """Say what to do where a folder cannot be written to."""
+    try:
+        yield
+    except OSError as error:
+        raise DriftproofError(
+            f"--out {out}: {error.strerror}",
+            "a folder that can be written to, with room",
+            "name another --out, or free some space",
+        ) from error
 
 
 def summary(head: dict[str, Any]) -> None:
     """Print the rows, then what their marks mean."""
-    from toolkit.report import benchmark_table as shown
+    from gpu_bench import table
 
-    shared.table(shown.COLUMNS, [shown.cells(row) for row in head["rows"]])
-    for line in shown.ceiling_lines(head):
+    shared.table(table.COLUMNS, [table.cells(row) for row in head["rows"]])
+    for line in table.ceiling_lines(head):
         click.echo(line)

@@ -19,7 +19,7 @@ NAMED_BY_CLASS = ("problem", "algorithm", "network", "split")
 HEADS = (
     "source", "statement", "parameters", "notation", "constants", "fits", "cases", "serves",
     "variants", "files", "one_or_more_of", "optional_files",
-    "tolerance", "times", "sizes", "sweeps", "file",
+    "tolerance", "times", "sizes", "file",
 )  # fmt: skip
 
 
@@ -186,7 +186,6 @@ def _details(leaf: Leaf) -> dict[str, Any]:
         return common | {
             "times": loaded.kernel,
             "sizes": loaded.points,
-            "sweeps": dict(loaded.sweeps),
         }
     return common
 

@@ -15,7 +15,6 @@ from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
     name="compositional-fedavg-case-2",
     kernel="compositional-fedavg-stretches",
     points=[{"clients": 64, "replicates": 64}],
-    sweeps={},
 )
 def compositional_fedavg(
     *, clients: int = 64, dim: int = 4, replicates: int = 64, local_steps: int = 10

@@ -14,7 +14,7 @@ from toolkit.algorithms.fedavg_s import FedAvgS
 
 @case(
     name="fedavg-s-minimax", kernel="nested-fedavg-s",
-    points=[{"clients": 100, "replicates": 1}], sweeps={},
+    points=[{"clients": 100, "replicates": 1}],
 )  # fmt: skip
 def fedavg_s_minimax(
     *, clients: int = 100, dim: int = 10, replicates: int = 1, local_steps: int = 1000

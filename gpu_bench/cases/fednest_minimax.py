@@ -19,7 +19,6 @@ RATE, DIM = 0.01, 10
     kernel="nested-fednest",
     peers="fednest-minimax",
     points=[{"clients": 1000}],
-    sweeps={"clients": [10, 100, 1000, 10000], "replicates": [1, 4, 16]},
 )
 def fednest_minimax(
     *, clients: int = 1000, replicates: int = 1, calls: int = 10, inner_steps: int = 50,

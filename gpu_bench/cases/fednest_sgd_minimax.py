@@ -9,7 +9,7 @@ from toolkit.algorithms.fednest_sgd import FedNestSGD
 
 @case(
     name="fednest-sgd-minimax", kernel="nested-fednest",
-    points=[{"clients": 100, "replicates": 1}], sweeps={},
+    points=[{"clients": 100, "replicates": 1}],
 )  # fmt: skip
 def fednest_sgd_minimax(*, clients: int = 100, replicates: int = 1) -> Workload:
     """Return FedNest_SGD's round at one size."""

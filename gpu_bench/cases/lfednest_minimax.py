@@ -9,7 +9,7 @@ from toolkit.algorithms.lfednest import LFedNest
 
 @case(
     name="lfednest-minimax", kernel="nested-fednest",
-    points=[{"clients": 100, "replicates": 1}], sweeps={},
+    points=[{"clients": 100, "replicates": 1}],
 )  # fmt: skip
 def lfednest_minimax(*, clients: int = 100, replicates: int = 1) -> Workload:
     """Return LFedNest's round at one size."""

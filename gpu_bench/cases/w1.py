@@ -21,12 +21,6 @@ from toolkit.algorithms.fedavg import FedAvg
         {"dim": 100, "replicates": 1},
         {"dim": 100, "replicates": 64},
     ],
-    sweeps={
-        "replicates": [1, 4, 16, 64],
-        "clients": [10, 30, 100, 300],
-        "dim": [3, 10, 30, 100],
-        "local_steps": [1, 3, 10, 30],
-    },
 )
 def w1(
     *, clients: int = 100, dim: int = 100, replicates: int = 64, local_steps: int = 10,

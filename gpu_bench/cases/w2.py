@@ -18,12 +18,6 @@ from toolkit.algorithms.comfedl import ComFedL
     kernel="kl-dro-local-steps",
     peers="w2",
     points=[{"replicates": 1}, {"replicates": 64}],
-    sweeps={
-        "replicates": [1, 4, 16, 64],
-        "clients": [3, 10, 30, 100],
-        "dim": [4, 16, 64, 256],
-        "local_steps": [1, 5, 20],
-    },
 )
 def w2(
     *, clients: int = 10, dim: int = 64, replicates: int = 64, local_steps: int = 5,

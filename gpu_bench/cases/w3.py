@@ -15,12 +15,6 @@ from toolkit.algorithms.local_scgdm import LocalSCGDM
     name="w3",
     kernel="local-scgdm-stretches",
     points=[{"clients": 64, "replicates": 1}, {"clients": 64, "replicates": 64}],
-    sweeps={
-        "replicates": [1, 4, 16, 64],
-        "clients": [4, 16, 64, 256],
-        "dim": [1, 4, 16, 64],
-        "local_steps": [10, 100, 1000],
-    },
 )
 def w3(*, clients: int = 64, dim: int = 4, replicates: int = 64, local_steps: int = 10) -> Workload:
     """Return the workload at one size."""

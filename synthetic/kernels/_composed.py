@@ -17,14 +17,14 @@ threads (but where an angle beyond 2¹⁹ sends the row that it is in to libm).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numba
 import numpy as np
 import torch
 
-from toolkit.kernels import device
+from toolkit.kernels.replicates import over_replicates
 from toolkit.kernels.sines import sine_and_cosine, sines, small
 
 # places in the array of numbers
@@ -56,11 +56,22 @@ def rows(oracles: Any, *, inside: str, outside: tuple[str, ...]) -> dict[str, in
     return {inside: oracles.parts.inner_dim} | dict.fromkeys(outside, oracles.parts.dim)
 
 
-def fits_one_program(algorithm: Any, problem: Any, ctx: Any) -> bool:
-    """Say whether one program on a GPU holds all clients of some replicates."""
-    rows, batch = max(problem.dim, getattr(problem, "inner_dim", 1)), getattr(algorithm, "batch", 1)
-    tile = device.tile_of(ctx.clients, rows, ctx.replicates, batch)
-    return device.has_triton() and tile is not None and batch <= device.MOST_SIGNS
+def advanced(
+    loop: Callable[..., None], ctx: Any, state: Any, own: tuple[Any, ...], steps: int, period: int,
+    *, record: str, among: Collection[str] | None, jitter: int,
+) -> tuple[Any, float, Any]:  # fmt: skip
+    """Run a loop over some steps from ``ctx.t`` on; return the state, 0.0 and, if asked, the path.
+
+    Args:
+        loop: (*fields, *path, *own, first step, steps, period, seed of random rounding, the number
+            of the first replicate), moves the fields in place.
+    """
+    fields, kind = [x.numpy() for x in state], type(state)
+    path = path_of(record, among, steps, state._fields, *fields)
+    rest = (*own, ctx.t, steps, period, np.array([jitter], np.uint64))
+    moved = over_replicates(loop, fields, path, rest, steps, whole=jitter != 0)
+    ctx.t += steps - 1
+    return tensors(kind, moved), 0.0, tensors(kind, path) if record else None
 
 
 def path_of(

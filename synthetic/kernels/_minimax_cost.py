@@ -25,5 +25,4 @@ def descent_ascent(
         flops=members * replicates * algorithm.local_steps * (4 * entries + 8 * dim),
         bytes=real * (read + 4 * dim * replicates),
         words=words,
-        product=None if diagonal else (dim, dim, replicates),
     )

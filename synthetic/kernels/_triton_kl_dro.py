@@ -18,17 +18,16 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from synthetic.kernels import _triton_philox as philox
 from toolkit.kernels import device
-from toolkit.kernels import triton_philox as philox
 
 TILE = 2048
 """Reals of the rows that a program of two warps holds at a time."""
 
 
-def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, Tensor]:
-    """Return the state after a round's steps of ComFedL, and the largest ‖w‖² met."""
+def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
+    """Equal to ``steps`` repetitions of ``ComFedL.step`` from the start of a round."""
     first, w, model, batch = ctx.t, state.w, oracles.model, algorithm.batch
-    clock, since = device.start_of(ctx)
     law = oracles.inner_law(batch)
     cohort = ctx.cohort(algorithm.cohort_size(ctx.clients), since=first)
     clients, dim, replicates = w.shape
@@ -46,28 +45,27 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
         _local_steps[clients, replicates](
             w, ends, largest, model.rows, model.row_labels, model.starts,
             device.kept(oracles, "counts", counts), device.constants(numbers, w.dtype, ctx.device),
-            device.key_of(ctx, law, "xi"), ctx.local.start, ctx.block, clock, since, steps, batch,
+            device.key_of(ctx, law, "xi"), ctx.local.start, ctx.block, first, steps, batch,
             dim, replicates, *w.stride(), TILE=tile, PARTS=width // part, PART=part,
             num_warps=2 if tile * width >= 1024 else 1,
         )  # fmt: skip
     ctx.t = first + steps - 1
     (averaged,) = cohort.average(ends.permute(0, 2, 1))
-    return type(state)(averaged), largest.max()
+    return type(state)(averaged), float(largest.max()) ** 0.5
 
 
-@triton.jit(do_not_specialize=["first_client", "block", "since", "steps", "batch", "replicates"])
+@triton.jit(do_not_specialize=["first_client", "block", "first", "steps", "batch", "replicates"])
 def _local_steps(
     w: tl.tensor, out: tl.tensor, largest: tl.tensor, rows: tl.tensor, labels: tl.tensor,
     starts: tl.tensor, counts: tl.tensor, numbers: tl.tensor, key: tl.tensor,
-    first_client: tl.tensor, block: tl.tensor, clock: tl.tensor, since: tl.tensor,
-    steps: tl.tensor, batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor, by_client: tl.tensor,
+    first_client: tl.tensor, block: tl.tensor, first: tl.tensor, steps: tl.tensor,
+    batch: tl.tensor, dim: tl.tensor, replicates: tl.tensor, by_client: tl.tensor,
     by_row: tl.tensor, by_replicate: tl.tensor, TILE: tl.constexpr, PARTS: tl.constexpr,
     PART: tl.constexpr,
 ) -> None:  # fmt: skip
     k, r = tl.program_id(0).to(tl.int64), tl.program_id(1)
     start, count = tl.load(starts + k), tl.load(counts + k)
     step_size, temperature = tl.load(numbers), tl.load(numbers + 1)
-    first = tl.load(clock) + since
     i = tl.arange(0, PARTS)[:, None] * PART + tl.arange(0, PART)[None, :]
     x = tl.load(w + k * by_client + i * by_row + r * by_replicate, mask=i < dim, other=0.0)
     most = tl.zeros_like(step_size)

@@ -16,7 +16,6 @@ import numpy as np
 from synthetic.kernels import _composed as composed
 from synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels.registry import Cost, fused
-from toolkit.kernels.replicates import over_replicates
 
 SHARING = ("case-1", "case-2", "every-step")
 
@@ -44,26 +43,20 @@ def advance(
     among: Collection[str] | None = None,
 ) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``CompositionalFedAvg.step``."""
-    first, period = ctx.t, algorithm.local_steps
-    x, y = (field.numpy() for field in state)
-    c, own = composed.numbers(oracles, x.dtype)
-    sizes = np.array([algorithm.step_size_at(t) for t in range(first, first + steps)], x.dtype)
-    path = composed.path_of(record, among, steps, state._fields, x, y)
-    sharing = SHARING.index(algorithm.sharing)
-    seed = np.array([jitter], np.uint64)
-    rest = c, own, sizes, sharing, first, steps, period, seed
+    first, period, dtype = ctx.t, algorithm.local_steps, state.x.numpy().dtype
+    sizes = np.array([algorithm.step_size_at(t) for t in range(first, first + steps)], dtype)
+    own = *composed.numbers(oracles, dtype), sizes, SHARING.index(algorithm.sharing)
 
     def loop(*given: Any) -> None:
         _steps(*given[:-1])  # it draws nothing
 
-    x, y = over_replicates(loop, [x, y], path, rest, steps, whole=jitter != 0)
     averages = (first + steps) // period - first // period
     embeddings = {"case-1": 0, "case-2": averages + (first == 0), "every-step": steps}
     ctx.rounds += averages + embeddings[algorithm.sharing]
-    ctx.reals += averages * x.shape[1] + embeddings[algorithm.sharing] * y.shape[1]
-    ctx.t = first + steps - 1
-    kind = type(state)
-    return composed.tensors(kind, [x, y]), 0.0, composed.tensors(kind, path) if record else None
+    ctx.reals += averages * state.x.shape[1] + embeddings[algorithm.sharing] * state.y.shape[1]
+    return composed.advanced(
+        loop, ctx, state, own, steps, period, record=record, among=among, jitter=jitter
+    )
 
 
 @numba.njit(cache=True, nogil=True)

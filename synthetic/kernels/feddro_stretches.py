@@ -16,7 +16,6 @@ import numpy as np
 from synthetic.kernels import _composed as composed
 from synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels.registry import Cost, fused
-from toolkit.kernels.replicates import over_replicates
 from toolkit.stream_values import of_step, tile_for
 from toolkit.streams import Stream
 
@@ -46,24 +45,19 @@ def advance(
 ) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``FedDRO.step``."""
     first, period = ctx.t, algorithm.local_steps
-    fields = [x.numpy() for x in state]
-    dtype = fields[0].dtype
-    c, own = composed.numbers(oracles, dtype)
+    dtype = state.x.numpy().dtype
     inner_law, plain_law = (f(algorithm.batch) for f in (oracles.inner_law, oracles.plain_law))
     zeta = ctx.stream(inner_law, "zeta", first, steps)
     xi = ctx.stream(plain_law, "xi", first, steps)
-    path = composed.path_of(record, among, steps, state._fields, *fields)
     rates = np.array([1 - algorithm.momentum, algorithm.step_size], dtype)
     given = algorithm.first_step == "given"
-    seed = np.array([jitter], np.uint64)
-    rest = zeta, xi, c, own, rates, given, first, steps, period, seed
-    fields = over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
+    own = zeta, xi, *composed.numbers(oracles, dtype), rates, given
     averages = (first + steps) // period - first // period
     ctx.rounds += averages + steps
-    ctx.reals += averages * fields[0].shape[1] + steps * fields[2].shape[1]
-    ctx.t = first + steps - 1
-    kind = type(state)
-    return composed.tensors(kind, fields), 0.0, composed.tensors(kind, path) if record else None
+    ctx.reals += averages * state.x.shape[1] + steps * state.y.shape[1]
+    return composed.advanced(
+        _steps, ctx, state, own, steps, period, record=record, among=among, jitter=jitter
+    )
 
 
 @numba.njit(cache=True, nogil=True)
@@ -113,14 +107,3 @@ def _steps(
         if seed[0]:
             for moved in (x, before, y):
                 composed.shake(moved, c[composed.SMALL], seed)
-
-
-@advance.variant("triton", device="cuda", fits=composed.fits_one_program)
-def in_triton(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
-    among: Collection[str] | None = None,
-) -> tuple[Any, float, Any]:  # fmt: skip
-    """All steps in one launch: a program holds every client of some replicates."""
-    from synthetic.kernels._triton_feddro import advance
-
-    return advance(ctx, oracles, algorithm, state, steps, record, jitter)

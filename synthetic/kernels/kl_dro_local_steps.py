@@ -25,7 +25,6 @@ import numpy as np
 import torch
 
 from synthetic.kernels._logistic import losses
-from toolkit.kernels import rounds
 from toolkit.kernels.device import has_triton
 from toolkit.kernels.registry import Cost, fused
 from toolkit.stream_values import draw
@@ -88,14 +87,12 @@ def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
     return has_triton() and problem.dim <= 1024
 
 
+@advance.variant("triton", device="cuda", fits=_fits)
 def _in_triton(*of: Any) -> Any:
     """The local steps in one launch, their samples drawn where they are gathered."""
     from synthetic.kernels._triton_kl_dro import advance
 
     return advance(*of)
-
-
-rounds.add(advance, _in_triton, fits=_fits, bounded=True)
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")

@@ -16,7 +16,6 @@ import numpy as np
 from synthetic.kernels import _composed as composed
 from synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
 from toolkit.kernels.registry import Cost, fused
-from toolkit.kernels.replicates import over_replicates
 from toolkit.stream_values import of_step, tile_for
 from toolkit.streams import Stream
 
@@ -48,10 +47,7 @@ def advance(
     among: Collection[str] | None = None,
 ) -> tuple[Any, float, Any]:  # fmt: skip
     """Equal to ``steps`` repetitions of ``LocalSCGDM.step``."""
-    first, p = ctx.t, algorithm.local_steps
-    fields = [x.numpy() for x in state]
-    dtype = fields[0].dtype
-    c, own = composed.numbers(oracles, dtype)
+    first, p, dtype = ctx.t, algorithm.local_steps, state.x.numpy().dtype
     xi = ctx.stream(oracles.inner_law(1), "xi", first, steps)
     outer_law = oracles.outer_law(1)
     single = algorithm.samples == "one" and xi.elements > 0 and outer_law is not None
@@ -63,16 +59,13 @@ def advance(
         dtype,
     )  # fmt: skip
     sent = np.array([name in algorithm.averaged for name in ("x", "u", "m")])
-    path = composed.path_of(record, among, steps, state._fields, *fields)
-    seed = np.array([jitter], np.uint64)
-    rest = xi, zeta, single, c, own, rates, sent, first, steps, p, seed
-    fields = over_replicates(_steps, fields, path, rest, steps, whole=jitter != 0)
+    own = xi, zeta, single, *composed.numbers(oracles, dtype), rates, sent
     averages = ((first + steps) // p - first // p) if sent.any() else 0
     ctx.rounds += averages
-    ctx.reals += averages * sum(x.shape[1] for x, now in zip(fields, sent, strict=True) if now)
-    ctx.t = first + steps - 1
-    kind = type(state)
-    return composed.tensors(kind, fields), 0.0, composed.tensors(kind, path) if record else None
+    ctx.reals += averages * sum(x.shape[1] for x, now in zip(state, sent, strict=True) if now)
+    return composed.advanced(
+        _steps, ctx, state, own, steps, p, record=record, among=among, jitter=jitter
+    )
 
 
 @numba.njit(cache=True, nogil=True)
@@ -138,14 +131,3 @@ def _steps(
         if seed[0]:
             for field in (x, u, m):
                 composed.shake(field, c[composed.SMALL], seed)
-
-
-@advance.variant("triton", device="cuda", fits=composed.fits_one_program)
-def in_triton(
-    ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int, record: str, jitter: int = 0,
-    among: Collection[str] | None = None,
-) -> tuple[Any, float, Any]:  # fmt: skip
-    """All steps in one launch: a program holds every client of some replicates."""
-    from synthetic.kernels._triton_local_scgdm import advance
-
-    return advance(ctx, oracles, algorithm, state, steps, record, jitter)

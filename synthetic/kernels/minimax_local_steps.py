@@ -21,11 +21,13 @@ import torch
 
 from synthetic.kernels._minimax_cost import descent_ascent
 from toolkit.engines.batched import combined
-from toolkit.kernels import device, rounds
+from toolkit.kernels import device
 from toolkit.kernels.registry import Cost, fused
 
 DRAWS = 2**14
 """Reals of a client's noise that are drawn at a time: they stay in the second-level cache."""
+MOST_ROWS, MOST_SIGNS = 1024, 64
+"""On a GPU: rows of x, and signs of a mean, at most."""
 
 
 def _accepts(algorithm: Any, problem: Any) -> bool:
@@ -108,16 +110,13 @@ def _alike(shape: tuple[int, int], kind: np.dtype) -> np.ndarray:
 
 
 def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
-    """Say whether the launch serves these sizes: a product's rows in chunks."""
-    small = problem.dim <= device.MOST and algorithm.batch <= device.MOST_SIGNS
-    return device.has_triton() and small
+    """Say whether the launch serves these sizes: the signs of a mean are counted in a loop."""
+    return device.has_triton() and problem.dim <= MOST_ROWS and algorithm.batch <= MOST_SIGNS
 
 
+@advance.variant("triton", device="cuda", fits=_fits)
 def _in_triton(*of: Any) -> Any:
-    """The local steps in one launch, x and y on the chip, their noise drawn there."""
+    """The local steps in one launch, their noise drawn there."""
     from synthetic.kernels._triton_minimax import advance
 
     return advance(*of)
-
-
-rounds.add(advance, _in_triton, fits=_fits)

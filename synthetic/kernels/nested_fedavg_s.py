@@ -28,7 +28,6 @@ from synthetic.kernels._nested_minimax import (
     rows,
     shared,
 )
-from toolkit.kernels import rounds
 from toolkit.kernels.registry import fused
 
 
@@ -60,9 +59,6 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     ctx.reals += x.shape[0] + y.shape[0]
     ctx.t = first + steps - 1
     return type(state)(everywhere(x, oracles), everywhere(y, oracles)), 0.0
-
-
-rounds.add(advance)
 
 
 @numba.njit(cache=True)

@@ -32,7 +32,6 @@ from synthetic.kernels._nested_minimax import (
     rows,
     shared,
 )
-from toolkit.kernels import rounds
 from toolkit.kernels.registry import Cost, fused
 
 
@@ -83,9 +82,6 @@ def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> t
     if reduced:
         ends |= {"x_start": start, "x_direction": h}
     return state._replace(**{name: everywhere(v, oracles) for name, v in ends.items()}), 0.0
-
-
-rounds.add(advance)
 
 
 @numba.njit(cache=True)

@@ -22,8 +22,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.benchmarks.kills import TASKS
 from tests.commands import driftproof
+from tests.kills import TASKS
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Finished, Ledger, unit_digest
 from toolkit.salvage import salvage

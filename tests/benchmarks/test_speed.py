@@ -14,12 +14,12 @@ import torch
 from gpu_bench.peer import peers_for
 from gpu_bench.prepared import STEPS, Prepared
 from gpu_bench.run import BASELINES
+from gpu_bench.table import size_text
 from synthetic.problems import BoundedComposition, RandomMinimax
 from tests.commands import DRIFTPROOF
 from toolkit.algorithms import ComFedL, FedNest
 from toolkit.discover import find, leaves
 from toolkit.federation import run, sampled_context
-from toolkit.report.benchmark_table import size_text
 from verifiers.verify import Settings, judge
 
 PROBLEM = BoundedComposition(

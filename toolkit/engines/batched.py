@@ -74,27 +74,8 @@ class BatchedContext:
             return None
         return self._tensor(self._sample(law, name, self.t, self.local))
 
-    def draws(self, law: Law | None, name: str, first: int, steps: int) -> Tensor | None:
-        """Draw [steps, clients, *shape, replicates], what ``draw`` gives at each of many steps."""
-        if law is None:
-            return None
-        try:
-            from toolkit.stream_values import fill
-        except ImportError:  # no numba
-            stream = None
-        else:
-            stream = self._keyed(law, name)
-        if stream is None:
-            drawn = [self._sample(law, name, t, self.local) for t in range(first, first + steps)]
-            return self._tensor(np.stack(drawn))
-        values = np.empty(
-            (steps, len(self.local), stream.elements, self.replicates), stream.values.dtype
-        )
-        fill(stream, first, values)
-        return self._tensor(values.reshape(*values.shape[:2], *law.shape, self.replicates))
-
     def stream(self, law: Law | None, name: str, first: int, steps: int) -> Stream:
-        """Return the same for loops in numba that make their values where they use them.
+        """Return the draws of many steps for loops in numba, which make values where they use them.
 
         Of a law that they cannot make, the values are drawn here and kept.
         """

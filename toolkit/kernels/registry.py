@@ -38,14 +38,11 @@ class Cost:
         sines: values of sine and of cosine, which are not among the flops.
         roots: square roots, each with a quotient by it or without, neither among the flops.
         signs: reals of two values that are made of a bit each.
-        product: rows, columns and width of the matrix products that the operations are, if they
-            are products at all: whether the library's rate for that shape bounds the kernel.
     """
 
     flops: float
     bytes: float
     words: float = 0.0
-    product: tuple[int, int, int] | None = None
     sines: float = 0.0
     roots: float = 0.0
     signs: float = 0.0
@@ -56,7 +53,7 @@ class Variant:
     """One way to run a kernel.
 
     Attributes:
-        name: what it is written in: "numba", "triton", "graph".
+        name: what it is written in: "numba" or "triton".
         device: "cpu" or "cuda".
         advance: (ctx, oracles, algorithm, state, steps) → (state, largest norm of an iterate).
         fits: (algorithm, problem, ctx) → whether it serves, and is worth it at, these sizes.

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from toolkit.problem import Problem
 
 Pair = tuple["Algorithm", "Problem"]
-DRAWS = "draws"
-"""What is compiled for draws of plain steps."""
 LONGEST = ("minimax-local-steps",)
 """A loop on all threads, for which numba takes three times as long."""
 TRIED = 12
@@ -63,9 +61,7 @@ class Compile:
     def work(self) -> bytes:
         """Run a round, which compiles what it meets, and note that it is there."""
         with suppress(Exception):  # the unit that needs it tells what is wrong, and in which case
-            if self.kernel == DRAWS:
-                _draw()
-            elif not any(_ran(self.kernel, self.dtype, *pair) for pair in self.pairs):
+            if not any(_ran(self.kernel, self.dtype, *pair) for pair in self.pairs):
                 return b""
             note = _note(self)
             note.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +114,7 @@ def _missing(cases: Iterable[Any]) -> Iterator[Compile]:
                 alike = found.setdefault(name, {}).setdefault((called[0], called[1]), [])
                 if len(alike) < TRIED:
                     alike.append((pair[0], pair[1]))  # type: ignore[arg-type]
-    units = [Compile(DRAWS, "words")] if found else []
+    units = []
     for name, by_names in found.items():
         pairs = tuple(pair for alike in by_names.values() for pair in alike)
         # rounding errors are bounded by runs in single precision, which rounds' kernels leave out
@@ -144,8 +140,7 @@ def _numba() -> str:
 
 def _source(name: str) -> bytes:
     """Return a kernel's own file; what it shares with others names the folder."""
-    known = leaves("kernel")
-    return known[name].path.read_bytes() if name in known else b""
+    return leaves("kernel")[name].path.read_bytes()
 
 
 def _ran(name: str, dtype: str, algorithm: Algorithm, problem: Problem) -> bool:
@@ -163,10 +158,3 @@ def _ran(name: str, dtype: str, algorithm: Algorithm, problem: Problem) -> bool:
     )  # fmt: skip
     run(problem, algorithm, ctx, rounds=1)
     return True
-
-
-def _draw() -> None:
-    from toolkit.philox import MANY, many
-
-    for lanes in (1, MANY // 4):
-        many((1, 2), block=0, steps=range(1), clients=range(1), lanes=lanes)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_bench.cases.w1 import w1
-from gpu_bench.correctness import distance
+from gpu_bench.ways import distance
 from gpu_bench.workload import Workload
 from toolkit.environment import environment, processor
 from toolkit.federation import run, sampled_context
@@ -69,46 +68,31 @@ def driftproof_run(rounds: int, replicates: int) -> np.ndarray:
 
 
 class Ours(NamedTuple):
-    """Driftproof's times.
-
-    Attributes:
-        one: seconds of a round of one replicate, one number a run.
-        many: seconds of a round of ``REPLICATES`` replicates.
-        load: the machine's load average before: what else was running.
-    """
+    """Driftproof's seconds a round in each of several runs, of one and of all replicates."""
 
     one: np.ndarray
     many: np.ndarray
-    load: float
 
 
-def driftproof_seconds(replicates: int, repeats: int = 15) -> np.ndarray:
-    """Return the seconds of a round in each of several runs of many rounds."""
-    rounds = max(1, OURS // int(np.sqrt(replicates)))
-    driftproof_run(3, replicates)
-    seconds = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        driftproof_run(rounds, replicates)
-        seconds.append((time.perf_counter() - began) / rounds)
-    return np.array(seconds)
-
-
-def ours() -> Ours:
+def ours(repeats: int = 15) -> Ours:
     """Measure driftproof; before a framework is started, whose processes take a while to end."""
-    load = os.getloadavg()[0]
-    return Ours(driftproof_seconds(1), driftproof_seconds(REPLICATES), load)
+    found = []
+    for replicates in (1, REPLICATES):
+        rounds = max(1, OURS // int(np.sqrt(replicates)))
+        driftproof_run(3, replicates)
+        seconds = []
+        for _ in range(repeats):
+            began = time.perf_counter()
+            driftproof_run(rounds, replicates)
+            seconds.append((time.perf_counter() - began) / rounds)
+        found.append(np.array(seconds))
+    return Ours(*found)
 
 
 def record(
-    peer: str,
-    package: str,
-    beside: Ours,
-    seconds: Sequence[float] | np.ndarray,
-    end: np.ndarray,
-    rounds: int,
-    **more: Any,
-) -> None:
+    peer: str, package: str, beside: Ours, seconds: Sequence[float] | np.ndarray, end: np.ndarray,
+    rounds: int, **more: Any,
+) -> None:  # fmt: skip
     """Write a framework's row beside driftproof's time, measured by the same process.
 
     Rates and ratios are of the least times, on both sides: whatever else runs on a machine makes
@@ -143,7 +127,6 @@ def record(
         f"times_with_{REPLICATES}_replicates": float(REPLICATES * np.min(seconds) / np.min(many)),
         "furthest_apart": apart, "processor": processor(),
         "environment": environment("cpu", 2, ("numpy", "torch", "numba")),
-        "load_average": beside.load,
         "date": datetime.date.today().isoformat(), **more,
     }  # fmt: skip
     rows = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else []

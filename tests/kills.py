@@ -1,30 +1,24 @@
 """Kills commands at random moments, resumes them, and looks whether they end as if undisturbed.
 
-``python -m tests.benchmarks.kills --kills 1000`` prints the figures of docs/reliability.md. A
-command is killed by SIGKILL again and again, each time after a random share of what it takes
+A command is killed by SIGKILL again and again, each time after a random share of what it takes
 undisturbed, and resumed, until it ends by itself. After each kill its ledger is looked at, as a
 copy: it must be whole, and have every unit that it had before. At the end, everything that the
 command writes must be the same as without any kill, but for seconds, memory and environment.
 
-Most commands are forked from a process that has imported everything (``tests/warm.py``), so that
-they are killed at work and not while they import. Some start afresh, as a user's do.
+Commands are forked from a process that has imported everything (``tests/warm.py``), so that they
+are killed at work and not while they import.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import math
 import os
 import random
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -32,12 +26,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.commands import DRIFTPROOF, PATIENCE, Late, driftproof
+from tests.commands import Late, driftproof
 
 OUTSIDE = ("seconds", "memory", "environment")
 """What no promise of the same bits covers, by its name in the results."""
-TURNS = 10
-"""Parts in which the kills of each command are made."""
 LONGER = 1.1
 """By how much the time in which kills come grows with each of them, until the command ends."""
 GONE = 5.0
@@ -93,14 +85,10 @@ class Seen:
 
     Attributes:
         kills: that met a running command.
-        ends: commands that ended by themselves, after kills.
-        at: kills by what the ledger had: no unit, some, or all.
         faults: in words; empty if all is well.
     """
 
     kills: int = 0
-    ends: int = 0
-    at: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
 
@@ -204,49 +192,27 @@ def still_there(group: int) -> list[int]:
     return found
 
 
-def ran(words: tuple[str, ...], fresh: bool, late: Late | None = None) -> tuple[int, str]:
-    """Run a command once; return its status and what it wrote to standard error."""
-    if not fresh:
-        done = driftproof(*words, late=late)
-        return done.returncode, done.stderr
-    running = subprocess.Popen(
-        [*DRIFTPROOF, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    if late is not None:
-        try:
-            running.wait(late.seconds)
-        except subprocess.TimeoutExpired:
-            late.act(running.pid)
-    _, told = running.communicate(timeout=PATIENCE)
-    return running.returncode, told
-
-
 @cache
-def undisturbed(task: Task, fresh: bool) -> tuple[float, Left, int]:
+def undisturbed(task: Task) -> tuple[float, Left, int]:
     """Return how long a command takes, what it leaves, and its status."""
     for _ in range(2):  # the first time kernels may have to be compiled
         with tempfile.TemporaryDirectory() as out:
             began = time.monotonic()
-            status, told = ran((*task.words, "--workers", "1", "--out", out), fresh)
+            made = driftproof(*task.words, "--workers", "1", "--out", out)
             took = time.monotonic() - began
-            assert status in (0, 1), told
+            assert made.returncode in (0, 1), made.stderr
             left = left_in(Path(out), task)
-    return took, left, status
+    return took, left, made.returncode
 
 
 class Killer:
-    """Kills one command in one mode until a number of kills has met it.
+    """Kills one command in one mode until a number of kills has met it."""
 
-    Args:
-        fresh: whether commands start afresh, with everything to import.
-    """
-
-    def __init__(self, task: Task, mode: str, seed: str, *, fresh: bool = False) -> None:
-        self.task, self.mode, self.fresh = task, mode, fresh
+    def __init__(self, task: Task, mode: str, seed: str) -> None:
+        self.task, self.mode = task, mode
         self.chance = random.Random(seed)
         self.seen = Seen()
-        self.takes, self.undisturbed, self.status = undisturbed(task, fresh)
+        self.takes, self.undisturbed, self.status = undisturbed(task)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -276,9 +242,8 @@ class Killer:
             # a machine that became busier would never let it end
             moment = self.chance.uniform(0, self.takes * LONGER**kills)
             began = time.monotonic()
-            status, told = ran(
-                (*self.words, "--out", str(out), *resume), self.fresh, Late(moment, act)
-            )
+            made = driftproof(*self.words, "--out", str(out), *resume, late=Late(moment, act))
+            status, told = made.returncode, made.stderr
             if status == self.status:
                 if not resume:
                     self.takes = time.monotonic() - began  # a busy machine changes its pace
@@ -297,71 +262,8 @@ class Killer:
             except (AssertionError, sqlite3.DatabaseError) as error:
                 yield f"after {self.seen.kills} kills: {error}"
                 return
-            all_of_them = len(units) == len(self.undisturbed.units)
-            self.seen.at["all" if all_of_them else "some" if units else "none"] += 1
             resume = ("--resume",)
-        self.seen.ends += 1
         left = left_in(out, self.task)
         for name in Left.__dataclass_fields__:
             if getattr(left, name) != getattr(self.undisturbed, name):
                 yield f"other {name} than undisturbed"
-
-
-SHARES = {"group": 0.5, "command": 0.35, "worker": 0.1, "afresh": 0.05}
-"""Of the kills. A worker is often met by none: there are no workers before and after the work."""
-
-
-def killed(
-    kills: int, seed: int, shares: Mapping[str, float] = SHARES, turns: int = TURNS
-) -> Iterator[dict[tuple[str, str], Seen]]:
-    """Kill, a few times each command in each way in turn; yield what was seen so far."""
-    killers: dict[tuple[str, str], Killer] = {}
-    plan = {
-        (task, way): math.ceil(kills * share / len(TASKS))
-        for way, share in shares.items()
-        for task in TASKS
-    }
-    for part in range(1, turns + 1):
-        for (task, way), many in plan.items():
-            if (task, way) not in killers:
-                fresh = way == "afresh"
-                mode = "group" if fresh else way
-                killers[task, way] = Killer(TASKS[task], mode, f"{seed} {task} {way}", fresh=fresh)
-            killers[task, way].until(math.ceil(many * part / turns))
-            yield {which: killer.seen for which, killer in killers.items()}
-
-
-def table(seen: Mapping[tuple[str, str], Seen]) -> Iterator[str]:
-    """Yield the lines of a table of what was seen."""
-    head = ("command", "killed", "kills", "no unit yet", "some", "all", "ends", "faults")
-    rows = [
-        (task, way, of.kills, of.at["none"], of.at["some"], of.at["all"], of.ends, len(of.faults))
-        for (task, way), of in seen.items()
-    ]
-    rows.append(("all", "", *(sum(column) for column in list(zip(*rows, strict=True))[2:])))
-    for row in (head, ("---",) * len(head), *rows):
-        yield "| " + " | ".join(map(str, row)) + " |"
-
-
-def main() -> int:
-    """Kill, and print a table, at the end or when interrupted."""
-    parser = argparse.ArgumentParser(description="Kill commands at random moments.")
-    parser.add_argument("--kills", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    began = time.monotonic()
-    seen: dict[tuple[str, str], Seen] = {}
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt):
-        for seen in killed(asked.kills, asked.seed):
-            kills = sum(of.kills for of in seen.values())
-            print(f"{kills} of {asked.kills} kills", file=sys.stderr, flush=True)
-    print(*table(seen), sep="\n")
-    print(f"\n{(time.monotonic() - began) / 60:.0f} minutes")
-    faults = [fault for of in seen.values() for fault in of.faults]
-    print(*faults, sep="\n")
-    return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
