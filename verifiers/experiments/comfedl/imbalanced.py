@@ -19,13 +19,14 @@ Each sentence of the papers is tested at level 0.05, divided by the comparisons 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log
 from typing import Any
 
 import numpy as np
 
 from verifiers.experiment import (
+    Computed,
     Conclusion,
     Panel,
     Plan,
@@ -33,19 +34,18 @@ from verifiers.experiment import (
     Steps,
     curve,
     experiment,
-    judged_by_seeds,
-    results_of,
+    judged,
+    outcomes,
     unpacked,
 )
-from verifiers.experiments.comfedl.imbalanced.run import (
+from verifiers.experiments.comfedl._imbalanced import (
     METRICS,
     PRINTED,
-    Optimum,
-    Results,
+    ImageRun,
+    Images,
     Search,
     base_run,
     largest_that_runs,
-    last,
     panels,
     setting,
     speed,
@@ -54,6 +54,18 @@ from verifiers.experiments.comfedl.imbalanced.run import (
 SIZES = {"smoke": (2, 10), "quick": (10, 200), "paper": (20, 1000)}
 """Profile: seeds and rounds."""
 GAMMAS = (0.5, 0.2)
+
+
+@dataclass(frozen=True)
+class Optimum(Computed):
+    """The certified optimum of (5) on the first partition."""
+
+    run: ImageRun
+
+    def measured(self) -> dict[str, Any]:
+        """Solve and certify."""
+        found = self.run.in_form("log").solution
+        return {"low": found.low, "high": found.high, "certificate": found.certificate}
 
 
 @experiment(
@@ -69,64 +81,63 @@ def imbalanced(plan: Plan) -> Steps:
     searches: dict[float, Search] = {}
     for gamma in GAMMAS:
         searches[gamma] = yield from largest_that_runs(base.but(temperature=gamma), seeds)
-    first = searches[0.5].run.step_size * 10.0 ** (1 / 0.5) / 0.5
+    ours = searches[0.5].found.run
+    first = ours.step_size * 10.0 ** (1 / 0.5) / 0.5
     others = [base.but(method=name) for name in ("fedavg", "q-fedavg", "drfl")]
     others.append(base.but(method="fedavg", step_size=first))
-    runs: Results = {search.run.label: search.results for search in searches.values()}
-    runs |= yield from results_of({other.label: other.over(seeds) for other in others})
+    runs = {search.found.run.label: search.found for search in searches.values()}
+    runs |= yield from outcomes({other.label: other for other in others}, seeds)
     ((blob, seconds),) = yield [Optimum(base)]
-    (found,) = unpacked([(blob, seconds)])
-    optimum = found | {"seconds": seconds}
+    (optimum,) = unpacked([(blob, seconds)])
     labels = [other.label for other in others]
-    sentences = [_printed(searches[gamma], seeds) for gamma in sorted(GAMMAS)]
-    sentences += _against(runs, searches[0.5].run.label, labels)
-    sentences += _baselines(runs, labels[:3])
     return Conclusion(
         setting=setting(base, seeds),
-        sentences=sentences,
-        findings=_findings(searches, optimum, runs),
-        panels=[*panels(runs), _suboptimality(runs, optimum)],
+        sentences=[
+            *(_printed(searches[gamma], seeds) for gamma in sorted(GAMMAS)),
+            *(each for label in labels for each in _against(runs, ours.label, label, len(labels))),
+            *(
+                each
+                for label in labels[1:3]
+                for metric in METRICS[:2]
+                for each in judged(
+                    f"{label.split(',')[0]} outperforms FedAvg in {metric} accuracy",
+                    {f"{label} against {labels[0]}": _last(runs, metric, label, labels[0])},
+                    comparisons=4,
+                )
+            ),
+        ],
+        findings=_findings(searches, optimum | {"seconds": seconds}, runs),
+        panels=[*panels(runs), _suboptimality(runs, optimum["high"])],
         numbers={
-            "optimum": optimum,
-            "step_sizes": {str(g): search.run.step_size for g, search in searches.items()},
+            "optimum": optimum | {"seconds": seconds},
+            "step_sizes": {str(g): search.found.run.step_size for g, search in searches.items()},
         },
     )
 
 
-def _against(runs: Results, ours: str, others: Sequence[str]) -> list[Sentence]:
-    """ComFedL against every other method: four accuracies each, and the speed."""
-    sentences = []
-    for other in others:
-        where = f"{ours} against {other}"
-        for metric in METRICS:
-            text = f"ComFedL has the better {metric.replace(' ', ' accuracy, ')}"
-            pair = last(runs[ours], metric), last(runs[other], metric)
-            comparisons = len(METRICS) * len(others)
-            sentences.append(judged_by_seeds(text, where, *pair, comparisons=comparisons))
-        text = "ComFedL converges faster (mean validation accuracy over all rounds)"
-        pair = speed(runs[ours]), speed(runs[other])
-        sentences.append(judged_by_seeds(text, where, *pair, comparisons=len(others)))
-    return sentences
+def _last(runs: dict[str, Images], metric: str, one: str, other: str) -> Any:
+    return runs[one].last(metric), runs[other].last(metric)
 
 
-def _baselines(runs: Results, labels: Sequence[str]) -> list[Sentence]:
-    """q-FedAvg and DRFL against FedAvg, in both accuracies of figure 3."""
-    fedavg, *others = labels
-    return [
-        judged_by_seeds(
-            f"{other.split(',')[0]} outperforms FedAvg in {metric} accuracy",
-            f"{other} against {fedavg}",
-            last(runs[other], metric),
-            last(runs[fedavg], metric),
-            comparisons=4,
+def _against(runs: dict[str, Images], ours: str, other: str, others: int) -> list[Sentence]:
+    """ComFedL against another method: four accuracies, and the speed."""
+    where = f"{ours} against {other}"
+    sentences = [
+        each
+        for metric in METRICS
+        for each in judged(
+            f"ComFedL has the better {metric.replace(' ', ' accuracy, ')}",
+            {where: _last(runs, metric, ours, other)},
+            comparisons=len(METRICS) * others,
         )
-        for other in others
-        for metric in METRICS[:2]
     ]
+    text = "ComFedL converges faster (mean validation accuracy over all rounds)"
+    pair = speed(runs[ours]), speed(runs[other])
+    return sentences + judged(text, {where: pair}, comparisons=others)
 
 
 def _printed(search: Search, seeds: int) -> Sentence:
-    where = f"as printed: γ = {search.run.temperature:g}, η = {PRINTED:g}"
+    where = f"as printed: γ = {search.found.run.temperature:g}, η = {PRINTED:g}"
     text = "ComFedL beats the other methods in every metric"
     if not search.overflows:
         return Sentence(text, where, "undecided", "runs without overflow; compare the plots")
@@ -143,21 +154,21 @@ def _printed(search: Search, seeds: int) -> Sentence:
     return Sentence(text, where, "not reproduced", why)
 
 
-def _suboptimality(runs: Results, optimum: dict[str, Any]) -> Panel:
+def _suboptimality(runs: dict[str, Images], optimum: float) -> Panel:
     curves = [
-        curve(name, first["rounds"], np.array([first["objective"]]) - optimum["high"])
-        for name, (first, *_) in runs.items()
+        curve(name, of.results[0]["rounds"], np.array([of.results[0]["objective"]]) - optimum)
+        for name, of in runs.items()
         if "γ = 0.2" not in name  # its objective is another one
     ]
-    return Panel(
-        "suboptimality", "objective (5), γ = 0.5, above its certified optimum (first seed)",
-        "round", "suboptimality", curves, log="y",
-    )  # fmt: skip
+    title = "objective (5), γ = 0.5, above its certified optimum (first seed)"
+    return Panel("suboptimality", title, "round", "suboptimality", curves, log="y")
 
 
-def _findings(searches: dict[float, Search], optimum: dict[str, Any], runs: Results) -> list[str]:
+def _findings(
+    searches: dict[float, Search], optimum: dict[str, Any], runs: dict[str, Images]
+) -> list[str]:
     certificate = optimum["certificate"]
-    norm = max(result["largest_norm"] for results in runs.values() for result in results)
+    norm = max(result["largest_norm"] for of in runs.values() for result in of.results)
     return [
         *(search.told for search in searches.values() if search.overflows),
         f"Optimum of (5) on the first seed, ‖w‖ ≤ 30, by {certificate['method']}: between "

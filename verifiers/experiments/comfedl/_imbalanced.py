@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -20,8 +20,8 @@ from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.q_fedavg import QFedAvg
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
-from verifiers.experiment import Computed, Followed, Panel, Plan, Run, curve, results_of
-from verifiers.running.scheduler import Result, Unit
+from verifiers.experiment import Followed, Outcome, Panel, Plan, Run, outcomes, plot
+from verifiers.experiment.outcome import Asked, Axis
 
 TAU, BATCH, PRINTED = 5, 20, 0.01
 LABELS = {"comfedl": "ComFedL", "fedavg": "FedAvg", "q-fedavg": "q-FedAvg", "drfl": "DRFL"}
@@ -32,8 +32,6 @@ METHODS: dict[str, Callable[..., Algorithm]] = {
     "drfl": partial(DRFL, weight_step=0.08),
 }
 METRICS = ("validation average", "validation worst", "training average", "training worst")
-Results = dict[str, list[dict[str, Any]]]
-"""What a run is called → its result for each seed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +66,14 @@ class ImageRun(Run):
 
     def in_form(self, form: str) -> ImbalancedImages:
         """Return the problem in one form; "log" is the objective (5)."""
+        sizes = {"large": self.large, "validation": self.validation}
         return ImbalancedImages(
-            data=self.data, large=self.large, validation=self.validation, form=form,
-            temperature=self.temperature, partition=self.data_seed,
-        )  # fmt: skip
+            data=self.data,
+            form=form,
+            temperature=self.temperature,
+            partition=self.data_seed,
+            **sizes,
+        )
 
     @property
     def algorithm(self) -> Algorithm:
@@ -91,18 +93,18 @@ class ImageRun(Run):
         w = followed.fields["w"]
         at = sorted(set(np.linspace(0, len(w) - 1, min(len(w), 101)).astype(int).tolist()))
         weights = problem.robust_weights_at(w[-1])
+        models = w[at].T.copy()  # all at once: the data are read once
         measured: dict[str, Any] = {
             "overflow": self._overflow(followed),
             "rounds": at,
             "distance of r from 1/n": float(np.abs(weights - 1 / problem.clients).sum() / 2),
             "largest_norm": max(float(np.linalg.norm(model)) for model in w),
+            "objective": problem.objective(torch.from_numpy(models)).tolist(),
         }
-        models = w[at].T.copy()  # all at once: the data are read once
         for part in ("training", "validation"):
             shares = problem.accuracy(models, validation=part == "validation")
             measured[f"{part} average"] = shares.mean(0).tolist()
             measured[f"{part} worst"] = shares.min(0).tolist()
-        measured["objective"] = problem.objective(torch.from_numpy(models)).tolist()
         return measured
 
     def _overflow(self, followed: Followed) -> dict[str, Any] | None:
@@ -119,16 +121,7 @@ class ImageRun(Run):
         return {"round": ended - 1} if ended <= self.rounds else None
 
 
-@dataclass(frozen=True)
-class Optimum(Computed):
-    """The certified optimum of (5) on the first partition."""
-
-    run: ImageRun
-
-    def measured(self) -> dict[str, Any]:
-        """Solve and certify."""
-        found = self.run.in_form("log").solution
-        return {"low": found.low, "high": found.high, "certificate": found.certificate}
+Images: TypeAlias = Outcome[ImageRun]
 
 
 def base_run(plan: Plan, rounds: int) -> ImageRun:
@@ -136,10 +129,7 @@ def base_run(plan: Plan, rounds: int) -> ImageRun:
     large, validation = (1000, 60) if plan.data is None else (5000, 1000)
     if plan.profile == "smoke":
         large, validation = (200, 60) if plan.data is None else (1000, 200)
-    return ImageRun(
-        rounds=rounds, seed=plan.seed, data=plan.data, engine=plan.engine, large=large,
-        validation=validation,
-    )  # fmt: skip
+    return ImageRun.planned(plan, rounds=rounds, large=large, validation=validation)
 
 
 @dataclass(frozen=True)
@@ -147,44 +137,41 @@ class Search:
     """The step sizes η = 0.01, 0.001, … of ComFedL at one γ, up to the first that runs.
 
     Attributes:
-        run: with the largest η = 10^{-k} that runs on every seed.
-        results: its, one a seed.
+        found: of the largest η = 10^{-k} that runs on every seed.
         overflows: where the printed η = 0.01 overflowed, on the seeds where it did.
     """
 
-    run: ImageRun
-    results: list[dict[str, Any]]
+    found: Images
     overflows: list[dict[str, Any]]
 
     @property
     def told(self) -> str:
         """What the printed η does."""
-        gamma, steps = self.run.temperature, 10.0 ** (1 / self.run.temperature)
+        run = self.found.run
+        first = PRINTED * 10.0 ** (1 / run.temperature) / run.temperature
         told = (
-            f"γ = {gamma:g}: at η = {PRINTED:g} as printed the first step is "
-            f"{PRINTED * steps / gamma:.3g} gradients long (η·exp(log 10/γ)/γ)"
+            f"γ = {run.temperature:g}: at η = {PRINTED:g} as printed the first step is "
+            f"{first:.3g} gradients long (η·exp(log 10/γ)/γ)"
         )
         if not self.overflows:
             return f"{told} and runs."
         last = max(overflow["round"] for overflow in self.overflows)
         return (
             f"{told}, the losses grow, and exp(f/γ) overflows within round {last} on "
-            f"{len(self.overflows)} seeds; the largest η = 10^-k that runs is "
-            f"{self.run.step_size:g}."
+            f"{len(self.overflows)} seeds; the largest η = 10^-k that runs is {run.step_size:g}."
         )
 
 
-def largest_that_runs(run: ImageRun, seeds: int) -> Generator[Sequence[Unit], list[Result], Search]:
-    """Run ComFedL at η = 0.01, 0.001, … until it runs on every seed (``yield from``)."""
+def largest_that_runs(run: ImageRun, seeds: int) -> Asked:
+    """Return the Search of ComFedL's step size (``yield from``)."""
     printed: list[dict[str, Any]] = []
     for power in range(2, 40):
-        chosen = run.but(step_size=10.0**-power)
-        results = (yield from results_of({"": chosen.over(seeds)}))[""]
-        overflows = [result["overflow"] for result in results if result["overflow"]]
+        found = (yield from outcomes({"": run.but(step_size=10.0**-power)}, seeds))[""]
+        overflows = [result["overflow"] for result in found.results if result["overflow"]]
         if power == 2:
             printed = overflows
         if not overflows:
-            return Search(chosen, results, printed)
+            return Search(found, printed)
     raise DriftproofError(
         f"{run.label} overflows at every step size down to 1e-39",
         "a temperature at which ComFedL's step is finite",
@@ -192,26 +179,16 @@ def largest_that_runs(run: ImageRun, seeds: int) -> Generator[Sequence[Unit], li
     )
 
 
-def last(results: Sequence[Mapping[str, Any]], metric: str) -> np.ndarray:
-    """Return each seed's accuracy at the end."""
-    return np.array([result[metric][-1] for result in results])
-
-
-def speed(results: Sequence[Mapping[str, Any]]) -> np.ndarray:
+def speed(of: Images) -> np.ndarray:
     """Return each seed's mean validation accuracy over all rounds."""
-    return np.array([np.mean(result["validation average"]) for result in results])
+    return np.array([np.mean(result["validation average"]) for result in of.results])
 
 
-def panels(runs: Results, prefix: str = "") -> list[Panel]:
+def panels(runs: dict[str, Images], prefix: str = "") -> list[Panel]:
     """Return one plot a metric, with a curve for each kind of run."""
     return [
-        Panel(
-            prefix + metric.replace(" ", "-"), f"{metric} accuracy", "round", "accuracy",
-            [
-                curve(name, results[0]["rounds"], np.array([r[metric] for r in results]))
-                for name, results in runs.items()
-            ],
-        )
+        plot(f"{prefix}{metric}".replace(" ", "-"), f"{metric} accuracy", runs, metric, "accuracy",
+             Axis(along="rounds"))
         for metric in METRICS
     ]  # fmt: skip
 

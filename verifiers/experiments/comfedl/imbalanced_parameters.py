@@ -16,21 +16,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from verifiers.experiment import (
-    Conclusion,
-    Plan,
-    Sentence,
-    Steps,
-    experiment,
-    judged_by_seeds,
-    results_of,
-)
-from verifiers.experiments.comfedl.imbalanced.run import (
-    Results,
+from verifiers.experiment import Conclusion, Plan, Sentence, Steps, experiment, judged, outcomes
+from verifiers.experiments.comfedl._imbalanced import (
+    Images,
     Search,
     base_run,
     largest_that_runs,
-    last,
     panels,
     setting,
     speed,
@@ -55,21 +46,29 @@ def parameters(plan: Plan) -> Steps:
     seeds, rounds = SIZES[plan.profile]
     base = base_run(plan, rounds)
     step = _equal_first_step(0.5)
-    by_gap: Results = yield from results_of(
-        {f"τ = {tau}": base.but(local_steps=tau, step_size=step).over(seeds) for tau in GAPS}
+    by_gap = yield from outcomes(
+        {f"τ = {tau}": base.but(local_steps=tau, step_size=step) for tau in GAPS}, seeds
     )
     searches: list[Search] = []
     for gamma in GAMMAS:
         searches.append((yield from largest_that_runs(base.but(temperature=gamma), seeds)))
-    by_gamma = {search.run.label: search.results for search in searches}
+    by_gamma = {search.found.run.label: search.found for search in searches}
     scaled = [base.but(temperature=g, step_size=_equal_first_step(g)) for g in GAMMAS]
-    equal: Results = yield from results_of({run.label: run.over(seeds) for run in scaled})
-    sentences = [*_gaps(by_gap), *_speeds(by_gamma, "largest η = 10^-k ≤ 0.01 that runs")]
-    sentences += _speeds(equal, f"first steps of equal length, {FIRST_STEP:g} gradients")
-    sentences += _weights(equal)
+    equal = yield from outcomes({run.label: run for run in scaled}, seeds)
     return Conclusion(
         setting=setting(base, seeds),
-        sentences=sentences,
+        sentences=[
+            *_gaps(by_gap),
+            *_speeds(by_gamma, "largest η = 10^-k ≤ 0.01 that runs"),
+            *_speeds(equal, f"first steps of equal length, {FIRST_STEP:g} gradients"),
+            *judged(
+                "a larger γ brings the weights r_i nearer 1/n (total variation at the last model)",
+                {
+                    f"{large} against {small}": (_closeness(equal[large]), _closeness(equal[small]))
+                    for small, large in pairwise(equal)
+                },
+            ),
+        ],
         findings=[
             *(search.told for search in searches),
             "Which γ is fast depends on the η it is given: the factor exp(f/γ)/γ in front of the "
@@ -81,7 +80,9 @@ def parameters(plan: Plan) -> Steps:
             *panels(by_gamma, "gamma-")[:2],
             *panels(equal, "gamma-equal-first-step-")[:2],
         ],
-        numbers={"step_sizes": {str(s.run.temperature): s.run.step_size for s in searches}},
+        numbers={
+            "step_sizes": {str(s.found.run.temperature): s.found.run.step_size for s in searches}
+        },
     )
 
 
@@ -90,40 +91,29 @@ def _equal_first_step(gamma: float) -> float:
     return float(FIRST_STEP * gamma * 10.0 ** (-1 / gamma))
 
 
-def _gaps(runs: Results) -> list[Sentence]:
-    sentences = []
-    for label, results in runs.items():
-        ends = last(results, "validation average")
-        text = f"good accuracy at every τ (validation average of at least {GOOD:g})"
-        floor = np.full_like(ends, GOOD)
-        sentences.append(judged_by_seeds(text, label, ends, floor, comparisons=len(runs)))
-    for small, large in pairwise(runs):
-        text = "a larger τ converges faster (mean validation accuracy over all rounds)"
-        pair, where = (speed(runs[large]), speed(runs[small])), f"{large} against {small}"
-        sentences.append(judged_by_seeds(text, where, *pair, comparisons=3))
-    return sentences
+def _gaps(runs: dict[str, Images]) -> list[Sentence]:
+    ends = {label: of.last("validation average") for label, of in runs.items()}
+    good = f"good accuracy at every τ (validation average of at least {GOOD:g})"
+    faster = "a larger τ converges faster (mean validation accuracy over all rounds)"
+    return [
+        *judged(good, {label: (end, np.full_like(end, GOOD)) for label, end in ends.items()}),
+        *judged(faster, {
+            f"{large} against {small}": (speed(runs[large]), speed(runs[small]))
+            for small, large in pairwise(runs)
+        }),
+    ]  # fmt: skip
 
 
-def _speeds(runs: Results, how: str) -> list[Sentence]:
+def _speeds(runs: dict[str, Images], how: str) -> list[Sentence]:
     """γ = 0.1 and 0.2 against 2 and 5."""
     labels = list(runs)
-    return [
-        judged_by_seeds(
-            "a small γ converges faster (mean validation accuracy over all rounds)",
-            f"{small} against {large}; {how}",
-            speed(runs[small]),
-            speed(runs[large]),
-            comparisons=4,
-        )
+    pairs = {
+        f"{small} against {large}; {how}": (speed(runs[small]), speed(runs[large]))
         for small in labels[:2]
         for large in labels[2:]
-    ]
+    }
+    return judged("a small γ converges faster (mean validation accuracy over all rounds)", pairs)
 
 
-def _weights(runs: Results) -> list[Sentence]:
-    sentences = []
-    for small, large in pairwise(runs):
-        x, y = (np.array([-r["distance of r from 1/n"] for r in runs[m]]) for m in (large, small))
-        text = "a larger γ brings the weights r_i nearer 1/n (total variation at the last model)"
-        sentences.append(judged_by_seeds(text, f"{large} against {small}", x, y, comparisons=3))
-    return sentences
+def _closeness(of: Images) -> np.ndarray:
+    return np.array([-result["distance of r from 1/n"] for result in of.results])

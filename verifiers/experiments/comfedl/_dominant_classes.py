@@ -23,8 +23,8 @@ from toolkit.errors import DriftproofError
 from toolkit.heterogeneity import heterogeneity
 from toolkit.split import by_class
 from toolkit.splits.dominant_class import DominantClass
-from verifiers.experiments.comfedl.personalised.printed import CLIENTS
 
+CLIENTS = 10
 HELD_OUT = 0.3
 
 
@@ -45,13 +45,7 @@ class Images:
 
 
 class Dealt(NamedTuple):
-    """What the clients hold.
-
-    Attributes:
-        training, adapting, validation: each client's images and class numbers.
-        classes: C.
-        told: how unlike the clients are, in words.
-    """
+    """What the clients hold; ``told`` says how unlike they are."""
 
     training: ClientData
     adapting: ClientData
@@ -80,16 +74,28 @@ def dealt(folder: Path | None, of: Images, share: float, seed: int) -> Dealt:
         )
     random = np.random.Generator(np.random.Philox(key=seed))
     train, others = _apart(data, random)
-    parts = _parts(train.labels, share, of.training, random)
-    clients = _held(data, train, parts, of.side)
+    channels = data.shape[0] if len(data.shape) == 3 else 1
+
+    def numbers(labels: np.ndarray, size: int) -> list[np.ndarray]:
+        return DominantClass(share=share, size=size).parts(labels, None, CLIENTS, random)
+
+    def held(split: Split, parts: list[np.ndarray]) -> ClientData:
+        pictures = [
+            split.features[part].reshape(len(part), channels, *data.shape[-2:]) for part in parts
+        ]
+        inputs = [smaller(own, of.side) for own in pictures]
+        return ClientData(inputs, [split.labels[part] for part in parts], split.full)
+
+    parts = numbers(train.labels, of.training)
+    clients = held(train, parts)
     first = ClientData(
         [part[: of.adapting] for part in clients.inputs],
         [part[: of.adapting] for part in clients.targets],
         clients.levels,
     )
-    away = _parts(others.labels, share, of.validation, random)
+    validation = held(others, numbers(others.labels, of.validation))
     told = str(heterogeneity(train.labels, parts, data.classes))
-    return Dealt(clients, first, _held(data, others, away, of.side), data.classes, told)
+    return Dealt(clients, first, validation, data.classes, told)
 
 
 def _apart(data: Data, random: np.random.Generator) -> tuple[Split, Split]:
@@ -101,28 +107,10 @@ def _apart(data: Data, random: np.random.Generator) -> tuple[Split, Split]:
     cuts = [round(HELD_OUT * len(own)) for own in numbers]
     away = np.concatenate([own[:cut] for own, cut in zip(numbers, cuts, strict=True)])
     kept = np.concatenate([own[cut:] for own, cut in zip(numbers, cuts, strict=True)])
-    return _rows(train, kept), _rows(train, away)
-
-
-def _rows(split: Split, rows: np.ndarray) -> Split:
-    return Split(split.features[rows], split.labels[rows], split.full)
-
-
-def _parts(
-    labels: np.ndarray, share: float, size: int, random: np.random.Generator
-) -> list[np.ndarray]:
-    return DominantClass(share=share, size=size).parts(labels, None, CLIENTS, random)
-
-
-def _held(data: Data, split: Split, parts: list[np.ndarray], side: int) -> ClientData:
-    inputs = [smaller(_pictures(data, split.features[part]), side) for part in parts]
-    return ClientData(inputs, [split.labels[part] for part in parts], split.full)
-
-
-def _pictures(data: Data, rows: np.ndarray) -> np.ndarray:
-    """Return rows as [images, channels, height, width]."""
-    channels = data.shape[0] if len(data.shape) == 3 else 1
-    return rows.reshape(len(rows), channels, *data.shape[-2:])
+    first, second = (
+        Split(train.features[rows], train.labels[rows], train.full) for rows in (kept, away)
+    )
+    return first, second
 
 
 def smaller(pictures: np.ndarray, side: int) -> np.ndarray:
