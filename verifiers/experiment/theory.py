@@ -8,7 +8,8 @@ lie below the theorem's. Whoever draws it says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,11 @@ def panel(
     return Panel(name, f"{title}, first seed", axis.label, "", curves, log="y")
 
 
+def with_curves(shown: Panel, curves: Sequence[Mapping[str, Any]]) -> Panel:
+    """Return a panel with more curves, a bound beside what it bounds."""
+    return replace(shown, curves=[*shown.curves, *curves])
+
+
 def told(label: str, result: Mapping[str, Any], right: float | None) -> str:
     """Say of a run that measured "left" and "bias" how far the bound is from what it bounds.
 
@@ -285,4 +291,3 @@ def _spectral_norm(pullback: Pullback, y: Tensor, x: Tensor, v: Tensor) -> Tenso
         direction = pullback(together)
         direction = direction / direction.norm(dim=1, keepdim=True)
     return norm
-

@@ -23,9 +23,13 @@ from synthetic.network_problems.sine_waves import REACH, SineWaves
 from toolkit.engines.batched import BatchedContext
 from toolkit.federation import sampled_context
 from toolkit.network import Model
-from toolkit.networks import Perceptron
-from verifiers.experiments.scgdm.sine_wave import printed
 
+CLIENTS, TASKS, SAMPLED, POINTS = 5, 5, 3, 10
+VALUES = (1, 2, 3, 4, 5)
+"""Of A and of b in training."""
+TEST_TASKS, TEST_AMPLITUDES, TEST_PHASES = 600, (0.1, 5.0), (0.0, 5.0)
+UNSEEN = (2.5, 1.5)
+"""A and b of figure 1's unseen task, (5/2) sin(x + (3/2)π/5)."""
 GRID = np.linspace(-REACH, REACH, 201)
 """Where functions are drawn and integrated."""
 TEST_GRID = 21
@@ -45,11 +49,11 @@ def mean_curve(x: np.ndarray) -> np.ndarray:
 
 def training_tasks(seeds: Sequence[int], **changes: bool) -> SineWaves:
     """Return the 25 tasks, dealt evenly at random to the clients for each seed."""
-    every = np.array(list(product(printed.VALUES, printed.VALUES)), dtype=float)
+    every = np.array(list(product(VALUES, VALUES)), dtype=float)
     dealt = [every[np.random.default_rng([seed, 0]).permutation(len(every))] for seed in seeds]
-    of_client = np.array(dealt).reshape(len(seeds), printed.CLIENTS, printed.TASKS, 2)
+    of_client = np.array(dealt).reshape(len(seeds), CLIENTS, TASKS, 2)
     amplitude, b = of_client.transpose(3, 1, 2, 0)
-    return SineWaves(amplitude, b * pi / 5, points=printed.POINTS, **changes)
+    return SineWaves(amplitude, b * pi / 5, points=POINTS, **changes)
 
 
 def of_one_client(waves: SineWaves) -> SineWaves:
@@ -62,26 +66,18 @@ def of_one_client(waves: SineWaves) -> SineWaves:
 
 def unseen_tasks(seeds: Sequence[int]) -> SineWaves:
     """Return 600 unseen tasks for each seed."""
-    drawn = [np.random.default_rng([seed, 1]).random((2, printed.TEST_TASKS)) for seed in seeds]
+    drawn = [np.random.default_rng([seed, 1]).random((2, TEST_TASKS)) for seed in seeds]
     of_amplitude, of_phase = np.array(drawn).transpose(1, 2, 0)[:, None]
-    low, high = printed.TEST_AMPLITUDES
-    first, last = printed.TEST_PHASES
+    low, high = TEST_AMPLITUDES
+    first, last = TEST_PHASES
     phase = (first + (last - first) * of_phase) * pi / 5
-    return SineWaves(
-        low + (high - low) * of_amplitude, phase, points=printed.POINTS, grid=TEST_GRID
-    )
+    return SineWaves(low + (high - low) * of_amplitude, phase, points=POINTS, grid=TEST_GRID)
 
 
 def unseen_task() -> SineWaves:
     """Return figure 1's task."""
-    amplitude, b = (np.full((1, 1, 1), value) for value in printed.UNSEEN)
-    return SineWaves(amplitude, b * pi / 5, points=printed.POINTS)
-
-
-def network(hidden_layers: int) -> Model:
-    """Return the network."""
-    model: Model = Perceptron(hidden_layers=hidden_layers).model((1,), 1)
-    return model
+    amplitude, b = (np.full((1, 1, 1), value) for value in UNSEEN)
+    return SineWaves(amplitude, b * pi / 5, points=POINTS)
 
 
 class Adapting:
@@ -97,18 +93,12 @@ class Adapting:
     """
 
     def __init__(
-        self,
-        waves: SineWaves,
-        model: Model,
-        rate: float,
-        keys: tuple[str, ...],
-        like: BatchedContext,
+        self, waves: SineWaves, model: Model, rate: float, keys: Sequence[str], like: BatchedContext
     ) -> None:
         problem = AdaptedLosses(model=model, data=waves, adaptation=rate, loss="square")
         self._oracles: AdaptedOracles = problem.oracles(like.dtype, like.device)
-        ctx = sampled_context(
-            problem, keys, replicates=like.replicates, dtype=like.dtype, device=like.device
-        )
+        kind = {"dtype": like.dtype, "device": like.device}
+        ctx = sampled_context(problem, tuple(keys), replicates=like.replicates, **kind)
         self._support = ctx.draw(self._oracles.inner_law(1), "support")
 
     def after(self, models: Tensor, steps: int) -> Tensor:
@@ -117,10 +107,6 @@ class Adapting:
         for _ in range(steps):
             adapted, _ = self._oracles.inner(adapted, self._support)
         return adapted
-
-    def loss(self, models: Tensor) -> list[float]:
-        """Return the tasks' mean squared error after one step, a number a seed."""
-        return self.error(self.after(models, 1))
 
     def error(self, adapted: Tensor) -> list[float]:
         """Return the mean squared error of models that were adapted."""
