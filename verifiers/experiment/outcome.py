@@ -137,7 +137,7 @@ class Axis(NamedTuple):
 BYTES = 4
 """Of a number that is sent, in single precision."""
 ROUNDS = Axis()
-STEPS = Axis("local step", place=lambda run, at: run.local_steps * at)
+STEPS = Axis("local step", place=lambda run, at: run.algorithm.local_steps * at)
 SENT = Axis("bytes that a client sent", "reals", lambda run, at: BYTES * at)
 
 

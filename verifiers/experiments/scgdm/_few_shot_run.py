@@ -6,9 +6,7 @@ tasks. All methods on a seed see the same tasks, in training and when they are t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +24,25 @@ from toolkit.engines.batched import BatchedContext
 from toolkit.federation import sampled_context
 from toolkit.network import Model
 from toolkit.networks import FourConvolutions
-from verifiers.experiment import TrackedRun, averaged
-from verifiers.experiment.theory import drift
-from verifiers.experiments.scgdm.omniglot.images import alphabets
-from verifiers.experiments.scgdm.omniglot.printed import (
-    INNER_RATE,
-    LOCAL_STEPS,
-    SETTINGS,
-    SHARES,
-)
+from verifiers.experiment import TrackedRun, averaged, theory
+from verifiers.experiments.scgdm._alphabets import alphabets
 
+LOCAL_STEPS, INNER_RATE = 5, 0.4
+QUERIES, FILTERS, SIDE = 15, 64, 28
+"""As printed; the side of the images as in Vinyals et al. 2016, it is not in this paper's print."""
+TRAINED = 33 / 50
+"""The share of the alphabets that clients train on."""
 NEW_U = "Local-SCGD, new u"
 COMMON: dict[str, Any] = {"local_steps": LOCAL_STEPS, "samples": "one"}
-METHODS: dict[str, Callable[[], Algorithm]] = {
-    "Local-BSGD": partial(LocalBSGD, **COMMON, **SETTINGS["Local-BSGD"]),
-    "Local-SCGD": partial(LocalSCGD, **COMMON, **SETTINGS["Local-SCGD"]),
-    NEW_U: partial(LocalSCGD, **COMMON, **SETTINGS["Local-SCGD"], evaluate_at="after"),
-    "Local-SCGDM": partial(LocalSCGDM, **COMMON, **SETTINGS["Local-SCGDM"]),
+METHODS: dict[str, Algorithm] = {
+    "Local-BSGD": LocalBSGD(step_size=0.1, **COMMON),
+    "Local-SCGD": LocalSCGD(step_size=0.1, inner_momentum=0.99, **COMMON),
+    NEW_U: LocalSCGD(step_size=0.1, inner_momentum=0.99, evaluate_at="after", **COMMON),
+    "Local-SCGDM": LocalSCGDM(
+        step_size=1.0, step_factor=0.1, momentum=0.9, inner_momentum=0.99, **COMMON
+    ),
 }
-"""NEW_U is Local-SCGD with the outer gradient at the estimate after the step."""
+"""As printed; NEW_U is Local-SCGD with the outer gradient at the estimate after the step."""
 SMALL = 20
 """Sides up to which clients' convolutions are faster together than one by one, on a CPU (14 × 14, 8
 filters, 5 clients: 12 ms against 29 ms for the inner step, the same for the query)."""
@@ -66,23 +64,22 @@ class FewShotRun(TrackedRun):
     method: str = "Local-SCGDM"
     ways: int = 5
     shots: int = 1
-    queries: int = 15
-    filters: int = 64
-    side: int = 28
+    queries: int = QUERIES
+    filters: int = FILTERS
+    side: int = SIDE
     test_tasks: int = 10
     data: Path | None = None
 
     @property
     def algorithm(self) -> Algorithm:
-        """The method with its settings."""
-        return METHODS[self.method]()
+        return METHODS[self.method]
 
     @property
     def dealt(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The alphabets to train on, one a client, and the others, in an order of the seed."""
         images = alphabets(self.data, self.side).images
         order = np.random.default_rng(self.data_seed).permutation(len(images))
-        training = max(1, round(SHARES[0] * len(images)))
+        training = max(1, round(TRAINED * len(images)))
         every = [images[k] for k in order]
         return every[:training], every[training:]
 
@@ -101,10 +98,10 @@ class FewShotRun(TrackedRun):
     def problem_of(self, images: list[np.ndarray]) -> AdaptedLosses:
         """Return tasks of some alphabets, a client each."""
         support = FewShot(images, self.ways, self.shots, self.queries)
+        query, given = replace(support, part="query"), {"adaptation": INNER_RATE}
         return AdaptedLosses(
-            model=self.model, data=support, query=replace(support, part="query"),
-            adaptation=INNER_RATE, seed=self.data_seed,
-        )  # fmt: skip
+            model=self.model, data=support, query=query, seed=self.data_seed, **given
+        )
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -113,8 +110,8 @@ class FewShotRun(TrackedRun):
 
     def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
         """Return losses and accuracies of x̄ after a step on fixed tasks, and the clients' drift."""
-        point, marked = averaged(state.x), ctx.marks.get("x")
-        told: dict[str, Any] = {"drift": 0.0 if marked is None else drift(marked)}
+        point = averaged(state.x)
+        told: dict[str, Any] = {"drift": theory.drift(ctx.marks.get("x"))}
         for name, images in zip(("training", "validation"), self.dealt, strict=True):
             loss, accuracy = self._tested(point, images, name, ctx)
             told |= {f"{name} loss": loss, f"{name} accuracy": accuracy}
@@ -126,10 +123,8 @@ class FewShotRun(TrackedRun):
     ) -> tuple[float, float]:
         """Return the mean loss and accuracy on the queries of some tasks of each alphabet."""
         problem = self.problem_of(images)
-        ctx = sampled_context(
-            problem, (*self.keys, name), replicates=self.test_tasks, dtype=like.dtype,
-            device=like.device,
-        )  # fmt: skip
+        kind = {"dtype": like.dtype, "device": like.device}
+        ctx = sampled_context(problem, (*self.keys, name), replicates=self.test_tasks, **kind)
         oracles = problem.oracles(ctx.dtype, ctx.device)
         draw = ctx.draw(oracles.inner_law(1), "xi")
         adapted, _ = oracles.inner(ctx.everywhere(point), draw)
