@@ -196,7 +196,7 @@ def told(label: str, result: Mapping[str, Any], right: float | None) -> str:
     """Say of a run that measured "left" and "bias" how far the bound is from what it bounds.
 
     Args:
-        right: the right side at constants that were estimated on the way (None: they were not).
+        right: the right side at constants that were estimated on the way, if they were.
     """
     left, bias = result["left"], result["bias"]
     measured = (
@@ -205,7 +205,7 @@ def told(label: str, result: Mapping[str, Any], right: float | None) -> str:
         f"most {max(bias):.2g}"
     )
     if right is None:
-        return f"{measured}; no constants were estimated."
+        return f"{measured}."
     seen = ", ".join(f"{role} {value:.3g}" for role, value in result.get("constants", {}).items())
     return (
         f"{measured}; the theorem's right side is {right:.3g} at constants that are estimated, the "
