@@ -232,4 +232,4 @@ def _end(value: Any) -> float:
 
 
 def _called(key: Any) -> str:
-    return key if isinstance(key, str) else ", ".join(map(str, key))
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)

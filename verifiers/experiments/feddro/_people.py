@@ -20,8 +20,10 @@ from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.heterogeneity import heterogeneity
 from toolkit.splits import IID, LabelShards
-from verifiers.experiments.feddro.adult_fairness.printed import CLIENTS, SPLITS
 
+CLIENTS = 8
+SPLITS = ("at random", "by protected group")
+"""How the people are dealt to clients: the second is sorted and cut in equal parts."""
 NOISE, THRESHOLDS, MINORITY = 0.5, (0.3, 1.2), 0.2
 TRAIN, TEST = 1_600, 1_600
 RACES = "White", "Black"
@@ -141,32 +143,28 @@ def federation(data: Path | None, split: str, seed: int) -> Federation:
     return Federation(held, [table.member[part] for part in parts], parts)
 
 
-def told(data: Path | None, split: str, seed: int) -> str:
-    """Say how unlike the clients are, in labels and in groups."""
-    table, parts = people(data).train, federation(data, split, seed).parts
-    labels = heterogeneity(table.labels, parts, 2)
-    groups = heterogeneity(table.sorting, parts, int(table.sorting.max()) + 1)
-    return (
-        f"clients {split}: {labels}; total variation of the groups {groups.mean_variation:.2g} on "
-        f"average, {groups.largest_variation:.2g} at most (first seed)"
-    )
-
-
-def setting(data: Path | None) -> str:
-    """Say what the data are."""
+def setting(data: Path | None, seed: int) -> list[str]:
+    """Say what the data are, and how unlike the clients are in labels and in groups."""
     known = people(data)
-    sizes = f"{len(known.train.labels):,} people to train on, {len(known.test.labels):,} to test"
     shares = ", ".join(
         f"{name} {share:.1%}"
         for name, share in zip(known.groups, known.train.member.mean(0), strict=True)
     )
-    if data is not None:
-        return (
-            f"data: {known.title}, {sizes}; all {known.train.inputs.shape[1]} features, race and "
-            f"sex among them, scaled to [0, 1]; protected groups: {shares}"
+    made = "" if data else (
+        ", not UCI Adult (no --data); the best decision on what is seen has a violation of "
+        f"{generated_gap():.3f}, by how the table is made"
+    )  # fmt: skip
+    table, lines = known.train, []
+    for split in SPLITS:
+        parts = federation(data, split, seed).parts
+        groups = heterogeneity(table.sorting, parts, int(table.sorting.max()) + 1)
+        lines.append(
+            f"clients {split}: {heterogeneity(table.labels, parts, 2)}; total variation of the "
+            f"groups {groups.mean_variation:.2g} on average, {groups.largest_variation:.2g} at "
+            "most (first seed)"
         )
-    return (
-        f"data: generated, not UCI Adult (no --data): {sizes}; protected groups: {shares}; the "
-        f"best decision on what is seen has a violation of {generated_gap():.3f}, by how the table "
-        "is made"
-    )
+    return [
+        f"data: {known.title}{made}; {len(table.labels):,} people to train on, "
+        f"{len(known.test.labels):,} to test; all features, scaled; protected groups: {shares}",
+        *lines,
+    ]
