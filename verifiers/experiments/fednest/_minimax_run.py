@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from toolkit.algorithms.fedavg_s import FedAvgS
 from toolkit.algorithms.fednest import FedNest
 from toolkit.algorithms.lfednest import LFedNest
 from verifiers.experiment import Run
-from verifiers.experiments.fednest.minimax.predicted import predicted
+from verifiers.minimax_rounds import moments
 
 RATE = 0.01
 """lr and hlr of the public notebook."""
@@ -33,20 +34,30 @@ class Setting:
     matrices_drawn: Literal["multiples", "general"] = "multiples"
     centring: Literal["entries", "clients", "none"] = "entries"
 
+    def named(self, *names: Callable[[Any], str]) -> list[str]:
+        """Return what differs from the slides' objective: λ, t_i, A_i and b_i, in words given."""
+        values = (self.regulariser, self.coupling, self.matrices_drawn, self.centring)
+        usual = (Setting.regulariser, Setting.coupling, Setting.matrices_drawn, Setting.centring)
+        every = zip(names, values, usual, strict=True)
+        return [name(value) for name, value, default in every if value != default]
+
     @property
     def label(self) -> str:
         """The setting on a plot."""
         form = "slides' objective" if self.form == "printed" else "public code's objective"
-        parts = [form, f"s = {self.spread:g}"]
-        if self.regulariser != Setting.regulariser:
-            parts.append(f"λ = {self.regulariser:g}")
-        if self.coupling != Setting.coupling:
-            parts.append(f"t_i ~ U(0, {self.coupling:g})")
-        if self.matrices_drawn == "general":
-            parts.append("A_i general")
-        if self.centring == "clients":
-            parts.append("Σ b_i = 0")
-        return ", ".join(parts)
+        more = self.named(
+            "λ = {:g}".format,
+            "t_i ~ U(0, {:g})".format,
+            "A_i {}".format,
+            {"clients": "Σ b_i = 0"}.__getitem__,
+        )
+        return ", ".join([form, f"s = {self.spread:g}", *more])
+
+    def short(self, share: float) -> str:
+        """Return a name for files."""
+        form = "slides" if self.form == "printed" else "code"
+        more = self.named("lambda{:g}".format, "t{:g}".format, str, str)
+        return "-".join([form, f"s{self.spread:g}", *more, "all" if share == 1 else "sampled"])
 
 
 @dataclass(frozen=True)
@@ -88,21 +99,16 @@ class MinimaxRun(Run):
     @property
     def problem(self) -> RandomMinimax:
         """The problem, b_i and all."""
-        of = self.setting
-        return RandomMinimax(
-            clients=self.size.clients, dim=self.size.dim, spread=of.spread, coupling=of.coupling,
-            matrices_drawn=of.matrices_drawn, centring=of.centring, regulariser=of.regulariser,
-            form=of.form, partition=self.data_seed,
-        )  # fmt: skip
+        size = {"clients": self.size.clients, "dim": self.size.dim}
+        return RandomMinimax(partition=self.data_seed, **size, **asdict(self.setting))
 
     @property
     def algorithm(self) -> Algorithm:
         """The method; the notebook divides its rates by the dimension."""
         of = self.size
         rate = RATE / of.dim if self.setting.form == "halved" else RATE
-        common: dict[str, Any] = {
-            "inner_step_size": rate, "outer_step_size": rate, "participation": self.participation
-        }  # fmt: skip
+        common: dict[str, Any] = dict.fromkeys(("inner_step_size", "outer_step_size"), rate)
+        common["participation"] = self.participation
         if self.method == "FedAvg-S":
             steps = of.calls * of.inner_steps
             return FedAvgS(local_steps=steps, order="alternating", **common)
@@ -120,21 +126,29 @@ class MinimaxRun(Run):
         return str(self.seed), "fednest/minimax", str(self.partition)
 
     def measured(self) -> dict[str, Any]:
-        """Return squared distances and norms of the iterates, beside what is predicted."""
+        """Return squared distances from the saddle point, norms, and what is predicted.
+
+        The mean squared distance of each round, its limit, and the rate: the spectral radius of a
+        round's mean map, less the constant.
+        """
         problem = self.problem
         moved = replace(problem, spread=0.0) if self.method == WITHOUT else problem
         x, y = self.followed(moved).fields.values()
-        expected = predicted(moved, self.algorithm, self.rounds)
+        of_round, d = moments(moved, self.algorithm), moved.dim
+        expected, limit = of_round.squares(self.rounds), of_round.limit()
+        away = _squares(x - problem.saddle[0]) + _squares(y - problem.saddle[1])
         return {
-            "x": _squares(x - problem.saddle[0]), "y": _squares(y - problem.saddle[1]),
-            "norm of x": _squares(x), "norm of y": _squares(y),
+            "distance": away.tolist(),
+            "norm of x": _squares(x).tolist(),
+            "norm of y": _squares(y).tolist(),
             "saddle": [float(v @ v) for v in problem.saddle],
             "end": [*x[-1].tolist(), *y[-1].tolist()],
-            "predicted x": expected.x.tolist(), "predicted y": expected.y.tolist(),
-            "floor x": expected.floor_x, "floor y": expected.floor_y, "rate": expected.rate,
-        }  # fmt: skip
+            "predicted": (expected[:, :d].sum(1) + expected[:, d:].sum(1)).tolist(),
+            "floor": float(limit[:d].sum()) + float(limit[d:].sum()),
+            "rate": of_round.rate,
+        }
 
 
-def _squares(values: np.ndarray) -> list[float]:
-    squares: list[float] = (values**2).sum(1).tolist()
+def _squares(values: np.ndarray) -> np.ndarray:
+    squares: np.ndarray = (values**2).sum(1)
     return squares
