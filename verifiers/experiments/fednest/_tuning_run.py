@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from synthetic.image_problems.label_imbalance import LabelImbalance
 from toolkit.algorithm import Algorithm
@@ -17,8 +19,9 @@ from toolkit.algorithms.fednest import FedNest
 from toolkit.algorithms.fednest_sgd import FedNestSGD
 from toolkit.algorithms.lfednest import LFedNest
 from toolkit.algorithms.stocbio import StocBiO
-from verifiers.experiment import Run
-from verifiers.experiments.fednest.tuning.public_code import AllSharedFedNest, PublicFedNest
+from toolkit.oracles import ClientVectors, on_every_client
+from verifiers.experiment import Computed, Run
+from verifiers.experiments.fednest._public_code import AllSharedFedNest, PublicFedNest
 
 RIDGE = 1e-3
 """ν of the lower level."""
@@ -107,22 +110,28 @@ class TuningRun(Run):
     @property
     def problem(self) -> LabelImbalance:
         """The problem; its split depends on ``alike``, the seed and the partition alone."""
-        of = self.size
+        own = ("data", "alike", "squash", "normalised", "prior")
+        given: dict[str, Any] = {name: getattr(self, name) for name in own}
+        given |= {name: getattr(self.size, name) for name in ("largest", "ratio", "per_class")}
+        clients = 1 if self.alone else self.size.clients
         return LabelImbalance(
-            clients=1 if self.alone else of.clients, data=self.data, shards=of.clients,
-            alike=self.alike, largest=of.largest, ratio=of.ratio, per_class=of.per_class,
-            ridge=RIDGE, squash=self.squash, normalised=self.normalised, prior=self.prior,
+            clients=clients,
+            shards=self.size.clients,
+            ridge=RIDGE,
             partition=self.data_seed,
-        )  # fmt: skip
+            **given,
+        )
 
     @property
     def algorithm(self) -> Algorithm:
         """The method; one machine draws as many images a step as all sampled clients together."""
         of = self.size
         common: dict[str, Any] = {
-            "inner_step_size": self.beta, "outer_step_size": self.alpha, "terms": of.terms,
+            "inner_step_size": self.beta,
+            "outer_step_size": self.alpha,
+            "terms": of.terms,
             "batch": of.batch * (of.sampled if self.alone else 1),
-        }  # fmt: skip
+        }
         if self.method == "machine":
             return StocBiO(inner_calls=of.inner_calls * of.inner_steps, **common)
         if not self.alone:
@@ -155,3 +164,61 @@ class TuningRun(Run):
             "loss": np.nan_to_num(problem.validation_loss(models), posinf=1e30).tolist(),
             "x": followed.fields["x"][-1].tolist(),
         }
+
+
+TERMS = (1, 3, 10, 30, 100, 300)
+
+
+@dataclass(frozen=True)
+class Series(Computed):
+    r"""How near the series come to the hypergradient, at the start x⁰ and y*(x⁰), on one split.
+
+    The exact ∇F is had by conjugate gradients. Compared with it are, without noise and with all
+    clients, −∇²_xy g p for
+
+    * p = (1/ℓ) Σ_{n<N} (I − H/ℓ)^n ∇_y f, the mean of what the slides sample (H the mean ∇²_yy g),
+    * p = ∇_y f + Σ_{n≤N} (1/n)(1/m) Σ_i (I − ηH_i)^n ∇_y f, the public code's.
+
+    Lengths are a matter of the step size α; directions are not.
+    """
+
+    of: TuningRun
+
+    def measured(self) -> dict[str, Any]:
+        """Return the cosine and the ratio of lengths for each N, and for the public code's p."""
+        problem = self.of.problem
+        oracles = problem.oracles(torch.float64)
+        start = torch.from_numpy(problem.start()[: problem.upper_dim])[:, None]
+        solved = problem.lower_solution(start)
+        x, y = (on_every_client(part, problem.clients) for part in (start, solved))
+        exact = problem.hypergradient(start, solved)
+
+        def compared(p: ClientVectors) -> dict[str, float]:
+            h = -oracles.lower_cross_product(x, y, p, None).mean(0)
+            length = float(h.norm())
+            return {
+                "cosine": float((h * exact).sum()) / length / float(exact.norm()),
+                "length": length / float(exact.norm()),
+            }
+
+        def mean(v: ClientVectors) -> ClientVectors:
+            return on_every_client(v.mean(0), problem.clients)
+
+        gradient = mean(oracles.upper_grad_y(x, y, None))
+        step = 1 / oracles.lower_smoothness
+        power, total = gradient, torch.zeros_like(gradient)
+        series: dict[str, Any] = {}
+        for n in range(1, max(TERMS) + 1):
+            total = total + step * power
+            if n in TERMS:
+                series[str(n)] = compared(total)
+            power = mean(power - step * oracles.lower_hessian_product(x, y, power, None))
+        terms, eta = self.of.size.terms, PublicFedNest().series_step
+        counter: Tensor = gradient
+        total = gradient
+        for n in range(1, terms + 1):
+            counter = counter - eta * oracles.lower_hessian_product(x, y, counter, None)
+            total = total + mean(counter) / n
+        series["public"] = compared(total)
+        series["length of ∇F"] = float(exact.norm())
+        return series
