@@ -231,7 +231,7 @@ def robust(
 
 
 def over_shares(
-    text: str, largest: str, ours: Mapping[float, Kind], fedavg: Mapping[float, Kind], label: str
+    text: str, largest: str, label: str, ours: Mapping[float, Kind], fedavg: Mapping[float, Kind]
 ) -> list[Sentence]:
     """Judge the advantage over FedAvg at every ρ, and at the largest against the smallest."""
     sentences = [

@@ -135,7 +135,7 @@ class PersonalisedRun(study.TrackedRun):
             case "fedavg":
                 return FedAvg(**given)
             case "ditto":
-                personal = {"personal_step_size": self.personal_step_size}
+                personal: Any = {"personal_step_size": self.personal_step_size}
                 return Ditto(proximity=self.proximity, **personal, **given)
             case "tr-maml":
                 return TRMAML(outer_batch=self.batch, weight_step=self.weight_step, **given)

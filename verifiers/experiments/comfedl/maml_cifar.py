@@ -95,8 +95,8 @@ def maml(plan: study.Plan) -> study.Steps:
                 "ComFedL-MAML outperforms FedAvg at every ρ",
                 "ComFedL-MAML's advantage over FedAvg is larger at the largest ρ than at the "
                 "smallest",
+                OURS,
                 *by_share,
-                label=OURS,
             ),
         ],
         findings=[ends(main), ends(shares), told],

@@ -123,8 +123,8 @@ def compared(plan: study.Plan) -> study.Steps:
             *over_shares(
                 "ComFedL outperforms FedAvg at every ρ",
                 "ComFedL's advantage over FedAvg is larger at the largest ρ than at the smallest",
+                ours,
                 *shares,
-                label=ours,
             ),
             *_diverging({label: _diverged(kind) for label, kind in large.items()}, "all rates 1"),
             *_diverging(

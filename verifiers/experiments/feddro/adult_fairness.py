@@ -207,7 +207,8 @@ def adult_fairness(plan: study.Plan) -> study.Steps:
     methods = yield from _tuned(wanted, MOMENTA)
     ours = methods.chosen["FedDRO", PUBLIC].but(rounds=varied, points=21, theory=("drift",))
     by_steps = yield from _tuned({i: ours.but(local_steps=i) for i in LOCAL_STEPS}, ())
-    runs, varied_runs = {}, {}
+    runs: dict[Any, Outcome[FairRun]] = {}
+    varied_runs: dict[Any, Outcome[FairRun]] = {}
     for found, into in ((methods, runs), (by_steps, varied_runs)):
         into |= yield from study.outcomes(
             {

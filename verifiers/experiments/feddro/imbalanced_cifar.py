@@ -28,7 +28,6 @@ from verifiers.experiment import Sentence, experiment, judged
 from verifiers.experiments.feddro import _step_imbalance as common
 from verifiers.experiments.feddro._step_imbalance import (
     BATCH,
-    CLIENTS,
     LEARNING_RATES,
     METHODS,
     Divergence,
@@ -37,6 +36,7 @@ from verifiers.experiments.feddro._step_imbalance import (
     Size,
     ends,
 )
+from verifiers.experiments.feddro._step_imbalance_data import CLIENTS
 
 MARGIN = 0.02
 """A test accuracy that is lower by less than this is comparable."""

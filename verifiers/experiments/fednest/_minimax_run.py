@@ -99,8 +99,8 @@ class MinimaxRun(Run):
     @property
     def problem(self) -> RandomMinimax:
         """The problem, b_i and all."""
-        size = {"clients": self.size.clients, "dim": self.size.dim}
-        return RandomMinimax(partition=self.data_seed, **size, **asdict(self.setting))
+        of, size = asdict(self.setting), self.size
+        return RandomMinimax(clients=size.clients, dim=size.dim, partition=self.data_seed, **of)
 
     @property
     def algorithm(self) -> Algorithm:

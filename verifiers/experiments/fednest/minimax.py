@@ -118,7 +118,8 @@ def _each(of: Outcome[MinimaxRun], name: str) -> np.ndarray:
 
 def norms(result: Mapping[str, Any]) -> np.ndarray:
     """Return ‖x_k‖² + ‖y_k‖²: what the public notebook calls convergence."""
-    return np.add(result["norm of x"], result["norm of y"])
+    total: np.ndarray = np.add(result["norm of x"], result["norm of y"])
+    return total
 
 
 def steepness(distances: Any, rate: float) -> float:

@@ -98,10 +98,8 @@ class FewShotRun(TrackedRun):
     def problem_of(self, images: list[np.ndarray]) -> AdaptedLosses:
         """Return tasks of some alphabets, a client each."""
         support = FewShot(images, self.ways, self.shots, self.queries)
-        query, given = replace(support, part="query"), {"adaptation": INNER_RATE}
-        return AdaptedLosses(
-            model=self.model, data=support, query=query, seed=self.data_seed, **given
-        )
+        query: Any = {"query": replace(support, part="query"), "adaptation": INNER_RATE}
+        return AdaptedLosses(model=self.model, data=support, seed=self.data_seed, **query)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -123,7 +121,7 @@ class FewShotRun(TrackedRun):
     ) -> tuple[float, float]:
         """Return the mean loss and accuracy on the queries of some tasks of each alphabet."""
         problem = self.problem_of(images)
-        kind = {"dtype": like.dtype, "device": like.device}
+        kind: dict[str, Any] = {"dtype": like.dtype, "device": like.device}
         ctx = sampled_context(problem, (*self.keys, name), replicates=self.test_tasks, **kind)
         oracles = problem.oracles(ctx.dtype, ctx.device)
         draw = ctx.draw(oracles.inner_law(1), "xi")

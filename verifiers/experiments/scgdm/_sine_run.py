@@ -37,7 +37,7 @@ INNER_RATE, LOCAL_STEPS = 0.001, 5
 STEPS_SHOWN = (1, 10, 100)
 """Adaptation steps of figure 1."""
 _TASKS: dict[str, Any] = {"task_blocks": tasks.TASKS, "sampled_tasks": tasks.SAMPLED}
-METHODS: dict[str, Algorithm] = {
+METHODS: dict[str, Any] = {
     "Local-BSGD": LocalBSGD(step_size=0.01, **_TASKS),
     "Local-SCGD": LocalSCGD(step_size=0.01, inner_momentum=0.9, **_TASKS),
     "Local-MOML": LocalMOML(step_size=0.01, inner_momentum=0.7, **_TASKS),
@@ -79,7 +79,8 @@ class SineRun(TrackedRun):
 
     @property
     def algorithm(self) -> Algorithm:
-        return replace(METHODS[self.method], local_steps=self.local_steps, **dict(self.changed))
+        changed = {"local_steps": self.local_steps} | dict(self.changed)
+        return replace(METHODS[self.method], **changed)  # type: ignore[no-any-return]
 
     @property
     def model(self) -> Model:
@@ -119,8 +120,8 @@ class SineRun(TrackedRun):
     def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
         """Return the squared errors after a step on the training tasks and on 600 others."""
         models = getattr(state, self.algorithm.iterate).mean(0)
-        training = tasks.of_one_client(tasks.training_tasks(self.numbers))
-        training = self.adapting(training, ctx, "training")
+        waves = tasks.of_one_client(tasks.training_tasks(self.numbers))
+        training = self.adapting(waves, ctx, "training")
         test = self.adapting(tasks.unseen_tasks(self.numbers), ctx, "test")
         return {
             "training": training.error(training.after(models, 1)),

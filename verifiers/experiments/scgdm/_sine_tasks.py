@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import pi, sin
+from typing import Any
 
 import numpy as np
 import torch
@@ -97,7 +98,7 @@ class Adapting:
     ) -> None:
         problem = AdaptedLosses(model=model, data=waves, adaptation=rate, loss="square")
         self._oracles: AdaptedOracles = problem.oracles(like.dtype, like.device)
-        kind = {"dtype": like.dtype, "device": like.device}
+        kind: dict[str, Any] = {"dtype": like.dtype, "device": like.device}
         ctx = sampled_context(problem, tuple(keys), replicates=like.replicates, **kind)
         self._support = ctx.draw(self._oracles.inner_law(1), "support")
 
