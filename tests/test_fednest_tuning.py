@@ -266,7 +266,7 @@ def test_the_whole_communication_is_equal():
     # the slides' table with N' in place of N: 2T + N' + 3, T + N' + 3, T + 1; FedInn alone 2T
     assert costs == {"FedNest": 10, "FedNest_SGD": 7, "LFedNest": 4, "not tuned": 6}
     assert cost(runs[tuning.PUBLIC, False]) == 2 * size.inner_calls + size.terms + 3
-    for label, cost in costs.items():
+    for label, each in costs.items():
         rounds = tuning.over_seeds(runs[label, False], "batched")[0].rounds
-        assert rounds * cost >= size.rounds * costs["FedNest"]
+        assert rounds * each >= size.rounds * costs["FedNest"]
     assert runs["FedNest", True].but(beta=0.1).algorithm.local_steps == 31

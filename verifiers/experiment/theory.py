@@ -8,8 +8,7 @@ lie below the theorem's. Whoever draws it says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -185,11 +184,6 @@ def panel(
         if of in result
     ]
     return Panel(name, f"{title}, first seed", axis.label, "", curves, log="y")
-
-
-def with_curves(shown: Panel, curves: Sequence[Mapping[str, Any]]) -> Panel:
-    """Return a panel with more curves, a bound beside what it bounds."""
-    return replace(shown, curves=[*shown.curves, *curves])
 
 
 def told(label: str, result: Mapping[str, Any], right: float | None) -> str:

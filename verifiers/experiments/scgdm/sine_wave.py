@@ -22,6 +22,7 @@ function: b in {1, …, 5} puts the phases on half a circle; with b in {1, …, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from math import log
 from typing import Any
@@ -343,7 +344,7 @@ def _theory(run: TheoryRun, measured: Mapping[str, Any]) -> Panel:
         return panel
     bound, steps = [np.nan, *measured["right"]], [run.local_steps * at for at in measured["round"]]
     label = "Theorem 3.4, corrected, estimated constants"
-    return theory.with_curves(panel, [curve(label, steps, np.array([bound]))])
+    return replace(panel, curves=[*panel.curves, curve(label, steps, np.array([bound]))])
 
 
 def _told(rate: float, measured: Mapping[str, Any]) -> str:
