@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -18,10 +18,9 @@ from toolkit.algorithms.comfedl import ComFedL
 from toolkit.algorithms.drfl import DRFL
 from toolkit.algorithms.fedavg import FedAvg
 from toolkit.algorithms.q_fedavg import QFedAvg
-from toolkit.dataset import read
 from toolkit.errors import DriftproofError
-from verifiers.experiment import Followed, Outcome, Panel, Plan, Run, outcomes, plot
-from verifiers.experiment.outcome import Asked, Axis
+from verifiers import experiment as study
+from verifiers.experiment import Followed, Outcome
 
 TAU, BATCH, PRINTED = 5, 20, 0.01
 LABELS = {"comfedl": "ComFedL", "fedavg": "FedAvg", "q-fedavg": "q-FedAvg", "drfl": "DRFL"}
@@ -35,7 +34,7 @@ METRICS = ("validation average", "validation worst", "training average", "traini
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageRun(Run):
+class ImageRun(study.Run):
     """One method on one partition.
 
     Attributes:
@@ -124,7 +123,7 @@ class ImageRun(Run):
 Images: TypeAlias = Outcome[ImageRun]
 
 
-def base_run(plan: Plan, rounds: int) -> ImageRun:
+def base_run(plan: study.Plan, rounds: int) -> ImageRun:
     """Return ComFedL as printed, at the sizes of a plan."""
     large, validation = (1000, 60) if plan.data is None else (5000, 1000)
     if plan.profile == "smoke":
@@ -132,44 +131,32 @@ def base_run(plan: Plan, rounds: int) -> ImageRun:
     return ImageRun.planned(plan, rounds=rounds, large=large, validation=validation)
 
 
-@dataclass(frozen=True)
-class Search:
-    """The step sizes η = 0.01, 0.001, … of ComFedL at one γ, up to the first that runs.
-
-    Attributes:
-        found: of the largest η = 10^{-k} that runs on every seed.
-        overflows: where the printed η = 0.01 overflowed, on the seeds where it did.
-    """
+class Search(NamedTuple):
+    """ComFedL at the largest η = 10^{-k} ≤ 0.01 that runs on every seed; where 0.01 overflowed."""
 
     found: Images
     overflows: list[dict[str, Any]]
 
     @property
     def told(self) -> str:
-        """What the printed η does."""
+        """What the printed η does; its first step is η·exp(log 10/γ)/γ gradients long."""
         run = self.found.run
         first = PRINTED * 10.0 ** (1 / run.temperature) / run.temperature
-        told = (
-            f"γ = {run.temperature:g}: at η = {PRINTED:g} as printed the first step is "
-            f"{first:.3g} gradients long (η·exp(log 10/γ)/γ)"
-        )
-        if not self.overflows:
-            return f"{told} and runs."
-        last = max(overflow["round"] for overflow in self.overflows)
         return (
-            f"{told}, the losses grow, and exp(f/γ) overflows within round {last} on "
-            f"{len(self.overflows)} seeds; the largest η = 10^-k that runs is {run.step_size:g}."
+            f"γ = {run.temperature:g}: at η = {PRINTED:g} as printed the first step is {first:.3g} "
+            f"gradients long; exp(f/γ) overflows on {len(self.overflows)} seeds, within round "
+            f"{max((of['round'] for of in self.overflows), default=0)}; the largest η = 10^-k that "
+            f"runs is {run.step_size:g}."
         )
 
 
-def largest_that_runs(run: ImageRun, seeds: int) -> Asked:
+def largest_that_runs(run: ImageRun, seeds: int) -> study.Asked:
     """Return the Search of ComFedL's step size (``yield from``)."""
-    printed: list[dict[str, Any]] = []
+    printed: list[dict[str, Any]] | None = None
     for power in range(2, 40):
-        found = (yield from outcomes({"": run.but(step_size=10.0**-power)}, seeds))[""]
+        found = (yield from study.outcomes({"": run.but(step_size=10.0**-power)}, seeds))[""]
         overflows = [result["overflow"] for result in found.results if result["overflow"]]
-        if power == 2:
-            printed = overflows
+        printed = overflows if printed is None else printed
         if not overflows:
             return Search(found, printed)
     raise DriftproofError(
@@ -184,22 +171,21 @@ def speed(of: Images) -> np.ndarray:
     return np.array([np.mean(result["validation average"]) for result in of.results])
 
 
-def panels(runs: dict[str, Images], prefix: str = "") -> list[Panel]:
+def panels(runs: dict[str, Images], prefix: str = "") -> list[study.Panel]:
     """Return one plot a metric, with a curve for each kind of run."""
+    axis, named = study.Axis(along="rounds"), {of: of.replace(" ", "-") for of in METRICS}
     return [
-        plot(f"{prefix}{metric}".replace(" ", "-"), f"{metric} accuracy", runs, metric, "accuracy",
-             Axis(along="rounds"))
-        for metric in METRICS
-    ]  # fmt: skip
+        study.plot(f"{prefix}{name}", f"{of} accuracy", runs, of, "accuracy", axis)
+        for of, name in named.items()
+    ]
 
 
 def setting(run: ImageRun, seeds: int) -> list[str]:
     """Return what was chosen, for the head of the page."""
-    return [
-        f"data: {read(run.data).title}; one client with {run.large:,} training images, nine with "
-        "20; softmax regression from w = 0",
-        f"τ = {TAU} unless said otherwise, minibatch {BATCH} (chosen here), {run.rounds} rounds, "
-        f"{seeds} seeds (partition and minibatches)",
+    return study.setting(
+        run,
+        seeds,
+        f"one client with {run.large:,} training images, nine with 20; softmax regression from 0",
+        f"τ = {TAU} unless said otherwise, minibatches of {BATCH} (chosen here)",
         f"validation: {run.validation:,} other images a client (chosen here)",
-        "band: smallest and largest seed",
-    ]
+    )

@@ -25,19 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from verifiers.experiment import (
-    Computed,
-    Conclusion,
-    Panel,
-    Plan,
-    Sentence,
-    Steps,
-    curve,
-    experiment,
-    judged,
-    outcomes,
-    unpacked,
-)
+from verifiers import experiment as study
+from verifiers.experiment import Sentence, experiment, judged
 from verifiers.experiments.comfedl._imbalanced import (
     METRICS,
     PRINTED,
@@ -57,7 +46,7 @@ GAMMAS = (0.5, 0.2)
 
 
 @dataclass(frozen=True)
-class Optimum(Computed):
+class Optimum(study.Computed):
     """The certified optimum of (5) on the first partition."""
 
     run: ImageRun
@@ -74,7 +63,7 @@ class Optimum(Computed):
     statement="ComFedL beats FedAvg, q-FedAvg and DRFL in average and in worst accuracy, training "
     "and validation, and converges faster; q-FedAvg and DRFL beat FedAvg",
 )
-def imbalanced(plan: Plan) -> Steps:
+def imbalanced(plan: study.Plan) -> study.Steps:
     """Run ComFedL as printed and where it runs, and the others; judge the sentences."""
     seeds, rounds = SIZES[plan.profile]
     base = base_run(plan, rounds)
@@ -86,11 +75,11 @@ def imbalanced(plan: Plan) -> Steps:
     others = [base.but(method=name) for name in ("fedavg", "q-fedavg", "drfl")]
     others.append(base.but(method="fedavg", step_size=first))
     runs = {search.found.run.label: search.found for search in searches.values()}
-    runs |= yield from outcomes({other.label: other for other in others}, seeds)
+    runs |= yield from study.outcomes({other.label: other for other in others}, seeds)
     ((blob, seconds),) = yield [Optimum(base)]
-    (optimum,) = unpacked([(blob, seconds)])
+    (optimum,) = study.unpacked([(blob, seconds)])
     labels = [other.label for other in others]
-    return Conclusion(
+    return study.Conclusion(
         setting=setting(base, seeds),
         sentences=[
             *(_printed(searches[gamma], seeds) for gamma in sorted(GAMMAS)),
@@ -154,14 +143,14 @@ def _printed(search: Search, seeds: int) -> Sentence:
     return Sentence(text, where, "not reproduced", why)
 
 
-def _suboptimality(runs: dict[str, Images], optimum: float) -> Panel:
+def _suboptimality(runs: dict[str, Images], optimum: float) -> study.Panel:
     curves = [
-        curve(name, of.results[0]["rounds"], np.array([of.results[0]["objective"]]) - optimum)
+        study.curve(name, of.results[0]["rounds"], np.array([of.results[0]["objective"]]) - optimum)
         for name, of in runs.items()
         if "γ = 0.2" not in name  # its objective is another one
     ]
     title = "objective (5), γ = 0.5, above its certified optimum (first seed)"
-    return Panel("suboptimality", title, "round", "suboptimality", curves, log="y")
+    return study.Panel("suboptimality", title, "round", "suboptimality", curves, log="y")
 
 
 def _findings(
@@ -170,7 +159,7 @@ def _findings(
     certificate = optimum["certificate"]
     norm = max(result["largest_norm"] for of in runs.values() for result in of.results)
     return [
-        *(search.told for search in searches.values() if search.overflows),
+        *(search.told for search in searches.values()),
         f"Optimum of (5) on the first seed, ‖w‖ ≤ 30, by {certificate['method']}: between "
         f"{optimum['low']:.10g} and {optimum['high']:.10g} (Frank–Wolfe gap "
         f"{certificate['frank_wolfe_gap']:.2g}), in {optimum['seconds']:.0f} s. The models' norms "
