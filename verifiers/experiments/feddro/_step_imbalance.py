@@ -254,28 +254,23 @@ class Size:
         given = {"points": self.points, "net": self.net, "shown": self.shown}
         return ImbalancedRun.planned(plan, rounds=self.rounds, **given)
 
-    def searched(self, wanted: Mapping[str, ImbalancedRun]) -> study.Asked:
-        """Choose every run's learning rate by training accuracy (``yield from``)."""
-        return study.tuned(
-            {
-                label: [run.but(step_size=rate, points=2, theory=False) for rate in self.rates]
-                for label, run in wanted.items()
-            },
-            range(TUNED_ON, TUNED_ON + self.tuned),
-            lambda of: float(ends(of, "training").mean()),
-        )
-
 
 Runs: TypeAlias = Mapping[str, Outcome[ImbalancedRun]]
 
 
 def tuned(wanted: Mapping[str, ImbalancedRun], size: Size) -> study.Asked:
-    """Choose every run's learning rate, run it on every partition, and return both."""
-    found = yield from size.searched(wanted)
-    chosen = {
-        label: run.but(step_size=found.chosen[label].step_size) for label, run in wanted.items()
-    }
-    runs = yield from study.outcomes(chosen, size.seeds)
+    """Choose every run's learning rate by training accuracy, run it on every partition.
+
+    Returns the search and the outcomes (``yield from``).
+    """
+    found = yield from study.tuned(
+        {label: [run.but(step_size=r) for r in size.rates] for label, run in wanted.items()},
+        range(TUNED_ON, TUNED_ON + size.tuned),
+        lambda of: float(ends(of, "training").mean()),
+        points=2,
+        theory=False,
+    )
+    runs = yield from study.outcomes(found.chosen, size.seeds)
     return found, runs
 
 

@@ -308,23 +308,17 @@ def against(runs: Runs) -> list[Sentence]:
 
 def _by_local_steps(runs: Runs) -> list[Sentence]:
     """I = 32 against 1, and the largest I against 32, after as many rounds of communication."""
-    sentences = []
+    sentences, none = [], dict[str, Any]()
     few, some, many = LOCAL_STEPS[0], SATURATES, LOCAL_STEPS[-1]
+    same: dict[str, Any] = {"test": study.similar_by_seeds, "margin": SAME_ACCURACY}
     for split in SPLITS:
-        at = {steps: runs[steps, split].last("accuracy") for steps in (few, some, many)}
-        where = f"penalty: {PUBLIC}; clients {split}"
-        sentences += judged(
-            "increasing I leads to improved performance",
-            {f"I = {some} against {few}; {where}": (at[some], at[few])},
-            comparisons=len(SPLITS),
-        )
-        sentences += judged(
-            "beyond a threshold of approximately 32 the performance saturates",
-            {f"I = {many} against {some}; {where}": (at[many], at[some])},
-            comparisons=len(SPLITS),
-            test=study.similar_by_seeds,
-            margin=SAME_ACCURACY,
-        )
+        for text, more, less, how in (
+            ("increasing I leads to improved performance", some, few, none),
+            ("beyond a threshold of approximately 32 the performance saturates", many, some, same),
+        ):
+            pair = runs[more, split].last("accuracy"), runs[less, split].last("accuracy")
+            where = f"I = {more} against {less}; penalty: {PUBLIC}; clients {split}"
+            sentences += judged(text, {where: pair}, comparisons=len(SPLITS), **how)
     return sentences
 
 
