@@ -71,25 +71,29 @@ class Tuned(NamedTuple):
     tried: dict[Any, dict[Any, Outcome[Any]]]
     scores: dict[Any, dict[Any, float]]
 
-    def told(self, *names: str) -> str:
-        """Say what was tried of some attributes, with the scores, and what was chosen.
+    def told(self, *names: str, called: Callable[[Any], str] | None = None) -> str:
+        """Say what was chosen, and what was tried of some attributes, with the scores.
 
         The first or the last of several values tried may be an end of a grid that is too short.
+
+        Args:
+            called: what a key is called.
         """
         lines = []
         for key, scores in self.scores.items():
             given = {run: [getattr(run, name) for name in names] for run in scores}
             shown = {run: "/".join(f"{value:g}" for value in of) for run, of in given.items()}
-            tried = ", ".join(f"{shown[run]}: {score:.4g}" for run, score in scores.items())
-            best = self.chosen[key]
-            edges = [
-                name for place, name in enumerate(names)
-                if len(grid := {of[place] for of in given.values()}) > 1
-                and given[best][place] in (min(grid), max(grid))
-            ]  # fmt: skip
-            edge = f" (an end of the grid of {' and '.join(edges)})" if edges else ""
-            lines.append(f"{_called(key)} {shown[best]}{edge} of {tried}")
-        return f"{'/'.join(names)} chosen on other partitions by the score: {'; '.join(lines)}"
+            tried = ", ".join(
+                f"{shown[run]}: {'not finite' if np.isneginf(score) else f'{score:.4g}'}"
+                for run, score in scores.items()
+            )
+            best, edges = self.chosen[key], []
+            for name, own, *grid in zip(names, given[best], *given.values(), strict=True):
+                if len(set(grid)) > 1 and own in (min(grid), max(grid)):
+                    edges.append(name)
+            edge = f", an end of the grid of {' and '.join(edges)}" if edges else ""
+            lines.append(f"{(called or _called)(key)} {shown[best]}{edge} (tried {tried})")
+        return f"{'/'.join(names)}, chosen by the score on other partitions: {'; '.join(lines)}"
 
 
 def tuned(

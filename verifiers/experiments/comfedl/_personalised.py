@@ -281,9 +281,9 @@ def setting(base: PersonalisedRun, size: Size) -> list[str]:
         f"{images.training:,} training and {images.validation} validation images a client, of the "
         "test set where there is one, else of a part that is not trained on; split: "
         f"dominant-class, ρ = {base.share:g} unless said otherwise; first partition: {held.told}",
-        f"network and images as printed: 32 filters, 32 × 32 pixels; {size.short} rounds where τ, "
-        f"γ or ρ is varied; τ = {base.local_steps} and minibatches of {base.batch} unless said "
-        f"otherwise; inner learning rate {base.adaptation:g} (the preprint gives none)",
+        "size: the printed network has 32 filters, on 32 × 32 pixels, and no number of rounds is "
+        f"printed; here {size.short} where τ, γ or ρ is varied; τ = {base.local_steps} and "
+        f"minibatches of {base.batch} unless said otherwise; inner learning rate {base.adaptation:g} (the preprint gives none)",
         "batch statistics are those of the client's own minibatch, in validation those of "
         f"{piece_of(len(base.model.example))} of its validation images at a time",
         f"personal models: one step on {images.adapting} training images of the client with the "

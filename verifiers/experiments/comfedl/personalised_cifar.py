@@ -115,7 +115,7 @@ def compared(plan: study.Plan) -> study.Steps:
         for s, kind in kinds.items()
     }
     return study.Conclusion(
-        setting=[*personalised.setting(plain, size), said, study.methods(methods)],
+        setting=[*personalised.setting(plain, size), said, _printed()],
         sentences=[
             *_compared(main, ours, printed),
             *faster("ComFedL-DAMAML converges much faster when τ is increased", gaps),
@@ -219,3 +219,11 @@ def _diverging(diverged: Mapping[str, np.ndarray], how: str) -> list[study.Sente
 
 def _at(label: str, share: float) -> str:
     return f"{label.split(', ')[0]}, ρ = {share:g}"
+
+
+def _printed() -> str:
+    methods = (
+        f"{NAMES[name]} " + ", ".join(f"{what} {value:g}" for what, value in given.items())
+        for name, given in JOURNAL.items()
+    )
+    return "hyper-parameters as printed: " + "; ".join(methods)

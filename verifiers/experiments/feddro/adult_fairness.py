@@ -220,6 +220,10 @@ def adult_fairness(plan: study.Plan) -> study.Steps:
         )
     for split in SPLITS:
         runs["unconstrained", HINGE, split] = runs["unconstrained", PUBLIC, split]
+    penalties = "; ".join(
+        f"{name}: R of {of['reference']}, factor {of['penalty']:g}, s = {of['sharpness']:g}"
+        for name, of in READINGS.items()
+    )
     gaps = [f"gap of {name}" for name in people(plan.data).groups]
     at_random = {name: runs[name, PUBLIC, SPLITS[0]] for name in METHODS}
     return study.Conclusion(
@@ -233,7 +237,7 @@ def adult_fairness(plan: study.Plan) -> study.Steps:
             f"{methods.told('step_size', 'momentum')}; {by_steps.told('step_size')}",
             "violation: the largest TPR − TPR_j over the protected groups j, on people not "
             "trained on",
-            f"penalties, ε = {SLACK:g}: {READINGS}; the public code is that of GCIVR; the hinge "
+            f"penalties, ε = {SLACK:g}: {penalties}; the public code is that of GCIVR; the hinge "
             "was chosen here",
         ],
         sentences=[*against(runs), *_by_local_steps(varied_runs)],

@@ -131,7 +131,7 @@ def tuning(plan: study.Plan) -> study.Steps:
             f"(β, α) chosen for every method alike from β in {list(size.betas)} and α in "
             f"{list(size.alphas)} (over {size.public_scale:g} with the public code's series) by "
             "the class-balanced validation loss of the last quarter of K (sign turned), on two "
-            f"splits that no sentence is judged on: {found.told('beta', 'alpha')}",
+            f"splits that no sentence is judged on: {found.told('beta', 'alpha', called=_named)}",
             "accuracies: class-balanced test accuracy of argmax y(u), mean over the last tenth of "
             "the axis; a run that overflows counts as 0.1; straight lines: accuracy at K on one "
             "machine that has all images",

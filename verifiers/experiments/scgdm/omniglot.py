@@ -95,6 +95,7 @@ def omniglot(plan: study.Plan) -> study.Steps:
     )
     by_case = {case: {method: every[method, case] for method in METHODS} for case in cases}
     training, others = base.dealt
+    alike = {method: base.but(method=method) for method in METHODS}
     counts = [len(images) for images in alphabets(plan.data, base.side).images]
     return study.Conclusion(
         setting=[
@@ -106,7 +107,8 @@ def omniglot(plan: study.Plan) -> study.Steps:
             f"pixels, {base.model.dim:,} parameters for 5 ways, batch normalisation by the task's "
             f"own images; {base.queries} drawings a class in the query; smaller than printed: "
             f"{_smaller(base) or 'nothing'}",
-            f"settings as printed for 5-way 1-shot: {METHODS}; {base.rounds} rounds (chosen here)",
+            f"settings as printed for 5-way 1-shot: {study.methods(alike)}; {base.rounds} rounds "
+            "(chosen here)",
             f"{seeds} seeds (which alphabets train, start of the network, tasks); tested on "
             f"{base.test_tasks} tasks an alphabet; band: smallest and largest seed",
             "a run that diverges, or whose loss overflows, is a result and counts as the worst: "
