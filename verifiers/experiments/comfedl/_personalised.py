@@ -283,7 +283,8 @@ def setting(base: PersonalisedRun, size: Size) -> list[str]:
         f"dominant-class, ρ = {base.share:g} unless said otherwise; first partition: {held.told}",
         "size: the printed network has 32 filters, on 32 × 32 pixels, and no number of rounds is "
         f"printed; here {size.short} where τ, γ or ρ is varied; τ = {base.local_steps} and "
-        f"minibatches of {base.batch} unless said otherwise; inner learning rate {base.adaptation:g} (the preprint gives none)",
+        f"minibatches of {base.batch} unless said otherwise; inner learning rate "
+        f"{base.adaptation:g} (the preprint gives none)",
         "batch statistics are those of the client's own minibatch, in validation those of "
         f"{piece_of(len(base.model.example))} of its validation images at a time",
         f"personal models: one step on {images.adapting} training images of the client with the "
