@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,16 +11,15 @@ import torch
 from synthetic.image_problems.dealt import dealt, falling
 from synthetic.image_problems.label_imbalance import LabelImbalance
 from synthetic.image_problems.lower_level import conjugate_gradients
-from tests.once import experiment
 from toolkit.algorithms.fednest import FedNest
 from toolkit.autograd_bilevel import AutogradBilevel
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from toolkit.federation import sampled_context
-from verifiers.experiment import Plan, similar_by_seeds
-from verifiers.experiments.fednest.tuning import plans
-from verifiers.experiments.fednest.tuning.judged import MARGIN, at_the_end, panel
-from verifiers.experiments.fednest.tuning.public_code import AllSharedFedNest, PublicFedNest
+from verifiers.experiment import Outcome, Plan, similar_by_seeds
+from verifiers.experiments.fednest import tuning
+from verifiers.experiments.fednest._public_code import AllSharedFedNest, PublicFedNest
+from verifiers.experiments.fednest.tuning import MARGIN, at_the_end, cost, everything, panel
 
 SMALL = LabelImbalance(clients=3, shards=3, largest=40, ratio=10.0, per_class=20)
 SHARDED = replace(SMALL, alike=False)
@@ -239,16 +237,20 @@ def test_similar_is_an_equivalence_test(difference, verdict):
 def test_accuracies_are_taken_along_either_axis():
     run = {"ended": True, "rounds": [0, 1, 2], "communication": [0, 10, 20],
            "accuracy": [0.1, 0.5, 0.9]}  # fmt: skip
-    assert at_the_end([run], "rounds", 2).tolist() == [0.9]
-    assert at_the_end([run], "communication", 15).tolist() == [0.5]  # the last k before 15
-    assert at_the_end([run | {"ended": False}], "rounds", 2).tolist() == [0.1]
-    shown = panel("p", "t", "communication", {"a": [run]}, {"level": np.array([0.7])})
+    assert at_the_end(Outcome(None, [run]), "rounds", 2).tolist() == [0.9]
+    assert at_the_end(Outcome(None, [run]), "communication", 15).tolist() == [
+        0.5
+    ]  # the last k before 15
+    assert at_the_end(Outcome(None, [run | {"ended": False}]), "rounds", 2).tolist() == [0.1]
+    shown = panel(
+        "p", "t", "communication", {"a": Outcome(None, [run])}, {"level": np.array([0.7])}
+    )
     assert [c["label"] for c in shown.curves] == ["a", "level"]
     assert shown.curves[0]["mean"][-1] == 0.9
 
 
 def test_both_engines_give_the_same_curves():
-    found = plans.everything(Plan(profile="smoke"))["FedNest", False]
+    found = everything(Plan(profile="smoke"))["FedNest", False]
     small = replace(found.size, clients=2, sampled=1)
     run = found.but(size=small, rounds=2, beta=0.1, alpha=1.0)
     made = [run.but(engine=engine).measured() for engine in ("batched", "wire")]
@@ -258,58 +260,13 @@ def test_both_engines_give_the_same_curves():
 
 
 def test_the_whole_communication_is_equal():
-    runs = plans.everything(Plan(profile="quick"))
-    size = plans.DIGITS
-    costs = {label: plans.cost(runs[label, False]) for label in (*plans.TUNED, plans.FIXED)}
+    runs = everything(Plan(profile="quick"))
+    size = tuning.DIGITS
+    costs = {label: cost(runs[label, False]) for label in (*tuning.TUNED, tuning.FIXED)}
     # the slides' table with N' in place of N: 2T + N' + 3, T + N' + 3, T + 1; FedInn alone 2T
     assert costs == {"FedNest": 10, "FedNest_SGD": 7, "LFedNest": 4, "not tuned": 6}
-    assert plans.cost(runs[plans.PUBLIC, False]) == 2 * size.inner_calls + size.terms + 3
-    for label, cost in costs.items():
-        rounds = plans.over_seeds(runs[label, False], "batched")[0].rounds
-        assert rounds * cost >= size.rounds * costs["FedNest"]
+    assert cost(runs[tuning.PUBLIC, False]) == 2 * size.inner_calls + size.terms + 3
+    for label, each in costs.items():
+        rounds = tuning.over_seeds(runs[label, False], "batched")[0].rounds
+        assert rounds * each >= size.rounds * costs["FedNest"]
     assert runs["FedNest", True].but(beta=0.1).algorithm.local_steps == 31
-
-
-@pytest.fixture(scope="module")
-def smoke(tmp_path_factory):
-    folder, printed = experiment(tmp_path_factory, "fednest/tuning")
-    return folder, printed, json.loads((folder / "experiment.json").read_text())
-
-
-def test_the_sentences_are_judged(smoke):
-    _, printed, head = smoke
-    assert len(head["sentences"]) == 6 + 10 + 1 + 4
-    assert {s["verdict"] for s in head["sentences"]} <= {
-        "reproduced", "not reproduced", "undecided"
-    }  # fmt: skip
-    for sentence in head["sentences"]:
-        assert sentence["why"]
-        assert sentence["text"][:15] in printed
-
-
-def test_the_page_has_the_figures_and_says_what_was_chosen(smoke):
-    folder, _, head = smoke
-    page = (folder / "index.html").read_text()
-    assert {panel["name"] for panel in head["panels"]} == {
-        "iid-communication", "iid-rounds", "non-iid-communication", "non-iid-rounds",
-        "choices", "series",
-        "public-iid", "public-non-iid", "non-iid-all", "non-iid-long",
-    }  # fmt: skip
-    for shown in head["panels"]:
-        assert (folder / "plots" / f"fednest-tuning-{shown['name']}.svg").exists()
-        assert f'data-plot="plot-fednest-tuning-{shown["name"]}"' in page
-    assert "the paper's network differs" in page or "paper&#39;s network differs" in page
-    assert "scikit-learn digits" in page
-    series = head["numbers"]["series"]["not i.i.d."]
-    assert series["300"]["cosine"] > series["1"]["cosine"]
-
-
-def test_step_sizes_are_chosen_for_every_method_alike(smoke):
-    _, _, head = smoke
-    for name, (beta, alpha) in head["numbers"]["step sizes"].items():
-        size = plans.SIZES["smoke", False]
-        assert beta in size.betas
-        if "not tuned" not in name and "log frequency" not in name:
-            shrunk = [a / size.public_scale for a in size.alphas]
-            longer = "public code" in name
-            assert alpha in (shrunk if longer else size.alphas)

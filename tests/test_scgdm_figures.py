@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 import torch
@@ -13,14 +10,13 @@ from synthetic.network_problems.adapted import AdaptedLosses
 from toolkit.discover import find
 from toolkit.errors import DriftproofError
 from toolkit.federation import sampled_context
-from verifiers.experiment import Plan
-from verifiers.experiments.scgdm.omniglot.images import DRAWINGS, alphabets
-from verifiers.experiments.scgdm.omniglot.omniglot import METHODS, _sentences
-from verifiers.experiments.scgdm.omniglot.printed import SHARES
-from verifiers.experiments.scgdm.omniglot.run import FewShotRun
-from verifiers.experiments.scgdm.sine_wave import judged, printed, shown, tasks
-from verifiers.experiments.scgdm.sine_wave.run import SineRun, results_by_seed
-from verifiers.experiments.scgdm.sine_wave.theory import largest_factor
+from verifiers.experiment import Outcome
+from verifiers.experiments.scgdm import _sine_tasks as tasks
+from verifiers.experiments.scgdm import sine_wave
+from verifiers.experiments.scgdm._alphabets import DRAWINGS, alphabets
+from verifiers.experiments.scgdm._few_shot_run import METHODS, TRAINED, FewShotRun
+from verifiers.experiments.scgdm._sine_run import SineRun, by_seed, largest_factor
+from verifiers.experiments.scgdm.omniglot import sentences as _sentences
 
 SMALL = FewShotRun(rounds=1, filters=2, side=14, queries=2, test_tasks=2, points=2)
 
@@ -31,7 +27,7 @@ def test_tasks_are_dealt_evenly_and_otherwise_for_every_seed():
     dealt = np.stack([waves.amplitude, waves.phase * 5 / np.pi], -1).round().astype(int)
     for seed in range(3):
         pairs = {tuple(pair) for pair in dealt[:, :, seed].reshape(-1, 2)}
-        assert pairs == {(a, b) for a in printed.VALUES for b in printed.VALUES}
+        assert pairs == {(a, b) for a in tasks.VALUES for b in tasks.VALUES}
     assert (dealt[..., 0, :] != dealt[..., 1, :]).any()
     unseen = tasks.unseen_tasks(range(2))
     assert unseen.amplitude.shape == (1, 600, 2)
@@ -52,7 +48,7 @@ def test_adapting_is_a_step_of_gradient_descent():
     """On one task: plain PyTorch from the same ten points."""
     run = SineRun(rounds=1, rate=0.01)
     ctx = run.context(run.problem)
-    adapting = run._adapting(tasks.unseen_task(), ctx, "unseen")
+    adapting = run.adapting(tasks.unseen_task(), ctx, "unseen")
     models = torch.from_numpy(run.problem.start()).float()
     x = (10 * adapting._support[0] - 5).view(-1, 1)
     at = models[:, 0].clone()
@@ -77,12 +73,12 @@ def drained(steps, units_to_results):
 def test_a_seed_that_diverges_is_told_apart_from_the_others():
     worse = SineRun(rounds=4, points=2, seeds=2).with_(step_factor=1e8)
     fine = SineRun(rounds=2, points=2, seeds=2)
-    done = drained(results_by_seed([worse, fine]), lambda units: [(u.work(), 0.0) for u in units])
-    assert [len(done[run]) for run in (worse, fine)] == [2, 2]
-    assert all(told["bad_step"] is not None for told in done[worse])
-    assert all(told["bad_step"] is None for told in done[fine])
-    assert judged.end(done[worse], "training").min() > 80  # a loss that no finite run has
-    assert len(done[fine][0]["function"]) == len(tasks.GRID)
+    done = drained(by_seed([worse, fine]), lambda units: [(u.work(), 0.0) for u in units])
+    assert [len(done[run].results) for run in (worse, fine)] == [2, 2]
+    assert all(told["bad_step"] is not None for told in done[worse].results)
+    assert all(told["bad_step"] is None for told in done[fine].results)
+    assert sine_wave.end(done[worse], "training").min() > 80  # a loss that no finite run has
+    assert len(done[fine].results[0]["function"]) == len(tasks.GRID)
 
 
 def test_what_is_worse_is_not_said_to_be_better():
@@ -90,29 +86,32 @@ def test_what_is_worse_is_not_said_to_be_better():
 
     def made(scale):
         seeds = np.random.default_rng(0).normal(size=8)
-        return [
+        results = [
             {"bad_step": None, "training": [1.0, scale * np.exp(0.01 * s)],
              "validation": [1.0, scale * np.exp(0.02 * s)], "error 1": scale}
             for s in seeds
         ]  # fmt: skip
+        return Outcome(None, results)
 
-    runs = {"Local-SCGDM": made(0.5)} | dict.fromkeys(judged.BASELINES, made(1.0))
-    assert {s.verdict for s in judged.of_methods(runs, 0.001)} == {"reproduced"}
-    runs = {"Local-SCGDM": made(2.0)} | dict.fromkeys(judged.BASELINES, made(1.0))
-    assert {s.verdict for s in judged.of_methods(runs, 0.001)} == {"not reproduced"}
-    narrow = {"Local-SCGDM": made(0.9)} | dict.fromkeys(judged.BASELINES, made(1.0))
-    verdicts = [s.verdict for s in judged.of_methods(narrow, 0.001)]
+    runs = {"Local-SCGDM": made(0.5)} | dict.fromkeys(sine_wave.BASELINES, made(1.0))
+    assert {s.verdict for s in sine_wave.of_methods(runs, 0.001)} == {"reproduced"}
+    runs = {"Local-SCGDM": made(2.0)} | dict.fromkeys(sine_wave.BASELINES, made(1.0))
+    assert {s.verdict for s in sine_wave.of_methods(runs, 0.001)} == {"not reproduced"}
+    narrow = {"Local-SCGDM": made(0.9)} | dict.fromkeys(sine_wave.BASELINES, made(1.0))
+    verdicts = [s.verdict for s in sine_wave.of_methods(narrow, 0.001)]
     assert verdicts == 6 * ["reproduced"] + 6 * ["not reproduced"]
-    periods = judged.of_periods({5: made(1.0), 1: made(1.5), 10: made(1.0)})
+    runs = {5: made(1.0), 1: made(1.5), 10: made(1.0)}
+    periods = sine_wave._against_others("", "p", runs, 5, alike=True)
     assert [s.verdict for s in periods] == ["not reproduced", "reproduced"] * 2
 
 
 def test_few_shot_sentences_have_negative_controls():
     def made(loss, accuracy):
-        return [
+        results = [
             {"bad_step": None, "training loss": [loss + k / 1e3],
              "validation accuracy": [accuracy + k / 1e3]} for k in range(7)
         ]  # fmt: skip
+        return Outcome(None, results)
 
     runs = {method: made(1.0, 0.5) for method in METHODS}
     assert {s.verdict for s in _sentences((5, 1), runs)[:6]} == {"undecided"}
@@ -135,18 +134,16 @@ def test_few_shot_sentences_have_negative_controls():
 def test_what_diverged_is_the_worst_and_is_no_nan():
     lost = [{"bad_step": 3, "training": [1.0], "validation": [1.0]}] * 8
     over = [{"bad_step": None, "training": [1.0, np.nan], "validation": [1.0, np.inf]}] * 8
+    fine = Outcome(None, [{"bad_step": None, "training": [1.0, 1.0], "validation": [1.0, 1.0]}] * 8)
     for results in (lost, over):
-        for loss in judged.LOSSES:
-            assert judged.end(results, loss) == pytest.approx(np.log(np.finfo(np.float32).max))
-        told = shown._not_paired({"FedAvg": results})
-        assert bool(told) == (results is lost)
-        assert shown._pre_training(results).curves
-        assert judged.of_plain(results).verdict == "not reproduced"
-        assert {s.verdict for s in judged.of_fit(results)} == {"not reproduced"}
-        runs = {"Local-SCGDM": results} | dict.fromkeys(judged.BASELINES, [
-            {"bad_step": None, "training": [1.0, 1.0], "validation": [1.0, 1.0]}] * 8)  # fmt: skip
-        for rate in printed.RATES:
-            sentences = judged.of_methods(runs, rate)
+        made = Outcome(None, results)
+        for loss in sine_wave.LOSSES:
+            assert sine_wave.end(made, loss) == pytest.approx(np.log(sine_wave.WORST))
+        assert bool(sine_wave._not_paired({"FedAvg": made})) == (results is lost)
+        assert sine_wave._pre_training(made).curves
+        runs = {"Local-SCGDM": made} | dict.fromkeys(sine_wave.BASELINES, fine)
+        for rate in sine_wave.RATES:
+            sentences = sine_wave.of_methods(runs, rate)
             assert {s.verdict for s in sentences} == {"not reproduced"}
             assert all(("our own" in s.text) == (rate != 0.001) for s in sentences)
 
@@ -172,7 +169,7 @@ def test_generated_alphabets_are_characters_drawn_several_times():
 
 def test_alphabets_are_clients_or_validation():
     training, others = SMALL.dealt
-    assert len(training) == round(SHARES[0] * 8)
+    assert len(training) == round(TRAINED * 8)
     assert len(training) + len(others) == 8
     every = {image.tobytes() for image in (*training, *others)}
     assert len(every) == 8
@@ -222,20 +219,3 @@ def test_omniglots_files_are_read(tmp_path):
     made = alphabets(tmp_path, 28)
     assert [images.shape for images in made.images] == [(1, DRAWINGS, 28, 28)] * 3
     assert all(0 < images.mean() < 50 for images in made.images)  # a bar of ink on paper
-
-
-@pytest.mark.parametrize("name", ["scgdm/sine-wave", "scgdm/omniglot"])
-def test_a_smoke_run_decides_nothing_and_draws_every_figure(name):
-    concluded = drained(
-        find("experiment", name).load().run(Plan(profile="smoke")),
-        lambda units: [(unit.work(), 0.0) for unit in units],
-    )
-    assert {sentence.verdict for sentence in concluded.sentences} == {"undecided"}
-    json.dumps(asdict(concluded), allow_nan=False)
-    names = [panel.name for panel in concluded.panels]
-    assert len(set(names)) == len(names)
-    for panel in concluded.panels:
-        assert panel.curves
-        for drawn in panel.curves:
-            assert len(drawn["x"]) == len(drawn["mean"]) > 1
-            assert any(value is not None for value in drawn["mean"]), (panel.name, drawn["label"])

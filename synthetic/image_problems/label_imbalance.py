@@ -25,24 +25,18 @@ from typing import Annotated
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from synthetic.image_problems.dealt import dealt, falling
 from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
-from synthetic.image_problems.lower_level import inverse_products, minimised
-from toolkit.bilevel import BilevelProblem
+from synthetic.image_problems.lower_level import SolvedLowerLevel
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
-from toolkit.oracles import ClientVectors, LowerVector, LowerVectors, UpperVector, on_every_client
 from toolkit.parameters import Constraint, Positive, PositiveInt
 from toolkit.problem import Solution
 
-SOLVED = 1e-7
-"""Largest ‖∇g‖ of a lower-level solution; it is then within SOLVED/ν of y*."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class LabelImbalance(BilevelProblem):
+class LabelImbalance(SolvedLowerLevel):
     """Softmax regression on imbalanced images, its loss's parameters tuned above.
 
     Args:
@@ -165,18 +159,6 @@ class LabelImbalance(BilevelProblem):
         losses = -torch.log_softmax(features @ model, -1)  # [models, images, classes]
         chosen = losses[:, torch.arange(len(labels)), labels]
         return np.asarray((chosen * weights).mean(1))
-
-    def lower_solution(self, x: UpperVector) -> LowerVector:
-        """Return y*(x), within SOLVED/ν; each replicate is solved on its own."""
-        start = self.start()[self.upper_dim :]
-        columns = [on_every_client(x[:, k : k + 1], self.clients) for k in range(x.shape[1])]
-        oracles = self._oracles(x)
-        assert isinstance(oracles, LabelImbalanceOracles)
-        return torch.stack([minimised(oracles, column, start, SOLVED) for column in columns], 1)
-
-    def solve_hessian(self, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
-        """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients."""
-        return inverse_products(self._oracles(x), x, y, v, SOLVED)
 
     @property
     def solution(self) -> Solution:

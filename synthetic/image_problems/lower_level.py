@@ -8,15 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from toolkit.bilevel import BilevelProblem
 from toolkit.errors import DriftproofError
-from toolkit.oracles import Bilevel, ClientVectors, LowerVectors, on_every_client
+from toolkit.oracles import (
+    Bilevel,
+    ClientVectors,
+    LowerVector,
+    LowerVectors,
+    UpperVector,
+    on_every_client,
+)
 
+SOLVED = 1e-7
+"""Largest ‖∇_y g‖ of a lower-level solution; it is then within SOLVED/ν of y*."""
 NEWTON_STEPS = 20
 PRODUCTS = 5000
 """Products with a matrix after which conjugate gradients give up."""
@@ -98,3 +108,22 @@ def inverse_products(
         product = partial(mean_product, oracles, x[..., k : k + 1], y[..., k : k + 1])
         solved[row, :, k] = conjugate_gradients(product, v[row, :, k], relative)
     return solved
+
+
+class SolvedLowerLevel(BilevelProblem):
+    """A problem whose oracles are ``Valued``: y*(x) and inverse Hessians without matrices."""
+
+    def lower_solution(self, x: UpperVector) -> LowerVector:
+        """Return y with ‖∇_y g(x, y)‖ ≤ SOLVED; each replicate is solved on its own.
+
+        Raises:
+            DriftproofError: none is found.
+        """
+        oracles: Any = self._oracles(x)
+        start = self.start()[self.upper_dim :]
+        columns = [on_every_client(x[:, k : k + 1], self.clients) for k in range(x.shape[1])]
+        return torch.stack([minimised(oracles, column, start, SOLVED) for column in columns], 1)
+
+    def solve_hessian(self, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
+        """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients."""
+        return inverse_products(self._oracles(x), x, y, v, SOLVED)

@@ -23,22 +23,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.image_problems.lower_level import inverse_products, minimised
+from synthetic.image_problems.lower_level import SolvedLowerLevel
 from synthetic.network_problems.base import NetworkProblem
 from synthetic.network_problems.losses import cross_entropy
 from synthetic.network_problems.samples import ClientData
 from toolkit.autograd_bilevel import AutogradBilevel, Sample
-from toolkit.bilevel import BilevelProblem
 from toolkit.errors import DriftproofError
-from toolkit.oracles import ClientVectors, LowerVector, LowerVectors, UpperVector, on_every_client
 from toolkit.parameters import NonNegative, Positive
-
-SOLVED = 1e-7
-"""Largest ‖∇_y g‖ of a lower-level solution."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NetworkTuning(NetworkProblem, BilevelProblem):
+class NetworkTuning(NetworkProblem, SolvedLowerLevel):
     """A model trained under a parametric loss, whose parameters are tuned above.
 
     >>> from toolkit.networks import SoftmaxRegression
@@ -105,21 +100,6 @@ class NetworkTuning(NetworkProblem, BilevelProblem):
     ) -> NetworkTuningOracles:
         """Return the oracles of some clients."""
         return NetworkTuningOracles(self, dtype, device, clients)
-
-    def lower_solution(self, x: UpperVector) -> LowerVector:
-        """Return y with ‖∇_y g(x, y)‖ ≤ SOLVED; each replicate is solved on its own.
-
-        Raises:
-            DriftproofError: none is found.
-        """
-        oracles, start = self._oracles(x), self.model.start(self.seed)
-        assert isinstance(oracles, NetworkTuningOracles)
-        columns = [on_every_client(x[:, k : k + 1], self.clients) for k in range(x.shape[1])]
-        return torch.stack([minimised(oracles, column, start, SOLVED) for column in columns], 1)
-
-    def solve_hessian(self, x: ClientVectors, y: LowerVectors, v: Tensor) -> Tensor:
-        """Return [∇²_yy g(x, y)]^{-1} v by conjugate gradients."""
-        return inverse_products(self._oracles(x), x, y, v, SOLVED)
 
 
 class NetworkTuningOracles(AutogradBilevel):

@@ -145,6 +145,12 @@ class Run(Computed):
         """The seed of the data."""
         return self.seed * 1000 + self.partition
 
+    @classmethod
+    def planned(cls, plan: Any, **given: Any) -> Self:
+        """Return a run at a plan's seed, engine, data and device, as far as its class has them."""
+        names = {part.name for part in fields(cls)} & {"seed", "engine", "data", "device"}
+        return cls(**{name: getattr(plan, name) for name in names} | given)
+
     def but(self, **changes: Any) -> Self:
         """Return the run with some attributes changed."""
         return replace(self, **changes)

@@ -9,7 +9,9 @@ lie below the theorem's. Whoever draws it says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +22,8 @@ from toolkit.engines.batched import BatchedContext
 from toolkit.federation import sampled_context
 from toolkit.oracles import Composition, Pullback, on_every_client
 from toolkit.problem import Problem
+from verifiers.experiment.outcome import ROUNDS, Axis
+from verifiers.experiment.panel import Panel, curve
 
 FEW = 8
 """Numbers of an inner value up to which its Jacobian is formed, row by row."""
@@ -27,8 +31,13 @@ ITERATIONS = 5
 """Of the power method, from one random direction."""
 
 
-def drift(marked: Tensor) -> float:
-    """Return (1/K) Σ_k ‖x_k − x̄‖ of what the clients marked in a step before it was averaged."""
+def drift(marked: Tensor | None) -> float:
+    """Return (1/K) Σ_k ‖x_k − x̄‖ of what the clients marked in a step before it was averaged.
+
+    0 before the first step, where nothing is marked.
+    """
+    if marked is None:
+        return 0.0
     x = marked[..., 0]
     return float((x - x.mean(0)).norm(dim=1).mean())
 
@@ -161,6 +170,43 @@ def right_side(
     return evaluate(expressed(right, Letters(notation)), notation, roles | dict(constants))
 
 
+LABELS = {"drift": "drift of the clients", "bias": "bias of the plug-in gradient", "left": "‖∇F‖²"}
+
+
+def panel(
+    name: str, title: str, result: Mapping[str, Any], axis: Axis = ROUNDS, run: Any = None
+) -> Panel:
+    """Return a plot of what a single run measured of LABELS; gaps where nothing was seen."""
+    x = [axis.place(run, at) for at in result["round"]]
+    curves = [
+        curve(label, x, np.array([[value if value > 0 else np.nan for value in result[of]]]))
+        for of, label in LABELS.items()
+        if of in result
+    ]
+    return Panel(name, f"{title}, first seed", axis.label, "", curves, log="y")
+
+
+def told(label: str, result: Mapping[str, Any], right: float | None) -> str:
+    """Say of a run that measured "left" and "bias" how far the bound is from what it bounds.
+
+    Args:
+        right: the right side at constants that were estimated on the way, if they were.
+    """
+    left, bias = result["left"], result["bias"]
+    measured = (
+        f"{label}, first seed: the mean of ‖∇F‖² over the run's moments is "
+        f"{sum(left) / len(left):.3g} (it ends at {left[-1]:.3g}), the plug-in gradient's bias at "
+        f"most {max(bias):.2g}"
+    )
+    if right is None:
+        return f"{measured}."
+    seen = ", ".join(f"{role} {value:.3g}" for role, value in result.get("constants", {}).items())
+    return (
+        f"{measured}; the theorem's right side is {right:.3g} at constants that are estimated, the "
+        f"largest values seen on the way and so at most the true ones{seen and f' ({seen})'}."
+    )
+
+
 def _moments(constants: Mapping[str, float]) -> dict[str, float]:
     """Return the roles that are at most another: a root mean square is at most a largest value."""
     same = {
@@ -239,6 +285,3 @@ def _spectral_norm(pullback: Pullback, y: Tensor, x: Tensor, v: Tensor) -> Tenso
         direction = pullback(together)
         direction = direction / direction.norm(dim=1, keepdim=True)
     return norm
-
-
-__all__ = ["drift", "estimated_constants", "plug_in_bias", "right_side", "squared_gradient"]

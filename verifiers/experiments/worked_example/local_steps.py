@@ -10,21 +10,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from synthetic.image_problems.imbalanced import ImbalancedImages
 from toolkit.algorithms.fedavg import FedAvg
-from toolkit.dataset import read
 from verifiers.experiment import (
     Conclusion,
-    Panel,
     Plan,
     Run,
     Steps,
-    curve,
+    ends,
     experiment,
-    judged_by_seeds,
-    results_of,
+    judged,
+    outcomes,
+    plot,
+    setting,
 )
 
 SIZES = {"smoke": (2, 5), "quick": (8, 40), "paper": (20, 200)}
@@ -62,9 +60,10 @@ class FedAvgRun(Run):
         return str(self.seed), "worked-example/local-steps", str(self.partition)
 
     def measured(self) -> dict[str, Any]:
-        """Return the clients' mean validation accuracy at every round."""
+        """Return the rounds, and the clients' mean validation accuracy at each."""
         models = self.followed().fields["w"].T.copy()
-        return {"accuracy": self.problem.accuracy(models, validation=True).mean(0).tolist()}
+        accuracy = self.problem.accuracy(models, validation=True).mean(0)
+        return {"round": list(range(len(accuracy))), "accuracy": accuracy.tolist()}
 
 
 @experiment(
@@ -75,38 +74,19 @@ class FedAvgRun(Run):
 def local_steps(plan: Plan) -> Steps:
     """Run FedAvg with every τ on every partition, and judge the sentence."""
     seeds, rounds = SIZES[plan.profile]
-    base = FedAvgRun(rounds=rounds, seed=plan.seed, engine=plan.engine, data=plan.data)
-    runs = yield from results_of(
-        {f"τ = {tau}": base.but(local_steps=tau).over(seeds) for tau in LOCAL_STEPS}
-    )
-    accuracies = {
-        label: np.array([result["accuracy"] for result in results])  # [seeds, rounds + 1]
-        for label, results in runs.items()
-    }
+    base = FedAvgRun.planned(plan, rounds=rounds)
+    wanted = {f"τ = {tau}": base.but(local_steps=tau) for tau in LOCAL_STEPS}
+    runs = yield from outcomes(wanted, seeds)
+    last = {label: of.last("accuracy") for label, of in runs.items()}  # [seeds] each
     return Conclusion(
-        setting=[
-            f"data: {read(plan.data).title}; ten clients with 100 images each; softmax regression",
-            f"{rounds} rounds, {seeds} seeds (partition and minibatches)",
-            "band: smallest and largest seed",
-        ],
-        sentences=[
-            judged_by_seeds(
-                "more local steps a round give a better model after as many rounds",
-                f"{more} against {fewer}",
-                accuracies[more][:, -1],
-                accuracies[fewer][:, -1],
-                comparisons=len(LOCAL_STEPS) - 1,
-            )
-            for fewer, more in pairwise(accuracies)
-        ],
-        findings=[
-            f"{label}: accuracy {values[:, -1].mean():.3f} at the end, mean over seeds."
-            for label, values in accuracies.items()
-        ],
-        panels=[
-            Panel(
-                "accuracy", "validation accuracy", "round", "accuracy",
-                [curve(label, range(rounds + 1), values) for label, values in accuracies.items()],
-            )
-        ],
-    )  # fmt: skip
+        setting=setting(base, seeds, "softmax regression; ten clients with 100 images each"),
+        sentences=judged(
+            "more local steps a round give a better model after as many rounds",
+            {
+                f"{more} against {fewer}": (last[more], last[fewer])
+                for fewer, more in pairwise(runs)
+            },
+        ),
+        findings=[ends(runs, "accuracy")],
+        panels=[plot("accuracy", "validation accuracy", runs, "accuracy", "accuracy")],
+    )

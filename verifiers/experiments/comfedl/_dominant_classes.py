@@ -1,0 +1,126 @@
+"""Images dealt to clients with a class each of their own, to train on and to validate with.
+
+Printed: "We construct the training (validation) dataset as follows": ρ of class i at client i, and
+(1 − ρ)/9 of each other class. How many images a client has is not printed.
+
+Chosen: the validation images come from the data set's test images, or, where it has none, from
+three tenths of each class, which are then not trained on. Pixels are scaled to [0, 1]; images
+larger than ``side`` are made smaller, each pixel the mean of a block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from synthetic.network_problems.samples import ClientData
+from toolkit.dataset import Data, Split, read
+from toolkit.errors import DriftproofError
+from toolkit.heterogeneity import heterogeneity
+from toolkit.split import by_class
+from toolkit.splits.dominant_class import DominantClass
+
+CLIENTS = 10
+HELD_OUT = 0.3
+
+
+@dataclass(frozen=True)
+class Images:
+    """Which images.
+
+    Attributes:
+        training, validation: of each client.
+        adapting: of the training images, those on which a personal model takes its step.
+        side: pixels a side.
+    """
+
+    training: int
+    validation: int
+    adapting: int
+    side: int
+
+
+class Dealt(NamedTuple):
+    """What the clients hold; ``told`` says how unlike they are."""
+
+    training: ClientData
+    adapting: ClientData
+    validation: ClientData
+    classes: int
+    told: str
+
+
+@lru_cache(maxsize=2)
+def dealt(folder: Path | None, of: Images, share: float, seed: int) -> Dealt:
+    """Deal the images of a data set.
+
+    Args:
+        share: ρ.
+        seed: of which images a client has.
+
+    Raises:
+        DriftproofError: the examples are no images, or there are too few of them.
+    """
+    data = read(folder)
+    if len(data.shape) < 2:
+        raise DriftproofError(
+            f"{data.title}, whose examples have shape {data.shape}",
+            "images, for a network of convolutions",
+            "name a folder with CIFAR-10 by --data, or leave it out to use scikit-learn's digits",
+        )
+    random = np.random.Generator(np.random.Philox(key=seed))
+    train, others = _apart(data, random)
+    channels = data.shape[0] if len(data.shape) == 3 else 1
+
+    def numbers(labels: np.ndarray, size: int) -> list[np.ndarray]:
+        return DominantClass(share=share, size=size).parts(labels, None, CLIENTS, random)
+
+    def held(split: Split, parts: list[np.ndarray]) -> ClientData:
+        pictures = [
+            split.features[part].reshape(len(part), channels, *data.shape[-2:]) for part in parts
+        ]
+        inputs = [smaller(own, of.side) for own in pictures]
+        return ClientData(inputs, [split.labels[part] for part in parts], split.full)
+
+    parts = numbers(train.labels, of.training)
+    clients = held(train, parts)
+    first = ClientData(
+        [part[: of.adapting] for part in clients.inputs],
+        [part[: of.adapting] for part in clients.targets],
+        clients.levels,
+    )
+    validation = held(others, numbers(others.labels, of.validation))
+    told = str(heterogeneity(train.labels, parts, data.classes))
+    return Dealt(clients, first, validation, data.classes, told)
+
+
+def _apart(data: Data, random: np.random.Generator) -> tuple[Split, Split]:
+    """Return the images to train on and those to validate with."""
+    train = data.train
+    if "test" in data.splits:
+        return train, data.splits["test"]
+    numbers = by_class(train.labels, random)
+    cuts = [round(HELD_OUT * len(own)) for own in numbers]
+    away = np.concatenate([own[:cut] for own, cut in zip(numbers, cuts, strict=True)])
+    kept = np.concatenate([own[cut:] for own, cut in zip(numbers, cuts, strict=True)])
+    first, second = (
+        Split(train.features[rows], train.labels[rows], train.full) for rows in (kept, away)
+    )
+    return first, second
+
+
+def smaller(pictures: np.ndarray, side: int) -> np.ndarray:
+    """Return pictures whose pixels are means of square blocks, so that no side is below ``side``.
+
+    >>> smaller(np.arange(16, dtype=np.uint8).reshape(1, 1, 4, 4), 2)[0, 0].tolist()
+    [[2, 4], [10, 12]]
+    """
+    block = max(1, min(pictures.shape[-2:]) // side)
+    height, width = (pixels // block for pixels in pictures.shape[-2:])
+    cut = pictures[..., : height * block, : width * block]
+    means = cut.reshape(*pictures.shape[:2], height, block, width, block).mean((3, 5))
+    return np.asarray(means if pictures.dtype.kind == "f" else np.rint(means), pictures.dtype)

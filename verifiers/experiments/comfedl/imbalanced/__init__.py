@@ -1,1 +1,0 @@
-"""Robust averaging on one large and nine small clients: the ComFedL papers' experiments."""

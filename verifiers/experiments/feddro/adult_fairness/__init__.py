@@ -1,1 +1,0 @@
-"""Accuracy and fairness on UCI Adult: FedDRO's figure 3."""

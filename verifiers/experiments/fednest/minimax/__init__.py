@@ -1,1 +1,0 @@
-"""FedNest's minimax experiment: its runs, what is predicted of them, its sentences."""

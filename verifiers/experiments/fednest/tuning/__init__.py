@@ -1,1 +1,0 @@
-"""FedNest's tuning experiment: its runs, what the public code does, its sentences."""

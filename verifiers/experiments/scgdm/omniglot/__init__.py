@@ -1,1 +1,0 @@
-"""Local-SCGDM's few-shot classification: its images, runs and sentences."""

@@ -1,1 +1,0 @@
-"""Local-SCGDM's sine waves: what is printed, the tasks, the runs, the sentences."""
