@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from verifiers.merging import merge
+from verifiers.running.parcels import Elsewhere, parcel_of
 
 from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
 from toolkit.cases import Case
 from toolkit.errors import DriftproofError, MissingError
-from verifiers.merging import merge
 from verifiers.running import dask_workers
 from verifiers.running.fingerprint import LIBRARIES, SOURCES
-from verifiers.running.parcels import Elsewhere, parcel_of
 from verifiers.running.scheduler import Units, run_jobs, units_at
 from verifiers.verify import Settings, judge, select
 

@@ -21,7 +21,7 @@ from toolkit.algorithms.q_fedavg import QFedAvg
 from toolkit.dataset import read
 from toolkit.errors import DriftproofError
 from verifiers.experiment import Computed, Followed, Panel, Plan, Run, curve, results_of
-from verifiers.running.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Task
 
 TAU, BATCH, PRINTED = 5, 20, 0.01
 LABELS = {"comfedl": "ComFedL", "fedavg": "FedAvg", "q-fedavg": "q-FedAvg", "drfl": "DRFL"}
@@ -174,7 +174,7 @@ class Search:
         )
 
 
-def largest_that_runs(run: ImageRun, seeds: int) -> Generator[Sequence[Unit], list[Result], Search]:
+def largest_that_runs(run: ImageRun, seeds: int) -> Generator[Sequence[Task], list[Result], Search]:
     """Run ComFedL at η = 0.01, 0.001, … until it runs on every seed (``yield from``)."""
     printed: list[dict[str, Any]] = []
     for power in range(2, 40):

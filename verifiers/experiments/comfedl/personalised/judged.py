@@ -21,7 +21,7 @@ from verifiers.experiment import (
 )
 from verifiers.experiments.comfedl.personalised.printed import MARGIN
 from verifiers.experiments.comfedl.personalised.run import NAMES, PersonalisedRun
-from verifiers.running.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Task
 
 TUNING = 900
 """The first partition on which step sizes are searched; no sentence is judged there.
@@ -110,7 +110,7 @@ class Kind:
 
 Kinds = Mapping[str, Kind]
 """By what a plot calls them."""
-Asking = Generator[Sequence[Unit], list[Result], Any]
+Asking = Generator[Sequence[Task], list[Result], Any]
 
 
 def kinds_of(runs: Mapping[str, PersonalisedRun], seeds: int) -> Asking:

@@ -30,7 +30,7 @@ from verifiers.experiments.feddro.adult_fairness import printed
 from verifiers.experiments.feddro.adult_fairness.people import people, setting, told
 from verifiers.experiments.feddro.adult_fairness.printed import PUBLIC, READINGS, SPLITS
 from verifiers.experiments.feddro.adult_fairness.run import LABELS, FairRun
-from verifiers.running.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Task
 
 Results = dict[Any, list[dict[str, Any]]]
 METHODS = ("feddro", "gcivr", "unconstrained")
@@ -95,7 +95,7 @@ def _local_steps(run: FairRun, rounds: int) -> dict[Any, FairRun]:
 
 def _chosen(
     runs: Mapping[Any, FairRun], momenta: Sequence[float] | None
-) -> Generator[Sequence[Unit], list[Result], dict[Any, FairRun]]:
+) -> Generator[Sequence[Task], list[Result], dict[Any, FairRun]]:
     """Return each run with the rate (and β) of the least last objective, of its own problem."""
     tried = {
         (key, rate, beta): run.but(

@@ -24,7 +24,7 @@ from verifiers.experiments.feddro.step_imbalance.run import (
     ImbalancedRun,
     Net,
 )
-from verifiers.running.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Task
 
 Results = Sequence[Mapping[str, Any]]
 """What each seed's run measured."""
@@ -115,7 +115,7 @@ class Tuned(NamedTuple):
 
 def tuned(
     wanted: Mapping[str, ImbalancedRun], size: Size
-) -> Generator[Sequence[Unit], list[Result], Tuned]:
+) -> Generator[Sequence[Task], list[Result], Tuned]:
     """Choose every run's learning rate, and run it on every partition (``yield from``)."""
     tried = yield from results_of(searched(wanted, size.rates, size.tuned))
     rates = best(tried, size.rates)

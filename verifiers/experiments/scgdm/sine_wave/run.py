@@ -31,7 +31,7 @@ from toolkit.network import Model
 from toolkit.problem import Problem
 from verifiers.experiment import TrackedRun, results_of
 from verifiers.experiments.scgdm.sine_wave import printed, tasks
-from verifiers.running.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Task
 
 _TASKS: dict[str, Any] = {"task_blocks": printed.TASKS, "sampled_tasks": printed.SAMPLED}
 METHODS: dict[str, Callable[..., Algorithm]] = {
@@ -164,7 +164,7 @@ LISTS = ("training", "validation", "not adapted")
 
 def results_by_seed(
     runs: Collection[SineRun],
-) -> Generator[Sequence[Unit], list[Result], dict[SineRun, Results]]:
+) -> Generator[Sequence[Task], list[Result], dict[SineRun, Results]]:
     """Run, all seeds at once; seed by seed where one diverged (``yield from``)."""
     together = yield from results_of({run: [run] for run in runs})
     broken = [run for run, (whole,) in together.items() if whole["bad_step"] is not None]
