@@ -27,7 +27,8 @@ COMMIT;
 """
 
 
-def _digest(*parts: Any) -> bytes:
+def digest_of(*parts: Any) -> bytes:
+    """Return what tells that the parts of an entry are as they were written."""
     return blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=16).digest()
 
 
@@ -88,14 +89,14 @@ class Ledger:
             if entry is None:
                 return None
             blob, seconds, digest = entry
-            if digest != _digest(key, blob, seconds):
+            if digest != digest_of(key, blob, seconds):
                 raise sqlite3.DatabaseError(f"its task {key} is not as it was written")
             return blob, seconds
 
     def keep(self, key: str, blob: bytes, seconds: float) -> None:
         """Commit a finished task."""
         with self._guard():
-            entry = key, blob, float(seconds), _digest(key, blob, float(seconds))
+            entry = key, blob, float(seconds), digest_of(key, blob, float(seconds))
             self._db.execute("INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?)", entry)
 
     def finish(self, head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -103,7 +104,7 @@ class Ledger:
         texts = json.dumps(head), json.dumps(rows)
         with self._guard():
             query = "INSERT INTO runs (head, rows, digest) VALUES (?, ?, ?)"
-            self._db.execute(query, (*texts, _digest(*texts)))
+            self._db.execute(query, (*texts, digest_of(*texts)))
 
     def latest(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Return the head and the rows of the last finished run."""
@@ -117,7 +118,7 @@ class Ledger:
                     "finish it: driftproof verify --resume with the same --out",
                 )
             head, rows, digest = newest
-            if digest != _digest(head, rows):
+            if digest != digest_of(head, rows):
                 raise sqlite3.DatabaseError("its last run is not as it was written")
             return json.loads(head), json.loads(rows)
 

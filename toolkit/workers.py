@@ -63,6 +63,9 @@ def _start(parent: int) -> None:
     from joblib.externals.loky import process_executor
 
     end_with(parent)
+    # locks of this kind, such as numba's, have no name that a killed worker would leave behind
+    kinds = multiprocessing.get_all_start_methods()
+    multiprocessing.set_start_method("fork" if "fork" in kinds else "spawn", force=True)
     # a worker that loads a data set or a compiler has no leak
     process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
 
