@@ -124,7 +124,8 @@ def done(text: bytes, wanted: Mapping[str, str], name: str) -> Result:
     # some tasks start processes of a federation; Python forbids it to Dask's, which are daemonic
     multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     try:
-        task: Task = pickle.loads(text)
+        # it comes from the command, over the cluster's own wires
+        task: Task = pickle.Unpickler(io.BytesIO(text)).load()
         if task.name != name:
             raise DriftproofError(
                 f"{worker} has other data: {_differing(name, task.name)}",
