@@ -26,7 +26,7 @@ COMMANDS = {
 }  # fmt: skip
 OUTSIDE = ("seconds", "memory", "environment")
 """What no promise of the same bits covers."""
-KILLS = 12
+KILLS = 6
 GONE = 10.0
 """Seconds in which every process of a killed command has to end."""
 
