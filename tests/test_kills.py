@@ -91,7 +91,7 @@ def kill_one(process):
 @pytest.mark.parametrize("told", COMMANDS)
 def test_a_killed_command_ends_as_if_undisturbed(told, kill, tmp_path_factory):
     chance = random.Random(f"{told} {kill.__name__}")
-    takes, whole = undisturbed(told, tmp_path_factory.getbasetemp())
+    takes, whole = undisturbed(told, tmp_path_factory.getbasetemp() / told)
     kills = 0
     while kills < KILLS:
         out, kept, resume = tmp_path_factory.mktemp("killed"), {}, ()
