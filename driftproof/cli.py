@@ -21,7 +21,7 @@ import click
 from toolkit import __version__
 from toolkit.errors import DriftproofError, after_system_error, unknown_name
 from toolkit.supervised import supervised
-from toolkit.workers import may_fork
+from toolkit.workers import end_pool
 
 INTERNAL = 70
 """Exit status of a defect of driftproof's own (EX_SOFTWARE), which is no verdict."""
@@ -80,8 +80,6 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8")
     gc.set_threshold(10_000, 50, 50)  # a fifth of the time that imports take was spent collecting
     words = sys.argv[1:]
-    if "torch" not in sys.modules:  # else somebody's process, which may have computed something
-        may_fork()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
     own = any(os.path.isfile(word) for word in words)
@@ -133,6 +131,8 @@ def status(words: Sequence[str]) -> int:
             err=True,
         )
         return INTERNAL
+    finally:
+        end_pool()
     return code if isinstance(code, int) else 0
 
 

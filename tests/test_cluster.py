@@ -6,13 +6,13 @@ import importlib.util
 import json
 import os
 import pickle
+import re
 import sqlite3
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,12 +20,9 @@ import pytest
 from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
 from toolkit.cases import Case
 from toolkit.errors import DriftproofError, MissingError
-from verifiers.merging import merge
 from verifiers.running import dask_workers
-from verifiers.running.fingerprint import LIBRARIES, SOURCES
-from verifiers.running.parcels import Elsewhere, parcel_of
-from verifiers.running.scheduler import Units, run_jobs, units_at
-from verifiers.verify import Settings, judge, select
+from verifiers.running.dask_workers import done, packed
+from verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
 
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None,
@@ -115,134 +112,111 @@ class Reading(Doubled):
         return f"reading {Path(self.data).read_text()}"
 
 
-def test_any_executor_does_the_units():
-    def job(first):
-        results = yield [Doubled(k) for k in range(first, first + 3)]
-        return [blob for blob, _ in results]
-
-    with ThreadPoolExecutor(2) as pool, units_at(Elsewhere(pool, 2)):
-        made = run_jobs([job(0), job(10)], Units(None, resume=False), workers=1)
-    assert made == [[b"0", b"2", b"4"], [b"20", b"22", b"24"]]
-
-
-def test_a_claim_is_judged_by_any_executor_as_it_is_here():
-    chosen = select(["comfedl/lemma-2"])
-    here = judge(chosen, Settings(profile="smoke"))
-    with ThreadPoolExecutor(1) as pool, units_at(Elsewhere(pool, 1)):
-        there = judge(chosen, Settings(profile="smoke"))
-    assert [replace(row, seconds=0.0) for row in here] == [
-        replace(row, seconds=0.0) for row in there
-    ]
-
-
+@needs_dask
 @pytest.mark.parametrize("name", [SOURCES, "Python", *LIBRARIES])
 def test_a_worker_with_other_code_refuses_by_name(name):
-    parcel = parcel_of(Doubled(3))
-    assert parcel.done()[0] == b"6"
-    other = replace(parcel, fingerprint={**parcel.fingerprint, name: "of another day"})
+    text = packed(Doubled(3))
+    assert done(text, fingerprint(), "doubled 3")[0] == b"6"
     with pytest.raises(DriftproofError) as told:
-        other.done()
+        done(b"of a class that is not here", fingerprint() | {name: "of another day"}, "doubled 3")
     assert f"process {os.getpid()}," in told.value.got
     assert ("other sources of driftproof" if name == SOURCES else name) in told.value.got
     assert "--resume" in told.value.remedy
 
 
-def test_a_unit_that_a_worker_of_other_code_could_not_even_read_is_refused_before():
-    unreadable = replace(parcel_of(Doubled(3)), unit=b"of a class that is not here")
-    with pytest.raises(DriftproofError, match="other sources"):
-        replace(unreadable, fingerprint={SOURCES: "0"}).done()
-
-
+@needs_dask
 def test_a_worker_with_other_data_is_told(tmp_path):
     data = tmp_path / "data"
     data.write_text("digits-1")
-    parcel = parcel_of(Reading(1, str(data)))
-    assert parcel.done()[0] == b"2"
+    task = Reading(1, str(data))
+    text, name = packed(task), task.name
+    assert done(text, fingerprint(), name)[0] == b"2"
     data.write_text("digits-2")
     with pytest.raises(DriftproofError, match="has other data: digits-2, and not digits-1"):
-        parcel.done()
+        done(text, fingerprint(), name)
 
 
 WORKER = """
 import pickle, sys
-for parcel in pickle.load(sys.stdin.buffer):
+from verifiers.running.dask_workers import done
+for task in pickle.load(sys.stdin.buffer):
     try:
-        print(parcel.done()[0])
+        print(done(*task)[0])
     except Exception as error:
         print(repr(error))
 """
-"""A worker of another machine: it is sent parcels, and has no file of the user's."""
+"""A worker of another machine: it is sent tasks, and has no file of the user's."""
 
 
-def another_machine(parcels, folder):
+def another_machine(tasks, folder):
     ended = subprocess.run(
-        [sys.executable, "-c", WORKER], input=pickle.dumps(parcels), capture_output=True,
+        [sys.executable, "-c", WORKER], input=pickle.dumps(tasks), capture_output=True,
         check=True, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     return ended.stdout.decode().splitlines()
 
 
-UNITS = """
+TASKS = """
 import pickle, sys
-from verifiers.running.jobs import Item
-from verifiers.running.parcels import parcel_of
+from verifiers.running.dask_workers import fingerprint, packed
+from verifiers.running.jobs import ClaimTask
 from verifiers.verify import select
 (leaf,) = select([sys.argv[1]])
 claim = leaf.load()
-items = [Item(leaf, "exact", number=k, case=case.key) for k, case in enumerate(claim.cases)]
-pickle.dump([parcel_of(item) for item in items[:2]], open(sys.argv[2], "wb"))
+tasks = [ClaimTask(leaf, "exact", number=k, case=case.key) for k, case in enumerate(claim.cases)]
+sent = [(packed(task), fingerprint(), task.name) for task in tasks[:2]]
+pickle.dump(sent, open(sys.argv[2], "wb"))
 """
 
 
-def parcels_of(path, folder):
-    """Pack the first units of a claim as a command does, in a process of its own."""
-    to = folder / "parcels"
-    words = [sys.executable, "-c", UNITS, str(path), str(to)]
+def tasks_of(path, folder):
+    """Pack the first tasks of a claim as a command does, in a process of its own."""
+    to = folder / "tasks"
+    words = [sys.executable, "-c", TASKS, str(path), str(to)]
     subprocess.run(words, check=True, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)})
     return pickle.loads(to.read_bytes())
 
 
+@needs_dask
 def test_a_users_file_travels_with_what_it_imports_from_beside_it(tmp_path):
     path = own_claim(tmp_path / "mine")
-    parcels = parcels_of(path, tmp_path)
-    here = another_machine(parcels, tmp_path)  # where the path is
-    assert all(text.startswith("b'PK") for text in here)
+    tasks = tasks_of(path, tmp_path)
     path.parent.rename(tmp_path / "elsewhere")
-    there = another_machine(parcels, tmp_path)
-    assert there == here
-    # a worker that serves another command meanwhile takes each text as it is sent
+    there = another_machine(tasks, tmp_path)
+    assert all(text.startswith("b'PK") for text in there)
+    # a worker that serves another command meanwhile takes each file as it is sent
     other = own_claim(tmp_path / "mine")
     (other.parent / "steady.py").write_text("def steady(view):\n    return 2.0\n")
-    changed = parcels_of(other, tmp_path)
-    served = another_machine([*parcels, *changed, *parcels], tmp_path)
-    assert served == here + another_machine(changed, tmp_path) + here
+    changed = tasks_of(other, tmp_path)
+    served = another_machine([*tasks, *changed, *tasks], tmp_path)
+    assert served == there + another_machine(changed, tmp_path) + there
     assert served[:2] != served[2:4]
 
 
-def test_a_users_file_that_a_worker_cannot_import_is_named(tmp_path):
+@needs_dask
+def test_what_a_users_file_raises_elsewhere_is_told_as_at_home(tmp_path):
     path = own_claim(tmp_path / "mine")
-    apart = tmp_path / "library"
-    apart.mkdir()
-    (path.parent / "steady.py").rename(apart / "steady.py")
-    path.write_text(f"import sys\nsys.path.append({str(apart)!r})\n" + CLAIM)
-    parcels = parcels_of(path, tmp_path)
-    (apart / "steady.py").unlink()
-    for text in another_machine(parcels, tmp_path):
-        assert text.startswith("MissingError(")
-        assert f"cannot import {path}: {path}:" in text
-        assert "ModuleNotFoundError: No module named" in text
+    (path.parent / "steady.py").write_text("def steady(view):\n    return view.lenght\n")
+    tasks = tasks_of(path, tmp_path)
+    path.parent.rename(tmp_path / "elsewhere")
+    for text in another_machine(tasks, tmp_path):
+        assert text.startswith("DriftproofError(")
+        assert f"{path.parent / 'steady.py'}:2: in steady: AttributeError" in text
 
 
-def test_the_scripts_of_the_page_run(tmp_path):
+@needs_dask
+def test_a_module_that_a_worker_lacks_is_told(tmp_path):
+    path = own_claim(tmp_path / "mine")
+    lazy = "def steady(view):\n    import not_there_at_all\n    return 1.0\n"
+    (path.parent / "steady.py").write_text(lazy)
+    for text in another_machine(tasks_of(path, tmp_path), tmp_path):
+        assert "No module named 'not_there_at_all'" in text
+        assert "Traceback" not in text
+
+
+def test_the_script_of_the_page_runs():
     page = (ROOT / "docs" / "cluster.md").read_text()
-    _, engine, case = (part.split("```")[0] for part in page.split("```python\n")[1:])
-    (tmp_path / "engine.py").write_text(engine + "        print([row.verdict for row in rows])\n")
-    ended = subprocess.run(
-        [sys.executable, "engine.py"], capture_output=True, text=True, cwd=tmp_path, check=False,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    assert "SUPPORTED" in ended.stdout
+    (case,) = (part.split("```")[0] for part in page.split("```python\n")[1:])
     names = {}
     exec(case, names)
     assert isinstance(names["case"], Case)
@@ -291,9 +265,15 @@ def _process(name, words, folder, **env):
 def units(folder):
     try:
         with sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True) as ledger:
-            return ledger.execute("SELECT count(*) FROM units").fetchone()[0]
+            return ledger.execute("SELECT count(*) FROM tasks").fetchone()[0]
     except sqlite3.OperationalError:
         return 0
+
+
+def bits(folder):
+    with sqlite3.connect(folder / "ledger.sqlite") as ledger:
+        kept = dict(ledger.execute("SELECT key, blob FROM tasks"))
+    return {key: re.sub(rb'"seconds": [^,}]*', b"", blob) for key, blob in kept.items()}
 
 
 @pytest.fixture(scope="module")
@@ -440,11 +420,9 @@ def test_falsify_controls_and_run_give_the_bits_of_one_machine(tmp_path):
     assert said[0] == said[1]
     assert len(json.loads(said[0])) > 1
     for command in ("falsify", "run"):
-        count = units(tmp_path / f"{command}-here")
-        # what both have is the same bits, or it is no merge; and each has all that the other has
-        merged = merge([tmp_path / f"{command}-{place}" for place in places], tmp_path / command)
-        assert merged.of == [count, count]
-        assert merged.units == count > 1
+        here, there = (bits(tmp_path / f"{command}-{place}") for place in places)
+        assert here == there
+        assert len(here) > 1
 
 
 @needs_dask
@@ -471,7 +449,7 @@ def test_a_unit_that_ends_its_workers_is_named(tmp_path):
     (path.parent / "steady.py").write_text(f"def steady(view):\n{ending}\n    return 1.0\n")
     words = ("--workers", "1", "--cluster", "dask", "--out", str(tmp_path / "out"))
     made = started("verify", str(path), *words)
-    told(made, 2, str(path), "ended 4 workers", "in the unit mine/held exact", "--resume")
+    told(made, 2, str(path), "ended 4 workers", "in the task mine/held exact", "--resume")
 
 
 def told(made, status, *words):
@@ -490,7 +468,6 @@ def test_a_cluster_that_cannot_start_is_told_and_one_that_cannot_be_closed_is_le
         def close(self, timeout):
             raise AssertionError("a worker is still running")
 
-    monkeypatch.setattr(dask_workers, "APART", "spawn")  # start no process
     monkeypatch.setattr(distributed, "LocalCluster", lambda **words: Busy())
     with dask_workers._local(distributed, 2) as cluster:
         assert isinstance(cluster, Busy)

@@ -37,7 +37,7 @@ def quiet(done):
 
 
 def test_one_climb_on_every_form_of_every_claim(tmp_path):
-    """It runs in a new process: workers are forked from one that has computed nothing."""
+    """It runs in a new process, as a user types it."""
     words = ("falsify", "*", "--climbs", "1", "--no-controls", "--out", "s")
     done = started(*words, cwd=tmp_path)
     assert done.returncode in (0, 1), done.stderr
@@ -76,9 +76,9 @@ def test_what_is_refuted_on_record_is_found_again(select, tmp_path):
 
 
 LAYER = """
-import multiprocessing, sys
+import sys
 import numba, numpy as np
-from toolkit.workers import context, forkable, may_fork
+from toolkit.workers import pool
 
 @numba.njit(parallel=True)
 def total(x):
@@ -87,27 +87,17 @@ def total(x):
         s += x[k]
     return s
 
-def work():
-    sys.exit(0 if total(np.ones(9)) == 9 else 1)
-
 if __name__ == "__main__":
-    may_fork()
-    assert forkable()
     try:
         total(np.ones(9))
     except ValueError:
         sys.exit(77)
-    assert not forkable()
-    process = context().Process(target=work)
-    process.start()
-    process.join()
-    sys.exit(process.exitcode)
+    sys.exit(pool(1).submit(lambda: total(np.ones(9))).result() != 9)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked elsewhere")
 @pytest.mark.parametrize("layer", ["omp", "tbb", "workqueue"])
-def test_a_process_in_which_numba_has_threads_is_not_forked(layer, tmp_path):
+def test_workers_start_where_numba_has_threads(layer, tmp_path):
     pytest.importorskip("numba")
     path = tmp_path / "layer.py"
     path.write_text(LAYER)

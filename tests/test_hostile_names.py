@@ -79,14 +79,14 @@ def poisoned(value, keys=("claims", "instance")):
 
 
 def read(folder):
-    with Ledger.untouched(folder / "ledger.sqlite") as ledger:
+    with Ledger(folder / "ledger.sqlite", create=False) as ledger:
         return ledger.latest()
 
 
 def rewritten(head, rows, folder):
     """Return a folder whose page was made from these, by the command."""
     with Ledger(folder / "ledger.sqlite") as ledger:
-        ledger.finish(ledger.begin(head), rows, head)
+        ledger.finish(head, rows)
     made = driftproof("report", str(folder), cwd=folder)
     assert made.returncode == 0, made.stderr
     return folder
@@ -197,7 +197,7 @@ def test_a_ledger_cannot_have_files_written_outside(ledgers, tmp_path):
         folder.mkdir(parents=True)
         row = rows[0] | {"proofs": {name: "text"}}
         with Ledger(folder / "ledger.sqlite") as ledger:
-            ledger.finish(ledger.begin(head), [row, *rows[1:]], head)
+            ledger.finish(head, [row, *rows[1:]])
         made = driftproof("report", str(folder))
         assert made.returncode == 2
         assert "out.txt" in made.stderr
@@ -220,7 +220,7 @@ def test_a_run_that_cannot_be_shown_is_told(ledgers, tmp_path, change):
     head, rows = read(ledgers["claims"])
     change(head, rows)
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.finish(ledger.begin(head), rows, head)
+        ledger.finish(head, rows)
     made = driftproof("report", str(tmp_path))
     assert made.returncode == 2, made.stderr
     assert "ledger.sqlite holds a run that cannot be shown" in made.stderr

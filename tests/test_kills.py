@@ -2,31 +2,155 @@
 
 from __future__ import annotations
 
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
 import sys
-from dataclasses import replace
+import time
+from contextlib import closing, suppress
+from functools import cache
+from pathlib import Path
 
 import pytest
 
-from tests.kills import MODES, TASKS, Killer
+from tests.commands import DRIFTPROOF, Late, driftproof
 
-KILLS = {"group": 10, "command": 5, "worker": 2}
-"""Of each command. A worker is often met by none: there are none before and after the work."""
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+COMMANDS = {
+    "results.json": ("verify", "comfedl/algorithm-1", "comfedl/equation-8", "comfedl/equation-10",
+                     "comfedl/client-drift-class", "comfedl/lemma-2", "--profile", "smoke"),
+    "experiment.json": ("run", "worked-example/local-steps", "--profile", "smoke"),
+    "search.json": ("falsify", "comfedl/lemma-2", "--climbs", "2", "--no-controls"),
+}  # fmt: skip
+OUTSIDE = ("seconds", "memory", "environment")
+"""What no promise of the same bits covers."""
+KILLS = 6
+GONE = 10.0
+"""Seconds in which every process of a killed command has to end."""
 
 
-@LINUX
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("task", TASKS)
-def test_a_killed_command_ends_as_if_undisturbed(task, mode):
-    seen = Killer(TASKS[task], mode, f"1 {task} {mode}").until(KILLS[mode])
-    assert seen.faults == []
-    assert seen.kills >= KILLS[mode]
+def timeless(value):
+    if isinstance(value, dict):
+        return {name: timeless(part) for name, part in value.items() if name not in OUTSIDE}
+    return [timeless(part) for part in value] if isinstance(value, list) else value
 
 
-@LINUX
-def test_a_ledger_that_loses_a_unit_would_be_noticed(monkeypatch):
-    """A negative control: what is compared with has a unit more than any run ends with."""
-    killer = Killer(TASKS["run"], "group", "0")
-    units = {**killer.undisturbed.units, ("one more", "key"): "{}"}
-    monkeypatch.setattr(killer, "undisturbed", replace(killer.undisturbed, units=units))
-    assert "other units than undisturbed" in killer.until(1).faults
+def tasks_in(folder):
+    """The results in a ledger, which has to be whole."""
+    if not (folder / "ledger.sqlite").exists():
+        return {}
+    with closing(sqlite3.connect(folder / "ledger.sqlite")) as ledger:
+        assert list(ledger.execute("PRAGMA integrity_check")) == [("ok",)]
+        if not list(ledger.execute("SELECT 1 FROM sqlite_master WHERE name = 'tasks'")):
+            return {}
+        kept = dict(ledger.execute("SELECT key, blob FROM tasks"))
+    for key, blob in kept.items():
+        with suppress(ValueError):
+            kept[key] = timeless(json.loads(blob))
+    return kept
+
+
+def left_in(folder, told):
+    return timeless(json.loads((folder / told).read_text())), tasks_in(folder)
+
+
+@cache
+def undisturbed(told, folder):
+    out, words = folder / "whole", (*COMMANDS[told], "--workers", "1")
+    driftproof(*words, "--out", str(folder / "first"))  # kernels may have to be compiled
+    began = time.monotonic()
+    made = driftproof(*words, "--out", str(out))
+    assert made.returncode in (0, 1), made.stderr
+    return time.monotonic() - began, left_in(out, told)
+
+
+def group_of(process):
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, group, *_ = status.read_text().rpartition(") ")[2].split()
+            if int(group) == process and state not in "ZX":
+                found.append(int(status.parent.name))
+    return found
+
+
+def kill_all(process):
+    with suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+
+
+def kill_one(process):
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="commands are forked on Linux alone")
+@pytest.mark.parametrize("kill", [kill_all, kill_one])
+@pytest.mark.parametrize("told", COMMANDS)
+def test_a_killed_command_ends_as_if_undisturbed(told, kill, tmp_path_factory):
+    chance = random.Random(f"{told} {kill.__name__}")
+    takes, whole = undisturbed(told, tmp_path_factory.getbasetemp() / told)
+    kills = 0
+    while kills < KILLS:
+        out, kept, resume = tmp_path_factory.mktemp("killed"), {}, ()
+        for attempt in range(1000):
+            met = []
+
+            def act(process, met=met):
+                met.append(process)
+                kill(process)
+
+            late = Late(chance.uniform(0, takes * 1.1**attempt), act)
+            words = (*COMMANDS[told], "--workers", "1", "--out", str(out), *resume)
+            made = driftproof(*words, late=late)
+            assert "Traceback" not in made.stderr
+            if made.returncode in (0, 1):
+                break
+            assert made.returncode == -signal.SIGKILL, made.stderr
+            kills, resume = kills + 1, ("--resume",)
+            ends = time.monotonic() + GONE
+            while group_of(met[0]) and time.monotonic() < ends:
+                time.sleep(0.01)
+            assert not group_of(met[0])
+            before, kept = kept, tasks_in(out)
+            assert before.items() <= kept.items()
+        assert left_in(out, told) == whole
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("whom", ["a worker", "the command", "all"])
+def test_a_kill_while_workers_work_costs_nothing_that_is_done(whom, tmp_path):
+    words = (*DRIFTPROOF, "verify", "comfedl/lemma-[1-4]", "--workers", "2", "--out")
+    running = subprocess.Popen(
+        [*words, str(tmp_path)], text=True, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    workers = []
+    while not (workers and tasks_in(tmp_path)):
+        assert running.poll() is None, "it ended before it could be killed"
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+        workers = [
+            int(child) for child in children
+            if b"LokyProcess" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]  # fmt: skip
+        time.sleep(0.05)
+    kept = tasks_in(tmp_path)
+    if whom == "all":
+        kill_all(running.pid)
+    else:
+        os.kill(workers[0] if whom == "a worker" else running.pid, signal.SIGKILL)
+    _, errors = running.communicate(timeout=60)
+    if whom == "a worker":
+        assert running.returncode == 2
+        assert "ended a worker process" in errors
+        assert "--resume" in errors
+    ends = time.monotonic() + GONE
+    while group_of(running.pid) and time.monotonic() < ends:
+        time.sleep(0.01)
+    assert not group_of(running.pid)
+    assert kept.items() <= tasks_in(tmp_path).items()
+    for out, more in ((tmp_path, ("--resume",)), (tmp_path / "whole", ())):
+        assert driftproof(*words[len(DRIFTPROOF) :], str(out), *more).returncode == 0
+    assert left_in(tmp_path, "results.json") == left_in(tmp_path / "whole", "results.json")

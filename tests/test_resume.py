@@ -27,7 +27,7 @@ def undisturbed(tmp_path_factory):
 def units(folder):
     try:
         with sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True) as ledger:
-            return ledger.execute("SELECT count(*) FROM units").fetchone()[0]
+            return ledger.execute("SELECT count(*) FROM tasks").fetchone()[0]
     except sqlite3.OperationalError:
         return 0
 
@@ -64,35 +64,35 @@ def _all_units(folder):
 
 def test_a_resumed_run_computes_nothing_twice(undisturbed, tmp_path):
     from toolkit.ledger import Ledger
-    from verifiers.running.jobs import Item
-    from verifiers.running.scheduler import Units, run_jobs
+    from verifiers.running.jobs import ClaimTask
+    from verifiers.running.scheduler import Cache, run_jobs
     from verifiers.verify import select
 
     (leaf,) = select(["comfedl/lemma-2"])
-    item = Item(leaf, "exact", tier="smoke", case=leaf.load().cases[0].key)
+    item = ClaimTask(leaf, "exact", tier="smoke", case=leaf.load().cases[0].key)
 
     def job():
         ((blob, _),) = yield [item]
         return blob
 
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        (first,) = run_jobs([job()], Units(ledger, resume=False), workers=1)
+        (first,) = run_jobs([job()], Cache(ledger, resume=False), workers=1)
         ledger.keep(_key(item), b"from the ledger", 1.0)
-        (second,) = run_jobs([job()], Units(ledger, resume=True), workers=1)
+        (second,) = run_jobs([job()], Cache(ledger, resume=True), workers=1)
     assert first != b"from the ledger"
     assert second == b"from the ledger"
 
 
 def _key(item):
-    from verifiers.running.scheduler import unit_key
+    from verifiers.running.scheduler import task_key
 
-    return unit_key(item)
+    return task_key(item)
 
 
 def test_a_unit_of_other_code_is_not_reused(tmp_path):
     """The unit of a user's file is named by its content."""
-    from verifiers.running.jobs import Item
-    from verifiers.running.scheduler import unit_key
+    from verifiers.running.jobs import ClaimTask
+    from verifiers.running.scheduler import task_key
     from verifiers.verify import select
 
     keys = []
@@ -101,5 +101,5 @@ def test_a_unit_of_other_code_is_not_reused(tmp_path):
         source = select(["comfedl/lemma-2"])[0].path.read_text()
         path.write_text(text + source.replace("comfedl/lemma-2", "own/drift"))
         (leaf,) = select([str(path)])
-        keys.append(unit_key(Item(leaf, "exact")))
+        keys.append(task_key(ClaimTask(leaf, "exact")))
     assert keys[0] != keys[1]

@@ -32,7 +32,7 @@ from toolkit.ledger import Ledger
 from toolkit.networks import Perceptron
 from verifiers.experiment import TrackedRun, averaged, results_of
 from verifiers.experiment.codec import checkpoint, unpacked
-from verifiers.running.scheduler import Units, run_jobs
+from verifiers.running.scheduler import Cache, run_jobs
 
 PROBLEMS = {"losses": NetworkLosses, "robust": RobustSamples, "adapted": AdaptedLosses}
 RUNS = [
@@ -138,10 +138,10 @@ def test_the_ledger_goes_on_from_a_checkpoint(tmp_path):
 
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         with pytest.raises(BrokenOffError):
-            run_jobs([job(runs)], Units(ledger, resume=True), workers=1, each=killed)
+            run_jobs([job(runs)], Cache(ledger, resume=True), workers=1, each=killed)
         worked = []
         (again,) = run_jobs(
-            [job(runs)], Units(ledger, resume=True), workers=1,
+            [job(runs)], Cache(ledger, resume=True), workers=1,
             each=lambda unit, result: worked.append((unit.name, checkpoint(result[0]))),
         )  # fmt: skip
     assert again == whole
@@ -187,11 +187,11 @@ def test_a_resumed_run_tells_that_the_ledger_is_damaged_and_a_new_one_does_not_m
 ):
     runs = SmallRun(rounds=3).over(2)
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        units = Units(ledger, resume=True)
+        units = Cache(ledger, resume=True)
         units.keep(runs[1], (blob, 0.0))
         with pytest.raises(DriftproofError, match=told):
             run_jobs([job(runs)], units, workers=1)
-        fresh = run_jobs([job(runs)], Units(ledger, resume=False), workers=1)
+        fresh = run_jobs([job(runs)], Cache(ledger, resume=False), workers=1)
     assert fresh == [[run.measured() for run in runs]]
 
 
@@ -324,7 +324,7 @@ def kept_in(ledger):
         return False
     with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as database:
         try:
-            blobs = [blob for (blob,) in database.execute("SELECT blob FROM units")]
+            blobs = [blob for (blob,) in database.execute("SELECT blob FROM tasks")]
         except sqlite3.OperationalError:
             return False
     return any(checkpoint(blob) for blob in blobs)

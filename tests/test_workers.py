@@ -1,66 +1,146 @@
-"""How processes start: forked only where no thread or GPU can be lost."""
+"""Workers: one thread each, and none is left however they or their command end."""
 
+from __future__ import annotations
+
+import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 
-import torch
+import pytest
 
-from toolkit import workers
-from toolkit.discover import import_path
-from toolkit.workers import APART, context
+SCRIPT = """
+import os, signal, sys, time
+from pathlib import Path
+from toolkit.errors import DriftproofError
+from toolkit.workers import end_pool, pool
+from verifiers.running.scheduler import Cache, run_jobs
 
+class Does:
+    # a task whose result is what a function of this file returns
+    path = None
+    def __init__(self, called, number=0):
+        self.called, self.name = called, f"{called.__name__} {number}"
+    def work(self):
+        return str(self.called()).encode()
 
-def test_a_process_of_somebody_elses_is_not_forked():
-    assert not workers.forkable()  # this one, whose tests have computed on threads
-    assert context().get_start_method() == APART
-
-
-def test_a_command_forks_until_a_gpu_is_held(monkeypatch):
-    monkeypatch.setattr(workers, "_forkable", sys.platform == "linux")
-    if sys.platform == "linux":
-        assert context().get_start_method() == "fork"
-    assert context(computed=True).get_start_method() == APART  # it is no worker
-    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
-    assert context().get_start_method() == APART
-
-
-INSIDE = """
-import multiprocessing, sys
-from toolkit.workers import context, may_fork
-from verifiers.running.scheduler import _pool
-
-def told():
-    from toolkit.workers import context
-    import torch, numba
-    threads = torch.get_num_threads(), numba.get_num_threads()
+def threads():
+    import torch, numba, numpy, scipy.linalg, threadpoolctl
+    blas = {of["num_threads"] for of in threadpoolctl.threadpool_info()}
     assert numba.njit(lambda x: x + 1)(1) == 2  # it compiles, and minds no environment
-    import numpy, scipy.linalg, threadpoolctl
-    blas = {of["num_threads"] for of in threadpoolctl.threadpool_info() if of["user_api"] == "blas"}
-    assert blas == {1}, blas  # of what was loaded before and of what is loaded here
-    loaded = "verifiers.running.preloaded" in sys.modules
-    return context(computed=True).get_start_method(), threads, loaded
+    return torch.get_num_threads(), numba.get_num_threads(), blas
+
+def whose():
+    return os.getpid()
+
+def killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def exits():
+    os._exit(3)
+
+def sleeps():
+    Path(f"asleep-{os.getpid()}").touch()
+    time.sleep(60)
+
+def unpicklable():
+    return lambda: None
+
+def job(*called):
+    results = yield [Does(one, number) for number, one in enumerate(called)]
+    return [blob.decode() for blob, _ in results]
+
+def on_workers(*called):
+    pool(2)  # warm: nothing is done in this process
+    return run_jobs([job(*called)], Cache(None, resume=False), workers=2)[0]
 
 if __name__ == "__main__":
-    may_fork()
-    with _pool(2) as pool:
-        print(pool.submit(told).result())
+    try:
+        print(eval(sys.argv[1]))
+    except DriftproofError as error:
+        print(error.got)
+    except KeyboardInterrupt:
+        print("interrupted")
+    finally:
+        end_pool()
 """
 
 
-def test_a_worker_computes_on_one_thread_and_forks_what_it_starts(tmp_path):
-    (tmp_path / "inside.py").write_text(INSIDE)
-    ended = subprocess.run(
-        [sys.executable, "inside.py"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    method = "fork" if sys.platform == "linux" else APART
-    assert ended.stdout.strip() == str((method, (1, 1), sys.platform == "linux"))
+@pytest.fixture
+def script(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+
+    def begun(expression):
+        return subprocess.Popen(
+            [sys.executable, "script.py", expression], cwd=tmp_path, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+
+    return begun
 
 
-def test_once_a_users_file_was_loaded_nothing_is_forked(monkeypatch, tmp_path):
-    monkeypatch.setattr(workers, "_forkable", sys.platform == "linux")
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "own.py").write_text(
-        "import torch\n(torch.ones(900, 900) @ torch.ones(900)).sum()\n"
+def said(running):
+    printed, errors = running.communicate(timeout=120)
+    assert errors == ""
+    return printed.strip()
+
+
+def test_a_worker_computes_on_one_thread(script):
+    assert said(script("on_workers(threads)")) == "['(1, 1, {1})']"
+
+
+def test_a_few_short_tasks_are_done_in_the_commands_own_process(script):
+    alone = "run_jobs([job(whose)], Cache(None, resume=False), workers=2)[0] == [str(os.getpid())]"
+    assert said(script(alone)) == "True"
+    assert said(script("on_workers(whose) == [str(os.getpid())]")) == "False"
+
+
+def test_workers_stay_warm(script):
+    assert (
+        said(script("len({*on_workers(*[whose] * 9), *on_workers(*[whose] * 9)}) <= 2")) == "True"
     )
-    import_path(tmp_path / "own.py")
-    assert context().get_start_method() == APART
+
+
+@pytest.mark.parametrize(("called", "how"), [("killed", "SIGKILL(-9)"), ("exits", "EXIT(3)")])
+def test_a_worker_that_ends_is_told(script, called, how):
+    told = said(script(f"on_workers(whose, sleeps, {called}, sleeps)"))
+    assert told.startswith("a task ended a worker process, or the system killed it: ")
+    assert how in told
+
+
+def asleep(folder):
+    while not (found := list(folder.glob("asleep-*"))):
+        time.sleep(0.01)
+    return [int(path.name.removeprefix("asleep-")) for path in found]
+
+
+def runs(process):
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_no_worker_is_left(script, tmp_path, sent):
+    running = script("on_workers(sleeps, sleeps)")
+    workers = asleep(tmp_path)
+    os.kill(running.pid, sent)
+    printed, _ = running.communicate(timeout=30)
+    assert printed == ("interrupted\n" if sent == signal.SIGINT else "")
+    ends = time.monotonic() + 10
+    while any(map(runs, workers)) and time.monotonic() < ends:
+        time.sleep(0.01)
+    assert not any(map(runs, workers))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no groups of processes")
+def test_ctrl_c_goes_to_all_and_one_tells(script, tmp_path):
+    """A terminal sends it to every process of a group."""
+    running = script("on_workers(sleeps, sleeps)")
+    asleep(tmp_path)
+    os.killpg(running.pid, signal.SIGINT)
+    assert said(running) == "interrupted"

@@ -25,10 +25,11 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 import driftproof.cli  # what every command has loaded as it starts
+from toolkit.discover import leaves
 from toolkit.shadowing import PACKAGES
 
 PRELOADED = (
-    "verifiers.verify", "verifiers.running.preloaded", "verifiers.errata", "verifiers.controls",
+    "verifiers.verify", "numba", "scipy.optimize", "verifiers.errata", "verifiers.controls",
     "toolkit.report.files", "toolkit.report.mathml", "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf", "fontTools.subset", "cvxpy", "sklearn.datasets",
 )  # fmt: skip
@@ -61,6 +62,8 @@ def withhold() -> None:
     before = {*sys.modules, *PACKAGES}  # whose own names are looked up before any import
     for name in PRELOADED:
         importlib.import_module(name)
+    for kernel in leaves("kernel").values():
+        kernel.load()
     later = [n for n in sys.modules if n not in before]
     later = [n for n in later if n.partition(".")[0] not in sys.stdlib_module_names]
     sys.meta_path.insert(0, Withheld({name: sys.modules.pop(name) for name in later}))

@@ -28,7 +28,6 @@ from toolkit.errors import DriftproofError, MissingError, unknown_name
 from toolkit.located import located
 from toolkit.names import check_name
 from toolkit.supervised import entering
-from toolkit.workers import may_not_fork
 
 
 @dataclass(frozen=True)
@@ -328,7 +327,6 @@ def import_path(path: Path) -> ModuleType:
     if shadowed is not None:
         raise DriftproofError(*shadowed)
     entering(path)
-    may_not_fork()
     name = f"{OWN}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -1,108 +1,106 @@
-"""How worker processes start: forked where that is safe, from a process of their own elsewhere.
+"""Worker processes of this machine: started afresh, on one thread each, warm through a command.
 
-A fork is ready at once, and nothing that its parent has loaded is loaded again. It is safe as long
-as the parent has started no threads (those of OpenMP do not survive a fork) and holds no GPU. That
-is known of the process of a command, before it computes anything, and of a worker, until numba
-starts its threads there or a user's own file is loaded, which may have started some.
+They are loky's, which notices at once when one of them is killed. None inherits this process's
+threads or GPU, so a command may have computed before. A worker ends with the process that started
+it, however that ends.
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from typing import Any
 
 APART = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-"""How processes start that inherit nothing of this one."""
+"""How the processes of a federation on the wire start: they inherit nothing of this one."""
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 PR_SET_PDEATHSIG = 1
 """Linux: the signal that a process is sent when its parent ends (see prctl)."""
-_forkable = False
+_pool: Any = None
 
 
-def may_fork() -> None:
-    """Say that this process has computed nothing yet, or is a worker that does on one thread."""
-    global _forkable
-    _forkable = sys.platform == "linux"
-
-
-def may_not_fork() -> None:
-    """Say that code of somebody else's ran here: it may have started threads, or hold locks."""
-    global _forkable
-    _forkable = False
-
-
-def forkable() -> bool:
-    """Say whether a process can be forked from this one and compute."""
-    torch, numba = (sys.modules.get(name) for name in ("torch", "numba"))
-    if not _forkable or (torch is not None and torch.cuda.is_initialized()):
-        return False
-    try:  # once numba has threads, of whichever layer, GNU's OpenMP ends a fork that uses them
-        return numba is None or not numba.threading_layer()
-    except ValueError:  # it has started none
-        return True
-
-
-def context(*, computed: bool = False) -> Any:
-    """Return the context that processes start in.
+def pool(workers: int | None = None) -> Executor:
+    """Return this process's workers, started if they are not there.
 
     Args:
-        computed: whether this process may have computed something by now, on several threads
-            unless it is a worker.
+        workers: how many (None: as many as there are, or a worker for each core).
     """
-    forked = forkable() and not (computed and multiprocessing.parent_process() is None)
-    processes = multiprocessing.get_context("fork" if forked else APART)
-    if not forked and APART == "forkserver":
+    global _pool
+    from joblib.externals import loky  # for start-up time: most commands need no worker
+
+    with _uninterrupted():  # they inherit what becomes of Ctrl-C, which is this process's to tell
+        _pool = loky.get_reusable_executor(
+            workers or (_pool._max_workers if _pool is not None else None),
+            timeout=None, initializer=_start, initargs=(os.getpid(),), env=ONE_THREAD,
+        )  # fmt: skip
+        _pool.submit(int)  # starts them
+    return _pool  # type: ignore[no-any-return]
+
+
+def warm() -> bool:
+    """Say whether there are workers already."""
+    return _pool is not None
+
+
+def end_pool() -> None:
+    """Kill the workers, if there are any: what they still do is of no use to anybody."""
+    global _pool
+    ending, _pool = _pool, None
+    if ending is not None:
+        ending.shutdown(kill_workers=True)
+
+
+def _start(parent: int) -> None:
+    """Begin as a worker."""
+    from joblib.externals.loky import process_executor
+
+    end_with(parent)
+    # locks of this kind, such as numba's, have no name that a killed worker would leave behind
+    kinds = multiprocessing.get_all_start_methods()
+    multiprocessing.set_start_method("fork" if "fork" in kinds else "spawn", force=True)
+    # a worker that loads a data set or a compiler has no leak
+    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C here, and for good in the processes that are started meanwhile."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def context() -> Any:
+    """Return the context in which the processes of a federation on the wire start."""
+    processes = multiprocessing.get_context(APART)
+    if APART == "forkserver":
         processes.set_forkserver_preload(["toolkit.wire.member"])
     return processes
 
 
-@contextmanager
-def started_whole() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait while a worker starts, so that neither ends a start half-way.
+def end_with(parent: int) -> None:
+    """End this process when its parent is gone, killed without a chance to say so.
 
-    A worker in the middle of its start, whose parent goes, prints a traceback that says nothing to
-    the person who ended the command. (Blocking the signals would not do: a process that has other
-    threads takes them there.)
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    numbers: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
-    before = {n: signal.signal(n, lambda number, frame: came.append(number)) for n in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for sent in came:
-            signal.raise_signal(sent)
-
-
-def may_have_children() -> None:
-    """Let this process start others though it may be daemonic, as Dask's workers are.
-
-    Python forbids it, since such children may outlive their parent; ours end with it
-    (``end_with_parent``).
-    """
-    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-
-
-def end_with_parent() -> None:
-    """End this process when the one that started it is gone, killed without a chance to say so.
-
-    On Linux the kernel does it at once, even while a long computation holds Python's lock. There
-    and elsewhere a thread watches the pipe that the parent holds open for as long as it lives.
-    SIGTERM ends it at once, whatever the parent does when it is sent one.
+    On Linux the kernel does it at once, even while a long computation holds Python's lock.
+    Elsewhere a thread looks once a second.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    die_with_parent(os.getppid())
-    threading.Thread(target=_end_after_parent, args=(os.getppid(),), daemon=True).start()
+    die_with_parent(parent)
+    if sys.platform != "linux":
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
 
 
 def die_with_parent(parent: int) -> None:
@@ -115,38 +113,13 @@ def die_with_parent(parent: int) -> None:
         return
     import ctypes
 
-    with suppress(OSError, AttributeError):  # another C library: the thread watches alone
+    with suppress(OSError, AttributeError):  # a C library without it
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
-def _end_after_parent(began: int) -> None:
-    """Wait until the pipe to the parent closes, or this process is handed to another parent.
-
-    A forked brother holds a copy of the pipe's end, so the pipe alone may say it late.
-    """
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-    while parent.is_alive() and os.getppid() == began:
-        parent.join(timeout=1.0)
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
     os._exit(1)
-
-
-@contextmanager
-def nameless_locks() -> Iterator[None]:
-    """Let locks that are made here be known to this process and its forks alone.
-
-    Elsewhere a lock has a name in the system, which its owner gives back as it ends. A worker that
-    is killed cannot, and Python warns of "leaked semaphore objects".
-    """
-    before = multiprocessing.get_start_method(allow_none=True)
-    if "fork" not in multiprocessing.get_all_start_methods():
-        yield
-        return
-    multiprocessing.set_start_method("fork", force=True)
-    try:
-        yield
-    finally:
-        multiprocessing.set_start_method(before, force=True)

@@ -22,7 +22,7 @@ from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.running.jobs import blaming
-from verifiers.running.scheduler import Result, Units, run_jobs
+from verifiers.running.scheduler import Cache, Result, run_jobs
 from verifiers.verify import Settings, judge
 
 CASES = {"identity": 2, "bound": 24, "existence": 4}
@@ -201,7 +201,7 @@ def broken_judged(chosen: Sequence[Leaf], *, seed: int, workers: int) -> list[Br
         jobs += [_breakage(paper, name, breakage, in_order, seed) for breakage in BREAKAGES]
     if not jobs:
         return []
-    units = Units(None, resume=False)
+    units = Cache(None, resume=False)
     found: list[Breakage] = run_jobs(jobs, units, workers=max(1, min(workers, len(jobs))))
     return found
 

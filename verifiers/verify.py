@@ -16,7 +16,6 @@ from toolkit.discover import Leaf, leaves, leaves_in, parse, path_from_here
 from toolkit.environment import check_device, environment
 from toolkit.errors import DriftproofError, unknown_name
 from toolkit.ledger import Ledger
-from toolkit.report.beside import Writer
 from toolkit.report.files import results_of, write_report
 from toolkit.verdict import Row
 from verifiers import record
@@ -30,7 +29,7 @@ from verifiers.overrides import AS_WRITTEN, Overrides
 from verifiers.printed import unlike
 from verifiers.running.compiled import compile_for
 from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for, loaded, users_file
-from verifiers.running.scheduler import FEW, Units, run_jobs
+from verifiers.running.scheduler import FEW, Cache, run_jobs
 from verifiers.searched import shown
 from verifiers.siblings import right_sides_of
 
@@ -144,9 +143,9 @@ def judge(
     if len(jobs) > FEW:  # a claim or two may need no kernel after all
         compile_for(cases, settings.workers, told)
     started(len(jobs))
-    units = Units(ledger, resume=settings.resume)
+    cache = Cache(ledger, resume=settings.resume)
     workers = max(1, min(settings.workers, len(jobs)))
-    grouped = run_jobs(jobs, units, workers=workers, done=lambda number: ended(owner[number]))
+    grouped = run_jobs(jobs, cache, workers=workers, done=lambda number: ended(owner[number]))
     judged = inherit([row for rows in grouped for row in rows])
     return judged if settings.overrides else record.expected(judged)
 
@@ -160,7 +159,6 @@ def verify(
     started: Callable[[int], None] = lambda total: None,
     ended: Callable[[str], None] = lambda claim: None,
     told: Callable[[str], None] = lambda text: None,
-    write: Writer = write_report,
 ) -> tuple[dict[str, Any], list[Row]]:
     """Verify claims and write ``results.json``, ``index.html`` and plots to a folder.
 
@@ -172,11 +170,10 @@ def verify(
         head["failed"] = {name: str(error) for name, error in failed.items()}
     chosen = [settings.overrides.of(source) for source in chosen]
     with Ledger(out / "ledger.sqlite") as ledger:
-        run = ledger.begin(head)
         rows = judge(chosen, settings, ledger=ledger, started=started, ended=ended, told=told)
         head["union_bound"] = union_bound(rows)
-        ledger.finish(run, [vars(row) for row in rows], head)
-        write(out, head, rows)
+        ledger.finish(head, [vars(row) for row in rows])
+        write_report(out, head, rows)
     return head, rows
 
 

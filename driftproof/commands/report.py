@@ -77,7 +77,7 @@ def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             f"driftproof verify {folder} writes {written}, and driftproof report {written} makes "
             "its page anew",
         )
-    with Ledger.untouched(folder / "ledger.sqlite") as ledger, _shown_of(folder):
+    with Ledger(folder / "ledger.sqlite", create=False) as ledger, _shown_of(folder):
         return ledger.latest()
 
 

@@ -16,7 +16,6 @@ from toolkit.errors import DriftproofError
 from toolkit.verdict import Verdict
 
 if TYPE_CHECKING:
-    from toolkit.report.beside import Writer
     from toolkit.report.page import Group
 
 FEW = 16
@@ -75,33 +74,6 @@ def command(
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
-    from toolkit.report.beside import report_writer
-
-    with report_writer() as write:  # before anything is loaded that takes long
-        return _verified(
-            select, problem, algorithm, replicates, cluster, out, write, quiet=ctx.obj["quiet"],
-            as_json=as_json, record=record, verbose=verbose, profile=profile, seed=seed,
-            workers=workers, device=device, resume=resume,
-        )  # fmt: skip
-
-
-def _verified(
-    select: Sequence[str],
-    problem: Sequence[str],
-    algorithm: Sequence[str],
-    replicates: int | None,
-    cluster: str | None,
-    out: Path | None,
-    write: Writer,
-    *,
-    quiet: bool,
-    as_json: bool,
-    record: bool,
-    verbose: bool,
-    workers: int,
-    **how: Any,
-) -> int:
-    """Do what the command says, and return its exit status."""
     from verifiers import record as records
     from verifiers import verify as judging
     from verifiers.overrides import Overrides
@@ -117,13 +89,16 @@ def _verified(
     failed: dict[str, DriftproofError] = {}
     rows = None
     with shared.working_on(cluster, workers) as workers:
-        settings = judging.Settings(workers=workers, overrides=overrides, **how)
+        settings = judging.Settings(
+            profile=profile, seed=seed, workers=workers, device=device, resume=resume,
+            overrides=overrides,
+        )  # fmt: skip
         while rows is None:
-            with shared.progress("verify", quiet=quiet) as (started, ended, told):
+            with shared.progress("verify", quiet=ctx.obj["quiet"]) as (started, ended, told):
                 try:
                     head, rows = judging.verify(
                         chosen, settings, out, failed=failed, started=started, ended=ended,
-                        told=told, write=write,
+                        told=told,
                     )  # fmt: skip
                 except DriftproofError as error:
                     others = [leaf for leaf in chosen if leaf.name != error.claim]
@@ -133,7 +108,7 @@ def _verified(
                     chosen, settings = others, replace(settings, resume=True)
                     failed[str(error.claim)] = error
     if record:
-        records.write(rows, how["profile"])
+        records.write(rows, profile)
         rows = records.expected(rows)
     if as_json:
         shared.print_json(judging.public(head, rows))

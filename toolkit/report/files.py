@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -18,11 +16,12 @@ from toolkit.report.latex_table import latex_macros, latex_table
 from toolkit.report.page import figures, render, statements, told
 from toolkit.report.results_table import csv_of, table_of
 from toolkit.verdict import Row
-from toolkit.worker_pool import worker_pool
-from toolkit.workers import end_with_parent
+from toolkit.workers import pool, warm
 
-MANY = 12
-"""Plots from which on several processes draw them."""
+FEW, MANY = 24, 100
+"""Plots from which on workers draw them: those that are there, or ones that are started for it."""
+PARTS = 8
+"""Shares in which they are drawn."""
 LONELY = "backslashreplace"
 """How half a pair of UTF-16 is written, which JSON of somebody else's may hold."""
 CERTIFICATES = "certificates"
@@ -59,15 +58,13 @@ def results_of(head: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def draw_all(drawn: Sequence[Figure], folder: Path) -> None:
-    """Draw plots, on all cores where processes can be forked: matplotlib takes 0.1 s a file."""
-    cores = os.cpu_count() or 1
-    if sys.platform != "linux" or cores == 1 or len(drawn) < MANY:
+    """Draw plots, many of them on workers: matplotlib takes 0.1 s a file."""
+    if len(drawn) < (FEW if warm() else MANY):
         _draw_some(drawn, folder)
         return
-    with worker_pool(cores, multiprocessing.get_context("fork"), end_with_parent) as pool:
-        parts = [pool.submit(_draw_some, drawn[k::cores], folder) for k in range(cores)]
-        for part in parts:
-            part.result()
+    shares = [drawn[k::PARTS] for k in range(PARTS)]
+    for share in [pool().submit(_draw_some, share, folder) for share in shares]:
+        share.result()
 
 
 def _draw_some(drawn: Sequence[Figure], folder: Path) -> None:

@@ -73,7 +73,7 @@ class _Crew:
         self._reported: dict[int, WireFailure | ServerLost] = {}
         self._processes: list[Any] = []
         self._pipes: dict[int, Connection] = {}
-        processes = context(computed=True)
+        processes = context()
         try:
             for rank in range(len(clients)):
                 self._pipes[rank], theirs = processes.Pipe()

@@ -24,7 +24,7 @@ from toolkit.wire.context import WireContext
 from toolkit.wire.exchange import Exchange
 from toolkit.wire.failure import ServerLost, WireFailure, raised
 from toolkit.wire.results import Ended, News
-from toolkit.workers import end_with_parent
+from toolkit.workers import end_with
 
 START = timedelta(minutes=2)
 """How long the processes wait for each other to come up."""
@@ -137,7 +137,7 @@ def live(rank: int, world: int, clients: range, folder: str, pipe: Connection) -
         pipe: to the one that started it, which sends the Task and is told the news.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it ends it
-    end_with_parent()
+    end_with(os.getppid())
     try:
         task = pipe.recv()
         join(

@@ -114,6 +114,9 @@ class Claim(Generic[R]):
         check_words(cls.way, args, fields, known, ["name", "source", "statement"])
         return super().__new__(cls)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return object.__new__, (type(self),), vars(self)  # it was checked as it was declared
+
     def __post_init__(self) -> None:
         check_name("claim", self.name)
         check_latex(self.name, self.statement)

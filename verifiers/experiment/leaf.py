@@ -17,7 +17,7 @@ from verifiers.experiment.codec import checkpoint
 from verifiers.experiment.panel import Panel
 from verifiers.experiment.sentence import Sentence
 from verifiers.experiment.tracked import TrackedRun
-from verifiers.running.scheduler import Result, Unit, Units, run_jobs
+from verifiers.running.scheduler import Cache, Result, Task, run_jobs
 
 PROFILES = ("smoke", "quick", "paper")
 ENGINES = ("batched", "wire")
@@ -65,7 +65,7 @@ class Conclusion:
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
 
-Steps = Generator[Sequence[Unit], list[Result], Conclusion]
+Steps = Generator[Sequence[Task], list[Result], Conclusion]
 
 
 @dataclass(frozen=True)
@@ -127,17 +127,16 @@ def run_experiment(
             "engine": plan.engine,
             "environment": environment(plan.device, plan.workers),
         }
-        number = ledger.begin(head)
         shares = Shares(progress)
-        units = Units(ledger, resume=plan.resume)
-        job = _followed(chosen.run(plan), shares, units, plan, expected)
-        (conclusion,) = run_jobs([job], units, workers=plan.workers, each=shares.came)
+        cache = Cache(ledger, resume=plan.resume)
+        job = _followed(chosen.run(plan), shares, cache, plan, expected)
+        (conclusion,) = run_jobs([job], cache, workers=plan.workers, each=shares.came)
         head |= asdict(conclusion)
         head |= {
             "memory": peak_memory(shares.worker, plan.workers),
             "seconds": time.monotonic() - began,
         }
-        ledger.finish(number, [], head)
+        ledger.finish(head, [])
         write_experiment(out, head)
     return head
 
@@ -152,12 +151,12 @@ class Shares:
     def __init__(self, told: Callable[[float, int], None]) -> None:
         self._told, self._shares, self.worker = told, dict[str, float](), 0
 
-    def asked(self, units: Sequence[Unit]) -> None:
+    def asked(self, units: Sequence[Task]) -> None:
         """Count units that were not asked for before."""
         self._shares |= {unit.name: 0.0 for unit in units if unit.name not in self._shares}
         self._tell()
 
-    def came(self, unit: Unit, result: Result) -> None:
+    def came(self, unit: Task, result: Result) -> None:
         """Note what a unit gave."""
         part = checkpoint(result[0], unit.name)
         self.worker = max(self.worker, largest_worker())
@@ -169,7 +168,7 @@ class Shares:
 
 
 def _followed(
-    job: Steps, shares: Shares, units: Units, plan: Plan, told: Callable[[str], None]
+    job: Steps, shares: Shares, cache: Cache, plan: Plan, told: Callable[[str], None]
 ) -> Steps:
     """Count the units that an experiment asks for, and say of the first how long they take."""
     wanted = next(job)
@@ -177,7 +176,7 @@ def _followed(
         told(in_advance(wanted, plan.workers))
     while True:
         shares.asked(wanted)
-        kept = [(unit, result) for unit in wanted if (result := units.stored(unit)) is not None]
+        kept = [(unit, result) for unit in wanted if (result := cache.stored(unit)) is not None]
         for unit, result in kept:
             shares.came(unit, result)
         if kept:
@@ -190,7 +189,7 @@ def _followed(
             return conclusion
 
 
-def in_advance(units: Sequence[Unit], workers: int) -> str:
+def in_advance(units: Sequence[Task], workers: int) -> str:
     """Say how long units will take: a round of each kind of tracked run is timed here."""
     runs = [unit for unit in units if isinstance(unit, TrackedRun)]
     kinds = {(type(run), run.algorithm): run for run in runs}

@@ -16,10 +16,10 @@ from toolkit.dataset import read
 from verifiers.experiment.panel import Panel, curve, over_seeds
 from verifiers.experiment.run import Key, Run, results_of
 from verifiers.experiment.sentence import Sentence, judged_by_seeds
-from verifiers.running.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Task
 
 R = TypeVar("R", bound=Run)
-Asked: TypeAlias = Generator[Sequence[Unit], list[Result], Any]
+Asked: TypeAlias = Generator[Sequence[Task], list[Result], Any]
 """What asks for units, for ``yield from``."""
 
 

@@ -26,7 +26,7 @@ from toolkit.located import telling_the_file
 from toolkit.problem import Problem
 from toolkit.wire import WireFailure, run_on_wire
 from verifiers.experiment.codec import checkpoint, packed, unpacked
-from verifiers.running.scheduler import Result, Unit
+from verifiers.running.scheduler import Result, Task
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -34,7 +34,7 @@ Key = TypeVar("Key", bound=Hashable)
 class Continued(Protocol):
     """A unit that may come back as a checkpoint."""
 
-    def going_on(self, blob: bytes) -> Unit:
+    def going_on(self, blob: bytes) -> Task:
         """Return what is left of it."""
 
 
@@ -198,8 +198,8 @@ def _on_wire(of: Run, problem: Problem, rounds: int) -> Followed:
 
 
 def results_of(
-    units: Mapping[Key, Sequence[Unit]],
-) -> Generator[Sequence[Unit], list[Result], dict[Key, list[dict[str, Any]]]]:
+    units: Mapping[Key, Sequence[Task]],
+) -> Generator[Sequence[Task], list[Result], dict[Key, list[dict[str, Any]]]]:
     """Ask for all units at once (``yield from``) and return each key's results, in order.
 
     A unit that comes back as a checkpoint is asked for again, until it is whole.

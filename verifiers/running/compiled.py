@@ -1,9 +1,9 @@
-"""Compiles the kernels that claims need before any unit of work, each by one worker.
+"""Compiles the kernels that claims need before any other task, each by one worker.
 
-Left to the units, every worker would compile what its units need, the same kernel as its neighbour
+Left to the tasks, every worker would compile what its tasks need, the same kernel as its neighbour
 at the same time, and nobody could say for how long. Here each kernel runs one round of a case, and
 is compiled by that; numba keeps the machine code (``toolkit.kernels``), and a note beside it says
-that it is there. It is a matter of speed alone: what is not compiled here is compiled by the unit
+that it is there. It is a matter of speed alone: what is not compiled here is compiled by the task
 that needs it first.
 """
 
@@ -24,7 +24,8 @@ from toolkit.discover import leaves
 from toolkit.environment import processor
 from toolkit.kernels import machine_code
 from toolkit.kernels.registry import names
-from verifiers.running.scheduler import Job, Result, Unit, Units, elsewhere, run_jobs
+from toolkit.workers import pool
+from verifiers.running.scheduler import Cache, Job, Result, Task, elsewhere, run_jobs
 
 if TYPE_CHECKING:
     from toolkit.algorithm import Algorithm
@@ -41,7 +42,7 @@ SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Compile:
-    """The unit of work that leaves a kernel's machine code behind."""
+    """The task that leaves a kernel's machine code behind."""
 
     kernel: str
     dtype: str
@@ -60,7 +61,7 @@ class Compile:
 
     def work(self) -> bytes:
         """Run a round, which compiles what it meets, and note that it is there."""
-        with suppress(Exception):  # the unit that needs it tells what is wrong, and in which case
+        with suppress(Exception):  # the task that needs it tells what is wrong, and in which case
             if not any(_ran(self.kernel, self.dtype, *pair) for pair in self.pairs):
                 return b""
             note = _note(self)
@@ -89,21 +90,23 @@ def compile_for(
         left = ceil(pace * (len(todo) - done))
         told(f"compiling kernels, once: {done} of {len(todo)}, about {left} s left")
 
-    def came(unit: Unit, result: Result) -> None:
+    def came(task: Task, result: Result) -> None:
         nonlocal done
         done += 1
         tell()
 
     tell()
-    run_jobs([_all(todo)], Units(None, resume=False), workers=shared, apart=True, each=came)
+    if workers > 1:
+        pool(workers)
+    run_jobs([_all(todo)], Cache(None, resume=False), workers=workers, each=came)
 
 
-def _all(units: Sequence[Unit]) -> Job:
-    yield units
+def _all(tasks: Sequence[Task]) -> Job:
+    yield tasks
 
 
 def _missing(cases: Iterable[Any]) -> Iterator[Compile]:
-    """Yield a unit for each kernel that a case may need, if no note says that it is compiled."""
+    """Yield a task for each kernel that a case may need, if no note says that it is compiled."""
     found: dict[str, dict[tuple[str, str], list[Pair]]] = {}
     for case in cases:
         pair = getattr(case, "algorithm", None), getattr(case, "problem", None)
@@ -114,21 +117,21 @@ def _missing(cases: Iterable[Any]) -> Iterator[Compile]:
                 alike = found.setdefault(name, {}).setdefault((called[0], called[1]), [])
                 if len(alike) < TRIED:
                     alike.append((pair[0], pair[1]))  # type: ignore[arg-type]
-    units = []
+    tasks = []
     for name, by_names in found.items():
         pairs = tuple(pair for alike in by_names.values() for pair in alike)
         # rounding errors are bounded by runs in single precision, which rounds' kernels leave out
         single = leaves("kernel")[name].metadata.get("many_rounds")
         for dtype in ("float64", "float32") if single else ("float64",):
-            units.append(Compile(name, dtype, pairs))
-    yield from (unit for unit in units if not _note(unit).exists())
+            tasks.append(Compile(name, dtype, pairs))
+    yield from (task for task in tasks if not _note(task).exists())
 
 
-def _note(unit: Compile) -> Path:
+def _note(task: Compile) -> Path:
     """Return the empty file that says that this kernel, as it is now, is compiled here."""
-    about = hashlib.blake2b(_source(unit.kernel), digest_size=8)
+    about = hashlib.blake2b(_source(task.kernel), digest_size=8)
     about.update(f"{_numba()} {platform.python_version()} {processor()}".encode())
-    return machine_code() / f"compiled-{unit.name}-{about.hexdigest()}"
+    return machine_code() / f"compiled-{task.name}-{about.hexdigest()}"
 
 
 def _numba() -> str:

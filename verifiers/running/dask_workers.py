@@ -1,45 +1,64 @@
-"""Units on the workers of a Dask cluster: one that runs, or one of this machine's own.
+"""Tasks on the workers of a Dask cluster: one that runs, or one of this machine's own.
 
-Dask gives units to workers, and does those of a lost worker again on another. This file says in
-plain words what became of the cluster; what goes wrong in a unit is told as anywhere else.
+Dask gives tasks to workers, and does those of a lost worker again on another. A worker that has
+other code than the command refuses a task, since bits may differ. What a task needs of a user's
+file travels with it: cloudpickle sends functions and classes of that file, and of what it imports
+from the user's own folders, by value.
 """
 
 from __future__ import annotations
 
+import io
+import multiprocessing
+import os
+import pickle
+import socket
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
+from toolkit.discover import Leaf
 from toolkit.environment import processor
 from toolkit.errors import DriftproofError, MissingError
-from toolkit.workers import APART
-from verifiers.running.fingerprint import PACKAGES, fingerprint
-from verifiers.running.parcels import Elsewhere, differences, done, parcel_of, refused
-from verifiers.running.scheduler import LOOK, Result, Unit, units_at
+from toolkit.located import is_users
+from verifiers.running.fingerprint import PACKAGES, SOURCES, fingerprint
+from verifiers.running.scheduler import LOOK, Result, Task, executed_by, on_one_thread, perform
 
 PATIENCE = 60.0
 """Seconds without any worker after which the command ends."""
 ANSWER = 10.0
 """Seconds in which a scheduler has to answer."""
 RESUME = (
-    "the same command with --resume goes on, with or without --cluster; no finished unit is lost"
+    "the same command with --resume goes on, with or without --cluster; no finished task is lost"
 )
+LOG = {
+    "logging": dict.fromkeys(
+        ("distributed", "distributed.client", "asyncio", "tornado.application"), "critical"
+    )
+}
+"""Dask's own messages are few, and asyncio's and tornado's are of lost connections, which are told
+in words."""
+SETTINGS = {
+    "distributed.admin.large-graph-warning-threshold": "1 GB",  # a checkpoint that is sent is large
+    "distributed.worker.multiprocessing-method": "spawn",
+}
 
 
 @contextmanager
 def dask_workers(
     address: str | None, processes: int, tell: Callable[[str], None] = lambda text: None
 ) -> Iterator[int]:
-    """Have every ``run_jobs`` inside do its units on Dask's workers; yield how many there are.
+    """Have every ``run_jobs`` inside do its tasks on Dask's workers; yield how many there are.
 
     Args:
         address: of a scheduler, ``tcp://host:8786`` say; None: a cluster is started here.
         processes: how many workers that cluster has.
-        tell: called with a sentence when workers come or go.
+        tell: called with a sentence if the workers have another processor.
 
     Raises:
         MissingError: Dask is not installed, no scheduler answers, or it has no worker.
@@ -52,22 +71,120 @@ def dask_workers(
             client = opened.enter_context(_connected(dask, cluster, "this machine", processes))
         else:
             client = opened.enter_context(_connected(dask, address, address, 1))
-        place = _DaskPlace(client, address or "this machine", tell)
-        opened.enter_context(units_at(place))
-        yield place.workers
+        executor = _DaskExecutor(client, address or "this machine", tell)
+        opened.enter_context(executed_by(executor))
+        yield executor.workers
 
 
-LOG = {
-    "logging": dict.fromkeys(
-        ("distributed", "distributed.client", "asyncio", "tornado.application"), "critical"
+# what travels
+
+
+def packed(task: Task) -> bytes:
+    """Return a task as it travels, with what its user's file has of it."""
+    import cloudpickle
+
+    class Sender(cloudpickle.Pickler):  # type: ignore[misc]
+        def reducer_override(self, part: Any) -> Any:
+            if isinstance(part, Leaf) and part.module is None:
+                return _received, (vars(part), part.load())
+            return super().reducer_override(part)
+
+    for module in list(sys.modules.values()):
+        origin = getattr(module, "__file__", None)
+        if origin and is_users(origin) and module.__name__ != "__main__":
+            cloudpickle.register_pickle_by_value(module)
+    text = io.BytesIO()
+    Sender(text, protocol=pickle.HIGHEST_PROTOCOL).dump(task)
+    return text.getvalue()
+
+
+def _received(fields: Mapping[str, Any], loaded: Any) -> Leaf:
+    """Return the leaf of a user's file that is on another machine."""
+    leaf = Leaf(**fields)
+    object.__setattr__(leaf, "load", lambda: loaded)
+    return leaf
+
+
+def done(text: bytes, wanted: Mapping[str, str], name: str) -> Result:
+    """Do a task on this worker, on one thread.
+
+    Args:
+        text: the task, packed.
+        wanted: the fingerprint of the code that it is meant for.
+        name: of the task where it was packed; here it is another if the data differ.
+
+    Raises:
+        DriftproofError: this worker has other code, or reads other data than the command did.
+        MissingError: it lacks something that the user's file imports.
+    """
+    worker = f"the worker {socket.gethostname()}, process {os.getpid()},"
+    differ = differences(wanted, fingerprint())
+    if differ:
+        raise refused([f"{worker} has {', '.join(differ)}"])
+    # some tasks start processes of a federation; Python forbids it to Dask's, which are daemonic
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+    try:
+        # it comes from the command, over the cluster's own wires
+        task: Task = pickle.Unpickler(io.BytesIO(text)).load()
+        if task.name != name:
+            raise DriftproofError(
+                f"{worker} has other data: {_differing(name, task.name)}",
+                "the same data, under the same path, on every machine",
+                "copy the folder there, or share it; --resume keeps what is done",
+            )
+        with on_one_thread():
+            return perform(task)
+    except ImportError as error:
+        raise MissingError(
+            f"{worker} lacks something: {error}",
+            "workers that have whatever the user's file imports",
+            "install it there, or keep what the file imports beside it",
+        ) from error
+    except MissingError as error:
+        got = f"{worker} lacks something: {error.got}"
+        raise MissingError(got, error.wanted, error.remedy) from error
+
+
+def differences(wanted: Mapping[str, str], got: Mapping[str, str]) -> list[str]:
+    """Say in what the code of a worker differs from the command's.
+
+    >>> differences({"torch": "2.13.0", "numba": "0.68"}, {"torch": "2.12.0", "numba": "0.68"})
+    ['torch 2.12.0 (the command has 2.13.0)']
+    """
+    return [
+        "other sources of driftproof"
+        if name == SOURCES
+        else f"{name} {got.get(name, 'absent')} (the command has {value})"
+        for name, value in wanted.items()
+        if got.get(name) != value
+    ]
+
+
+def refused(workers: Sequence[str]) -> DriftproofError:
+    """Return the error for workers whose results could have other bits.
+
+    Args:
+        workers: what each of them has, in words.
+    """
+    return DriftproofError(
+        "; ".join(workers),
+        "the command's sources and versions on every worker: else bits may differ",
+        "install there what the command has and start the worker again, or take it out of the "
+        "cluster; --resume keeps what is done",
     )
-}
-"""Dask's own messages are few, and asyncio's and tornado's are of lost connections, which are told
-in words."""
-SETTINGS = {
-    "distributed.admin.large-graph-warning-threshold": "1 GB",  # a checkpoint that is sent is large
-    "distributed.worker.multiprocessing-method": APART,
-}
+
+
+def _differing(wanted: str, got: str) -> str:
+    """Return the part of a task's name that is another here.
+
+    >>> _differing("run a data1", "run a data2")
+    'data2, and not data1'
+    """
+    pairs = zip(wanted.split(), got.split(), strict=False)
+    return next((f"{b}, and not {a}" for a, b in pairs if a != b), f"{got}, and not {wanted}")
+
+
+# the cluster
 
 
 @contextmanager
@@ -91,13 +208,7 @@ def _dask() -> Iterator[Any]:
 
 @contextmanager
 def _local(dask: Any, processes: int) -> Iterator[Any]:
-    """Start a cluster of processes on this machine that compute on one thread each.
-
-    Where there can be one, a process that has everything loaded forks them.
-    """
-    if APART == "forkserver":
-        preloaded = ["distributed", "verifiers.running.preloaded"]
-        dask.utils.get_mp_context().set_forkserver_preload(preloaded)
+    """Start a cluster of processes on this machine that compute on one thread each."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a slow disk, on which nothing is kept
         try:
@@ -146,40 +257,65 @@ def _connected(dask: Any, cluster: Any, name: str, workers: int) -> Iterator[Any
             client.close(timeout=ANSWER)
 
 
-def introduced() -> tuple[Mapping[str, str], str]:
+def _introduced() -> tuple[Mapping[str, str], str]:
     """Return the code of this worker, and the processor, which other bits may come from."""
     return fingerprint(), processor()
 
 
-class _DaskPlace(Elsewhere):
+class _DaskExecutor:
     """The workers that a scheduler has, however many come and go."""
 
     def __init__(self, client: Any, name: str, tell: Callable[[str], None]) -> None:
-        super().__init__(client.get_executor(pure=False), 0)
-        self._client, self._name, self._tell = client, name, tell
+        self._client, self._name = client, name
+        self._executor = client.get_executor(pure=False)
         self._group, self._sent = f"driftproof-{uuid4().hex}", 0
-        self._seen: set[str] = set()
         self._looked = self._had_some = time.monotonic()
-        self._asking = ThreadPoolExecutor(1)
-        self._answer: Future[Mapping[str, int]] | None = None
-        self._refuse(client.nthreads())
+        threads: Mapping[str, int] = client.nthreads()
+        self.workers = len(threads)
+        several = [worker for worker, number in threads.items() if number > 1]
+        if several:
+            raise DriftproofError(
+                f"these workers do several tasks at once, in threads: {', '.join(several)}",
+                "one thread a worker: a process computes on one thread, and bits stay the same",
+                "start them with --nthreads 1, and --nworkers for more than one on a machine",
+            )
+        self._refuse(tell)
 
-    @property
-    def workers(self) -> int:
-        """How many there are."""
-        return len(self._seen)
+    def _refuse(self, tell: Callable[[str], None]) -> None:
+        """Raise if a worker has other code; those that come later refuse their tasks."""
+        try:
+            answers = self._client.run(_introduced, on_error="return")
+        except (OSError, TimeoutError) as error:
+            raise self._lost() from error
+        wrong, processors = [], set()
+        for worker, answer in answers.items():
+            if isinstance(answer, Exception):
+                if _lacks_driftproof(answer):
+                    wrong.append(f"the worker {worker} has no driftproof, or another")
+                continue
+            processors.add(answer[1])
+            differ = differences(fingerprint(), answer[0])
+            if differ:
+                wrong.append(f"the worker {worker} has {', '.join(differ)}")
+        if wrong:
+            raise refused(wrong)
+        if processors - {processor()}:
+            tell(
+                "some workers have another processor than this machine "
+                f"({', '.join(sorted(processors - {processor()}))}): the last bits of a sum may "
+                "differ from those of a run here"
+            )
 
-    def submit(self, item: Unit) -> Future[Result]:
-        """Send a unit; all of them are one group to Dask, of which each worker takes the next."""
+    def submit(self, task: Task) -> Future[Result]:
+        """Send a task; all of them are one group to Dask, of which each worker takes the next."""
         self._sent += 1
-        executor: Any = self._executor  # that of Dask takes a key
-        future: Future[Result] = executor.submit(
-            done, parcel_of(item), key=(self._group, self._sent)
+        future: Future[Result] = self._executor.submit(
+            done, packed(task), fingerprint(), task.name, key=(self._group, self._sent)
         )
         return future
 
     def at_once(self) -> int:
-        """Return how many units the cluster has at a time: each worker one, and one that waits.
+        """Return how many tasks the cluster has at a time: each worker one, and one that waits.
 
         Dask deals the first of a group in advance, and unevenly if there are more than workers.
         """
@@ -187,30 +323,18 @@ class _DaskPlace(Elsewhere):
         return workers if self._sent <= 3 * workers else 2 * workers
 
     def look(self) -> None:
-        """Look who came and who went, now and then."""
+        """Look now and then how many workers there are; raise if there is none for long."""
         now = time.monotonic()
         if self._client.status != "running":
             raise self._lost()
-        if self._answer is None:  # it is not waited for: a busy scheduler answers late
-            if now > self._looked + LOOK:
-                self._looked, self._answer = now, self._asking.submit(self._client.nthreads)
+        if now < self._looked + LOOK:
             return
-        if not self._answer.done():
-            return
+        self._looked = now
         try:
-            threads, self._answer = self._answer.result(), None
+            self.workers = len(self._client.nthreads())
         except (OSError, TimeoutError) as error:
             raise self._lost() from error
-        gone = self._seen - set(threads)
-        if gone:
-            left = f"{len(threads)} left" if threads else "none left: waiting for others"
-            self._tell(
-                f"{len(gone)} of {len(self._seen)} workers ended, {left}; their units are done "
-                "again"
-            )
-        self._refuse({worker: n for worker, n in threads.items() if worker not in self._seen})
-        self._seen = set(threads)
-        if threads:
+        if self.workers:
             self._had_some = now
         elif now > self._had_some + PATIENCE:
             raise MissingError(
@@ -219,56 +343,19 @@ class _DaskPlace(Elsewhere):
                 f"start some; {RESUME}",
             )
 
-    def _refuse(self, threads: Mapping[str, int]) -> None:
-        """Raise if workers that are new have other code, or more than one thread."""
-        if not threads:
-            return
-        several = [name for name, number in threads.items() if number > 1]
-        if several:
-            raise DriftproofError(
-                f"these workers do several units at once, in threads: {', '.join(several)}",
-                "one thread a worker: a process computes on one thread, and bits stay the same",
-                "start them with --nthreads 1, and --nworkers for more than one on a machine",
-            )
-        try:
-            answers = self._client.run(introduced, workers=list(threads), on_error="return")
-        except (OSError, TimeoutError) as error:
-            raise self._lost() from error
-        wrong, processors = [], set()
-        for name, answer in answers.items():
-            if isinstance(answer, Exception):
-                if not _lacks_driftproof(answer):
-                    continue  # it has gone meanwhile
-                wrong.append(f"the worker {name} has no driftproof, or another")
-                continue
-            code, kind = answer
-            processors.add(kind)
-            differ = differences(fingerprint(), code)
-            if differ:
-                wrong.append(f"the worker {name} has {', '.join(differ)}")
-        if wrong:
-            raise refused(wrong)
-        self._seen |= set(threads)
-        if processors - {processor()}:
-            self._tell(
-                "some workers have another processor than this machine "
-                f"({', '.join(sorted(processors - {processor()}))}): the last bits of a sum may "
-                "differ from those of a run here"
-            )
-
-    def explained(self, error: Exception, at_work: Sequence[Unit]) -> Exception:
-        """Say what became of the cluster, where it is not the unit that failed."""
+    def explained(self, error: Exception, at_work: Sequence[Task]) -> Exception:
+        """Say what became of the cluster, where it is not the task that failed."""
         from distributed.scheduler import KilledWorker
 
         if isinstance(error, DriftproofError):
             return error
         if isinstance(error, KilledWorker):
-            unit = at_work[0]
-            words = " ".join(filter(None, unit.name.split("\0")))
+            task = at_work[0]
+            words = " ".join(filter(None, task.name.split("\0")))
             return DriftproofError(
-                f"{unit.path or 'a unit'} ended {error.allowed_failures + 1} workers, one after "
-                f"the other, in the unit {words}",
-                "enough memory for a unit, and code that ends no process",
+                f"{task.path or 'a task'} ended {error.allowed_failures + 1} workers, one after "
+                f"the other, in the task {words}",
+                "enough memory for a task, and code that ends no process",
                 f"look at the workers' own messages for the reason; {RESUME}",
             )
         if isinstance(error, CancelledError):

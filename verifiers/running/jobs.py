@@ -1,8 +1,8 @@
-"""Jobs: what it takes to judge a claim, as generators that ask for units of work.
+"""Jobs: what it takes to judge a claim, as generators that ask for tasks.
 
-A job yields lists of Items, is sent what they gave, and returns its rows. It computes nothing that
+A job yields lists of tasks, is sent what they gave, and returns its rows. It computes nothing that
 takes long itself, so any number of jobs share one pool of workers, and what a job decides
-depends only on the items' results, in their order.
+depends only on the tasks' results, in their order.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ from verifiers.judges.rows import row_of
 from verifiers.running.scheduler import Result
 
 Source = Claim[Any] | Leaf
-Job = Generator[list["Item"], list[Result], list[Row]]
+Job = Generator[list["ClaimTask"], list[Result], list[Row]]
 
 BUDGETS = {"smoke": 4, "quick": 16, "full": 256}
 """The most blocks of 64 replicates that a case may take."""
 
 
 @dataclass(frozen=True)
-class Item:
-    """One unit of work.
+class ClaimTask:
+    """One task of judging a claim.
 
     Attributes:
         claim: the claim, or the leaf it can be loaded from in another process.
-        task: "exact", "block", "shadowed block", "proof", "schedule", "known" (an exact left
+        kind: "exact", "block", "shadowed block", "proof", "schedule", "known" (an exact left
             side), "compare", "attack" (of a problem's declared constants), "enclosed" (balls), or
             "class" (the worst case over a class of functions).
         tier, number: which case of the claim, by profile and position ("known": the horizon).
         form: which form, by position.
         upto: of "enclosed", the comparison that doubles refute, and how many there are.
-        case: the case's key (part of the unit's name).
+        case: the case's key (part of the task's name).
         effort: the steps of its run: longer ones are started first.
     """
 
     claim: Source
-    task: str
+    kind: str
     tier: str = "full"
     number: int = 0
     case: str = ""
@@ -84,11 +84,11 @@ class Item:
 
     @property
     def name(self) -> str:
-        """Everything but the code that the unit's result depends on."""
+        """Everything but the code that the task's result depends on."""
         parts = (
             # what a problem declares is checked once, whichever claims rest on it
-            "" if self.task == "attack" else self.claim.name,
-            self.task,
+            "" if self.kind == "attack" else self.claim.name,
+            self.kind,
             self.case,
             self.form,
             self.seed,
@@ -99,25 +99,25 @@ class Item:
         return "\0".join(map(str, parts))
 
     def work(self) -> bytes:
-        """Do the unit."""
+        """Do the task."""
         claim = loaded(self.claim)
         with blaming(self.claim):
             return self._result(claim)
 
     def _result(self, claim: Claim[Any]) -> bytes:
         form = claim.forms[self.form]
-        if self.task == "proof":
+        if self.kind == "proof":
             return pack_rows([proofs.judge(claim, form, _steps_of(claim, form))])
-        if self.task == "class":
+        if self.kind == "class":
             assert isinstance(claim, BoundClaim)
             forms = [claim.forms[k] for k in _sharing(claim)[self.form]]
             of_class = worst_cases.measure(claim, claim.classes[self.number], forms)
             return worst_cases.pack(of_class)
-        if self.task == "attack":
+        if self.kind == "attack":
             return json.dumps(declared.look(claim.cases_for(self.tier)[self.number])).encode()
-        if isinstance(claim, RateClaim) and self.task == "known":
+        if isinstance(claim, RateClaim) and self.kind == "known":
             return json.dumps(rates.known(claim, self.number)).encode()
-        if isinstance(claim, RateClaim) and self.task == "schedule":
+        if isinstance(claim, RateClaim) and self.kind == "schedule":
             notation = claim.notation(claim.cases_for(self.tier)[0])
             return pack_rows([rates.judge_schedule(claim, form, form.right, notation)])
         case = claim.cases_for(self.tier)[self.number]
@@ -126,10 +126,10 @@ class Item:
             compared = claim.compared(case, form.right) if applies else []
             row = comparisons.judge(claim, case, form, compared)
             return pack_rows([assumed.told(claim, case, form, bounds.roles_of(case), row)])
-        if isinstance(claim, BoundClaim) and self.task == "enclosed":
+        if isinstance(claim, BoundClaim) and self.kind == "enclosed":
             return pack_rows([enclosed.judge(claim, case, form, upto=self.upto)])
         assert isinstance(claim, BoundClaim | RateClaim)
-        if self.task == "exact":
+        if self.kind == "exact":
             return bounds.measure_exactly(claim, case, self.device, self.form).pack()
         return bounds.measure_block(
             claim,
@@ -138,7 +138,7 @@ class Item:
             self.block,
             self.device,
             self.form,
-            shadowed=self.task == "shadowed block",
+            shadowed=self.kind == "shadowed block",
         ).pack()
 
 
@@ -197,21 +197,21 @@ def jobs_for(
         for k in wanted
         if isinstance(claim.forms[k].right, Undecided)
     ]
-    base = Item(source, "", tier=profile, seed=seed, device=device)
+    base = ClaimTask(source, "", tier=profile, seed=seed, device=device)
     jobs += [
-        _rows_of(replace(base, task="proof", form=k))
+        _rows_of(replace(base, kind="proof", form=k))
         for k in wanted
         if isinstance(claim.forms[k].right, ByProof)
     ]
     wanted = [k for k in wanted if not isinstance(claim.forms[k].right, Undecided | ByProof)]
     cases = claim.cases_for(profile)
     if claim.prove is not None:
-        jobs += [_rows_of(replace(base, task="proof", form=k)) for k in wanted]
+        jobs += [_rows_of(replace(base, kind="proof", form=k)) for k in wanted]
     if isinstance(claim, RateClaim):
         jobs.append(_rate_where_believed(claim, base, profile, wanted))
     elif isinstance(claim, ComparisonClaim):
         for number, case in enumerate(cases):
-            at = replace(base, task="compare", number=number, case=case.key)
+            at = replace(base, kind="compare", number=number, case=case.key)
             for k in wanted:
                 job = partial(_compared, replace(at, form=k))
                 jobs.append(_where_believed(claim, [at], [claim.forms[k]], job))
@@ -223,7 +223,7 @@ def jobs_for(
                 job = partial(_bound, claim, case, at=at, budget=budget)
                 jobs.append(_where_believed(claim, [at], forms, job))
             for number, case in enumerate(claim.classes_for(profile)):
-                at = replace(base, task="class", number=number, case=case.key, form=lead)
+                at = replace(base, kind="class", number=number, case=case.key, form=lead)
                 jobs.append(_over_class(claim, case, forms, at))
     return [_guarded(job, source) for job in jobs]
 
@@ -245,7 +245,7 @@ def _undecided(claim: Claim[Any], form: Form) -> Job:
 
 def _where_believed(
     claim: Claim[Any],
-    at: Sequence[Item],
+    at: Sequence[ClaimTask],
     forms: Sequence[Form],
     judge: Callable[[Sequence[Form]], Job],
 ) -> Job:
@@ -255,19 +255,21 @@ def _where_believed(
     if not units:
         return (yield from judge(forms))
     wanted = [
-        replace(item, task="attack", case=declared.key_of(case), form=0, seed=0, device="cpu")
+        replace(item, kind="attack", case=declared.key_of(case), form=0, seed=0, device="cpu")
         for item, case in units
     ]
     cases = [case for _, case in units]
     return (yield from declared.believing(claim, cases, forms, wanted, judge))
 
 
-def _compared(item: Item, forms: Sequence[Form]) -> Job:
+def _compared(item: ClaimTask, forms: Sequence[Form]) -> Job:
     """Judge the one form of a comparison."""
     return (yield from _rows_of(item))
 
 
-def _rate_where_believed(claim: RateClaim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
+def _rate_where_believed(
+    claim: RateClaim, base: ClaimTask, profile: str, wanted: Sequence[int]
+) -> Job:
     """Judge a rate; of several horizons of one problem, the first is looked at."""
     horizons = enumerate(_horizons(claim, profile))
     first = {declared.key_of(case): number for number, case in reversed(list(horizons))}
@@ -291,18 +293,18 @@ def _by_left(claim: BoundClaim, wanted: Sequence[int]) -> dict[int, list[int]]:
     return numbers
 
 
-def _rows_of(item: Item) -> Job:
-    """Judge in the worker: the row is the unit."""
+def _rows_of(item: ClaimTask) -> Job:
+    """Judge in the worker: the row is the result."""
     ((blob, seconds),) = yield [item]
     return [replace(row, seconds=seconds) for row in unpack_rows(blob)]
 
 
-def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budget: int) -> Job:
+def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimTask, budget: int) -> Job:
     """Judge a bound: exactly if its noise can be enumerated, else in growing numbers of blocks."""
     if all(bounds.unmet(claim, case, form) is not None for form in forms):
         nothing = Measured("exact")
         return [bounds.judge(claim, case, form, nothing) for form in forms]
-    ((blob, seconds),) = yield [replace(at, task="exact")]
+    ((blob, seconds),) = yield [replace(at, kind="exact")]
     measured = Measured.unpack(blob)
     certain = measured.kind == "exact" and measured.values.shape[1] == 1
     # of what is printed given the past, a mean over pasts says nothing
@@ -310,7 +312,7 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
         rows = [bounds.judge(claim, case, form, measured) for form in forms]
         unsure = [k for k, row in enumerate(rows) if enclosed.left_open(row, measured)]
         asked = [
-            replace(at, task="enclosed", form=claim.forms.index(forms[k]), upto=rows[k].at)
+            replace(at, kind="enclosed", form=claim.forms.index(forms[k]), upto=rows[k].at)
             for k in unsure
         ]
         results = (yield asked) if asked else []
@@ -324,7 +326,7 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
     own = [form for form in forms if form.form != "sibling"] or list(forms)
     while any(form in undecided for form in own) and len(blocks) < budget:
         chunk = range(len(blocks), min(budget, max(1, 2 * len(blocks))))
-        for blob, took in (yield [replace(at, task="block", block=b) for b in chunk]):
+        for blob, took in (yield [replace(at, kind="block", block=b) for b in chunk]):
             blocks.append(Measured.unpack(blob))
             seconds += took
         measured = joined(blocks)
@@ -334,7 +336,7 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
             row = bounds.judge(claim, case, form, measured)
             last = len(blocks) >= budget and row.verdict is Verdict.INCONCLUSIVE
             if (last or row.reason == bounds.UNMEASURED) and _unshadowed(measured):
-                ((blob, took),) = yield [replace(at, task="shadowed block")]
+                ((blob, took),) = yield [replace(at, kind="shadowed block")]
                 blocks[0] = Measured.unpack(blob)
                 seconds, measured = seconds + took, joined(blocks)
                 row = bounds.judge(claim, case, form, measured)
@@ -345,7 +347,7 @@ def _bound(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item, budge
     return _finished(claim, case, forms, rows, measured, seconds)
 
 
-def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: Item) -> Job:
+def _over_class(claim: BoundClaim, case: Case, forms: Sequence[Form], at: ClaimTask) -> Job:
     """Judge a bound over a whole class of functions."""
     ((blob, seconds),) = yield [at]
     measured = json.loads(blob)
@@ -395,12 +397,12 @@ def _finished(
     ]
 
 
-def _rate(claim: RateClaim, base: Item, profile: str, wanted: Sequence[int]) -> Job:
+def _rate(claim: RateClaim, base: ClaimTask, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
-    schedules = [replace(base, task="schedule", form=k) for k in wanted]
+    schedules = [replace(base, kind="schedule", form=k) for k in wanted]
     form, cases = rates.measured_form(claim), _horizons(claim, profile)
     known = [
-        replace(base, task="known", number=at, case=f"T = {at}")
+        replace(base, kind="known", number=at, case=f"T = {at}")
         for at in rates.known_horizons(claim, cases)
     ]
     runs = [*known, *_runs(claim, base, profile)]
@@ -430,11 +432,11 @@ def _horizons(claim: RateClaim, profile: str) -> Sequence[Case]:
     return claim.cases_for("quick")[:5] if profile == "smoke" else claim.cases_for(profile)
 
 
-def _runs(claim: RateClaim, base: Item, profile: str) -> list[Item]:
+def _runs(claim: RateClaim, base: ClaimTask, profile: str) -> list[ClaimTask]:
     tier = "quick" if profile == "smoke" else profile
     blocks = -(-claim.replicates // BLOCK)
     return [
-        replace(base, task="block", tier=tier, number=number, case=case.key, block=block,
+        replace(base, kind="block", tier=tier, number=number, case=case.key, block=block,
                 effort=_steps(case))
         for number, case in enumerate(_horizons(claim, profile))
         for block in range(blocks)

@@ -1,43 +1,39 @@
-"""Runs jobs on workers; finished units go to the ledger as they come.
+"""Runs jobs on workers; finished tasks go to the ledger as they come.
 
 What a job is sent is in the order it asked for, whichever worker was faster, so a verdict does not
 depend on the number of workers. Each worker computes on one thread. The workers are processes of
-this machine, or those of any other executor (``units_at``). The ledger is this process's alone.
+this machine, or those of another executor (``executed_by``). The ledger is this process's alone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import heapq
-import multiprocessing
 import os
-import signal
-import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
+from toolkit import workers as processes
 from toolkit.errors import DriftproofError
 from toolkit.ledger import Ledger
-from toolkit.worker_pool import WorkerPool, worker_pool
-from toolkit.workers import context, end_with_parent, forkable, may_fork, nameless_locks
 from verifiers.running.fingerprint import code_of
 
 Result = tuple[bytes, float]
-"""What a unit of work gave, as bytes, and the seconds it took."""
+"""What a task gave, as bytes, and the seconds it took."""
 
 
-class Unit(Protocol):
+class Task(Protocol):
     """A unit of work; it travels to a worker by pickle.
 
     If it has an ``effort``, a guess at how long it takes, those of the largest are started first.
-    If it ``goes_on``, it is the rest of a unit that the ledger has in part: it is not looked up.
+    If it ``goes_on``, it is the rest of a task that the ledger has in part: it is not looked up.
     """
 
     @property
@@ -52,64 +48,66 @@ class Unit(Protocol):
         """Do it."""
 
 
-Job = Generator[Sequence[Unit], list[Result], Any]
-"""Yields units, is sent their results in the same order, and returns what it made of them."""
+Job = Generator[Sequence[Task], list[Result], Any]
+"""Yields tasks, is sent their results in the same order, and returns what it made of them."""
 
 
-class Place(Protocol):
-    """Where units are done: a pool of processes, or workers elsewhere."""
+class TaskExecutor(Protocol):
+    """Who does tasks: processes of this machine, or of a cluster."""
 
-    def submit(self, item: Unit) -> Future[Result]:
-        """Have a unit done."""
+    def submit(self, task: Task) -> Future[Result]:
+        """Have a task done."""
 
     def at_once(self) -> int:
-        """Return how many units are there at a time, waiting ones included."""
+        """Return how many tasks it has at a time, waiting ones included."""
 
     def look(self) -> None:
         """Look whether results can still come; called often. Raise if none will."""
 
-    def explained(self, error: Exception, at_work: Sequence[Unit]) -> Exception:
-        """Return what to raise for what a unit raised: of those at work, the first."""
+    def explained(self, error: Exception, at_work: Sequence[Task]) -> Exception:
+        """Return what to raise for what a task raised: of those at work, the first."""
 
 
-_elsewhere: ContextVar[Place | None] = ContextVar("elsewhere", default=None)
+_executor: ContextVar[TaskExecutor | None] = ContextVar("executor", default=None)
 FEW = 100
-"""Jobs up to which each worker loads what it needs, and only that: a claim or two, no kernels."""
+"""Jobs up to which this process does the shortest tasks before it starts workers."""
+ALONE = 3.0
+"""Seconds for which it does: about what a worker takes to start."""
 BLAS = "OPENBLAS_NUM_THREADS"
 LOOK = 2.0
-"""Seconds without a result after which the place is looked at again."""
+"""Seconds without a result after which the executor is looked at again."""
 
 
 @contextmanager
-def units_at(place: Place) -> Iterator[None]:
-    """Have every ``run_jobs`` inside do its units there, whatever its number of workers."""
-    before = _elsewhere.set(place)
+def executed_by(executor: TaskExecutor) -> Iterator[None]:
+    """Have every ``run_jobs`` inside do its tasks there, whatever its number of workers."""
+    before = _executor.set(executor)
     try:
         yield
     finally:
-        _elsewhere.reset(before)
+        _executor.reset(before)
 
 
 def elsewhere() -> bool:
-    """Say whether units are done on other machines, each with machine code of its own."""
-    return _elsewhere.get() is not None
+    """Say whether tasks are done on other machines, each with machine code of its own."""
+    return _executor.get() is not None
 
 
-class Units:
-    """Where results come from: the ledger if it may be used and has them, else the work itself."""
+class Cache:
+    """Results of earlier runs: those of the ledger, if it may be used."""
 
     def __init__(self, ledger: Ledger | None, *, resume: bool) -> None:
         self._ledger, self._resume, self._reused = ledger, resume, False
 
-    def stored(self, item: Unit) -> Result | None:
-        """Return a finished unit of an earlier run."""
-        if self._ledger is None or not self._resume or getattr(item, "goes_on", False):
+    def stored(self, task: Task) -> Result | None:
+        """Return a finished task of an earlier run."""
+        if self._ledger is None or not self._resume or getattr(task, "goes_on", False):
             return None
-        found = self._ledger.unit(unit_key(item))
+        found = self._ledger.task(task_key(task))
         self._reused |= found is not None
         return found
 
-    def handed(self, job: Job, results: list[Result] | None) -> Sequence[Unit]:
+    def handed(self, job: Job, results: list[Result] | None) -> Sequence[Task]:
         """Hand a job what it asked for (None: it begins), and return what it asks for next.
 
         Raises:
@@ -130,108 +128,111 @@ class Units:
                 "please report it, with the traceback that --debug shows",
             ) from error
 
-    def keep(self, item: Unit, result: Result) -> Result:
-        """Commit a finished unit and return it."""
+    def keep(self, task: Task, result: Result) -> Result:
+        """Commit a finished task and return it."""
         if self._ledger is not None:
-            self._ledger.keep(unit_key(item), *result, name=item.name)
+            self._ledger.keep(task_key(task), *result)
         return result
 
 
 def run_jobs(
     jobs: Sequence[Job],
-    units: Units,
+    cache: Cache,
     *,
     workers: int,
-    apart: bool = False,
     done: Callable[[int], None] = lambda number: None,
-    each: Callable[[Unit, Result], None] = lambda unit, result: None,
+    each: Callable[[Task, Result], None] = lambda task, result: None,
 ) -> list[Any]:
     """Run every job to its end and return what each returned, in the jobs' order.
 
     Args:
-        workers: processes (1: everything in this one, job after job), unless units are done
-            elsewhere.
-        apart: never in this process, even with one worker: a kernel that runs on all threads
-            would keep this process from forking any more.
+        workers: processes (1: everything in this one), unless another executor does the tasks.
         done: called with the number of each job that ended.
-        each: called with each unit that was done, and its result.
+        each: called with each task that was done, and its result.
     """
-    if not jobs:
-        return []  # without threads in this process, which could start no worker by a fork then
-    place = _elsewhere.get()
-    if place is not None:
-        return _Spread(jobs, units, place, done, each).run()
-    if workers == 1 and not apart:
+    running, executor = _Running(jobs, cache, done, each), _executor.get()
+    if executor is None:
         with on_one_thread():
-            return [_drive(job, units, number, done, each) for number, job in enumerate(jobs)]
-    with _pool(workers, preload=len(jobs) > FEW) as pool:
-        return _Spread(jobs, units, _Here(pool), done, each).run()
+            running.begin()
+            few = len(jobs) <= FEW and not processes.warm()
+            running.here(inf if workers == 1 else ALONE if few else 0.0)
+            if running.waits:
+                running.on(_Workers(workers))
+    else:
+        running.begin()
+        running.on(executor)
+    return running.made
 
 
-def _drive(
-    job: Job,
-    units: Units,
-    number: int,
-    done: Callable[[int], None],
-    each: Callable[[Unit, Result], None],
-) -> Any:
-    results: list[Result] | None = None
-    while True:
-        try:
-            wanted = units.handed(job, results)
-        except StopIteration as stop:
-            done(number)
-            return stop.value
-        results = []
-        for item in wanted:
-            results.append(units.stored(item) or units.keep(item, perform(item)))
-            each(item, results[-1])
+class _Running:
+    """Many jobs at once: a job goes on when all it asked for has come.
 
-
-class _Spread:
-    """Many jobs on workers: a job goes on when all it asked for has come.
-
-    The workers have a few units at a time, so that of all that wait the longest is started next.
+    Workers have a few tasks at a time, so that of all that wait the longest is started next.
     """
 
     def __init__(
         self,
         jobs: Sequence[Job],
-        units: Units,
-        place: Place,
+        cache: Cache,
         done: Callable[[int], None],
-        each: Callable[[Unit, Result], None],
+        each: Callable[[Task, Result], None],
     ) -> None:
-        self._jobs, self._units, self._place = jobs, units, place
-        self._done, self._each = done, each
-        self._waiting: list[tuple[float, int, int, Unit]] = []
-        self._made: list[Any] = [None for _ in jobs]
+        self.made: list[Any] = [None for _ in jobs]
+        self._jobs, self._cache, self._done, self._each = jobs, cache, done, each
+        self._waiting: list[tuple[float, int, int, Task]] = []
         self._slots: dict[int, list[Result | None]] = {}
-        self._pending: dict[Future[Result], tuple[int, int, Unit]] = {}
 
-    def run(self) -> list[Any]:
+    @property
+    def waits(self) -> bool:
+        """Whether a task waits to be done."""
+        return bool(self._waiting)
+
+    def begin(self) -> None:
+        """Ask every job what it wants first."""
         for number in range(len(self._jobs)):
             self._advance(number)
-        while self._pending:
-            self._place.look()
-            for future in wait(self._pending, timeout=LOOK, return_when=FIRST_COMPLETED).done:
-                number, place, item = self._pending.pop(future)
-                result = self._units.keep(item, self._result(future, item))
-                self._slots[number][place] = result
-                self._each(item, result)
-                self._advance(number)
-            self._submit()
-        return self._made
 
-    def _result(self, future: Future[Result], item: Unit) -> Result:
+    def here(self, seconds: float) -> None:
+        """Do tasks in this process for a time, the shortest first; or all of them."""
+        ends = time.monotonic() + seconds
+        while self._waiting and time.monotonic() < ends:
+            if seconds == inf:
+                _, number, place, task = heapq.heappop(self._waiting)
+            else:
+                shortest = max(self._waiting)
+                self._waiting.remove(shortest)
+                heapq.heapify(self._waiting)
+                _, number, place, task = shortest
+            self._came(number, place, task, perform(task))
+
+    def on(self, executor: TaskExecutor) -> None:
+        """Have an executor do all that waits, and what is asked for then."""
+        pending: dict[Future[Result], tuple[int, int, Task]] = {}
         try:
-            return future.result()
-        except Exception as error:
-            at_work = (item, *(unit for _, _, unit in self._pending.values()))
-            told = self._place.explained(error, at_work)
-            if told is error:
-                raise
-            raise told from error
+            while self._waiting or pending:
+                while self._waiting and len(pending) < executor.at_once():
+                    _, number, place, task = heapq.heappop(self._waiting)
+                    pending[executor.submit(task)] = (number, place, task)
+                executor.look()
+                for future in wait(pending, timeout=LOOK, return_when=FIRST_COMPLETED).done:
+                    number, place, task = pending.pop(future)
+                    try:
+                        result = future.result()
+                    except Exception as error:
+                        at_work = (task, *(other for _, _, other in pending.values()))
+                        explained = executor.explained(error, at_work)
+                        if explained is error:
+                            raise
+                        raise explained from error
+                    self._came(number, place, task, result)
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def _came(self, number: int, place: int, task: Task, result: Result) -> None:
+        self._slots[number][place] = self._cache.keep(task, result)
+        self._each(task, result)
+        self._advance(number)
 
     def _advance(self, number: int) -> None:
         """Let a job go on for as long as it has what it asked for."""
@@ -241,87 +242,50 @@ class _Spread:
                 return
             try:
                 ready = None if slots is None else [slot for slot in slots if slot]
-                wanted = self._units.handed(self._jobs[number], ready)
+                wanted = self._cache.handed(self._jobs[number], ready)
             except StopIteration as stop:
-                self._made[number] = stop.value
+                self.made[number] = stop.value
                 self._done(number)
                 return
-            self._slots[number] = [self._units.stored(item) for item in wanted]
-            for place, item in enumerate(wanted):
+            self._slots[number] = [self._cache.stored(task) for task in wanted]
+            for place, task in enumerate(wanted):
                 if self._slots[number][place] is None:
-                    heapq.heappush(self._waiting, (-_effort(item), number, place, item))
-            self._submit()
-
-    def _submit(self) -> None:
-        while self._waiting and len(self._pending) < self._place.at_once():
-            _, number, place, item = heapq.heappop(self._waiting)
-            self._pending[self._place.submit(item)] = (number, place, item)
+                    effort = getattr(task, "effort", 0.0)
+                    heapq.heappush(self._waiting, (-effort, number, place, task))
 
 
-def _effort(unit: Unit) -> float:
-    effort: float = getattr(unit, "effort", 0.0)
-    return effort
-
-
-def perform(unit: Unit) -> Result:
-    """Do a unit of work, and time it."""
+def perform(task: Task) -> Result:
+    """Do a task, and time it."""
     began = time.perf_counter()
-    return unit.work(), time.perf_counter() - began
+    return task.work(), time.perf_counter() - began
 
 
-@dataclass(frozen=True)
-class _Here:
-    """A pool of processes of this machine."""
+class _Workers:
+    """Processes of this machine."""
 
-    pool: WorkerPool
+    def __init__(self, workers: int) -> None:
+        self._pool, self._workers = processes.pool(workers), workers
 
-    def submit(self, item: Unit) -> Future[Result]:
-        return self.pool.submit(perform, item)
+    def submit(self, task: Task) -> Future[Result]:
+        return self._pool.submit(perform, task)
 
     def at_once(self) -> int:
-        return 2 * self.pool.workers
+        return 2 * self._workers
 
     def look(self) -> None:
-        self.pool.look()
+        """Nothing: a worker that ends breaks the pool, and its tasks raise."""
 
-    def explained(self, error: Exception, at_work: Sequence[Unit]) -> Exception:
-        """Note whose files ran, if one ended its worker."""
-        if isinstance(error, BrokenProcessPool):
-            files = {str(unit.path) for unit in at_work if unit.path is not None}
-            error.add_note(", ".join(sorted(files)))
-        return error
-
-
-@contextmanager
-def _pool(workers: int, *, preload: bool = True) -> Iterator[WorkerPool]:
-    if preload and forkable():
-        import verifiers.running.preloaded  # noqa: F401 - before the workers are forked
-    with worker_pool(workers, context(), _start_worker) as pool:
-        pool.submit(int)  # forks the workers now, before any job computes something here
-        yield pool
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends the run
-    end_with_parent()
-    if "numba" in sys.modules or not forkable():
-        with nameless_locks():  # numba makes one
-            if "numba" not in sys.modules:  # else it has read it, and minds if that changes
-                os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-            compute_on(1, 1)
-    else:  # a fork, which may never need numba: what it makes later has no name either
-        os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-        multiprocessing.set_start_method("fork", force=True)
-        torch_on(1)
-    _one_blas_thread()
-    may_fork()
-
-
-def torch_on(threads: int) -> None:
-    """Set how many threads torch computes on."""
-    import torch
-
-    torch.set_num_threads(threads)
+    def explained(self, error: Exception, at_work: Sequence[Task]) -> Exception:
+        """Say whose file ran, if it may have ended its worker."""
+        if not isinstance(error, BrokenProcessPool):
+            return error
+        files = ", ".join(sorted({str(task.path) for task in at_work if task.path is not None}))
+        how = str(error).partition("exit codes of the workers are ")[2].strip() or "unknown"
+        return DriftproofError(
+            f"{files or 'a task'} ended a worker process, or the system killed it: {how}",
+            "enough memory for every worker, and code that ends no process",
+            "run with fewer --workers, and --resume to keep what is done",
+        )
 
 
 @contextmanager
@@ -364,8 +328,7 @@ def compute_on(torch_threads: int, numba_threads: int) -> tuple[int, int]:
     return before
 
 
-def unit_key(item: Unit) -> str:
-    """Return the name of a unit: what it computes, and the code that computes it."""
-    return hashlib.blake2b(
-        f"{item.name}\0{code_of(item.path)}".encode(), digest_size=16
-    ).hexdigest()
+def task_key(task: Task) -> str:
+    """Return the key of a task: what it computes, and the code that computes it."""
+    text = f"{task.name}\0{code_of(task.path)}"
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

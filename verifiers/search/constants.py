@@ -20,7 +20,7 @@ from toolkit.located import telling_the_method
 from toolkit.problem import Problem
 from verifiers.judges.declared import GAP, is_own
 from verifiers.running.jobs import blaming, loaded, users_file
-from verifiers.running.scheduler import Result, Units, run_jobs
+from verifiers.running.scheduler import Cache, Result, run_jobs
 from verifiers.search.search import Effort
 from verifiers.verify import select as select_claims
 
@@ -128,7 +128,7 @@ def reach(
     looks = list(first.values())
     reached: list[Reached] = run_jobs(
         [_search(look, effort.seconds, effort.climbs) for look in looks],
-        Units(ledger, resume=resume), workers=max(1, min(workers, len(looks))),
+        Cache(ledger, resume=resume), workers=max(1, min(workers, len(looks))),
         done=lambda number: ended(looks[number].problem),
     )  # fmt: skip
     return reached

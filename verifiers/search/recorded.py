@@ -21,7 +21,7 @@ from verifiers import searched
 from verifiers.claim_types.bound import BoundClaim
 from verifiers.claim_types.claim import Claim, Form
 from verifiers.running.jobs import Source, blaming, loaded, users_file
-from verifiers.running.scheduler import Result, Unit, Units, run_jobs
+from verifiers.running.scheduler import Cache, Result, Task, run_jobs
 from verifiers.search.finding import CONFIRMED, NOTHING, Finding
 from verifiers.search.generic import ENOUGH, in_total_expectation
 from verifiers.search.score import ATOMS, OUTSIDE, score
@@ -35,7 +35,7 @@ GIVEN_AWAY = 0.01
 """Of what a ratio has left to 1, how much may be lost to a simpler case."""
 SIMPLIFYING = 20.0
 """Seconds that may go into making one case simple, about."""
-Job = Generator[Sequence[Unit], list[Result], Searched | None]
+Job = Generator[Sequence[Task], list[Result], Searched | None]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def record(
                 keys.append((claim.name, form.key))
     started(len(jobs))
     better: list[Searched | None] = run_jobs(
-        jobs, Units(None, resume=False), workers=max(1, min(workers, len(jobs))),
+        jobs, Cache(None, resume=False), workers=max(1, min(workers, len(jobs))),
         done=lambda number: ended(keys[number][0]),
     )  # fmt: skip
     before, changed = searched.read(), []

@@ -24,7 +24,7 @@ from verifiers.claim_types.claim import Claim, Form
 from verifiers.claim_types.comparison import ComparisonClaim
 from verifiers.claim_types.rate import RateClaim
 from verifiers.running.jobs import Source, blaming, loaded
-from verifiers.running.scheduler import Result, Unit, Units, run_jobs
+from verifiers.running.scheduler import Cache, Result, Task, run_jobs
 from verifiers.search.families import FAMILIES, family_for
 from verifiers.search.finding import (
     CANDIDATE,
@@ -59,7 +59,7 @@ MOST_CLIENTS = 12
 """Clients of a structure, where no fewer meet the assumptions."""
 GROWTH = 1.25
 """By how much the longest run of a space grows with each of its climbs."""
-Job = Generator[Sequence[Unit], list[Result], Finding]
+Job = Generator[Sequence[Task], list[Result], Finding]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def falsify(
                 jobs.append(_whole(source, claim, number, effort))
                 owner.append(claim.name)
     started(len(jobs))
-    units = Units(ledger, resume=resume)
+    units = Cache(ledger, resume=resume)
     findings: list[Finding] = run_jobs(
         jobs, units, workers=max(1, min(workers, TOGETHER * len(jobs))),
         done=lambda number: ended(owner[number]),
@@ -174,7 +174,7 @@ class _Visited:
 
 def _search(
     source: Source, claim: Claim[Any], number: int, effort: Effort, spaces: Sequence[Space]
-) -> Generator[Sequence[Unit], list[Result], dict[str, Any]]:
+) -> Generator[Sequence[Task], list[Result], dict[str, Any]]:
     """Climb until the budget is spent or a judge has confirmed a violation.
 
     Returns:
