@@ -94,7 +94,7 @@ class WholeClass(Problem):
             )
 
     @property
-    def dim(self) -> int:
+    def dim(self) -> int:  # type: ignore[override] # it is asked for once for each run
         """The stand-in for the dimension."""
         return SIZES["dimension"]
 
