@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "extensions"), str(HERE.parent)]
 
-from toolkit import __version__  # noqa: E402 - the checkout's, once its folder is on the path
+from driftproof.toolkit import __version__  # noqa: E402 - the checkout's, once its folder is on the path
 
 project = "driftproof"
 author = "The driftproof developers"

@@ -26,20 +26,20 @@ if TYPE_CHECKING:
         splits,
         strategies,
     )
-    from synthetic.attacks import attack
-    from synthetic.audit import audit_algorithm, audit_problem
-    from toolkit.algorithm import Algorithm, Collective, Context, algorithm, descended
-    from toolkit.autograd_bilevel import AutogradBilevel
-    from toolkit.bilevel import BilevelProblem
-    from toolkit.cases import Assumption, Case, grid
-    from toolkit.composition import CompositionProblem, NoPlainPart
-    from toolkit.constants import Expression, Letters
-    from toolkit.draws import Law, SignMean
-    from toolkit.errors import DriftproofError
-    from toolkit.flower_split import from_flower
-    from toolkit.heterogeneity import Heterogeneity, heterogeneity
-    from toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
-    from toolkit.oracles import (
+    from driftproof.synthetic.attacks import attack
+    from driftproof.synthetic.audit import audit_algorithm, audit_problem
+    from driftproof.toolkit.algorithm import Algorithm, Collective, Context, algorithm, descended
+    from driftproof.toolkit.autograd_bilevel import AutogradBilevel
+    from driftproof.toolkit.bilevel import BilevelProblem
+    from driftproof.toolkit.cases import Assumption, Case, grid
+    from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+    from driftproof.toolkit.constants import Expression, Letters
+    from driftproof.toolkit.draws import Law, SignMean
+    from driftproof.toolkit.errors import DriftproofError
+    from driftproof.toolkit.flower_split import from_flower
+    from driftproof.toolkit.heterogeneity import Heterogeneity, heterogeneity
+    from driftproof.toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
+    from driftproof.toolkit.oracles import (
         Bilevel,
         ClientVectors,
         Composition,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         Losses,
         Pullback,
     )
-    from toolkit.parameters import (
+    from driftproof.toolkit.parameters import (
         BelowOne,
         Flag,
         NonNegative,
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
         UnitInterval,
         sweep,
     )
-    from toolkit.problem import Problem, Solution, problem
-    from toolkit.readings import (
+    from driftproof.toolkit.problem import Problem, Solution, problem
+    from driftproof.toolkit.readings import (
         ByProof,
         Erratum,
         Stated,
@@ -72,10 +72,10 @@ if TYPE_CHECKING:
         narrower,
         wider,
     )
-    from toolkit.recorded_run import run
-    from toolkit.report.results_table import frame
-    from toolkit.split import FederatedSplit, split
-    from verifiers.algebra.symbolic import (
+    from driftproof.toolkit.recorded_run import run
+    from driftproof.toolkit.report.results_table import frame
+    from driftproof.toolkit.split import FederatedSplit, split
+    from driftproof.verifiers.algebra.symbolic import (
         Step,
         argued,
         computed,
@@ -85,14 +85,14 @@ if TYPE_CHECKING:
         nonnegative,
         vanishes,
     )
-    from verifiers.asserting import assert_claim, assert_holds
-    from verifiers.claim_types.bound import bound
-    from verifiers.claim_types.compared import Comparison, components
-    from verifiers.claim_types.comparison import comparison
-    from verifiers.claim_types.derived import Derived
-    from verifiers.claim_types.proof import proof
-    from verifiers.claim_types.rate import Floor, Schedule, rate
-    from verifiers.verification import verify
+    from driftproof.verifiers.asserting import assert_claim, assert_holds
+    from driftproof.verifiers.claim_types.bound import bound
+    from driftproof.verifiers.claim_types.compared import Comparison, components
+    from driftproof.verifiers.claim_types.comparison import comparison
+    from driftproof.verifiers.claim_types.derived import Derived
+    from driftproof.verifiers.claim_types.proof import proof
+    from driftproof.verifiers.claim_types.rate import Floor, Schedule, rate
+    from driftproof.verifiers.verification import verify
 
 __all__ = [
     "Algorithm",
@@ -191,46 +191,46 @@ _DEFINED_IN = {
     "driftproof": (
         "algorithms", "datasets", "experiments", "networks", "problems", "splits", "strategies",
     ),
-    "synthetic.attacks": ("attack",),
-    "synthetic.audit": ("audit_algorithm", "audit_problem"),
-    "toolkit.algorithm": ("Algorithm", "Collective", "Context", "algorithm", "descended"),
-    "toolkit.autograd_bilevel": ("AutogradBilevel",),
-    "toolkit.bilevel": ("BilevelProblem",),
-    "toolkit.cases": ("Assumption", "Case", "grid"),
-    "toolkit.composition": ("CompositionProblem", "NoPlainPart"),
-    "toolkit.constants": ("Expression", "Letters"),
-    "toolkit.draws": ("Law", "SignMean"),
-    "toolkit.errors": ("DriftproofError",),
-    "toolkit.flower_split": ("from_flower",),
-    "toolkit.heterogeneity": ("Heterogeneity", "heterogeneity"),
-    "toolkit.measure": ("Reduction", "States", "Steps", "average", "each", "given_past", "sq"),
-    "toolkit.oracles": (
+    "driftproof.synthetic.attacks": ("attack",),
+    "driftproof.synthetic.audit": ("audit_algorithm", "audit_problem"),
+    "driftproof.toolkit.algorithm": ("Algorithm", "Collective", "Context", "algorithm", "descended"),
+    "driftproof.toolkit.autograd_bilevel": ("AutogradBilevel",),
+    "driftproof.toolkit.bilevel": ("BilevelProblem",),
+    "driftproof.toolkit.cases": ("Assumption", "Case", "grid"),
+    "driftproof.toolkit.composition": ("CompositionProblem", "NoPlainPart"),
+    "driftproof.toolkit.constants": ("Expression", "Letters"),
+    "driftproof.toolkit.draws": ("Law", "SignMean"),
+    "driftproof.toolkit.errors": ("DriftproofError",),
+    "driftproof.toolkit.flower_split": ("from_flower",),
+    "driftproof.toolkit.heterogeneity": ("Heterogeneity", "heterogeneity"),
+    "driftproof.toolkit.measure": ("Reduction", "States", "Steps", "average", "each", "given_past", "sq"),
+    "driftproof.toolkit.oracles": (
         "Bilevel", "ClientVectors", "Composition", "GradientField", "InnerVectors", "Losses",
         "Pullback",
     ),
-    "toolkit.parameters": (
+    "driftproof.toolkit.parameters": (
         "BelowOne", "Flag", "NonNegative", "NonNegativeInt", "One", "Positive", "PositiveInt",
         "Real", "Share", "UnitInterval", "sweep",
     ),
-    "toolkit.problem": ("Problem", "Solution", "problem"),
-    "toolkit.readings": (
+    "driftproof.toolkit.problem": ("Problem", "Solution", "problem"),
+    "driftproof.toolkit.readings": (
         "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
     ),
-    "toolkit.recorded_run": ("run",),
-    "toolkit.report.results_table": ("frame",),
-    "toolkit.split": ("FederatedSplit", "split"),
-    "verifiers.asserting": ("assert_claim", "assert_holds"),
-    "verifiers.claim_types.bound": ("bound",),
-    "verifiers.claim_types.comparison": ("comparison",),
-    "verifiers.claim_types.proof": ("proof",),
-    "verifiers.claim_types.rate": ("Floor", "Schedule", "rate"),
-    "verifiers.claim_types.compared": ("Comparison", "components"),
-    "verifiers.claim_types.derived": ("Derived",),
-    "verifiers.algebra.symbolic": (
+    "driftproof.toolkit.recorded_run": ("run",),
+    "driftproof.toolkit.report.results_table": ("frame",),
+    "driftproof.toolkit.split": ("FederatedSplit", "split"),
+    "driftproof.verifiers.asserting": ("assert_claim", "assert_holds"),
+    "driftproof.verifiers.claim_types.bound": ("bound",),
+    "driftproof.verifiers.claim_types.comparison": ("comparison",),
+    "driftproof.verifiers.claim_types.proof": ("proof",),
+    "driftproof.verifiers.claim_types.rate": ("Floor", "Schedule", "rate"),
+    "driftproof.verifiers.claim_types.compared": ("Comparison", "components"),
+    "driftproof.verifiers.claim_types.derived": ("Derived",),
+    "driftproof.verifiers.algebra.symbolic": (
         "Step", "argued", "computed", "convex_with_minimum", "differs", "finite_limit",
         "nonnegative", "vanishes",
     ),
-    "verifiers.verification": ("verify",),
+    "driftproof.verifiers.verification": ("verify",),
 }  # fmt: skip
 _MODULE = {name: module for module, names in _DEFINED_IN.items() for name in names}
 

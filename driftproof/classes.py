@@ -4,7 +4,7 @@ from driftproof.whole import refuse_hidden
 
 refuse_hidden()
 
-from synthetic.classes import (  # noqa: E402 - after the look at whose it is
+from driftproof.synthetic.classes import (  # noqa: E402 - after the look at whose it is
     bounded_composition,
     bounded_gradients,
     cocoercive,
@@ -26,7 +26,7 @@ from synthetic.classes import (  # noqa: E402 - after the look at whose it is
     strongly_convex_concave,
     upper_level,
 )
-from verifiers.worst_case.found import Found, worst_case  # noqa: E402
+from driftproof.verifiers.worst_case.found import Found, worst_case  # noqa: E402
 
 __all__ = [
     "Found",

@@ -18,10 +18,10 @@ from typing import Any
 
 import click
 
-from toolkit import __version__
-from toolkit.errors import DriftproofError, after_system_error, unknown_name
-from toolkit.supervised import supervised
-from toolkit.workers import end_pool
+from driftproof.toolkit import __version__
+from driftproof.toolkit.errors import DriftproofError, after_system_error, unknown_name
+from driftproof.toolkit.supervised import supervised
+from driftproof.toolkit.workers import end_pool
 
 INTERNAL = 70
 """Exit status of a defect of driftproof's own (EX_SOFTWARE), which is no verdict."""

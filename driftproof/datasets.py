@@ -6,9 +6,9 @@ from driftproof.whole import refuse_hidden
 
 refuse_hidden()
 
-from toolkit.dataset import Data, DataSet, Split, dataset, read  # noqa: E402 - after the look
-from toolkit.file_reader import FileReader, opened, wrong_at  # noqa: E402
-from toolkit.idx import as_idx, read_idx  # noqa: E402
+from driftproof.toolkit.dataset import Data, DataSet, Split, dataset, read  # noqa: E402 - after the look
+from driftproof.toolkit.file_reader import FileReader, opened, wrong_at  # noqa: E402
+from driftproof.toolkit.idx import as_idx, read_idx  # noqa: E402
 
 __all__ = [
     "Data",

@@ -6,9 +6,9 @@ from driftproof.whole import refuse_hidden
 
 refuse_hidden()
 
-from synthetic.image_problems.imbalanced import ImbalancedImages  # noqa: E402 - after the look
-from toolkit.federation import run, sampled_context  # noqa: E402
-from verifiers.experiment import (  # noqa: E402
+from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages  # noqa: E402 - after the look
+from driftproof.toolkit.federation import run, sampled_context  # noqa: E402
+from driftproof.verifiers.experiment import (  # noqa: E402
     ROUNDS,
     SENT,
     STEPS,

@@ -13,17 +13,17 @@ from driftproof.whole import refuse_hidden
 
 refuse_hidden()
 
-from synthetic.network_problems.adapted import AdaptedLosses  # noqa: E402 - after the look
-from synthetic.network_problems.bilevel import NetworkTuning  # noqa: E402
-from synthetic.network_problems.evaluated import Scores, evaluated  # noqa: E402
-from synthetic.network_problems.fairness import FairLosses  # noqa: E402
-from synthetic.network_problems.plain import NetworkLosses  # noqa: E402
-from synthetic.network_problems.robust import RobustClients, RobustSamples  # noqa: E402
-from synthetic.network_problems.samples import ClientData  # noqa: E402
-from toolkit.discover import find_symbol, symbols  # noqa: E402
-from toolkit.network import Model, Network, network, uniform_by_fan_in  # noqa: E402
-from toolkit.networks._linear import linear  # noqa: E402
-from toolkit.own_model import from_function, from_module  # noqa: E402
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses  # noqa: E402 - after the look
+from driftproof.synthetic.network_problems.bilevel import NetworkTuning  # noqa: E402
+from driftproof.synthetic.network_problems.evaluated import Scores, evaluated  # noqa: E402
+from driftproof.synthetic.network_problems.fairness import FairLosses  # noqa: E402
+from driftproof.synthetic.network_problems.plain import NetworkLosses  # noqa: E402
+from driftproof.synthetic.network_problems.robust import RobustClients, RobustSamples  # noqa: E402
+from driftproof.synthetic.network_problems.samples import ClientData  # noqa: E402
+from driftproof.toolkit.discover import find_symbol, symbols  # noqa: E402
+from driftproof.toolkit.network import Model, Network, network, uniform_by_fan_in  # noqa: E402
+from driftproof.toolkit.networks._linear import linear  # noqa: E402
+from driftproof.toolkit.own_model import from_function, from_module  # noqa: E402
 
 __all__ = [
     "AdaptedLosses",

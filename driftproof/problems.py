@@ -8,7 +8,7 @@ from driftproof.whole import refuse_hidden
 
 refuse_hidden()
 
-from toolkit.discover import find_symbol, symbols  # noqa: E402 - after the look at whose it is
+from driftproof.toolkit.discover import find_symbol, symbols  # noqa: E402 - after the look at whose it is
 
 
 def __getattr__(symbol: str) -> Any:

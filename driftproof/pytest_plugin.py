@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from toolkit.discover import Leaf
+    from driftproof.toolkit.discover import Leaf
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,8 +46,8 @@ class ClaimFile(pytest.File):
 
     def collect(self) -> Iterator[ClaimItem]:
         """Yield a test for each claim."""
-        from toolkit.discover import leaves_in
-        from toolkit.errors import DriftproofError
+        from driftproof.toolkit.discover import leaves_in
+        from driftproof.toolkit.errors import DriftproofError
 
         try:
             found = list(leaves_in(self.path, "claim"))
@@ -70,9 +70,9 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Judge the claim, and search it if that is asked for."""
-        from toolkit.errors import DriftproofError
-        from verifiers.asserting import failure
-        from verifiers.running.jobs import blaming
+        from driftproof.toolkit.errors import DriftproofError
+        from driftproof.verifiers.asserting import failure
+        from driftproof.verifiers.running.jobs import blaming
 
         option = self.config.getoption
         try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from driftproof.whole import refuse_hidden
 
 if TYPE_CHECKING:
-    from verifiers.search.strategies import hyperparameters, instances, problems
+    from driftproof.verifiers.search.strategies import hyperparameters, instances, problems
 
 __all__ = ["hyperparameters", "instances", "problems"]
 
@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'driftproof.strategies' has no attribute {name!r}")
     refuse_hidden()
-    import verifiers.search.strategies as defined
+    import driftproof.verifiers.search.strategies as defined
 
     return getattr(defined, name)
 

@@ -9,8 +9,8 @@ import argparse
 import json
 import sys
 
-from gpu_bench.run import planned, run_benchmark, status
-from toolkit.errors import DriftproofError
+from driftproof.gpu_bench.run import planned, run_benchmark, status
+from driftproof.toolkit.errors import DriftproofError
 
 
 def main() -> int:

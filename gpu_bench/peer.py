@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toolkit.errors import MissingError, unknown_name
+from driftproof.toolkit.errors import MissingError, unknown_name
 
 if TYPE_CHECKING:
-    from gpu_bench.workload import Round
+    from driftproof.gpu_bench.workload import Round
 
 REFERENCE = "numpy loop"
 """The peer that the others are compared with: the update as it is printed."""
@@ -94,8 +94,8 @@ def peer(
 @cache
 def _every() -> tuple[Peer, ...]:
     """Import the files of the folder, which import no library, and collect their peers."""
-    package = importlib.import_module("gpu_bench.peers")
-    files = [importlib.import_module(f"gpu_bench.peers.{module.name}")
+    package = importlib.import_module("driftproof.gpu_bench.peers")
+    files = [importlib.import_module(f"driftproof.gpu_bench.peers.{module.name}")
              for module in pkgutil.iter_modules(package.__path__)]  # fmt: skip
     peers = [x for file in files for x in vars(file).values() if isinstance(x, Peer)]
     return tuple(sorted(peers, key=lambda p: (p.workload, p.name != REFERENCE, p.name)))

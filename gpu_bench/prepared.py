@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gpu_bench.workload import Workload
-from toolkit.federation import sampled_context
-from toolkit.kernels.registry import Fused, Variant, kernel_of
-from toolkit.memory import keep_freed_memory
+from driftproof.gpu_bench.workload import Workload
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.kernels.registry import Fused, Variant, kernel_of
+from driftproof.toolkit.memory import keep_freed_memory
 
 STEPS = "plain steps"
 CACHES = 64 << 20

@@ -19,12 +19,12 @@ import torch
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.extending import intrinsic
 
-from gpu_bench.timer import timed
-from toolkit.kernels.matrix_tile import BYTES
-from toolkit.kernels.replicates import spread
-from toolkit.kernels.sines import sines
-from toolkit.philox import four_words
-from toolkit.stream_values import signs_of
+from driftproof.gpu_bench.timer import timed
+from driftproof.toolkit.kernels.matrix_tile import BYTES
+from driftproof.toolkit.kernels.replicates import spread
+from driftproof.toolkit.kernels.sines import sines
+from driftproof.toolkit.philox import four_words
+from driftproof.toolkit.stream_values import signs_of
 
 ROW = 512
 """Reals of a row: three of them lie in any first-level cache."""

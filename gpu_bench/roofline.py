@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from gpu_bench.timer import timed
-from toolkit.kernels.registry import Cost
+from driftproof.gpu_bench.timer import timed
+from driftproof.toolkit.kernels.registry import Cost
 
 BUFFER = 256 << 20
 """Bytes of the buffer that is copied: more than a core's caches hold."""
@@ -88,7 +88,7 @@ def ceilings(device: str) -> Ceilings:
         if device == "cpu":
             measured.flops[dtype]["numpy's product"] = _by_numpy(dtype)
         if device == "cpu" and find_spec("numba") is not None:
-            from gpu_bench.rates import multiply_adds, operations
+            from driftproof.gpu_bench.rates import multiply_adds, operations
 
             measured.flops[dtype]["multiply-adds between registers"] = multiply_adds(dtype)
             measured.operations[dtype] = operations(dtype)
@@ -133,7 +133,7 @@ def generators(device: str) -> dict[str, Draw]:
         "numpy SFC64, one thread": lambda i: small.random_raw(WORDS),
     }
     if find_spec("numba") is not None:
-        from gpu_bench.rates import fill_with_words
+        from driftproof.gpu_bench.rates import fill_with_words
 
         words = np.empty(WORDS, np.uint64)
         draws["driftproof's Philox, all threads"] = lambda i: fill_with_words(words, i)

@@ -13,14 +13,14 @@ from typing import Any
 
 import torch
 
-from gpu_bench.peer import peers_for
-from gpu_bench.roofline import Ceilings, ceilings
-from gpu_bench.table import size_text
-from gpu_bench.timer import timed_in_turn
-from gpu_bench.ways import COUNTED, WRONG, ways
-from gpu_bench.workload import Case, chosen
-from toolkit.environment import check_device, environment, processor
-from toolkit.kernels.registry import Cost
+from driftproof.gpu_bench.peer import peers_for
+from driftproof.gpu_bench.roofline import Ceilings, ceilings
+from driftproof.gpu_bench.table import size_text
+from driftproof.gpu_bench.timer import timed_in_turn
+from driftproof.gpu_bench.ways import COUNTED, WRONG, ways
+from driftproof.gpu_bench.workload import Case, chosen
+from driftproof.toolkit.environment import check_device, environment, processor
+from driftproof.toolkit.kernels.registry import Cost
 
 PACKAGES = ("driftproof", "numpy", "torch", "numba", "triton", "jax")
 DTYPES = ("float64", "float32")

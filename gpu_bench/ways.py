@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from gpu_bench.peer import Peer
-from gpu_bench.prepared import STEPS, Prepared
-from gpu_bench.workload import Workload
-from toolkit.errors import MissingError
+from driftproof.gpu_bench.peer import Peer
+from driftproof.gpu_bench.prepared import STEPS, Prepared
+from driftproof.gpu_bench.workload import Workload
+from driftproof.toolkit.errors import MissingError
 
 WRONG = "WRONG: not within its tolerance of the plain steps, so not timed"
 COUNTED = ("flops", "bytes", "words", "sines", "roots", "signs")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 if TYPE_CHECKING:
-    from toolkit.algorithm import Algorithm
-    from toolkit.problem import Problem
+    from driftproof.toolkit.algorithm import Algorithm
+    from driftproof.toolkit.problem import Problem
 
 Round = Callable[[], np.ndarray]
 """Runs one round from the same start and returns the averaged iterate, [dim, replicates]."""

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from sympy import Rational, sympify
 
-from synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
-from synthetic.classes.functions import (
+from driftproof.synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
+from driftproof.synthetic.classes.functions import (
     _interpolation,
     bounded_gradients,
     cocoercive,
@@ -31,33 +31,33 @@ from synthetic.classes.functions import (
     smooth_strongly_convex,
     strongly_convex_concave,
 )
-from synthetic.classes.relations import (
+from driftproof.synthetic.classes.relations import (
     shared_minimiser,
     similar,
     start_anywhere,
     start_gap,
     start_within,
 )
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.algorithms.scaffold import Scaffold
-from toolkit.errors import DriftproofError
-from toolkit.measure import each, sq
-from toolkit.spans.exact import Quantity, Second, Vector
-from verifiers.claims.localsgd._saddles import distance_at_end
-from verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
-from verifiers.worst_case import check, check_counterexample
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.counterexample import simple
-from verifiers.worst_case.digest import sealed
-from verifiers.worst_case.exact import fraction
-from verifiers.worst_case.program import Solved, matrices
-from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.scaling import units
-from verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
-from verifiers.worst_case.witness import witness
-from verifiers.worst_case.written import Right, certificate, counterexample
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.algorithms.scaffold import Scaffold
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.spans.exact import Quantity, Second, Vector
+from driftproof.verifiers.claims.localsgd._saddles import distance_at_end
+from driftproof.verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
+from driftproof.verifiers.worst_case import check, check_counterexample
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.certificate import certify
+from driftproof.verifiers.worst_case.counterexample import simple
+from driftproof.verifiers.worst_case.digest import sealed
+from driftproof.verifiers.worst_case.exact import fraction
+from driftproof.verifiers.worst_case.program import Solved, matrices
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.scaling import units
+from driftproof.verifiers.worst_case.solve import UnboundedError, UnsolvedError, solve
+from driftproof.verifiers.worst_case.witness import witness
+from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
 
 UNREADABLE = (
     ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError,

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
-from synthetic.problems import (
+from driftproof.synthetic.problems import (
     KLDRO,
     AveragedComposition,
     BiasAmplification,
@@ -21,11 +21,11 @@ from synthetic.problems import (
     QuadraticMinimax,
     RandomMinimax,
 )
-from toolkit.algorithm import Algorithm
-from toolkit.discover import find, leaves
-from toolkit.federation import sampled_context
-from toolkit.kernels.registry import Fused, Variant
-from toolkit.problem import Problem
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.discover import find, leaves
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.kernels.registry import Fused, Variant
+from driftproof.toolkit.problem import Problem
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=3, inner_curvature=0.4, heterogeneity=0.6,

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from toolkit.algorithm import Algorithm
-from toolkit.discover import leaves
-from toolkit.oracles import OFFERS, OneSample
-from toolkit.problem import Problem
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.oracles import OFFERS, OneSample
+from driftproof.toolkit.problem import Problem
 
 
 @cache

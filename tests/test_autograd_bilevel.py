@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.fednest import FedNest
-from toolkit.algorithms.lfednest import LFedNest
-from toolkit.autograd_bilevel import AutogradBilevel
-from toolkit.bilevel import BilevelProblem
-from toolkit.draws import Indices, Words
-from toolkit.federation import run, sampled_context
-from toolkit.oracles import Bilevel
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.lfednest import LFedNest
+from driftproof.toolkit.autograd_bilevel import AutogradBilevel
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.draws import Indices, Words
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.oracles import Bilevel
 
 D1, D2, REPLICATES = 3, 4, 2
 ORACLES = ("upper_grad_x", "upper_grad_y", "lower_grad")

@@ -13,13 +13,13 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import toolkit.balls.linear
-import toolkit.balls.shapes  # noqa: F401 - it fills the table
-import toolkit.balls.tensor as tensor
-from toolkit.balls import Balls, RefusedError, Truths, precision
-from toolkit.balls.expressions import Sized, expression_in_balls
-from toolkit.balls.operations import power
-from toolkit.balls.tensor import HANDLERS, ball
+import driftproof.toolkit.balls.linear
+import driftproof.toolkit.balls.shapes  # noqa: F401 - it fills the table
+import driftproof.toolkit.balls.tensor as tensor
+from driftproof.toolkit.balls import Balls, RefusedError, Truths, precision
+from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
+from driftproof.toolkit.balls.operations import power
+from driftproof.toolkit.balls.tensor import HANDLERS, ball
 
 DIGITS = 60
 

@@ -9,16 +9,16 @@ import pytest
 import torch
 from flint import arb
 
-from synthetic.problems import BoundedComposition, LogisticBilevel, QuadraticBilevel
+from driftproof.synthetic.problems import BoundedComposition, LogisticBilevel, QuadraticBilevel
+from driftproof.toolkit.algorithms import ComFedL, LocalSCGDM
+from driftproof.toolkit.balls import Balls, RefusedError, precision
+from driftproof.toolkit.balls.tensor import HANDLERS
+from driftproof.toolkit.draws import Words
+from driftproof.toolkit.engines.balls import SampledBalls, run_in_balls
+from driftproof.toolkit.federation import run, run_exactly, sampled_context
+from driftproof.toolkit.measure import average, each, sq
+from driftproof.verifiers.judges.evidence import rounding
 from tests.leaves import pairs, problems
-from toolkit.algorithms import ComFedL, LocalSCGDM
-from toolkit.balls import Balls, RefusedError, precision
-from toolkit.balls.tensor import HANDLERS
-from toolkit.draws import Words
-from toolkit.engines.balls import SampledBalls, run_in_balls
-from toolkit.federation import run, run_exactly, sampled_context
-from toolkit.measure import average, each, sq
-from verifiers.judges.evidence import rounding
 
 REPLICATES = 2
 REFUSED = {"drfl": "cumsum", "tr-maml": "sort", "fastdro": "sort"}

@@ -9,11 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic.problems import KLDRO
-from toolkit.algorithms import DRFL, FedAvg, QFedAvg
-from toolkit.draws import Indices, Subset, Uniforms
-from toolkit.federation import run, sampled_context
-from toolkit.simplex import project_on_simplex
+from driftproof.synthetic.problems import KLDRO
+from driftproof.toolkit.algorithms import DRFL, FedAvg, QFedAvg
+from driftproof.toolkit.draws import Indices, Subset, Uniforms
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.simplex import project_on_simplex
 
 WRITTEN = {"q-fedavg", "drfl"}
 PROBLEM = KLDRO(form="average", clients=3, samples=5, heterogeneity=2.0)

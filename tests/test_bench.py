@@ -20,19 +20,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof.cli import cli
-from gpu_bench.__main__ import main as bare
-from gpu_bench.prepared import STEPS, Prepared
-from gpu_bench.roofline import Ceilings, ceilings
-from gpu_bench.run import DTYPES, BenchmarkPlan, commit, limited, measured, run_benchmark
-from gpu_bench.table import COLUMNS, cells, size_text
-from gpu_bench.timer import TURNS, Timing, timed, timed_in_turn
-from gpu_bench.ways import distance, error_of, tolerance
-from gpu_bench.workload import chosen
+from driftproof.gpu_bench.__main__ import main as bare
+from driftproof.gpu_bench.prepared import STEPS, Prepared
+from driftproof.gpu_bench.roofline import Ceilings, ceilings
+from driftproof.gpu_bench.run import DTYPES, BenchmarkPlan, commit, limited, measured, run_benchmark
+from driftproof.gpu_bench.table import COLUMNS, cells, size_text
+from driftproof.gpu_bench.timer import TURNS, Timing, timed, timed_in_turn
+from driftproof.gpu_bench.ways import distance, error_of, tolerance
+from driftproof.gpu_bench.workload import chosen
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.kernels.registry import Cost, Variant
 from tests.benchmarks import targets
 from tests.commands import driftproof
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.kernels.registry import Cost, Variant
 
 CEILINGS = Ceilings(
     "cpu", copy=1e10, launch=1e-6, words={"any": 1e9},
@@ -203,7 +203,7 @@ def test_a_share_beyond_what_arithmetic_allows_is_marked(seconds, beyond):
 
 
 def test_what_is_long_is_read_once(monkeypatch):
-    monkeypatch.setattr("gpu_bench.timer.LONG", 0.0)
+    monkeypatch.setattr("driftproof.gpu_bench.timer.LONG", 0.0)
     seen = []
     assert len(timed(seen.append).seconds) == 1 == len(seen)
 
@@ -217,9 +217,13 @@ def reduced(case):
 def quick(monkeypatch):
     """The command on small sizes, each timed five times, beside fixed ceilings."""
     real = chosen
-    monkeypatch.setattr("gpu_bench.run.chosen", lambda names: [*map(reduced, real(names))])
-    monkeypatch.setattr("gpu_bench.run.BenchmarkPlan", partial(BenchmarkPlan, budget=0.0))
-    monkeypatch.setattr("gpu_bench.run.ceilings", lambda device: CEILINGS)
+    monkeypatch.setattr(
+        "driftproof.gpu_bench.run.chosen", lambda names: [*map(reduced, real(names))]
+    )
+    monkeypatch.setattr(
+        "driftproof.gpu_bench.run.BenchmarkPlan", partial(BenchmarkPlan, budget=0.0)
+    )
+    monkeypatch.setattr("driftproof.gpu_bench.run.ceilings", lambda device: CEILINGS)
     return lambda *words: cli.main(["--quiet", "bench", *words], standalone_mode=False)
 
 
@@ -252,7 +256,7 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_anything_is_measured(
     tmp_path, quick, monkeypatch
 ):
     monkeypatch.setattr(
-        "gpu_bench.run.run_benchmark", lambda *a, **k: pytest.fail("it was measured")
+        "driftproof.gpu_bench.run.run_benchmark", lambda *a, **k: pytest.fail("it was measured")
     )
     (tmp_path / "file").write_text("")
     with pytest.raises(DriftproofError, match="--out"):
@@ -270,7 +274,9 @@ def test_the_table_is_printed_even_if_it_cannot_be_kept(tmp_path, quick, monkeyp
     assert str(tmp_path) in told.value.got
 
 
-@pytest.mark.parametrize("where", ["gpu_bench.run.ceilings", "gpu_bench.run.measured"])
+@pytest.mark.parametrize(
+    "where", ["driftproof.gpu_bench.run.ceilings", "driftproof.gpu_bench.run.measured"]
+)
 def test_an_interrupted_run_shows_what_was_finished(where, tmp_path, quick, monkeypatch, capsys):
     """Of two precisions, the second is interrupted; or the ceilings before both."""
     calls = []
@@ -340,7 +346,7 @@ def test_cells_say_what_is_the_reference_and_what_was_disturbed():
 
 
 def test_a_wrong_variant_ends_with_status_1(tmp_path, quick, monkeypatch, capsys):
-    monkeypatch.setattr("gpu_bench.ways.tolerance", lambda prepared: -1.0)
+    monkeypatch.setattr("driftproof.gpu_bench.ways.tolerance", lambda prepared: -1.0)
     assert quick("w3", "--json", "--out", str(tmp_path)) == 1
     held = json.loads(capsys.readouterr().out)
     assert all(row["note"].startswith("WRONG") for row in held["rows"])
@@ -348,10 +354,10 @@ def test_a_wrong_variant_ends_with_status_1(tmp_path, quick, monkeypatch, capsys
 
 def test_ceilings_are_of_this_machine(monkeypatch):
     """Small buffers: more than nothing, and no slower in single precision by an order."""
-    monkeypatch.setattr("gpu_bench.roofline.BUFFER", 1 << 20)
-    monkeypatch.setattr("gpu_bench.roofline.WORDS", 1 << 12)
-    monkeypatch.setattr("gpu_bench.roofline.timed", partial(timed, most=5))
-    monkeypatch.setattr("gpu_bench.rates.timed", partial(timed, most=5))
+    monkeypatch.setattr("driftproof.gpu_bench.roofline.BUFFER", 1 << 20)
+    monkeypatch.setattr("driftproof.gpu_bench.roofline.WORDS", 1 << 12)
+    monkeypatch.setattr("driftproof.gpu_bench.roofline.timed", partial(timed, most=5))
+    monkeypatch.setattr("driftproof.gpu_bench.rates.timed", partial(timed, most=5))
     made = ceilings("cpu")
     assert made.copy > 1e8
     for dtype in DTYPES:
@@ -383,7 +389,8 @@ def test_every_kernel_is_timed_by_a_case(monkeypatch):
     assert [case.name for case in chosen(["nested-fedavg-s"])] == ["fedavg-s-minimax"]
     rest = {name: leaf for name, leaf in leaves("case").items() if name != "fedavg-s-minimax"}
     monkeypatch.setattr(
-        "gpu_bench.workload.leaves", lambda kind: rest if kind == "case" else leaves(kind)
+        "driftproof.gpu_bench.workload.leaves",
+        lambda kind: rest if kind == "case" else leaves(kind),
     )
     with pytest.raises(DriftproofError, match="no case times the kernel 'nested-fedavg-s'"):
         chosen(["nested-fedavg-s"])

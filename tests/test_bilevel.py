@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, root
 from torch.autograd.functional import jacobian
 
-from synthetic.attacks import attack
-from synthetic.attacks.outcomes import outcomes
-from synthetic.certificates import logistic
-from synthetic.problems import (
+from driftproof.synthetic.attacks import attack
+from driftproof.synthetic.attacks.outcomes import outcomes
+from driftproof.synthetic.certificates import logistic
+from driftproof.synthetic.problems import (
     CompositionalBilevel,
     LogisticBilevel,
     QuadraticBilevel,
     QuadraticMinimax,
 )
+from driftproof.toolkit.algorithms import FedNest, FedOut
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, run_exactly, sampled_context
+from driftproof.toolkit.measure import average
 from tests.leaves import problems
-from toolkit.algorithms import FedNest, FedOut
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, run_exactly, sampled_context
-from toolkit.measure import average
 
 LEVELS = [p for p in problems() if p.values[0].offers in ("bilevel", "minimax")]
 every_problem = pytest.mark.parametrize("problem", LEVELS)

@@ -17,8 +17,8 @@ pytestmark = needs_chromium
 
 HOSTILE = """
 from driftproof import bound, each, grid, sq
-from synthetic.problems import BoundedComposition
-from toolkit.algorithms import ComFedL
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL
 
 def right(c):
     return (c.tau * c.eta * c.G_g * c.G_f) ** 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.verdict import Verdict
-from verifiers.calibration.counts import Count, Judged
-from verifiers.calibration.kinds import KINDS
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.calibration.counts import Count, Judged
+from driftproof.verifiers.calibration.kinds import KINDS
 
 SMALL = {"bound, exact": 15, "bound, sampled": 3, "bound, given sampled pasts": 2,
          "identity": 80, "symbolic": 36}  # fmt: skip

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
-from toolkit.algorithms import ComFedL, FedAvg, FedDRO
-from toolkit.discover import leaves
-from toolkit.draws import Words
-from toolkit.federation import run, sampled_context
+from driftproof.synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedDRO
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.draws import Words
+from driftproof.toolkit.federation import run, sampled_context
 
 WRITTEN = {"comfedl", "feddro", "fedavg"}
 ROUNDS, NAMES = 4, ("central",)

@@ -18,8 +18,25 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthetic.classes import smooth_convex
-from synthetic.classes.relations import start_within
+from driftproof.synthetic.classes import smooth_convex
+from driftproof.synthetic.classes.relations import start_within
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.verifiers.worst_case import written
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.certificate import certify
+from driftproof.verifiers.worst_case.check import (
+    SCHEMA,
+    RefusedCertificateError,
+    check,
+    positive_semidefinite,
+)
+from driftproof.verifiers.worst_case.digest import digest, sealed
+from driftproof.verifiers.worst_case.expression import ends, evaluate
+from driftproof.verifiers.worst_case.program import matrices
+from driftproof.verifiers.worst_case.solve import solve
+from driftproof.verifiers.worst_case.written import Right, squares
 from tests.certificates import (
     KNOWN,
     RUNS,
@@ -36,23 +53,6 @@ from tests.certificates import (
     true,
 )
 from tests.commands import driftproof
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.errors import DriftproofError
-from toolkit.spans.exact import Quantity, Vector
-from verifiers.worst_case import written
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.check import (
-    SCHEMA,
-    RefusedCertificateError,
-    check,
-    positive_semidefinite,
-)
-from verifiers.worst_case.digest import digest, sealed
-from verifiers.worst_case.expression import ends, evaluate
-from verifiers.worst_case.program import matrices
-from verifiers.worst_case.solve import solve
-from verifiers.worst_case.written import Right, squares
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -525,7 +525,14 @@ def test_the_checker_is_three_short_files_that_load_no_solver(tmp_path):
     assert ran.returncode == 0, ran.stderr
     loaded = ran.stdout.splitlines()[-1].split()
     assert "flint" in loaded
-    for heavy in ("torch", "cvxpy", "clarabel", "scipy", "numpy", "verifiers.worst_case.builder"):
+    for heavy in (
+        "torch",
+        "cvxpy",
+        "clarabel",
+        "scipy",
+        "numpy",
+        "driftproof.verifiers.worst_case.builder",
+    ):
         assert heavy not in loaded, heavy
 
 

@@ -9,24 +9,24 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from synthetic.problems import BoundedComposition
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import average, each, sq
+from driftproof.toolkit.readings import ByProof
+from driftproof.toolkit.report.page import grouped
+from driftproof.toolkit.verdict import Verdict, overall
+from driftproof.verifiers import record
+from driftproof.verifiers.asserting import assert_claim
+from driftproof.verifiers.claim_types.bound import BoundClaim, bound
+from driftproof.verifiers.claim_types.order_in_statement import PLACE
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.controls import checked
+from driftproof.verifiers.judges.bounds import measure_block
+from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import claims
-from toolkit.algorithms import ComFedL
-from toolkit.cases import Assumption, Case, grid
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.measure import average, each, sq
-from toolkit.readings import ByProof
-from toolkit.report.page import grouped
-from toolkit.verdict import Verdict, overall
-from verifiers import record
-from verifiers.asserting import assert_claim
-from verifiers.claim_types.bound import BoundClaim, bound
-from verifiers.claim_types.order_in_statement import PLACE
-from verifiers.claim_types.rate import RateClaim
-from verifiers.controls import checked
-from verifiers.judges.bounds import measure_block
-from verifiers.verify import Settings, judge
 
 
 @pytest.mark.parametrize("made", claims())
@@ -196,7 +196,7 @@ def test_a_constant_that_a_problem_has_not_proven_is_named():
 
 
 def test_iterates_that_leave_the_region_of_the_constants_make_a_case_inapplicable():
-    from synthetic.problems import KLDRO
+    from driftproof.synthetic.problems import KLDRO
 
     problem = KLDRO(clients=2, heterogeneity=3.0, ball=0.5)
     made = make(
@@ -209,8 +209,8 @@ def test_iterates_that_leave_the_region_of_the_constants_make_a_case_inapplicabl
 
 
 def test_divergence_is_a_verdict_with_the_first_bad_step():
-    from synthetic.problems import QuadraticMinimax
-    from toolkit.algorithms import FedAvg
+    from driftproof.synthetic.problems import QuadraticMinimax
+    from driftproof.toolkit.algorithms import FedAvg
 
     cases = grid(QuadraticMinimax(largest=2.0), FedAvg(step_size=40.0), rounds=300)
     grows = only(make(cases=cases, right=lambda c: c.eta**2))
@@ -304,7 +304,7 @@ def test_a_claim_of_an_unknown_kind_or_without_a_right_side_is_refused():
 
 @pytest.mark.parametrize("made", claims())
 def test_a_cases_key_changes_with_every_parameter(made):
-    from toolkit.errors import DriftproofError
+    from driftproof.toolkit.errors import DriftproofError
 
     for case in made.cases[:1]:
         for part in ("problem", "algorithm"):
@@ -321,7 +321,7 @@ def test_a_cases_key_changes_with_every_parameter(made):
 
 def test_parameters_of_problem_and_algorithm_do_not_hide_each_other():
     """KLDRO and ComFedL both have a field called samples."""
-    from synthetic.problems import KLDRO
+    from driftproof.synthetic.problems import KLDRO
 
     few, many = (Case(KLDRO(samples=n), ComFedL(), 2) for n in (10, 20))
     assert few.key != many.key
@@ -339,7 +339,7 @@ def test_the_union_bound_over_every_claim_keeps_the_contract():
     """At most 0.01, if every case that has noise is sampled."""
     import torch
 
-    from verifiers.judges.bounds import LEVEL
+    from driftproof.verifiers.judges.bounds import LEVEL
 
     def noisy(case):
         oracles = case.problem.oracles(torch.float64)
@@ -394,8 +394,8 @@ def test_a_right_side_without_a_number_is_told():
 
 
 def test_a_constant_that_the_right_side_needs_and_nobody_proved_is_named():
-    from synthetic.problems import QuadraticMinimax
-    from toolkit.algorithms import FedAvg
+    from driftproof.synthetic.problems import QuadraticMinimax
+    from driftproof.toolkit.algorithms import FedAvg
 
     class Own(FedAvg):
         notation = FedAvg.notation | {"G": "field_gradient_bound"}

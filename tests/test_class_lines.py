@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from toolkit.report.class_lines import lines, over_class
-from toolkit.report.figures import draw, headline
-from toolkit.verdict import Evidence, Row, Verdict
+from driftproof.toolkit.report.class_lines import lines, over_class
+from driftproof.toolkit.report.figures import draw, headline
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
 
 
 def row(right=1.0, reason="", reading="", verdict=Verdict.SUPPORTED, form="printed", **letters):

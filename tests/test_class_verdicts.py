@@ -15,7 +15,7 @@ import torch
 from flint import fmpq
 from sympy import Abs, Rational
 
-from synthetic.classes import (
+from driftproof.synthetic.classes import (
     bounded_composition,
     bounded_gradients,
     cocoercive,
@@ -32,24 +32,24 @@ from synthetic.classes import (
     start_gradient,
     start_within,
 )
-from synthetic.problems import BoundedComposition, QuadraticMinimax
-from toolkit.algorithms import ComFedL, FedAvg
-from toolkit.cases import Assumption, grid
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import run
-from toolkit.measure import Reduction, Steps, average, each, sq
-from toolkit.verdict import Evidence, Verdict
-from verifiers.claim_types.bound import bound
-from verifiers.judges import worst_cases
-from verifiers.running.jobs import pack_rows, unpack_rows
-from verifiers.verify import Settings, judge, select, verify
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.check import check
-from verifiers.worst_case.check_counterexample import check as check_counterexample
-from verifiers.worst_case.solve import UnsolvedError, matrices, solve
-from verifiers.worst_case.witness import witness
+from driftproof.synthetic.problems import BoundedComposition, QuadraticMinimax
+from driftproof.toolkit.algorithms import ComFedL, FedAvg
+from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.measure import Reduction, Steps, average, each, sq
+from driftproof.toolkit.verdict import Evidence, Verdict
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.judges import worst_cases
+from driftproof.verifiers.running.jobs import pack_rows, unpack_rows
+from driftproof.verifiers.verify import Settings, judge, select, verify
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.certificate import certify
+from driftproof.verifiers.worst_case.check import check
+from driftproof.verifiers.worst_case.check_counterexample import check as check_counterexample
+from driftproof.verifiers.worst_case.solve import UnsolvedError, matrices, solve
+from driftproof.verifiers.worst_case.witness import witness
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 ONE = over([STRONGLY, start_within(R=1)], FedAvg(local_steps=2, step_size=0.5), rounds=1, clients=1)

@@ -14,11 +14,11 @@ import jsonschema
 import pytest
 
 from driftproof.commands.new import ORIGINS, as_a_user, renamed
+from driftproof.toolkit.discover import KINDS, leaves
+from driftproof.toolkit.report.page import asset
+from driftproof.verifiers import record
 from tests.commands import driftproof
 from tests.fresh_install import blocks
-from toolkit.discover import KINDS, leaves
-from toolkit.report.page import asset
-from verifiers import record
 
 OWN = {
     "mine.py": blocks("README.md", "## A claim of your own")[0],
@@ -47,7 +47,7 @@ def test_list_names_every_leaf_and_imports_none(tmp_path):
         ("import driftproof",),
         ("from driftproof import DriftproofError, Problem, Algorithm, intended",),
         (
-            "from toolkit.discover import leaves",
+            "from driftproof.toolkit.discover import leaves",
             "[leaf for kind in ('claim', 'algorithm') for leaf in leaves(kind).values()]",
         ),
     ],
@@ -145,11 +145,11 @@ def test_verify_takes_names_globs_and_files(tmp_path):
 
 
 HELPERS = {
-    "claim": ["verifiers.claims.comfedl.assumptions"],
-    "problem": ["synthetic.pieces.huber", "synthetic.pieces.pairs"],
+    "claim": ["driftproof.verifiers.claims.comfedl.assumptions"],
+    "problem": ["driftproof.synthetic.pieces.huber", "driftproof.synthetic.pieces.pairs"],
     "kernel": [
-        "synthetic.kernels._minimax_cost", "synthetic.kernels._nested_minimax",
-        "toolkit.kernels.registry",
+        "driftproof.synthetic.kernels._minimax_cost", "driftproof.synthetic.kernels._nested_minimax",
+        "driftproof.toolkit.kernels.registry",
     ],
 }  # fmt: skip
 """What a new file imports beside what users do: of its origin's paper, pieces, kernels."""
@@ -165,7 +165,7 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     again = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert again.returncode == 2
     assert "exists" in again.stderr
-    words = "import sys; from toolkit.discover import find; find(*sys.argv[1:]).load()"
+    words = "import sys; from driftproof.toolkit.discover import find; find(*sys.argv[1:]).load()"
     script = [sys.executable, "-c", words, kind, path.name]
     imported = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
     assert imported.returncode == 0, imported.stderr
@@ -195,7 +195,7 @@ def test_a_file_from_any_leaf_imports_what_driftproof_offers(kind):
 
 
 def test_what_driftproof_imports_itself_is_not_offered():
-    text = "from typing import Any\nfrom toolkit.network import Model\n"
+    text = "from typing import Any\nfrom driftproof.toolkit.network import Model\n"
     assert as_a_user(text) == "from typing import Any\nfrom driftproof.networks import Model\n"
 
 
@@ -258,7 +258,7 @@ FILES = {
         "import_error.py:1: ModuleNotFoundError",
     ),
     "negative.py": (
-        "from synthetic.problems import BoundedComposition\n"
+        "from driftproof.synthetic.problems import BoundedComposition\n"
         "from driftproof import bound\n"
         "PROBLEM = BoundedComposition(outer_slope=-2.0)\n" + CLAIM,
         "outer_slope = -2.0",
@@ -340,7 +340,7 @@ def test_controls_and_errata():
 
 
 def test_version_and_help():
-    from toolkit import __version__
+    from driftproof.toolkit import __version__
 
     assert __version__ in driftproof("--version").stdout
     shown = driftproof("--help").stdout
@@ -351,8 +351,8 @@ def test_version_and_help():
 def test_record_writes_only_what_was_asked(tmp_path, monkeypatch):
     from dataclasses import replace
 
-    from toolkit.errors import DriftproofError
-    from toolkit.verdict import Evidence, Row, Verdict
+    from driftproof.toolkit.errors import DriftproofError
+    from driftproof.toolkit.verdict import Evidence, Row, Verdict
 
     monkeypatch.setattr(record, "path", lambda: tmp_path / "record.json")
     name = "comfedl/lemma-2"
@@ -449,7 +449,7 @@ def test_a_file_of_ones_own_cannot_be_recorded_and_has_a_folder_of_its_own(tmp_p
 
 
 def test_a_folder_that_another_run_writes_to_is_refused(tmp_path):
-    from toolkit.ledger import Ledger
+    from driftproof.toolkit.ledger import Ledger
 
     with Ledger(tmp_path / "ledger.sqlite"):
         made = driftproof("verify", "comfedl/lemma-2", *SMOKE, "--out", str(tmp_path))

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.verifiers.running import dask_workers
+from driftproof.verifiers.running.dask_workers import done, packed
+from driftproof.verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
 from tests.commands import DRIFTPROOF, ROOT, driftproof, results, started
-from toolkit.cases import Case
-from toolkit.errors import DriftproofError, MissingError
-from verifiers.running import dask_workers
-from verifiers.running.dask_workers import done, packed
-from verifiers.running.fingerprint import LIBRARIES, SOURCES, fingerprint
 
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None,
@@ -138,7 +138,7 @@ def test_a_worker_with_other_data_is_told(tmp_path):
 
 WORKER = """
 import pickle, sys
-from verifiers.running.dask_workers import done
+from driftproof.verifiers.running.dask_workers import done
 for task in pickle.load(sys.stdin.buffer):
     try:
         print(done(*task)[0])
@@ -158,9 +158,9 @@ def another_machine(tasks, folder):
 
 TASKS = """
 import pickle, sys
-from verifiers.running.dask_workers import fingerprint, packed
-from verifiers.running.jobs import ClaimTask
-from verifiers.verify import select
+from driftproof.verifiers.running.dask_workers import fingerprint, packed
+from driftproof.verifiers.running.jobs import ClaimTask
+from driftproof.verifiers.verify import select
 (leaf,) = select([sys.argv[1]])
 claim = leaf.load()
 tasks = [ClaimTask(leaf, "exact", number=k, case=case.key) for k, case in enumerate(claim.cases)]

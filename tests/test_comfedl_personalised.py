@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from toolkit.datasets.adult import Adult
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from verifiers.experiment.sentence import LEVEL
-from verifiers.experiments.comfedl import damaml_cifar, maml_cifar, personalised_cifar
-from verifiers.experiments.comfedl._dominant_classes import Images, dealt, smaller
-from verifiers.experiments.comfedl._personal_models import Kind, better, extreme, robust
-from verifiers.experiments.comfedl._personalised import NAMES, TEMPERATURES, PersonalisedRun
-from verifiers.experiments.comfedl.damaml_cifar import gradients
-from verifiers.experiments.comfedl.personalised_cifar import (
+from driftproof.toolkit.datasets.adult import Adult
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.verifiers.experiment.sentence import LEVEL
+from driftproof.verifiers.experiments.comfedl import damaml_cifar, maml_cifar, personalised_cifar
+from driftproof.verifiers.experiments.comfedl._dominant_classes import Images, dealt, smaller
+from driftproof.verifiers.experiments.comfedl._personal_models import Kind, better, extreme, robust
+from driftproof.verifiers.experiments.comfedl._personalised import (
+    NAMES,
+    TEMPERATURES,
+    PersonalisedRun,
+)
+from driftproof.verifiers.experiments.comfedl.damaml_cifar import gradients
+from driftproof.verifiers.experiments.comfedl.personalised_cifar import (
     JOURNAL,
     OTHERS,
     _diverged,

@@ -11,14 +11,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.discover import leaves
-from toolkit.federation import run_exactly
-from verifiers.claims.comfedl._theorem_bounds import squared_gradient
-from verifiers.claims.comfedl.full_participation import full_participation, right_side
-from verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest, sampled_floor
-from verifiers.verify import Settings, judge
+from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.federation import run_exactly
+from driftproof.verifiers.claims.comfedl._theorem_bounds import squared_gradient
+from driftproof.verifiers.claims.comfedl.full_participation import full_participation, right_side
+from driftproof.verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest, sampled_floor
+from driftproof.verifiers.verify import Settings, judge
 
 SLOPE, BEND, VALUE, JACOBIAN, OUTER = 1.0, 0.7, 0.4, 0.3, 0.5
 
@@ -130,8 +130,8 @@ def test_the_floor_of_sampled_clients_is_below_every_step_size():
 
 
 def test_a_small_step_and_all_clients_are_checked_for_each_case():
-    from toolkit.cases import Case
-    from verifiers.judges.bounds import unmet
+    from driftproof.toolkit.cases import Case
+    from driftproof.verifiers.judges.bounds import unmet
 
     form = full_participation.forms[0]
     (case, *_) = full_participation.cases

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from synthetic.problems import BoundedComposition
-from toolkit.cases import grid
-from toolkit.errors import DriftproofError
-from toolkit.report.files import write_report
-from toolkit.verdict import Verdict
-from verifiers.claim_types.compared import Comparison, components
-from verifiers.claim_types.comparison import comparison
-from verifiers.judges.comparisons import judge, maximum_over_simplex
-from verifiers.verify import Settings, header
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.files import write_report
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.claim_types.compared import Comparison, components
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.judges.comparisons import judge, maximum_over_simplex
+from driftproof.verifiers.verify import Settings, header
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
 

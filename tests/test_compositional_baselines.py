@@ -13,14 +13,22 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.oracles.composed import BoundedOracles
-from synthetic.problems import KLDRO, MAML, BoundedComposition
-from toolkit.algorithms import GCIVR, MBSGD, ComFedL, FedDRO, LocalBSGD, LocalMOML, LocalSCGD
-from toolkit.draws import SignMean, Subset, Words
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, run_exactly, sampled_context
-from toolkit.measure import average
-from toolkit.statistics import interval
+from driftproof.synthetic.oracles.composed import BoundedOracles
+from driftproof.synthetic.problems import KLDRO, MAML, BoundedComposition
+from driftproof.toolkit.algorithms import (
+    GCIVR,
+    MBSGD,
+    ComFedL,
+    FedDRO,
+    LocalBSGD,
+    LocalMOML,
+    LocalSCGD,
+)
+from driftproof.toolkit.draws import SignMean, Subset, Words
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, run_exactly, sampled_context
+from driftproof.toolkit.measure import average
+from driftproof.toolkit.statistics import interval
 
 WRITTEN = {"local-bsgd", "local-scgd", "local-moml", "gcivr", "mbsgd"}
 ROUNDS, NAMES = 4, ("compositional",)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from synthetic.problems import AveragedComposition, BiasAmplification
-from toolkit.algorithms import CompositionalFedAvg
-from toolkit.federation import run, sampled_context
-from verifiers.claims.feddro.algorithm_1 import transcribed
+from driftproof.synthetic.problems import AveragedComposition, BiasAmplification
+from driftproof.toolkit.algorithms import CompositionalFedAvg
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.verifiers.claims.feddro.algorithm_1 import transcribed
 
 WRITTEN = {"compositional-fedavg"}
 PROBLEMS = [

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.attacks import attack
-from synthetic.attacks.scores import Scores
-from synthetic.pieces.losses import LOSSES
-from synthetic.problems import (
+from driftproof.synthetic.attacks import attack
+from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.pieces.losses import LOSSES
+from driftproof.synthetic.problems import (
     KLDRO,
     MAML,
     AnalyticMAML,
@@ -23,10 +23,10 @@ from synthetic.problems import (
     QuadraticMinimax,
     StuckEstimator,
 )
+from driftproof.toolkit.constants import ROLES, split
+from driftproof.toolkit.errors import DriftproofError
 from tests.leaves import problems
 from tests.unreached import REACHED, REASONS
-from toolkit.constants import ROLES, split
-from toolkit.errors import DriftproofError
 
 ROUNDING = 1e-6  # of difference quotients
 
@@ -34,8 +34,8 @@ ROUNDING = 1e-6  # of difference quotients
 @pytest.mark.parametrize("problem", problems())
 def test_no_constant_is_exceeded(problem):
     for role in problem.constants:
-        assert role in ROLES, f"{role} has no meaning in toolkit.constants"
-        assert hasattr(Scores, role), f"{role} has no attack in synthetic.attacks.scores"
+        assert role in ROLES, f"{role} has no meaning in driftproof.toolkit.constants"
+        assert hasattr(Scores, role), f"{role} has no attack in driftproof.synthetic.attacks.scores"
         assert reached(problem, role) <= 1 + ROUNDING, role
 
 

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import AveragedComposition, BiasAmplification, BoundedComposition
-from toolkit.algorithms import CompositionalFedAvg, LocalSCGDM
-from toolkit.constants import Letters, evaluate
-from toolkit.discover import leaves
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.federation import run, sampled_context
-from toolkit.measure import each, given_past, sq
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.judges.bounds import coefficients, roles_of
+from driftproof.synthetic.problems import AveragedComposition, BiasAmplification, BoundedComposition
+from driftproof.toolkit.algorithms import CompositionalFedAvg, LocalSCGDM
+from driftproof.toolkit.constants import Letters, evaluate
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import each, given_past, sq
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.judges.bounds import coefficients, roles_of
 
 NAMES = ("p", "eta", "alpha", "beta", "gamma", "K", "T", "F_gap", "C_g", "C_f", "L_g", "L_f",
          "sigma_f", "sigma_g", "delta_g")  # fmt: skip

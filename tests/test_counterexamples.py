@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from driftproof.cli import status
+from driftproof.toolkit.discover import leaves, package_folder
+from driftproof.toolkit.verdict import Row
+from driftproof.verifiers import counterexamples, record
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.counterexamples import refuted, refutes, scripts
+from driftproof.verifiers.verify import Settings, judge
 from tests.commands import driftproof
-from toolkit.discover import leaves, package_folder
-from toolkit.verdict import Row
-from verifiers import counterexamples, record
-from verifiers.claim_types.claim import Claim
-from verifiers.counterexamples import refuted, refutes, scripts
-from verifiers.verify import Settings, judge
 
 REFUTED_CLAIMS = [claim for claim in record.read() if refuted(claim)]
-FOLDER = package_folder("verifiers.counterexamples")
+FOLDER = package_folder("driftproof.verifiers.counterexamples")
 SCRIPTS = [
     pytest.param(claim, path, id=f"{claim}-{path.stem}")
     for claim in REFUTED_CLAIMS

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib import pyplot
 
+from driftproof.toolkit.dataset import Data, Split, read
+from driftproof.toolkit.datasets import adult
+from driftproof.toolkit.discover import find, leaves
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.file_reader import CHUNK, opened
+from driftproof.toolkit.idx import MOST, as_idx, read_idx
+from driftproof.toolkit.zip_reader import members
 from tests.commands import driftproof
-from toolkit.dataset import Data, Split, read
-from toolkit.datasets import adult
-from toolkit.discover import find, leaves
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.file_reader import CHUNK, opened
-from toolkit.idx import MOST, as_idx, read_idx
-from toolkit.zip_reader import members
 
 ROOT = Path(__file__).parents[1]
 

@@ -10,19 +10,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from synthetic.audit import audit_algorithm, audit_problem
-from synthetic.problems import BoundedComposition, QuadraticBilevel, QuadraticMinimax
+from driftproof.synthetic.audit import audit_algorithm, audit_problem
+from driftproof.synthetic.problems import BoundedComposition, QuadraticBilevel, QuadraticMinimax
+from driftproof.toolkit.algorithm import Algorithm, algorithm
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.draws import Uniforms
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.judges import declared
+from driftproof.verifiers.verify import Settings, judge
 from tests.leaves import pairs, problems
 from tests.users import UsersQuadratic, convex_claim, smooth_claim
-from toolkit.algorithm import Algorithm, algorithm
-from toolkit.algorithms import FedAvg
-from toolkit.cases import Assumption, Case
-from toolkit.draws import Uniforms
-from toolkit.errors import DriftproofError
-from toolkit.ledger import Ledger
-from toolkit.verdict import Verdict
-from verifiers.judges import declared
-from verifiers.verify import Settings, judge
 
 
 def rows(claim, **settings):

@@ -7,13 +7,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from synthetic.problems import LogisticBilevel, QuadraticMinimax
+from driftproof.synthetic.problems import LogisticBilevel, QuadraticMinimax
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.environment import check_device
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import average, each, sq
 from tests.leaves import fits, members, pairs, problems
-from toolkit.algorithms import FedAvg
-from toolkit.environment import check_device
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.federation import run, sampled_context
-from toolkit.measure import average, each, sq
 
 aten = torch.ops.aten
 COPIES = {aten._to_copy.default, aten.copy_.default}

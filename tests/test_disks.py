@@ -11,15 +11,15 @@ from contextlib import contextmanager
 
 import pytest
 
+from driftproof.toolkit.report.files import write_text
 from tests.commands import driftproof, results, started
-from toolkit.report.files import write_text
 
 SMOKE = ("verify", "comfedl/lemma-2", "--profile", "smoke", "--workers", "1")
 FULL = """
 import resource, sys
 from pathlib import Path
-from toolkit.errors import DriftproofError
-from toolkit.report.files import write_text
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.files import write_text
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     write_text(Path(sys.argv[1]), "x" * 10_000)

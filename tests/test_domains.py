@@ -6,12 +6,12 @@ import pytest
 import sympy
 from sympy import Abs, Max, Piecewise, Rational, Symbol, exp, log, sqrt
 
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.verdict import Verdict
-from verifiers.algebra import conditioned
-from verifiers.algebra.domains import domain_in_words, points
-from verifiers.algebra.symbolic import (
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.algebra import conditioned
+from driftproof.verifiers.algebra.domains import domain_in_words, points
+from driftproof.verifiers.algebra.symbolic import (
     Step,
     argued,
     computed,
@@ -21,7 +21,7 @@ from verifiers.algebra.symbolic import (
     nonnegative,
     vanishes,
 )
-from verifiers.judges import proofs
+from driftproof.verifiers.judges import proofs
 
 CLAIM = leaves("claim")["comfedl/lemma-1-proof-v1"].load()
 p, r, bare = Symbol("p", positive=True), Symbol("r", real=True), Symbol("x")

@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import average, each, sq
+from driftproof.verifiers.judges.bounds import measure_block
 from tests.users import UsersQuadratic, smooth_claim
-from toolkit.algorithms import FedAvg
-from toolkit.cases import Case
-from toolkit.measure import average, each, sq
-from verifiers.judges.bounds import measure_block
 
 PROBLEM, METHOD = UsersQuadratic(noise=0.5), FedAvg(local_steps=2, step_size=0.1)
 CLAIM = dataclasses.replace(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.draws import BLOCK, Indices, SignMean, Subset, Words
+from driftproof.toolkit.draws import BLOCK, Indices, SignMean, Subset, Words
 
 LAWS = [SignMean(1, (3,)), SignMean(5, (2, 2)), Indices((7, 4, 9), 6)]
 

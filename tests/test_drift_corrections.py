@@ -11,11 +11,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthetic.problems import PiecewiseLosses, QuadraticMinimax
+from driftproof.synthetic.problems import PiecewiseLosses, QuadraticMinimax
+from driftproof.toolkit.algorithms import FedAvg, FedSVRG, GradientTrackingGDA, Scaffold
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.wire import run_on_wire
 from tests.test_personal_baselines import LOSSES, NAMES, drawn, logistic, members_of_cohort
-from toolkit.algorithms import FedAvg, FedSVRG, GradientTrackingGDA, Scaffold
-from toolkit.federation import run, sampled_context
-from toolkit.wire import run_on_wire
 
 WRITTEN = {"scaffold", "gradient-tracking-gda"}
 ROUNDS = 4

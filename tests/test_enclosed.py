@@ -14,20 +14,20 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from synthetic.problems import BoundedComposition, PiecewiseLosses, QuadraticBilevel
-from toolkit.algorithms import ComFedL, FedAvg, FedNest
-from toolkit.balls import RefusedError
-from toolkit.cases import Case
-from toolkit.measure import each, sq
-from toolkit.problem import Problem, Solution, problem
-from toolkit.verdict import Evidence, Verdict
-from verifiers import record
-from verifiers.claim_types.bound import bound
-from verifiers.judges import bounds, enclosed
-from verifiers.judges.enclosed import Comparison, enclose, left_open
-from verifiers.judges.evidence import Measured
-from verifiers.running.jobs import jobs_for
-from verifiers.verify import select
+from driftproof.synthetic.problems import BoundedComposition, PiecewiseLosses, QuadraticBilevel
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest
+from driftproof.toolkit.balls import RefusedError
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.problem import Problem, Solution, problem
+from driftproof.toolkit.verdict import Evidence, Verdict
+from driftproof.verifiers import record
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.judges import bounds, enclosed
+from driftproof.verifiers.judges.enclosed import Comparison, enclose, left_open
+from driftproof.verifiers.judges.evidence import Measured
+from driftproof.verifiers.running.jobs import jobs_for
+from driftproof.verifiers.verify import select
 
 NEAR = 1 - sympy.Rational(1, 10**9)
 """A right side that is too small by this factor is a false neighbour."""

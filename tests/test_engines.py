@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import BoundedComposition
-from tests.leaves import pairs
-from toolkit.algorithms import (
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import (
     GCIVR,
     ComFedL,
     FedAvg,
@@ -17,13 +16,14 @@ from toolkit.algorithms import (
     LocalMOML,
     LocalSCGD,
 )
-from toolkit.algorithms._nested import Nested
-from toolkit.draws import BLOCK
-from toolkit.engines.enumerated import TooManyAtoms
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, run_exactly, sampled_context
-from toolkit.measure import average, sq
-from toolkit.statistics import interval
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.draws import BLOCK
+from driftproof.toolkit.engines.enumerated import TooManyAtoms
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, run_exactly, sampled_context
+from driftproof.toolkit.measure import average, sq
+from driftproof.toolkit.statistics import interval
+from tests.leaves import pairs
 
 NOISY = BoundedComposition(
     clients=2, heterogeneity=0.5, inner_value_noise=0.3, outer_gradient_noise=0.2

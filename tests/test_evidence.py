@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, BoundedComposition
-from tests.leaves import problems
-from tests.test_claims import make
-from toolkit.algorithms import ComFedL
-from toolkit.cases import Case
-from toolkit.federation import run_exactly
-from toolkit.measure import average, each, sq
-from toolkit.statistics import BETS, exceeds, log_wealth
-from toolkit.stretches import _seed
-from toolkit.verdict import Evidence, Row, Verdict, overall
-from verifiers.judges import bounds, enclosed
-from verifiers.judges.bounds import (
+from driftproof.synthetic.problems import KLDRO, BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.measure import average, each, sq
+from driftproof.toolkit.statistics import BETS, exceeds, log_wealth
+from driftproof.toolkit.stretches import _seed
+from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
+from driftproof.verifiers.judges import bounds, enclosed
+from driftproof.verifiers.judges.bounds import (
     LEVEL,
     SHADOWS,
     Inexact,
@@ -26,8 +24,10 @@ from verifiers.judges.bounds import (
     measure_block,
     measure_exactly,
 )
-from verifiers.judges.evidence import Measured, copies_of, joined
-from verifiers.verify import Settings, judge
+from driftproof.verifiers.judges.evidence import Measured, copies_of, joined
+from driftproof.verifiers.verify import Settings, judge
+from tests.leaves import problems
+from tests.test_claims import make
 
 CLAIM = make(range=lambda c: 1.0)
 CASE = CLAIM.cases[0]
@@ -270,8 +270,8 @@ def test_one_case_that_is_not_vacuous_makes_a_claim():
 
 
 def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
-    from verifiers.controls import checked
-    from verifiers.verify import union_bound
+    from driftproof.verifiers.controls import checked
+    from driftproof.verifiers.verify import union_bound
 
     assert union_bound([row(Verdict.SUPPORTED, alpha=LEVEL)] * 7 + [row(Verdict.SUPPORTED)]) == (
         pytest.approx(7 * LEVEL)
@@ -286,7 +286,7 @@ def test_the_union_bound_counts_rows_and_controls_are_not_always_good():
 def test_the_record_notices_a_change_and_a_new_refutation():
     from dataclasses import replace
 
-    from verifiers import record
+    from driftproof.verifiers import record
 
     good = replace(row(Verdict.SUPPORTED), expected=Verdict.SUPPORTED)
     assert record.as_expected([good])

@@ -9,20 +9,20 @@ from shutil import copytree
 import numpy as np
 import pytest
 
-from synthetic.image_problems.imbalanced import ImbalancedImages
-from tests.commands import driftproof, started
-from tests.once import experiment
-from toolkit.dataset import read
-from toolkit.errors import DriftproofError
-from toolkit.idx import as_idx
-from verifiers.experiment import (
+from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages
+from driftproof.toolkit.dataset import read
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.idx import as_idx
+from driftproof.verifiers.experiment import (
     Plan,
     curve,
     judged_by_seeds,
     no_worse_by_seeds,
     similar_by_seeds,
 )
-from verifiers.experiments.comfedl._imbalanced import ImageRun
+from driftproof.verifiers.experiments.comfedl._imbalanced import ImageRun
+from tests.commands import driftproof, started
+from tests.once import experiment
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_the_objective_ends_above_its_certified_optimum(smoke):
 
 
 def test_both_routes_to_the_optimum_agree():
-    from synthetic.certificates.smooth import minimise_smooth_on_ball
+    from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
 
     problem = ImbalancedImages(clients=3, large=30, small=10, validation=10, form="log")
     point, certificate = minimise_smooth_on_ball(
@@ -219,7 +219,7 @@ def test_a_number_that_is_not_finite_decides_nothing():
 
 MISTAKEN = """
 from dataclasses import dataclass
-from verifiers.experiment import Computed, Conclusion, experiment
+from driftproof.verifiers.experiment import Computed, Conclusion, experiment
 
 @dataclass(frozen=True)
 class Part(Computed):

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from driftproof.toolkit.discover import leaves
+from driftproof.verifiers.experiment import Plan
 from tests.once import experiment
-from toolkit.discover import leaves
-from verifiers.experiment import Plan
 
 NAMES = sorted(leaves("experiment"))
 

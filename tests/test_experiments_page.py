@@ -20,8 +20,8 @@ from driftproof.experiments import (
     similar_by_seeds,
 )
 from driftproof.networks import evaluated
+from driftproof.toolkit.discover import import_path
 from tests.commands import driftproof as command
-from toolkit.discover import import_path
 
 PAGE = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text(encoding="utf-8")
 ((NAME, TEXT),) = re.findall(r"In `(\w+\.py)`:\n\n```python\n(.*?)```", PAGE, re.S)

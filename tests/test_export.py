@@ -15,16 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import driftproof
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.report.experiment import draw as draw_panel
+from driftproof.toolkit.report.latex_table import key, latex_macros, latex_table
+from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.report.page import told
+from driftproof.toolkit.report.results_table import csv_of, table_of
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers import record
 from tests.commands import driftproof as command
 from tests.users import DRIFT
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.report.experiment import draw as draw_panel
-from toolkit.report.latex_table import key, latex_macros, latex_table
-from toolkit.report.latex_text import latex_text
-from toolkit.report.page import told
-from toolkit.report.results_table import csv_of, table_of
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers import record
 
 LATEX = next((name for name in ("pdflatex", "tectonic") if shutil.which(name)), None)
 needs_latex = pytest.mark.skipif(LATEX is None, reason="neither pdflatex nor tectonic is installed")
@@ -248,7 +248,7 @@ def test_a_parquet_file_holds_the_same(folder):
 
 
 def test_without_the_extra_its_name_is_told(folder, monkeypatch, tmp_path):
-    from toolkit.report.results_table import write_parquet
+    from driftproof.toolkit.report.results_table import write_parquet
 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pandas", None)

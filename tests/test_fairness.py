@@ -11,21 +11,21 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from synthetic.network_problems.fairness import FairLosses
-from synthetic.network_problems.samples import ClientData
-from tests.once import experiment
-from toolkit.errors import DriftproofError
-from toolkit.networks import SoftmaxRegression
-from verifiers.experiment import Outcome
-from verifiers.experiments.feddro import adult_fairness
-from verifiers.experiments.feddro._people import (
+from driftproof.synthetic.network_problems.fairness import FairLosses
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.networks import SoftmaxRegression
+from driftproof.verifiers.experiment import Outcome
+from driftproof.verifiers.experiments.feddro import adult_fairness
+from driftproof.verifiers.experiments.feddro._people import (
     CLIENTS,
     SPLITS,
     federation,
     generated_gap,
     people,
 )
-from verifiers.experiments.feddro.adult_fairness import FairRun, scored
+from driftproof.verifiers.experiments.feddro.adult_fairness import FairRun, scored
+from tests.once import experiment
 
 SIZES = (5, 9)
 
@@ -159,7 +159,7 @@ def test_a_lower_violation_is_no_failure(ours, verdict):
 
 
 def test_images_are_refused(tmp_path):
-    from toolkit.datasets.mnist import MNIST
+    from driftproof.toolkit.datasets.mnist import MNIST
 
     MNIST.sample(tmp_path)
     with pytest.raises(DriftproofError, match="10 classes, 0 groups") as told:

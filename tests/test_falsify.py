@@ -15,16 +15,16 @@ import torch
 from driftproof import Assumption, bound, each, grid, sq
 from driftproof.algorithms import ComFedL, FedAvg
 from driftproof.problems import BoundedComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
+from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
+from driftproof.toolkit.discover import leaves
+from driftproof.verifiers.running.jobs import loaded
+from driftproof.verifiers.search.families import FAMILIES
+from driftproof.verifiers.search.finding import CANDIDATE, NOTHING
+from driftproof.verifiers.search.search import Effort, falsify, spaces_of
+from driftproof.verifiers.search.structure import MOST_STEPS, with_values
 from tests.commands import driftproof, started
 from tests.test_search_families import CANDIDATES, column, decoded, structure_of
 from tests.users import DRIFT
-from toolkit.discover import leaves
-from verifiers.running.jobs import loaded
-from verifiers.search.families import FAMILIES
-from verifiers.search.finding import CANDIDATE, NOTHING
-from verifiers.search.search import Effort, falsify, spaces_of
-from verifiers.search.structure import MOST_STEPS, with_values
 
 
 def data(folder):
@@ -67,7 +67,7 @@ def test_what_is_refuted_on_record_is_found_again(select, tmp_path):
 LAYER = """
 import sys
 import numba, numpy as np
-from toolkit.workers import pool
+from driftproof.toolkit.workers import pool
 
 @numba.njit(parallel=True)
 def total(x):

@@ -6,13 +6,23 @@ import numpy as np
 import pytest
 import torch
 
-from toolkit.dataset import read
-from toolkit.discover import find
-from toolkit.errors import DriftproofError
-from verifiers.experiment import Outcome
-from verifiers.experiments.feddro import imbalanced_cifar, local_updates
-from verifiers.experiments.feddro._step_imbalance import METHODS, ImbalancedRun, Net, ends
-from verifiers.experiments.feddro._step_imbalance_data import CLIENTS, EVERY, SHARE, dealt
+from driftproof.toolkit.dataset import read
+from driftproof.toolkit.discover import find
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.experiment import Outcome
+from driftproof.verifiers.experiments.feddro import imbalanced_cifar, local_updates
+from driftproof.verifiers.experiments.feddro._step_imbalance import (
+    METHODS,
+    ImbalancedRun,
+    Net,
+    ends,
+)
+from driftproof.verifiers.experiments.feddro._step_imbalance_data import (
+    CLIENTS,
+    EVERY,
+    SHARE,
+    dealt,
+)
 
 SMALL = Net(2, 1, 8)
 

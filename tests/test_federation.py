@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from driftproof.synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import average, each, sq
 from tests.views import of_states
-from toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.measure import average, each, sq
 
 PROBLEM = BoundedComposition(clients=4, dim=2, heterogeneity=1.0)
 

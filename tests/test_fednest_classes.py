@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic.classes import (
+from driftproof.synthetic.classes import (
     bounded_composition,
     lower_level,
     over,
@@ -23,19 +23,19 @@ from synthetic.classes import (
     start_within,
     upper_level,
 )
+from driftproof.toolkit.algorithms import ComFedL, FedInn, FedOut, FedSVRG
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.spans.exact import Vector
+from driftproof.toolkit.spans.tensor import SIZES, NotLinearError, Span
+from driftproof.verifiers.claims.fednest._over_classes import last_drift
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.check import check
+from driftproof.verifiers.worst_case.found import worst_case
+from driftproof.verifiers.worst_case.functions import functions
 from tests.certificates import proved
-from toolkit.algorithms import ComFedL, FedInn, FedOut, FedSVRG
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import run
-from toolkit.measure import each, sq
-from toolkit.spans.exact import Vector
-from toolkit.spans.tensor import SIZES, NotLinearError, Span
-from verifiers.claims.fednest._over_classes import last_drift
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.check import check
-from verifiers.worst_case.found import worst_case
-from verifiers.worst_case.functions import functions
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 

@@ -15,20 +15,25 @@ from scipy.stats import linregress
 from scipy.stats import t as student
 from sympy import Integer, Rational
 
-from synthetic.problems import QuadraticBilevel, QuadraticMinimax
-from toolkit.algorithms import FedAvgS, FedIHGP, FedInn, FedNest, FedNestSGD, LFedNest
-from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Case
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.federation import run, sampled_context
-from toolkit.measure import average
-from toolkit.statistics import interval
-from verifiers.claims.fednest import _drift, communication, fedavg_fixed_point, inner_drift
-from verifiers.claims.fednest import _minimax as exact
-from verifiers.claims.fednest import _rates as rates
-from verifiers.claims.fednest._alset import MeanProblem
-from verifiers.claims.fednest._drawn import lengths
-from verifiers.claims.fednest.minimax_linear import squared_error
+from driftproof.synthetic.problems import QuadraticBilevel, QuadraticMinimax
+from driftproof.toolkit.algorithms import FedAvgS, FedIHGP, FedInn, FedNest, FedNestSGD, LFedNest
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import average
+from driftproof.toolkit.statistics import interval
+from driftproof.verifiers.claims.fednest import (
+    _drift,
+    communication,
+    fedavg_fixed_point,
+    inner_drift,
+)
+from driftproof.verifiers.claims.fednest import _minimax as exact
+from driftproof.verifiers.claims.fednest import _rates as rates
+from driftproof.verifiers.claims.fednest._alset import MeanProblem
+from driftproof.verifiers.claims.fednest._drawn import lengths
+from driftproof.verifiers.claims.fednest.minimax_linear import squared_error
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import root
 
-from gpu_bench.cases.fednest_minimax import fednest_minimax
-from gpu_bench.peer import peers_for
-from gpu_bench.prepared import Prepared
-from synthetic.problems import QuadraticMinimax, RandomMinimax
+from driftproof.gpu_bench.cases.fednest_minimax import fednest_minimax
+from driftproof.gpu_bench.peer import peers_for
+from driftproof.gpu_bench.prepared import Prepared
+from driftproof.synthetic.problems import QuadraticMinimax, RandomMinimax
+from driftproof.toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.kernels.registry import fused_for
+from driftproof.verifiers.experiments.fednest._minimax_run import WITHOUT, MinimaxRun, Setting, Size
+from driftproof.verifiers.experiments.fednest.minimax import norms, steepness
+from driftproof.verifiers.minimax_rounds import moments
 from tests.once import experiment
-from toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
-from toolkit.federation import run, sampled_context
-from toolkit.kernels.registry import fused_for
-from verifiers.experiments.fednest._minimax_run import WITHOUT, MinimaxRun, Setting, Size
-from verifiers.experiments.fednest.minimax import norms, steepness
-from verifiers.minimax_rounds import moments
 
 SMALL = Size(1, 40, clients=6, dim=3, sampled=0.5, calls=2, inner_steps=20, outer_steps=40)
 CALLS = {"terms": 0, "inner_calls": 3, "inner_steps": 4, "outer_steps": 5}

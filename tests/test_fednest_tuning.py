@@ -8,18 +8,24 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.image_problems.dealt import dealt, falling
-from synthetic.image_problems.label_imbalance import LabelImbalance
-from synthetic.image_problems.lower_level import conjugate_gradients
-from toolkit.algorithms.fednest import FedNest
-from toolkit.autograd_bilevel import AutogradBilevel
-from toolkit.dataset import read
-from toolkit.errors import DriftproofError
-from toolkit.federation import sampled_context
-from verifiers.experiment import Outcome, Plan, similar_by_seeds
-from verifiers.experiments.fednest import tuning
-from verifiers.experiments.fednest._public_code import AllSharedFedNest, PublicFedNest
-from verifiers.experiments.fednest.tuning import MARGIN, at_the_end, cost, everything, panel
+from driftproof.synthetic.image_problems.dealt import dealt, falling
+from driftproof.synthetic.image_problems.label_imbalance import LabelImbalance
+from driftproof.synthetic.image_problems.lower_level import conjugate_gradients
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.autograd_bilevel import AutogradBilevel
+from driftproof.toolkit.dataset import read
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import sampled_context
+from driftproof.verifiers.experiment import Outcome, Plan, similar_by_seeds
+from driftproof.verifiers.experiments.fednest import tuning
+from driftproof.verifiers.experiments.fednest._public_code import AllSharedFedNest, PublicFedNest
+from driftproof.verifiers.experiments.fednest.tuning import (
+    MARGIN,
+    at_the_end,
+    cost,
+    everything,
+    panel,
+)
 
 SMALL = LabelImbalance(clients=3, shards=3, largest=40, ratio=10.0, per_class=20)
 SHARDED = replace(SMALL, alike=False)

@@ -11,13 +11,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthetic.network_problems.adapted import AdaptedLosses
-from synthetic.network_problems.few_shot import TURNS, FewShot
-from synthetic.network_problems.sine_waves import REACH, SineWaves
-from toolkit.algorithms import LocalBSGD, LocalSCGD, LocalSCGDM
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.networks import FourConvolutions, Perceptron
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.synthetic.network_problems.few_shot import TURNS, FewShot
+from driftproof.synthetic.network_problems.sine_waves import REACH, SineWaves
+from driftproof.toolkit.algorithms import LocalBSGD, LocalSCGD, LocalSCGDM
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.networks import FourConvolutions, Perceptron
 
 SIDE, DRAWINGS = 4, 6
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from synthetic.problems import BoundedComposition
-from toolkit.algorithms import ComFedL, LocalSCGDM
-from toolkit.cases import Case
-from toolkit.discover import leaves
-from verifiers.running import compiled
-from verifiers.running.compiled import Compile, compile_for
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL, LocalSCGDM
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import leaves
+from driftproof.verifiers.running import compiled
+from driftproof.verifiers.running.compiled import Compile, compile_for
 
 SERVED = Case(BoundedComposition(), LocalSCGDM(), rounds=1)
 UNSERVED = Case(BoundedComposition(), ComFedL(), rounds=1)

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.flower_split import from_flower
-from toolkit.heterogeneity import heterogeneity
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.flower_split import from_flower
+from driftproof.toolkit.heterogeneity import heterogeneity
 
 LABELS = np.random.Generator(np.random.Philox(key=1)).permutation(np.arange(600) % 6)
 GROUPS = np.random.Generator(np.random.Philox(key=2)).permutation(np.arange(600) % 4)

@@ -18,17 +18,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from synthetic.classes import over, smooth_convex
+from driftproof.synthetic.classes import over, smooth_convex
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.discover import find
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.files import write_text
+from driftproof.toolkit.report.text_table import NARROW, lay_out
+from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.toolkit.zip_reader import members
+from driftproof.verifiers.running.jobs import row_from
 from tests.commands import driftproof
 from tests.once import once
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.discover import find
-from toolkit.errors import DriftproofError
-from toolkit.report.files import write_text
-from toolkit.report.text_table import NARROW, lay_out
-from toolkit.verdict import Row, Verdict
-from toolkit.zip_reader import members
-from verifiers.running.jobs import row_from
 
 MINE = """\
 from driftproof import bound, each, grid, narrower, sq

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.gallery import MARK, main, runs_in
 from tests.commands import driftproof
 from tests.once import once
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from verifiers.gallery import MARK, main, runs_in
 
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "docs" / "gallery.md"

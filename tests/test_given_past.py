@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 import sympy
 
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import given_past, sq
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.calibration.bounds import LONG, _next_square, _rare_pasts
+from driftproof.verifiers.calibration.line import Line
+from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import make
-from toolkit.algorithms import FedAvg
-from toolkit.cases import Case
-from toolkit.measure import given_past, sq
-from toolkit.verdict import Verdict
-from verifiers.calibration.bounds import LONG, _next_square, _rare_pasts
-from verifiers.calibration.line import Line
-from verifiers.verify import Settings, judge
 
 SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE
 CASE = Case(Line(at=-1.0, noise=1.0), FedAvg(), LONG)

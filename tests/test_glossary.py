@@ -9,10 +9,18 @@ from pathlib import Path
 import pytest
 
 from driftproof.cli import cli
-from toolkit.constants import ROLES, RUN_ROLES
-from toolkit.discover import leaves
-from toolkit.glossary import MARKS, PARAMETERS, meanings, notations, rendered, roles, written_into
-from toolkit.measure import Steps
+from driftproof.toolkit.constants import ROLES, RUN_ROLES
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.glossary import (
+    MARKS,
+    PARAMETERS,
+    meanings,
+    notations,
+    rendered,
+    roles,
+    written_into,
+)
+from driftproof.toolkit.measure import Steps
 
 PAGE = (Path(__file__).parents[1] / "docs" / "glossary.md").read_text(encoding="utf-8")
 
@@ -43,7 +51,7 @@ def test_a_parameter_is_a_field_of_some_algorithm_or_problem():
 
 
 def test_the_page_is_up_to_date():
-    assert written_into(PAGE) == PAGE, "python -m toolkit.glossary docs/glossary.md"
+    assert written_into(PAGE) == PAGE, "python -m driftproof.toolkit.glossary docs/glossary.md"
     assert rendered() in PAGE
     blank = PAGE.replace(rendered(), "")
     assert all(mark in blank for mark in MARKS)

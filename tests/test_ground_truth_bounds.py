@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from synthetic.problems import BoundedComposition
-from toolkit.cases import Assumption, grid
-from toolkit.report.figures import draw, headline
-from toolkit.report.page import figures, grouped, render
-from toolkit.verdict import Evidence, Verdict
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.judges.comparisons import judge
-from verifiers.running.jobs import pack_rows, unpack_rows
-from verifiers.verify import Settings, header, public
-from verifiers.verify import judge as judge_claims
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.report.figures import draw, headline
+from driftproof.toolkit.report.page import figures, grouped, render
+from driftproof.toolkit.verdict import Evidence, Verdict
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.judges.comparisons import judge
+from driftproof.verifiers.running.jobs import pack_rows, unpack_rows
+from driftproof.verifiers.verify import Settings, header, public
+from driftproof.verifiers.verify import judge as judge_claims
 
 
 def bound(comparisons, *, assumes=()):

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.report.page import render
+from driftproof.toolkit.verdict import Evidence, Verdict
+from driftproof.verifiers.running.jobs import row_from
 from tests.chromium import launched, needs_chromium
 from tests.commands import driftproof
 from tests.once import experiment, once
-from toolkit.ledger import Ledger
-from toolkit.report.latex_text import latex_text
-from toolkit.report.page import render
-from toolkit.verdict import Evidence, Verdict
-from verifiers.running.jobs import row_from
 
 SCRIPT = "window.ran='ran'"
 PAYLOADS = (

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from driftproof import cli
+from driftproof.toolkit.errors import after_system_error
+from driftproof.toolkit.names import LONGEST, check_name
+from driftproof.toolkit.workers import nameless_locks
 from tests.commands import DRIFTPROOF, driftproof
-from toolkit.errors import after_system_error
-from toolkit.names import LONGEST, check_name
-from toolkit.workers import nameless_locks
 
 SMOKE = ("--profile", "smoke", "--workers", "1")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux")
@@ -276,7 +276,7 @@ def test_what_hides_a_package_is_named_where_driftproof_is_imported(tmp_path, co
 
 
 def test_a_distribution_that_wrote_over_a_package_is_named(tmp_path, monkeypatch):
-    from toolkit import shadowing
+    from driftproof.toolkit import shadowing
 
     (tmp_path / "toolkit").mkdir()
     (tmp_path / "toolkit" / "__init__.py").write_text('"""Tools of another kind."""')

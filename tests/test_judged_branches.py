@@ -15,35 +15,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from synthetic.problems import BoundedComposition, OpposedClients, QuadraticMinimax
+from driftproof.synthetic.problems import BoundedComposition, OpposedClients, QuadraticMinimax
+from driftproof.toolkit.algorithms import ComFedL, FedNest
+from driftproof.toolkit.balls import RefusedError
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.problem import supposing
+from driftproof.toolkit.statements import ReadingVerdict, Statement, at_odds, statement
+from driftproof.toolkit.statistics import replicates_needed
+from driftproof.toolkit.verdict import Evidence, Row, Verdict, tightness
+from driftproof.verifiers.algebra import conditioned
+from driftproof.verifiers.algebra.domains import domain_in_words, points
+from driftproof.verifiers.algebra.orders import Order, exponents
+from driftproof.verifiers.algebra.symbolic import vanishes
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.compared import components
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.order_in_statement import PLACE, with_order
+from driftproof.verifiers.judges import bounds, comparisons, declared, enclosed
+from driftproof.verifiers.judges.bands import bands
+from driftproof.verifiers.judges.bounds import Sides
+from driftproof.verifiers.judges.enclosed import Comparison as Enclosed
+from driftproof.verifiers.judges.evidence import Measured, rounding
+from driftproof.verifiers.judges.growth import Possible, _around_slope, _interval, possible
+from driftproof.verifiers.judges.slope import Grid, _attained, decide, with_exact
+from driftproof.verifiers.second_moments import second_moments
+from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import make
 from tests.test_evidence import CASE, CLAIM, exact, sampled
-from toolkit.algorithms import ComFedL, FedNest
-from toolkit.balls import RefusedError
-from toolkit.cases import Assumption, Case
-from toolkit.errors import DriftproofError
-from toolkit.measure import each, sq
-from toolkit.problem import supposing
-from toolkit.statements import ReadingVerdict, Statement, at_odds, statement
-from toolkit.statistics import replicates_needed
-from toolkit.verdict import Evidence, Row, Verdict, tightness
-from verifiers.algebra import conditioned
-from verifiers.algebra.domains import domain_in_words, points
-from verifiers.algebra.orders import Order, exponents
-from verifiers.algebra.symbolic import vanishes
-from verifiers.claim_types.bound import bound
-from verifiers.claim_types.compared import components
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.order_in_statement import PLACE, with_order
-from verifiers.judges import bounds, comparisons, declared, enclosed
-from verifiers.judges.bands import bands
-from verifiers.judges.bounds import Sides
-from verifiers.judges.enclosed import Comparison as Enclosed
-from verifiers.judges.evidence import Measured, rounding
-from verifiers.judges.growth import Possible, _around_slope, _interval, possible
-from verifiers.judges.slope import Grid, _attained, decide, with_exact
-from verifiers.second_moments import second_moments
-from verifiers.verify import Settings, judge
 
 T = sympy.Symbol("T", positive=True)
 a, b = sympy.symbols("a b", commutative=False)

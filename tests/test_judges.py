@@ -7,18 +7,23 @@ import pytest
 import scipy.stats
 import sympy
 
-from synthetic.problems import BoundedComposition, StuckEstimator
-from toolkit.algorithms import ComFedL
-from toolkit.cases import Case
-from toolkit.discover import leaves
-from toolkit.federation import run_exactly
-from toolkit.measure import average, sq
-from toolkit.verdict import Verdict
-from verifiers.algebra.symbolic import computed, convex_with_minimum, nonnegative, vanishes
-from verifiers.calibration.rates import line
-from verifiers.claim_types.compared import Comparison
-from verifiers.judges import comparisons, proofs
-from verifiers.judges.comparisons import maximum_over_simplex
+from driftproof.synthetic.problems import BoundedComposition, StuckEstimator
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.measure import average, sq
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.algebra.symbolic import (
+    computed,
+    convex_with_minimum,
+    nonnegative,
+    vanishes,
+)
+from driftproof.verifiers.calibration.rates import line
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.judges import comparisons, proofs
+from driftproof.verifiers.judges.comparisons import maximum_over_simplex
 
 x, y = sympy.symbols("x y", positive=True)
 n = sympy.Symbol("n", positive=True, integer=True)

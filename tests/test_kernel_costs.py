@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from synthetic.kernels._composed_cost import Counted
-from synthetic.problems import BoundedComposition, QuadraticMinimax, RandomMinimax
+from driftproof.synthetic.kernels._composed_cost import Counted
+from driftproof.synthetic.problems import BoundedComposition, QuadraticMinimax, RandomMinimax
+from driftproof.toolkit.algorithms import FedAvg, FedAvgS, LocalSCGDM
+from driftproof.toolkit.draws import BLOCK
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.kernels.registry import kernel_of
 from tests.test_kernels import SERVED
-from toolkit.algorithms import FedAvg, FedAvgS, LocalSCGDM
-from toolkit.draws import BLOCK
-from toolkit.federation import sampled_context
-from toolkit.kernels.registry import kernel_of
 
 COUNTED = (
     "kl-dro-local-steps",

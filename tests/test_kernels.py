@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import (
+from driftproof.synthetic.problems import (
     KLDRO,
     AveragedComposition,
     BiasAmplification,
@@ -15,9 +15,7 @@ from synthetic.problems import (
     QuadraticMinimax,
     RandomMinimax,
 )
-from tests.kernel_cases import COMPOSED, NOISY
-from tests.views import of_states
-from toolkit.algorithms import (
+from driftproof.toolkit.algorithms import (
     ComFedL,
     CompositionalFedAvg,
     FedAvg,
@@ -28,10 +26,12 @@ from toolkit.algorithms import (
     LFedNest,
     LocalSCGDM,
 )
-from toolkit.discover import find, leaves
-from toolkit.federation import run, sampled_context
-from toolkit.kernels.registry import fused_for
-from toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
+from driftproof.toolkit.discover import find, leaves
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.kernels.registry import fused_for
+from driftproof.toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
+from tests.kernel_cases import COMPOSED, NOISY
+from tests.views import of_states
 
 NESTED = {"terms": 0, "inner_calls": 2, "inner_steps": 3, "outer_steps": 4}
 COUPLED = RandomMinimax(clients=5, dim=4, matrices_drawn="general", coupling=0.5)
@@ -188,7 +188,7 @@ STRETCHES = [
 def test_a_measure_inside_a_kernel_is_the_one_outside(algorithm, problem, left, monkeypatch):
     left = of_states(left)
     monkeypatch.setattr(
-        "toolkit.stretches.ROOM", 4 * 64 * 3 * algorithm.local_steps
+        "driftproof.toolkit.stretches.ROOM", 4 * 64 * 3 * algorithm.local_steps
     )  # short stretches
     made = inside_and_outside(problem, algorithm, left, rounds=7)
     np.testing.assert_allclose(made[0].values, made[1].values, rtol=1e-11, atol=1e-13)
@@ -245,8 +245,8 @@ class StepByStep:
 )  # fmt: skip
 def test_a_measure_of_states_is_the_same_to_the_bit_many_moments_at_once(left, monkeypatch):
     """The states are the same, so nothing but the measure's own path can differ."""
-    monkeypatch.setattr("toolkit.stretches.ROOM", 2_000)  # stretches of a few rounds
-    monkeypatch.setattr("toolkit.federation.fused_for", lambda *given: StepByStep())
+    monkeypatch.setattr("driftproof.toolkit.stretches.ROOM", 2_000)  # stretches of a few rounds
+    monkeypatch.setattr("driftproof.toolkit.federation.fused_for", lambda *given: StepByStep())
     algorithm, problem = LocalSCGDM(local_steps=3), BoundedComposition(
         clients=3, inner_curvature=0.4, inner_value_noise=0.3, heterogeneity=1.0
     )  # fmt: skip

@@ -13,10 +13,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.kernels import replicates
 from tests.kernel_cases import FAMILIES, FIELDS, cases, simplest
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.kernels import replicates
 
 KERNELS = sorted(leaves("kernel"))
 COUNTERS = ("t", "rounds", "reals")

@@ -9,16 +9,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.problem import Problem, Solution, problem
+from driftproof.toolkit.verdict import Evidence, Verdict
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.judges import enclosed
 from tests.leaves import fits, members, problems
 from tests.test_enclosed import rows_of
-from toolkit.algorithms import FedAvg
-from toolkit.cases import Case
-from toolkit.federation import sampled_context
-from toolkit.measure import each, sq
-from toolkit.problem import Problem, Solution, problem
-from toolkit.verdict import Evidence, Verdict
-from verifiers.claim_types.bound import bound
-from verifiers.judges import enclosed
 
 
 def with_zero(value):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from toolkit.network import uniform_by_fan_in
-from toolkit.networks import ResNet
+from driftproof.toolkit.network import uniform_by_fan_in
+from driftproof.toolkit.networks import ResNet
 
 WIDTH = 16
 

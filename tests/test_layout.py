@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.discover import KINDS, find, leaves
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.kernels.registry import kernel_of, names
-from verifiers.verify import select
+from driftproof.toolkit.discover import KINDS, find, leaves
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.kernels.registry import kernel_of, names
+from driftproof.verifiers.verify import select
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [p for d in ("driftproof", "toolkit", "synthetic", "verifiers", "gpu_bench") for p in
@@ -100,7 +100,10 @@ def test_no_modules_import_each_other_in_a_circle():
         name: set(imported(ast.parse(path.read_text(encoding="utf-8")), known)) & known - {name}
         for path, name in names.items()
     }
-    assert imports["synthetic.attacks.search"] > {"synthetic.attacks.scores", "toolkit.problem"}
+    assert imports["driftproof.synthetic.attacks.search"] > {
+        "driftproof.synthetic.attacks.scores",
+        "driftproof.toolkit.problem",
+    }
     assert not circle(imports), " imports ".join(circle(imports))
 
 
@@ -112,7 +115,9 @@ def test_a_circle_is_found():
 def test_oracles_and_certificates_know_no_problem():
     for path in sorted((ROOT / "synthetic").rglob("*.py")):
         if path.parent.name in ("oracles", "certificates", "pieces"):
-            assert "from synthetic.problems" not in path.read_text(encoding="utf-8"), path
+            assert "from driftproof.synthetic.problems" not in path.read_text(encoding="utf-8"), (
+                path
+            )
 
 
 def test_no_file_is_a_stub_or_silences_an_error():
@@ -217,7 +222,8 @@ def test_two_kernels_of_one_pair_are_an_error_that_names_both_files(monkeypatch)
     assert kernel_of(*pair) is leaf.load()
     again = replace(leaf, name="again", path=Path("again.py"))
     monkeypatch.setattr(
-        "toolkit.kernels.registry.leaves", lambda kind: {leaf.name: leaf, again.name: again}
+        "driftproof.toolkit.kernels.registry.leaves",
+        lambda kind: {leaf.name: leaf, again.name: again},
     )
     with pytest.raises(DriftproofError, match=r"2 kernels for .*_fedavg_s\.py and again in"):
         kernel_of(*pair)

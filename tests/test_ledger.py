@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.ledger import Ledger
 from tests.commands import driftproof, results, started
-from toolkit.errors import DriftproofError
-from toolkit.ledger import Ledger
 
 SMOKE = ("verify", "comfedl/lemma-2", "--profile", "smoke", "--workers", "1")
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import MAML, BoundedComposition
-from toolkit.algorithms import LocalSCGDM
-from toolkit.draws import Subset
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.kernels.registry import kernel_of
+from driftproof.synthetic.problems import MAML, BoundedComposition
+from driftproof.toolkit.algorithms import LocalSCGDM
+from driftproof.toolkit.draws import Subset
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.kernels.registry import kernel_of
 
 WRITTEN = {"local-scgdm"}
 ROUNDS, NAMES = 3, ("scgdm",)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from synthetic.kernels import _logistic as logistic
+from driftproof.synthetic.kernels import _logistic as logistic
 
 PRECISIONS = [np.float64, np.float32]
 

@@ -13,7 +13,7 @@ import sympy
 import torch
 from scipy.optimize import minimize
 
-from synthetic.certificates.penalised import (
+from driftproof.synthetic.certificates.penalised import (
     inner_maximum,
     minimise_robust,
     penalised_value,
@@ -21,16 +21,16 @@ from synthetic.certificates.penalised import (
     upper_bound,
     worst_weights,
 )
-from synthetic.problems import AnalyticMAML, PenalisedDRO
-from toolkit.algorithms import ComFedL, FedDRO
-from toolkit.discover import leaves
-from toolkit.federation import run, sampled_context
-from toolkit.verdict import Verdict
-from toolkit.wire import run_on_wire
-from verifiers.claim_types.compared import Comparison
-from verifiers.claims.scgdm import _suprema
-from verifiers.claims.scgdm.equation_8 import Device, mean_step, own_step
-from verifiers.judges.comparisons import judge
+from driftproof.synthetic.problems import AnalyticMAML, PenalisedDRO
+from driftproof.toolkit.algorithms import ComFedL, FedDRO
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.verdict import Verdict
+from driftproof.toolkit.wire import run_on_wire
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claims.scgdm import _suprema
+from driftproof.verifiers.claims.scgdm.equation_8 import Device, mean_step, own_step
+from driftproof.verifiers.judges.comparisons import judge
 
 NOISY = [
     AnalyticMAML(clients=1, noise=0.3, adaptation=0.8),

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from synthetic.problems import BoundedComposition
-from tests.views import of_states
-from toolkit.algorithms import ComFedL, LocalSCGDM
-from toolkit.engines.balls import run_in_balls
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.measure import (
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL, LocalSCGDM
+from driftproof.toolkit.engines.balls import run_in_balls
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import (
     Asked,
     Measure,
     Moment,
@@ -26,6 +25,7 @@ from toolkit.measure import (
     given_past,
     sq,
 )
+from tests.views import of_states
 
 if TYPE_CHECKING:
     from elsewhere import Unknown

@@ -10,25 +10,25 @@ import pytest
 import sympy
 import torch
 
-from synthetic.problems import BiasAmplification, BoundedComposition, QuadraticMinimax
+from driftproof.synthetic.problems import BiasAmplification, BoundedComposition, QuadraticMinimax
+from driftproof.toolkit.algorithms import ComFedL, FedSVRG, LocalSCGDM
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.constants import Letters, split
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.engines import branched
+from driftproof.toolkit.engines.branched import BranchedContext
+from driftproof.toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, run_exactly, sampled_context
+from driftproof.toolkit.measure import average, each, given_past, sq
+from driftproof.toolkit.readings import Stated, literal
+from driftproof.toolkit.verdict import Verdict, overall
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.bounds import Sides, coefficients, measure_block, measure_exactly
+from driftproof.verifiers.judges.evidence import Measured
+from driftproof.verifiers.running.jobs import _by_left
+from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import make
-from toolkit.algorithms import ComFedL, FedSVRG, LocalSCGDM
-from toolkit.cases import Assumption, Case, grid
-from toolkit.constants import Letters, split
-from toolkit.discover import leaves
-from toolkit.engines import branched
-from toolkit.engines.branched import BranchedContext
-from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, run_exactly, sampled_context
-from toolkit.measure import average, each, given_past, sq
-from toolkit.readings import Stated, literal
-from toolkit.verdict import Verdict, overall
-from verifiers.judges import bounds
-from verifiers.judges.bounds import Sides, coefficients, measure_block, measure_exactly
-from verifiers.judges.evidence import Measured
-from verifiers.running.jobs import _by_left
-from verifiers.verify import Settings, judge
 
 c = Letters({"eta": "step_size", "tau": "local_steps"})
 SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE
@@ -378,7 +378,7 @@ def test_branches_repeat_the_outcomes_for_every_past_and_keep_the_step():
     made = BranchedContext(2, limit=99, dtype=torch.float64, device="cpu", atoms=digits)
     made.continue_from(ctx)
     assert (made.t, made.local_steps, made.replicates, made.outcomes) == (7, 4, 12, 4)
-    from toolkit.draws import SignMean
+    from driftproof.toolkit.draws import SignMean
 
     law = SignMean(1, (1,))
     first = made.server_draw(law, "xi", 7)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.attacks.outcomes import outcomes
-from synthetic.problems import BoundedComposition, QuadraticBilevel
+from driftproof.synthetic.attacks.outcomes import outcomes
+from driftproof.synthetic.problems import BoundedComposition, QuadraticBilevel
+from driftproof.toolkit.algorithms import ComFedL, FedAvg
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import average, each, given_past, sq
 from tests.users import UsersQuadratic
-from toolkit.algorithms import ComFedL, FedAvg
-from toolkit.engines.batched import BatchedContext
-from toolkit.federation import run, sampled_context
-from toolkit.measure import average, each, given_past, sq
 
 CLIENTS, DIM, ROUNDS, TAU, REPLICATES = 5, 2, 3, 3, 4
 PROBLEM = UsersQuadratic(clients=CLIENTS, dim=DIM, noise=0.3)

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from synthetic.kernels import _nested_minimax
-from synthetic.kernels.minimax_local_steps import advance
-from synthetic.problems import QuadraticMinimax, RandomMinimax
-from toolkit.algorithms import FedAvg
-from toolkit.algorithms.fedavg import State
-from toolkit.federation import run, sampled_context
-from toolkit.kernels.registry import Fused, fused_for
-from toolkit.problem import Problem
+from driftproof.synthetic.kernels import _nested_minimax
+from driftproof.synthetic.kernels.minimax_local_steps import advance
+from driftproof.synthetic.problems import QuadraticMinimax, RandomMinimax
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.algorithms.fedavg import State
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.kernels.registry import Fused, fused_for
+from driftproof.toolkit.problem import Problem
 
 KERNEL: Fused = advance
 NUMBA = KERNEL.variants["numba"]
@@ -137,7 +137,9 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_bits_on_one_thread_and_on_two(case, monkeypatch):
-    monkeypatch.setattr("synthetic.kernels._minimax_lanes.LEAST", 0)  # a second one is woken
+    monkeypatch.setattr(
+        "driftproof.synthetic.kernels._minimax_lanes.LEAST", 0
+    )  # a second one is woken
     oracles, ends = case.problem.oracles(case.dtype), []
     before = numba.get_num_threads()
     for threads in (1, 2):
@@ -151,7 +153,7 @@ def test_the_same_bits_on_one_thread_and_on_two(case, monkeypatch):
 def test_the_same_bits_however_many_steps_are_drawn_at_a_time(case, monkeypatch):
     oracles, ends = case.problem.oracles(case.dtype), []
     for draws in (1 << 23, 1, 4 * case.problem.clients * case.replicates):
-        monkeypatch.setattr("synthetic.kernels.minimax_local_steps.DRAWS", draws)
+        monkeypatch.setattr("driftproof.synthetic.kernels.minimax_local_steps.DRAWS", draws)
         ends.append(fused(case, case.state(), oracles, case.context()))
     assert torch.equal(ends[0], ends[1])
     assert torch.equal(ends[0], ends[2])

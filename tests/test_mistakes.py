@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.discover import import_path
-from toolkit.errors import DriftproofError
-from verifiers.verify import Settings, judge, select
+from driftproof.toolkit.discover import import_path
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.verify import Settings, judge, select
 
 CLAIM = """\
 from driftproof import Assumption, Stated, bound, each, grid, literal, sq
-from synthetic.problems import BoundedComposition
-from toolkit.algorithms import ComFedL
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL
 
 def right(c):
     return c.tau**2 * c.eta**2 * c.G_f**2 * c.G_g**2

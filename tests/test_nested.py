@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import (
+from driftproof.synthetic.problems import (
     CompositionalBilevel,
     LogisticBilevel,
     QuadraticBilevel,
     QuadraticMinimax,
 )
-from toolkit.algorithms import (
+from driftproof.toolkit.algorithms import (
     SGDA,
     FedAvgS,
     FedIHGP,
@@ -33,10 +33,10 @@ from toolkit.algorithms import (
     LFedNestSVRG,
     StocBiO,
 )
-from toolkit.draws import Indices, Subset
-from toolkit.federation import run, run_exactly, sampled_context
-from toolkit.measure import average
-from toolkit.statistics import interval
+from driftproof.toolkit.draws import Indices, Subset
+from driftproof.toolkit.federation import run, run_exactly, sampled_context
+from driftproof.toolkit.measure import average
+from driftproof.toolkit.statistics import interval
 
 WRITTEN = {
     "fedinn", "fedout", "fedihgp", "fednest", "fednest-sgd", "lfednest", "lfednest-svrg",

@@ -8,14 +8,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
-from synthetic.network_problems.bilevel import NetworkTuning
-from synthetic.network_problems.samples import ClientData
-from toolkit.algorithms import FedNest
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.networks import FourConvolutions, Perceptron, SoftmaxRegression
-from toolkit.oracles import on_every_client
+from driftproof.synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
+from driftproof.synthetic.network_problems.bilevel import NetworkTuning
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.algorithms import FedNest
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.networks import FourConvolutions, Perceptron, SoftmaxRegression
+from driftproof.toolkit.oracles import on_every_client
 
 CLASSES, PIXELS, CLIENTS = 3, 4, 2
 

@@ -8,21 +8,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthetic.network_problems.adapted import AdaptedLosses
-from synthetic.network_problems.evaluated import evaluated
-from synthetic.network_problems.means import SampleMeans
-from synthetic.network_problems.plain import NetworkLosses
-from synthetic.network_problems.robust import RobustClients, RobustSamples
-from synthetic.network_problems.samples import IMAGES, PIECE, ClientData
-from synthetic.problems import PenalisedDRO
-from toolkit.algorithms import MBSGD, PDSGD, ComFedL, FastDRO, FedAvg
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.network import TRIAL, Network
-from toolkit.networks import FourConvolutions, Perceptron, ResNet, SoftmaxRegression
-from toolkit.oracles import OFFERS, SampleLosses
-from toolkit.own_model import from_function, from_module
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.synthetic.network_problems.evaluated import evaluated
+from driftproof.synthetic.network_problems.means import SampleMeans
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.synthetic.network_problems.robust import RobustClients, RobustSamples
+from driftproof.synthetic.network_problems.samples import IMAGES, PIECE, ClientData
+from driftproof.synthetic.problems import PenalisedDRO
+from driftproof.toolkit.algorithms import MBSGD, PDSGD, ComFedL, FastDRO, FedAvg
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.network import TRIAL, Network
+from driftproof.toolkit.networks import FourConvolutions, Perceptron, ResNet, SoftmaxRegression
+from driftproof.toolkit.oracles import OFFERS, SampleLosses
+from driftproof.toolkit.own_model import from_function, from_module
 
 EXAMPLE, CLASSES = (3, 8, 8), 4
 SMALL = {

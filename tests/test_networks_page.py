@@ -12,9 +12,9 @@ import numpy as np
 import driftproof
 from driftproof import networks
 from driftproof.networks import ClientData, Perceptron
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.oracles import OFFERS
 from tests.commands import driftproof as command
-from toolkit.discover import leaves
-from toolkit.oracles import OFFERS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "networks.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"In\s`(\w+\.py)`:\n\n```python\n(.*?)```", PAGE, re.S))

@@ -9,20 +9,20 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from synthetic.problems import BoundedComposition
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.report.page import asset
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers import record
+from driftproof.verifiers.overrides import AS_WRITTEN, Overrides
+from driftproof.verifiers.running.jobs import loaded
+from driftproof.verifiers.verify import Settings, judge, select
 from tests.commands import driftproof
 from tests.users import DRIFT
-from toolkit.algorithms import ComFedL
-from toolkit.cases import grid
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.parameters import sweep
-from toolkit.report.page import asset
-from toolkit.verdict import Verdict
-from verifiers import record
-from verifiers.overrides import AS_WRITTEN, Overrides
-from verifiers.running.jobs import loaded
-from verifiers.verify import Settings, judge, select
 
 CLAIM = leaves("claim")["comfedl/lemma-2"]
 WORDS = (["heterogeneity=0,1,10", "clients=2"], ["local_steps=1,50"])

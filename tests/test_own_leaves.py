@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from driftproof.commands import new
-from toolkit.discover import import_path, leaves_in
-from toolkit.errors import DriftproofError
-from verifiers.controls import checked
-from verifiers.judges.declared import exceeded_in
-from verifiers.verify import Settings, header, judge, select
+from driftproof.toolkit.discover import import_path, leaves_in
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.controls import checked
+from driftproof.verifiers.judges.declared import exceeded_in
+from driftproof.verifiers.verify import Settings, header, judge, select
 
 PAGE = (Path(__file__).parents[1] / "docs" / "worked_example.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"In `(\w+\.py)`:\n\n```python\n(.*?)```", PAGE, re.S))

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
+from driftproof.verifiers.standalone.of_class import script_of_class
 from tests.commands import driftproof
 from tests.fresh_install import blocks
-from verifiers.standalone.of_class import script_of_class
 
 ON_CASES = blocks("README.md", "## A claim of your own")[0]
 WITH_BIAS = blocks("docs/claims.md", "## A whole class in the place of cases")[0]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.report.mathml import mathml
-from verifiers.pages import claim_block, claims_on, errata_block, written_into
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.mathml import mathml
+from driftproof.verifiers.pages import claim_block, claims_on, errata_block, written_into
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAPERS = sorted({name.partition("/")[0] for name in leaves("claim")})
@@ -19,7 +19,7 @@ PAPERS = sorted({name.partition("/")[0] for name in leaves("claim")})
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_page_is_up_to_date_and_has_every_claim_once(paper):
     page = (DOCS / f"{paper}.md").read_text(encoding="utf-8")
-    assert written_into(page) == page, f"python -m verifiers.pages docs/{paper}.md"
+    assert written_into(page) == page, f"python -m driftproof.verifiers.pages docs/{paper}.md"
     own = sorted(name for name in leaves("claim") if name.startswith(f"{paper}/"))
     assert sorted(claims_on(page)) == own
     assert errata_block(paper) in page

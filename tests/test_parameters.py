@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from toolkit.algorithm import Algorithm, algorithm
-from toolkit.algorithms import SGDA, ComFedL, FedIHGP, FedInn
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.parameters import Constraint, Positive, PositiveInt, constraints, sweep
+from driftproof.toolkit.algorithm import Algorithm, algorithm
+from driftproof.toolkit.algorithms import SGDA, ComFedL, FedIHGP, FedInn
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import Constraint, Positive, PositiveInt, constraints, sweep
 
 
 def annotated():

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_bench.peer import REFERENCE, Peer, peer, peers_for
-from gpu_bench.peers.numpy_loop import w1 as reference_w1
-from gpu_bench.ways import distance
-from synthetic.problems import QuadraticMinimax
+from driftproof.gpu_bench.peer import REFERENCE, Peer, peer, peers_for
+from driftproof.gpu_bench.peers.numpy_loop import w1 as reference_w1
+from driftproof.gpu_bench.ways import distance
+from driftproof.synthetic.problems import QuadraticMinimax
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.federation import run, sampled_context
 from tests.benchmarks.recorded import beside
-from toolkit.algorithms import FedAvg
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.federation import run, sampled_context
 
 WORKLOADS = ("w1", "w2")
 FURTHER = [p for name in WORKLOADS for p in peers_for(name) if p.name != REFERENCE]
@@ -78,7 +78,7 @@ def test_a_peer_computes_in_the_precision_that_is_asked_for(p):
 def test_groups_of_clients_add_up(p, monkeypatch):
     data = MADE[p.workload](5, 4, 3, 2, 1)
     expected = p.load(data)()
-    monkeypatch.setattr("gpu_bench.peers.numpy_batched.CACHE", 1500)
+    monkeypatch.setattr("driftproof.gpu_bench.peers.numpy_batched.CACHE", 1500)
     assert distance(p.load(data)(), expected) <= 1e-14
 
 
@@ -88,7 +88,9 @@ def test_each_form_that_jax_chooses_from_is_right(name, monkeypatch):
     data = MADE[name](3, 4, 2, 5, 0)
     reference, (jax_peer,) = peers_for(name)[0], (p for p in peers_for(name) if p.extra == "jax")
     forms = []
-    monkeypatch.setattr("gpu_bench.peers.jax_scan.fastest", lambda made: forms.extend(made))
+    monkeypatch.setattr(
+        "driftproof.gpu_bench.peers.jax_scan.fastest", lambda made: forms.extend(made)
+    )
     jax_peer.load(data)
     assert len(forms) == 2
     for call in forms:
@@ -174,7 +176,7 @@ def test_every_workload_has_its_peers_the_reference_first():
 
 def test_listing_peers_imports_no_library():
     code = (
-        "import sys; from gpu_bench.peer import peers_for; peers_for('w1');"
+        "import sys; from driftproof.gpu_bench.peer import peers_for; peers_for('w1');"
         "sys.exit(bool({'torch', 'jax', 'scipy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, MAML
+from driftproof.synthetic.problems import KLDRO, MAML
+from driftproof.toolkit.algorithms import TRMAML, ComFedL, Ditto, FedAvg, FedMAML
+from driftproof.toolkit.draws import Subset
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
 from tests.test_compositional_baselines import NAMES, TRIO, clients_of
-from toolkit.algorithms import TRMAML, ComFedL, Ditto, FedAvg, FedMAML
-from toolkit.draws import Subset
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
 
 WRITTEN = {"fedmaml", "tr-maml", "ditto"}
 ROUNDS = 4

@@ -14,11 +14,11 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolkit import stream_values, streams
-from toolkit.draws import BLOCK, Indices, SignMean, Uniforms, Words
-from toolkit.engines.batched import BatchedContext
-from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
-from toolkit.kernels import name_of, places, shared_files, writable
+from driftproof.toolkit import stream_values, streams
+from driftproof.toolkit.draws import BLOCK, Indices, SignMean, Uniforms, Words
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
+from driftproof.toolkit.kernels import name_of, places, shared_files, writable
 
 CLIENTS = 9
 
@@ -166,9 +166,7 @@ def test_nothing_is_drawn_of_no_law():
 
 
 def test_importing_the_engine_loads_no_numba():
-    code = (
-        "import sys, toolkit, toolkit.draws, toolkit.engines.batched; print('numba' in sys.modules)"
-    )
+    code = "import sys, toolkit, driftproof.toolkit.draws, driftproof.toolkit.engines.batched; print('numba' in sys.modules)"
     made = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert made.stdout.strip() == "False"
 
@@ -191,7 +189,7 @@ def test_machine_code_has_a_folder_where_the_package_cannot_be_written_to(tmp_pa
     """Root may write anywhere, so the places that cannot be written to are files here."""
     (tmp_path / "package").touch()
     both = [tmp_path / "package", tmp_path / "caches"]
-    monkeypatch.setattr("toolkit.kernels.places", lambda: iter(both))
+    monkeypatch.setattr("driftproof.toolkit.kernels.places", lambda: iter(both))
     assert writable("a") == str(tmp_path / "caches" / "a")
     (tmp_path / "package").unlink()
     assert writable("a") == str(tmp_path / "package" / "a")
@@ -199,7 +197,7 @@ def test_machine_code_has_a_folder_where_the_package_cannot_be_written_to(tmp_pa
 
 def test_where_no_folder_can_be_written_to_machine_code_goes_with_the_process(tmp_path):
     code = (
-        "import toolkit.kernels as k, os, sys; k.places = lambda: iter(()); made = k.writable('a');"
+        "import driftproof.toolkit.kernels as k, os, sys; k.places = lambda: iter(()); made = k.writable('a');"
         "open(made + '/code', 'w').close(); print(made, flush=True); os.fork() or sys.exit();"
         "os.wait(); assert os.path.isdir(made)"  # a worker that ends leaves it
     )

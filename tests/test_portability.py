@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from driftproof.toolkit.discover import package_folder
+from driftproof.toolkit.shadowing import PACKAGES
 from tests.commands import DRIFTPROOF, driftproof, results
-from toolkit.discover import package_folder
-from toolkit.shadowing import PACKAGES
 
 AS_ON_WINDOWS = """
 import asyncio, multiprocessing, os, signal, sys

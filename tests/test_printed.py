@@ -13,10 +13,10 @@ import sympy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from driftproof.toolkit.discover import leaves
+from driftproof.verifiers.printed import unlike
+from driftproof.verifiers.siblings import right_sides_of
 from tests.commands import driftproof
-from toolkit.discover import leaves
-from verifiers.printed import unlike
-from verifiers.siblings import right_sides_of
 
 DEFINED = {
     "comfedl": r"\sigma=\max\{\sigma_1,\sigma_2,\sigma_3\}",

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.discover import leaves
-from toolkit.report.prose import latex_of, pieces
-from toolkit.report.typeset import typeset
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.report.prose import latex_of, pieces
+from driftproof.toolkit.report.typeset import typeset
 
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 SIGNS = re.compile(r"[\u0370-\u03ff‖√∇²³⁻ᵀ₁₂ᵢ≤≥∞∈]|\w[_^][{\w(]")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import driftproof
-from toolkit.discover import leaves
+from driftproof.toolkit.discover import leaves
 
 
 def imported() -> dict[str, str]:

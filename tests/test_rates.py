@@ -11,32 +11,36 @@ import pytest
 import sympy
 from sympy import Rational, log, sqrt, symbols
 
-from synthetic.problems import AveragedComposition, CompositionalBilevel, QuadraticMinimax
-from toolkit.algorithms import ComFedL, FedDRO, FedNest
-from toolkit.cases import Case
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.federation import run_exactly
-from toolkit.measure import average, each, sq
-from toolkit.readings import Stated
-from toolkit.report.files import write_report
-from toolkit.verdict import Verdict
-from verifiers.algebra.orders import Order, leading
-from verifiers.calibration import rates as calibration
-from verifiers.claim_types import derived
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.rate import Schedule
-from verifiers.claim_types.rate import rate as claims_rate
-from verifiers.claims.feddro._theorem import squared_gradient
-from verifiers.judges import rates
-from verifiers.judges.bands import bands
-from verifiers.judges.bounds import measure_block
-from verifiers.judges.evidence import Measured
-from verifiers.judges.growth import SHAPES, possible
-from verifiers.judges.slope import decide, judge_slope
-from verifiers.running import jobs
-from verifiers.second_moments import second_moments
-from verifiers.verify import Settings, header, judge, select
+from driftproof.synthetic.problems import (
+    AveragedComposition,
+    CompositionalBilevel,
+    QuadraticMinimax,
+)
+from driftproof.toolkit.algorithms import ComFedL, FedDRO, FedNest
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.measure import average, each, sq
+from driftproof.toolkit.readings import Stated
+from driftproof.toolkit.report.files import write_report
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.algebra.orders import Order, leading
+from driftproof.verifiers.calibration import rates as calibration
+from driftproof.verifiers.claim_types import derived
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.rate import Schedule
+from driftproof.verifiers.claim_types.rate import rate as claims_rate
+from driftproof.verifiers.claims.feddro._theorem import squared_gradient
+from driftproof.verifiers.judges import rates
+from driftproof.verifiers.judges.bands import bands
+from driftproof.verifiers.judges.bounds import measure_block
+from driftproof.verifiers.judges.evidence import Measured
+from driftproof.verifiers.judges.growth import SHAPES, possible
+from driftproof.verifiers.judges.slope import decide, judge_slope
+from driftproof.verifiers.running import jobs
+from driftproof.verifiers.second_moments import second_moments
+from driftproof.verifiers.verify import Settings, header, judge, select
 
 T = symbols("T", positive=True)
 RATES = [name for name, leaf in leaves("claim").items() if leaf.decorator == "rate"]
@@ -102,7 +106,7 @@ def test_an_exponent_of_its_own_is_refused():
 
 @pytest.mark.parametrize("name", RATES)
 def test_what_a_page_shows_of_a_rate_is_its_order(name):
-    from verifiers.verify import claim_entry
+    from driftproof.verifiers.verify import claim_entry
 
     leaf = leaves("claim")[name]
     held, shown = leaf.load(), claim_entry(leaf)["forms"]
@@ -418,9 +422,9 @@ def test_a_rate_may_ask_for_more_replicates():
 
 USERS = """
 from driftproof import Case, Derived, Schedule, average, bound, rate, sq
-from synthetic.problems import BoundedComposition
+from driftproof.synthetic.problems import BoundedComposition
 from sympy import symbols
-from toolkit.algorithms import ComFedL
+from driftproof.toolkit.algorithms import ComFedL
 
 T = symbols("T", positive=True)
 

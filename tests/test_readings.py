@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic.problems import BoundedComposition
-from tests.leaves import claims
-from tests.test_claims import drift
-from toolkit.algorithms import ComFedL
-from toolkit.cases import grid
-from toolkit.errors import DriftproofError
-from toolkit.readings import (
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.readings import (
     SEVERITIES,
     Erratum,
     ReadingKind,
@@ -24,7 +22,7 @@ from toolkit.readings import (
     narrower,
     wider,
 )
-from toolkit.statements import (
+from driftproof.toolkit.statements import (
     ReadingVerdict,
     Statement,
     at_odds,
@@ -32,10 +30,12 @@ from toolkit.statements import (
     verdict_on,
     worst_first,
 )
-from toolkit.verdict import Verdict
-from verifiers import errata
-from verifiers.claim_types.bound import bound
-from verifiers.verify import Settings, judge
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers import errata
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.verify import Settings, judge
+from tests.leaves import claims
+from tests.test_claims import drift
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
 INCONCLUSIVE, INAPPLICABLE = Verdict.INCONCLUSIVE, Verdict.INAPPLICABLE

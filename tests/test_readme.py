@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from driftproof.toolkit.statements import by_severity
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers import errata, record
 from tests.commands import driftproof
-from toolkit.statements import by_severity
-from toolkit.verdict import Verdict
-from verifiers import errata, record
 
 SUPPORTED = Verdict.SUPPORTED
 

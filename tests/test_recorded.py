@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from driftproof.cli import cli
-from toolkit.errors import DriftproofError
-from toolkit.verdict import Row, Verdict, together
-from verifiers import record
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.verdict import Row, Verdict, together
+from driftproof.verifiers import record
 
 SUPPORTED, REFUTED = Verdict.SUPPORTED, Verdict.REFUTED
 INCONCLUSIVE, INAPPLICABLE = Verdict.INCONCLUSIVE, Verdict.INAPPLICABLE

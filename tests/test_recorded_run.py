@@ -13,13 +13,13 @@ import torch
 
 import driftproof
 from driftproof import States, Steps, average, each, given_past, run, sq
-from synthetic.problems import BoundedComposition
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL, FedAvg
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.draws import BLOCK
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.verifiers.judges import bounds
 from tests.users import UsersQuadratic
-from toolkit.algorithms import ComFedL, FedAvg
-from toolkit.discover import leaves
-from toolkit.draws import BLOCK
-from toolkit.errors import DriftproofError, MissingError
-from verifiers.judges import bounds
 
 PAGE = (Path(__file__).parents[1] / "docs" / "run.md").read_text(encoding="utf-8")
 NOISY = BoundedComposition(clients=3, heterogeneity=1.0, distance=3.0, outer_gradient_noise=0.7)

@@ -11,21 +11,21 @@ from html.parser import HTMLParser
 
 import pytest
 
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.report.class_lines import over_class
+from driftproof.toolkit.report.experiment import draw
+from driftproof.toolkit.report.figures import NOTHING, distance, equates, headline
+from driftproof.toolkit.report.figures import draw as draw_figure
+from driftproof.toolkit.report.files import write_report
+from driftproof.toolkit.report.mathml import mathml
+from driftproof.toolkit.report.page import grouped, render, statements
+from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
+from driftproof.toolkit.report.typeset import letters
+from driftproof.toolkit.statements import ReadingVerdict, statement
+from driftproof.toolkit.verdict import Evidence, Row, Verdict, overall
+from driftproof.verifiers.running.jobs import row_from
+from driftproof.verifiers.verify import Settings, header, judge, select
 from tests.once import every_claim
-from toolkit.ledger import Ledger
-from toolkit.report.class_lines import over_class
-from toolkit.report.experiment import draw
-from toolkit.report.figures import NOTHING, distance, equates, headline
-from toolkit.report.figures import draw as draw_figure
-from toolkit.report.files import write_report
-from toolkit.report.mathml import mathml
-from toolkit.report.page import grouped, render, statements
-from toolkit.report.papers import Reference, by_paper, findings, references
-from toolkit.report.typeset import letters
-from toolkit.statements import ReadingVerdict, statement
-from toolkit.verdict import Evidence, Row, Verdict, overall
-from verifiers.running.jobs import row_from
-from verifiers.verify import Settings, header, judge, select
 
 HOSTILE = '"><script>alert(1)</script>\\frac{</math>'
 
@@ -371,8 +371,8 @@ def test_a_claims_verdict_follows_from_its_rows(verdicts, vacuous, expected):
 
 
 def test_every_paper_that_a_claim_names_is_cited_and_linked():
-    from toolkit.discover import leaves
-    from verifiers.citations import cited
+    from driftproof.toolkit.discover import leaves
+    from driftproof.verifiers.citations import cited
 
     authors = r"[A-Z][a-z]+(?: and [A-Z][a-z]+| et al\.)?"
     paper = re.compile(rf"arXiv v1|\bv3|(?:FedNest|Local-SCGDM|FedDRO|\b{authors}) \(20\d\d\)")
@@ -387,7 +387,7 @@ def test_every_paper_that_a_claim_names_is_cited_and_linked():
 
 
 def test_an_entry_is_found_by_its_tag_and_by_no_part_of_another_word(tmp_path):
-    from verifiers.citations import cited
+    from driftproof.verifiers.citations import cited
 
     entry = "@misc{{{0},\n  year = {{2021}},\n}}"
     entries = {"arXiv v1": "preprint", "v3": "journal", "Other (2023)": "other"}
@@ -411,7 +411,7 @@ def test_an_entry_is_found_by_its_tag_and_by_no_part_of_another_word(tmp_path):
 
 
 def test_differences_are_told_in_the_order_of_their_weight():
-    from toolkit.report.difference import difference
+    from driftproof.toolkit.report.difference import difference
 
     def row(key, verdict, mean=1.0, claim="a/b"):
         return {

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import BLOCK
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.bounds import measure_exactly, what_to_change
+from driftproof.verifiers.judges.evidence import rounding
+from driftproof.verifiers.running.jobs import BUDGETS
 from tests.test_evidence import exact, sampled
 from tests.users import UsersQuadratic, smooth_claim
-from toolkit.algorithms import FedAvg
-from toolkit.cases import Case
-from toolkit.draws import BLOCK
-from toolkit.verdict import Verdict
-from verifiers.judges import bounds
-from verifiers.judges.bounds import measure_exactly, what_to_change
-from verifiers.judges.evidence import rounding
-from verifiers.running.jobs import BUDGETS
 
 
 @pytest.mark.parametrize(

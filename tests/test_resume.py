@@ -63,10 +63,10 @@ def _all_units(folder):
 
 
 def test_a_resumed_run_computes_nothing_twice(undisturbed, tmp_path):
-    from toolkit.ledger import Ledger
-    from verifiers.running.jobs import ClaimTask
-    from verifiers.running.scheduler import Cache, run_jobs
-    from verifiers.verify import select
+    from driftproof.toolkit.ledger import Ledger
+    from driftproof.verifiers.running.jobs import ClaimTask
+    from driftproof.verifiers.running.scheduler import Cache, run_jobs
+    from driftproof.verifiers.verify import select
 
     (leaf,) = select(["comfedl/lemma-2"])
     item = ClaimTask(leaf, "exact", tier="smoke", case=leaf.load().cases[0].key)
@@ -84,16 +84,16 @@ def test_a_resumed_run_computes_nothing_twice(undisturbed, tmp_path):
 
 
 def _key(item):
-    from verifiers.running.scheduler import task_key
+    from driftproof.verifiers.running.scheduler import task_key
 
     return task_key(item)
 
 
 def test_a_unit_of_other_code_is_not_reused(tmp_path):
     """The unit of a user's file is named by its content."""
-    from verifiers.running.jobs import ClaimTask
-    from verifiers.running.scheduler import task_key
-    from verifiers.verify import select
+    from driftproof.verifiers.running.jobs import ClaimTask
+    from driftproof.verifiers.running.scheduler import task_key
+    from driftproof.verifiers.verify import select
 
     keys = []
     for text in ("", "# a change\n"):

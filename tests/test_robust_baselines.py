@@ -12,15 +12,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthetic.network_problems.plain import NetworkLosses, NetworkLossOracles
-from synthetic.network_problems.samples import ClientData
-from synthetic.problems import KLDRO, PenalisedDRO
-from synthetic.problems.penalised_dro import PenalisedOracles
-from toolkit.algorithms import PDSGD, FastDRO, FedAvg
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.networks import SoftmaxRegression
-from toolkit.worst_case import Geometry, worst_case_weights
+from driftproof.synthetic.network_problems.plain import NetworkLosses, NetworkLossOracles
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.synthetic.problems import KLDRO, PenalisedDRO
+from driftproof.synthetic.problems.penalised_dro import PenalisedOracles
+from driftproof.toolkit.algorithms import PDSGD, FastDRO, FedAvg
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.networks import SoftmaxRegression
+from driftproof.toolkit.worst_case import Geometry, worst_case_weights
 
 WRITTEN = {"fastdro", "pdsgd"}
 PROBLEM = KLDRO(form="average", clients=3, samples=5, heterogeneity=2.0)

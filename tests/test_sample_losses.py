@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.pieces.linear_model import LinearModel
-from synthetic.pieces.losses import LOSSES
-from synthetic.problems import KLDRO, MAML
+from driftproof.synthetic.pieces.linear_model import LinearModel
+from driftproof.synthetic.pieces.losses import LOSSES
+from driftproof.synthetic.problems import KLDRO, MAML
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.oracles import OFFERS, Losses, OuterLosses, SampleLosses
 from tests.leaves import problems
-from toolkit.federation import sampled_context
-from toolkit.oracles import OFFERS, Losses, OuterLosses, SampleLosses
 
 REPLICATES = 3
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import sympy
 
-from toolkit.constants import Letters, Notation
-from toolkit.measure import each, sq
-from toolkit.verdict import Verdict
-from verifiers.calibration.bounds import LONG
-from verifiers.calibration.line import Line, verdict
-from verifiers.judges.bounds import inexact
+from driftproof.toolkit.constants import Letters, Notation
+from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.calibration.bounds import LONG
+from driftproof.verifiers.calibration.line import Line, verdict
+from driftproof.verifiers.judges.bounds import inexact
 
 NOISY = Line(at=-3.0, noise=0.7)
 SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE
@@ -74,12 +74,12 @@ def test_what_letters_are_off_by_and_the_size_before_cancelling():
 
 
 def test_margins_are_measured_on_the_first_block_of_a_row_that_would_be_refuted():
+    from driftproof.toolkit.algorithms import FedAvg
+    from driftproof.toolkit.cases import Case
+    from driftproof.verifiers.judges.bounds import UNMEASURED, measure_block
+    from driftproof.verifiers.judges.bounds import judge as judge_one
+    from driftproof.verifiers.verify import Settings, judge
     from tests.test_claims import make
-    from toolkit.algorithms import FedAvg
-    from toolkit.cases import Case
-    from verifiers.judges.bounds import UNMEASURED, measure_block
-    from verifiers.judges.bounds import judge as judge_one
-    from verifiers.verify import Settings, judge
 
     case = Case(NOISY, FedAvg(), LONG + 1)
     made = make(

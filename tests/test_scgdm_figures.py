@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.network_problems.adapted import AdaptedLosses
-from toolkit.discover import find
-from toolkit.errors import DriftproofError
-from toolkit.federation import sampled_context
-from verifiers.experiment import Outcome
-from verifiers.experiments.scgdm import _sine_tasks as tasks
-from verifiers.experiments.scgdm import sine_wave
-from verifiers.experiments.scgdm._alphabets import DRAWINGS, alphabets
-from verifiers.experiments.scgdm._few_shot_run import METHODS, TRAINED, FewShotRun
-from verifiers.experiments.scgdm._sine_run import SineRun, by_seed, largest_factor
-from verifiers.experiments.scgdm.omniglot import sentences as _sentences
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.toolkit.discover import find
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import sampled_context
+from driftproof.verifiers.experiment import Outcome
+from driftproof.verifiers.experiments.scgdm import _sine_tasks as tasks
+from driftproof.verifiers.experiments.scgdm import sine_wave
+from driftproof.verifiers.experiments.scgdm._alphabets import DRAWINGS, alphabets
+from driftproof.verifiers.experiments.scgdm._few_shot_run import METHODS, TRAINED, FewShotRun
+from driftproof.verifiers.experiments.scgdm._sine_run import SineRun, by_seed, largest_factor
+from driftproof.verifiers.experiments.scgdm.omniglot import sentences as _sentences
 
 SMALL = FewShotRun(rounds=1, filters=2, side=14, queries=2, test_tasks=2, points=2)
 

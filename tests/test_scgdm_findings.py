@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import AnalyticMAML, BiasAmplification, BoundedComposition
-from toolkit.algorithms import LocalSCGDM
-from toolkit.cases import Case
-from toolkit.constants import MEASURED, Letters
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.scgdm import _floors
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._pseudo_code import steps
-from verifiers.claims.scgdm.corollary_3_5 import SCHEDULE
-from verifiers.judges.bounds import unmet
+from driftproof.synthetic.problems import AnalyticMAML, BiasAmplification, BoundedComposition
+from driftproof.toolkit.algorithms import LocalSCGDM
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import MEASURED, Letters
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.scgdm import _floors
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._pseudo_code import steps
+from driftproof.verifiers.claims.scgdm.corollary_3_5 import SCHEDULE
+from driftproof.verifiers.judges.bounds import unmet
 
 META = AnalyticMAML(clients=3, adaptation=0.5, heterogeneity=3.0, distance=_floors.START)
 

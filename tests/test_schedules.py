@@ -9,25 +9,25 @@ import pytest
 import sympy
 from sympy import sqrt, symbols
 
-from synthetic.problems import BoundedComposition
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.measure import average, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.toolkit.statements import at_odds, statement
+from driftproof.toolkit.verdict import Evidence, Verdict, overall
+from driftproof.verifiers import record
+from driftproof.verifiers.asserting import assert_claim
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.rate import Floor, RateClaim, Schedule, rate
+from driftproof.verifiers.judges import slope
+from driftproof.verifiers.judges.followed import broken_assumption, off_schedule
+from driftproof.verifiers.judges.rates import judge_schedule, measured_exponents
+from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import drift
-from toolkit.algorithms import ComFedL
-from toolkit.cases import Assumption, Case, grid
-from toolkit.discover import leaves
-from toolkit.measure import average, sq
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from toolkit.statements import at_odds, statement
-from toolkit.verdict import Evidence, Verdict, overall
-from verifiers import record
-from verifiers.asserting import assert_claim
-from verifiers.claim_types.bound import bound
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.rate import Floor, RateClaim, Schedule, rate
-from verifiers.judges import slope
-from verifiers.judges.followed import broken_assumption, off_schedule
-from verifiers.judges.rates import judge_schedule, measured_exponents
-from verifiers.verify import Settings, judge
 
 T = symbols("T", positive=True)
 SUPPORTED, REFUTED, INCONCLUSIVE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE
@@ -229,7 +229,7 @@ def test_a_misprint_whose_intended_reading_holds_is_no_failure():
 
 
 def test_an_erratum_that_the_verdicts_contradict_is_told():
-    from toolkit.report.page import grouped
+    from driftproof.toolkit.report.page import grouped
 
     made = about_drift(readings=readings(exactly, twice), erratum=MISPRINT)
     printed = [g.as_reading for g in grouped(judge([made], Settings()))["own/drift"]]

@@ -13,28 +13,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftproof import Assumption, Case, average, bound, each, grid, rate, sq, verify
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
-from synthetic.problems.bounded_composition import BoundedComposition
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
+from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
+from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.climb import climb
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.measure import States
+from driftproof.verifiers.claim_types.rate import Schedule
+from driftproof.verifiers.search.finding import FAILED, NOTHING, VERIFIED, power
+from driftproof.verifiers.search.generic import Generic, ratio
+from driftproof.verifiers.search.score import score
+from driftproof.verifiers.search.search import Effort, falsify
+from driftproof.verifiers.search.shrink import shrunk
+from driftproof.verifiers.search.structure import Structure
+from driftproof.verifiers.search.units import Climb
 from tests.commands import driftproof
 from tests.users import DRIFT
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.climb import climb
-from toolkit.discover import leaves
-from toolkit.ledger import Ledger
-from toolkit.measure import States
-from verifiers.claim_types.rate import Schedule
-from verifiers.search.finding import FAILED, NOTHING, VERIFIED, power
-from verifiers.search.generic import Generic, ratio
-from verifiers.search.score import score
-from verifiers.search.search import Effort, falsify
-from verifiers.search.shrink import shrunk
-from verifiers.search.structure import Structure
-from verifiers.search.units import Climb
 
 
 def drift_claim(right, **fields):

@@ -10,9 +10,9 @@ import pytest
 import torch
 from scipy.optimize import brentq
 
-from synthetic.pieces.piecewise_levels import LevelMembers
-from synthetic.problems import PiecewiseBilevel, PiecewiseMinimax
-from toolkit.algorithms import (
+from driftproof.synthetic.pieces.piecewise_levels import LevelMembers
+from driftproof.synthetic.problems import PiecewiseBilevel, PiecewiseMinimax
+from driftproof.toolkit.algorithms import (
     SGDA,
     ComFedL,
     FedAvg,
@@ -24,17 +24,17 @@ from toolkit.algorithms import (
     FedSVRG,
     StocBiO,
 )
-from toolkit.cases import Assumption
-from toolkit.federation import run, sampled_context
-from toolkit.measure import each, sq
-from verifiers.search.conditions import Conditions
-from verifiers.search.families import FAMILIES, family_for
-from verifiers.search.families.decoding import Rows
-from verifiers.search.generic import Generic
-from verifiers.search.search import spaces_of
-from verifiers.search.structure import Structure, with_values
-from verifiers.search.units import Climb, loaded
-from verifiers.verify import select
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import each, sq
+from driftproof.verifiers.search.conditions import Conditions
+from driftproof.verifiers.search.families import FAMILIES, family_for
+from driftproof.verifiers.search.families.decoding import Rows
+from driftproof.verifiers.search.generic import Generic
+from driftproof.verifiers.search.search import spaces_of
+from driftproof.verifiers.search.structure import Structure, with_values
+from driftproof.verifiers.search.units import Climb, loaded
+from driftproof.verifiers.verify import select
 
 CANDIDATES = 5
 

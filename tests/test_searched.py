@@ -11,19 +11,19 @@ from click.testing import CliRunner
 
 from driftproof import Case, bound, each, grid, sq
 from driftproof.commands.falsify import command
-from synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.report.page import render
+from driftproof.verifiers import searched
+from driftproof.verifiers.expression import expression, pasted
+from driftproof.verifiers.search import recorded
+from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
+from driftproof.verifiers.search.recorded import measured, record
+from driftproof.verifiers.searched import Searched, remade, shown, tightness
+from driftproof.verifiers.verify import Settings, header, judge
 from tests.commands import driftproof
 from tests.users import DRIFT
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.discover import leaves
-from toolkit.report.page import render
-from verifiers import searched
-from verifiers.expression import expression, pasted
-from verifiers.search import recorded
-from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, Finding
-from verifiers.search.recorded import measured, record
-from verifiers.searched import Searched, remade, shown, tightness
-from verifiers.verify import Settings, header, judge
 
 ON_RECORD = [
     (claim, form, entry)

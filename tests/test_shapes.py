@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, TypeCheckError
 from torch import Tensor
 
-from synthetic.problems import OpposedClients
+from driftproof.synthetic.problems import OpposedClients
 from tests import shapes
 
 PAIR = Float[Tensor, "clients dim"]
@@ -48,7 +48,9 @@ def test_shapes_are_checked_in_the_first_calls(monkeypatch):
 
 def test_leaves_are_checked_too(monkeypatch):
     monkeypatch.setattr(shapes, "CALLS", 10**9)  # other tests have made the first calls
-    names = [name for name in shapes.checked if name.startswith("synthetic.problems.opposed")]
+    names = [
+        name for name in shapes.checked if name.startswith("driftproof.synthetic.problems.opposed")
+    ]
     assert names
     oracles = OpposedClients().oracles(torch.float64)
     with pytest.raises(TypeCheckError):

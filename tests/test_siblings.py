@@ -13,18 +13,18 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from driftproof.toolkit.constants import Letters, Notation
+from driftproof.toolkit.discover import leaves, leaves_in
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers import broken as breaking
+from driftproof.verifiers import siblings as kinds
+from driftproof.verifiers.breakages import UNSPOKEN, Judgement, broken_judged, tried
+from driftproof.verifiers.broken import BREAKAGES, broken
+from driftproof.verifiers.generated import check
+from driftproof.verifiers.search.search import Effort
+from driftproof.verifiers.siblings import apart, controls_of, generated, values_of
+from driftproof.verifiers.verify import Settings, judge
 from tests.commands import driftproof
-from toolkit.constants import Letters, Notation
-from toolkit.discover import leaves, leaves_in
-from toolkit.verdict import Verdict
-from verifiers import broken as breaking
-from verifiers import siblings as kinds
-from verifiers.breakages import UNSPOKEN, Judgement, broken_judged, tried
-from verifiers.broken import BREAKAGES, broken
-from verifiers.generated import check
-from verifiers.search.search import Effort
-from verifiers.siblings import apart, controls_of, generated, values_of
-from verifiers.verify import Settings, judge
 
 NOTATION = Notation({
     "L_f": "inner_smoothness", "L_g": "outer_smoothness", "G_f": "inner_gradient_bound",
@@ -170,7 +170,9 @@ def test_the_whole_algorithm_is_not_refused(monkeypatch):
     monkeypatch.setitem(BREAKAGES, "nothing", (breaking._plain, breaking._plain))
     claim = leaves("claim")[IDENTITY].load()
     assert tried(claim, "comfedl", "nothing") == Judgement(0)  # no case tells it apart
-    monkeypatch.setattr("verifiers.breakages.told_apart", lambda cases, breakage: iter(cases))
+    monkeypatch.setattr(
+        "driftproof.verifiers.breakages.told_apart", lambda cases, breakage: iter(cases)
+    )
     judged = tried(claim, "comfedl", "nothing")
     assert (judged.cases, judged.refused, judged.open) == (2, "", 0)  # supported on those
     assert judged.ratio == judged.own
@@ -192,7 +194,7 @@ def test_the_breakages_that_go_unnoticed_are_those_that_no_statement_speaks_of()
 def test_a_broken_algorithm_travels_to_another_process_and_has_no_kernel():
     import pickle
 
-    from toolkit.kernels.registry import kernel_of
+    from driftproof.toolkit.kernels.registry import kernel_of
 
     case = next(
         case for leaf in leaves("claim").values() if leaf.name.startswith("comfedl/")
@@ -268,8 +270,8 @@ def test_a_search_refutes_what_no_case_does(tmp_path, monkeypatch):
     def one(claim, forms):
         return [x for x in controls_of(claim, forms) if "G_g**2 → G_g**3" in x.sibling.what]
 
-    monkeypatch.setattr("verifiers.generated._controls", one)
-    monkeypatch.setattr("verifiers.generated.broken_judged", lambda *_, **__: [])
+    monkeypatch.setattr("driftproof.verifiers.generated._controls", one)
+    monkeypatch.setattr("driftproof.verifiers.generated.broken_judged", lambda *_, **__: [])
     outcome = check(mine(tmp_path, "0.1"), seed=0, workers=1, effort=Effort(climbs=4))
     of_kind = {s.kind: s for s in outcome.siblings}
     assert set(of_kind) == {kinds.EXPONENT, kinds.UNASSUMED}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from toolkit.cases import Assumption
-from toolkit.constants import ROLES, RUN_ROLES, SIGNS, Letters, Notation, evaluate
-from toolkit.errors import DriftproofError
-from toolkit.measure import each
-from toolkit.verdict import Verdict
-from verifiers.calibration.line import Line, verdict
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import ROLES, RUN_ROLES, SIGNS, Letters, Notation, evaluate
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import each
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.calibration.line import Line, verdict
 
 SUPPORTED, REFUTED, INAPPLICABLE = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INAPPLICABLE
 
@@ -45,10 +45,10 @@ def test_a_start_may_be_negative():
 )
 def test_an_assumption_is_evaluated_with_numbers(relation):
     def row(start):
+        from driftproof.toolkit.algorithms import FedAvg
+        from driftproof.toolkit.cases import Case
+        from driftproof.verifiers.verify import Settings, judge
         from tests.test_claims import make
-        from toolkit.algorithms import FedAvg
-        from toolkit.cases import Case
-        from verifiers.verify import Settings, judge
 
         made = make(
             cases=[Case(Line(at=start), FedAvg(), 1)], left=size, right=lambda c: 0 * c.eta,
@@ -64,7 +64,7 @@ def test_an_assumption_is_evaluated_with_numbers(relation):
 
 
 def test_a_relation_that_is_none_is_refused():
-    from verifiers.judges.assumed import _broken
+    from driftproof.verifiers.judges.assumed import _broken
 
     with pytest.raises(DriftproofError, match="a comparison of letters"):
         _broken(Assumption("A", "x", relation=lambda c: c.eta + 1), Notation({"eta": "e"}), {})

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from toolkit.kernels.sines import LARGEST, sines
+from driftproof.toolkit.kernels.sines import LARGEST, sines
 
 PRECISIONS = [np.float64, np.float32]
 

@@ -20,11 +20,11 @@ from sphinx.util.inventory import InventoryFile
 
 import driftproof
 from driftproof.cli import Commands, cli
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers import errata, errata_page
 from tests.chromium import launched, needs_chromium
 from tests.once import once
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from verifiers import errata, errata_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -169,7 +169,7 @@ def test_the_reference_has_every_public_name_leaf_and_command(site):
 
 def test_the_errata_are_up_to_date_and_each_has_its_anchor(site):
     page = (DOCS / "errata.md").read_text(encoding="utf-8")
-    assert errata_page.page() == page, "python -m verifiers.errata_page docs/errata.md"
+    assert errata_page.page() == page, "python -m driftproof.verifiers.errata_page docs/errata.md"
     claims = [entry["claim"] for entry in errata.errata()]
     assert len(claims) == len(set(claims)) > 30
     assert {errata_page.anchor(claim) for claim in claims} <= anchors(site / "errata.html")

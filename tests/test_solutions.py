@@ -7,11 +7,11 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
-from synthetic.certificates.smooth import minimise_smooth_on_ball
-from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from driftproof.synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
+from driftproof.synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax
+from driftproof.toolkit.errors import DriftproofError
 from tests.leaves import problems
-from toolkit.errors import DriftproofError
 
 
 def value(problem, x):

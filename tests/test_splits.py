@@ -13,15 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthetic.image_problems.imbalanced import ImbalancedImages
-from tests.commands import driftproof
-from tests.leaves import members
-from toolkit.dataset import read
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.heterogeneity import heterogeneity
-from toolkit.split import FederatedSplit, cut, split
-from toolkit.splits import (
+from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages
+from driftproof.toolkit.dataset import read
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.heterogeneity import heterogeneity
+from driftproof.toolkit.split import FederatedSplit, cut, split
+from driftproof.toolkit.splits import (
     IID,
     ByGroup,
     Dirichlet,
@@ -30,6 +28,8 @@ from toolkit.splits import (
     OneLarge,
     ReducedClasses,
 )
+from tests.commands import driftproof
+from tests.leaves import members
 
 CLASSES, GROUPS, EXAMPLES = 10, 12, 2400
 EVERY = members("split")

@@ -15,7 +15,7 @@ import sympy
 import torch
 
 from driftproof import States, Steps, average, bound, each, grid, sq
-from synthetic.problems import (
+from driftproof.synthetic.problems import (
     BoundedComposition,
     PiecewiseBilevel,
     PiecewiseComposition,
@@ -23,24 +23,24 @@ from synthetic.problems import (
     PiecewiseMinimax,
     QuadraticMinimax,
 )
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, FedNest, LocalSCGDM
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import leaves, package_folder
+from driftproof.toolkit.draws import TooManyAtoms
+from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.oracles import OFFERS
+from driftproof.verifiers.search.finding import Finding
+from driftproof.verifiers.search.units import judged
+from driftproof.verifiers.standalone.algorithms import fedavg
+from driftproof.verifiers.standalone.files import PRINTED, agrees, demoted, sides, write
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.script import script_of, states_of
 from tests.commands import ROOT, driftproof
-from toolkit.algorithms import ComFedL, FedAvg, FedNest, LocalSCGDM
-from toolkit.cases import Case
-from toolkit.discover import leaves, package_folder
-from toolkit.draws import TooManyAtoms
-from toolkit.federation import run_exactly
-from toolkit.oracles import OFFERS
-from verifiers.search.finding import Finding
-from verifiers.search.units import judged
-from verifiers.standalone.algorithms import fedavg
-from verifiers.standalone.files import PRINTED, agrees, demoted, sides, write
-from verifiers.standalone.refusal import NoScriptError
-from verifiers.standalone.script import script_of, states_of
 
 NAMES = {
     folder: sorted(
         path.stem.replace("_", "-")
-        for path in package_folder(f"verifiers.standalone.{folder}").glob("[a-z]*.py")
+        for path in package_folder(f"driftproof.verifiers.standalone.{folder}").glob("[a-z]*.py")
     )
     for folder in ("algorithms", "problems")
 }

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-from toolkit.statistics import exceeds, interval, log_wealth, lower_bound, replicates_needed
+from driftproof.toolkit.statistics import (
+    exceeds,
+    interval,
+    log_wealth,
+    lower_bound,
+    replicates_needed,
+)
 
 LEVEL, LENGTH, TRIALS = 0.05, 512, 1000
 PEEKS = range(16, LENGTH + 1, 16)
@@ -91,7 +97,7 @@ def test_how_many_replicates_it_would_take():
 
 def test_verdicts_on_simulated_claims_err_no_more_often_than_promised():
     """Over the three samplers 2,000 claims; docs/verdicts.md has a table of 36,000."""
-    from verifiers.calibration import betting as calibration
+    from driftproof.verifiers.calibration import betting as calibration
 
     rates = list(calibration.wrong_refutations(calibration.betting, claims=111))
     assert sum(rate.claims for rate in rates) == 1998
@@ -109,7 +115,7 @@ def test_verdicts_on_simulated_claims_err_no_more_often_than_promised():
 
 
 def test_a_path_of_wealth_ends_where_the_test_does():
-    from toolkit.statistics import log_wealth_path
+    from driftproof.toolkit.statistics import log_wealth_path
 
     x = np.random.default_rng(3).random(200)
     assert log_wealth_path(x, 0.4)[-1] == pytest.approx(log_wealth(x, 0.4))

@@ -9,12 +9,12 @@ import pytest
 
 from driftproof.commands import _shared as shared
 from driftproof.commands.verify import on_record, summary
+from driftproof.toolkit.report.forms_table import meaning
+from driftproof.toolkit.report.page import Group
+from driftproof.toolkit.report.text_table import lay_out
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.record import is_news
 from tests.commands import driftproof
-from toolkit.report.forms_table import meaning
-from toolkit.report.page import Group
-from toolkit.report.text_table import lay_out
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.record import is_news
 
 LONG = "printed: two samples, as in the proofs, with a step size of its own for each client"
 COLUMNS = ["claim", "form", "verdict", "evidence", "cases", "tightness", ""]

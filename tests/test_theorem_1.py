@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import sympy
 
-from synthetic.problems import BoundedComposition
-from toolkit.algorithms import ComFedL
-from toolkit.cases import Case
-from toolkit.constants import Letters, substituted
-from verifiers.claims.comfedl._theorem_bounds import plus, product, sharpened
-from verifiers.claims.comfedl.theorem_1 import convergence, opposed
-from verifiers.judges.bounds import measure_exactly, right_side, unmet
+from driftproof.synthetic.problems import BoundedComposition
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Letters, substituted
+from driftproof.verifiers.claims.comfedl._theorem_bounds import plus, product, sharpened
+from driftproof.verifiers.claims.comfedl.theorem_1 import convergence, opposed
+from driftproof.verifiers.judges.bounds import measure_exactly, right_side, unmet
 
 ETA, TAU, SLOPE, OPPOSED, KAPPA = Q(1, 2), 2, Q(1, 2), Q(1), Q(3)
 

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import MAML, BoundedComposition, PenalisedDRO
-from toolkit.algorithms import ComFedL
-from toolkit.cases import Case
-from toolkit.discover import find
-from verifiers.claims.comfedl._theorem_bounds import plus, sharpened
-from verifiers.experiment.theory import (
+from driftproof.synthetic.problems import MAML, BoundedComposition, PenalisedDRO
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import find
+from driftproof.verifiers.claims.comfedl._theorem_bounds import plus, sharpened
+from driftproof.verifiers.experiment.theory import (
     drift,
     estimated_constants,
     plug_in_bias,
     right_side,
     squared_gradient,
 )
-from verifiers.judges.bounds import right_side as judged_right_side
+from driftproof.verifiers.judges.bounds import right_side as judged_right_side
 
 KNOWN = [
     MAML(clients=3, dim=3, gradient_noise=0.2),

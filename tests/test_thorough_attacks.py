@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.attacks import searched
-from synthetic.attacks.scores import Scores
-from synthetic.problems import (
+from driftproof.synthetic.attacks import searched
+from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.problems import (
     AnalyticMAML,
     BoundedComposition,
     PenalisedDRO,
@@ -18,10 +18,10 @@ from synthetic.problems import (
     QuadraticMinimax,
     StuckEstimator,
 )
-from toolkit.constants import MODULI
-from toolkit.discover import leaves
-from toolkit.draws import CoinMean, SignMean, Uniforms
-from toolkit.problem import Problem, Solution, problem
+from driftproof.toolkit.constants import MODULI
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.draws import CoinMean, SignMean, Uniforms
+from driftproof.toolkit.problem import Problem, Solution, problem
 
 
 class Oracles:

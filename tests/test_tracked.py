@@ -20,19 +20,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthetic.network_problems.adapted import AdaptedLosses
-from synthetic.network_problems.plain import NetworkLosses
-from synthetic.network_problems.robust import RobustSamples
-from synthetic.network_problems.samples import ClientData
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms import DRFL, GCIVR, ComFedL, FedAvg, FedDRO, LocalMOML, LocalSCGDM
-from toolkit.dataset import digest
-from toolkit.errors import DriftproofError
-from toolkit.ledger import Ledger
-from toolkit.networks import Perceptron
-from verifiers.experiment import TrackedRun, averaged, results_of
-from verifiers.experiment.codec import checkpoint, unpacked
-from verifiers.running.scheduler import Cache, run_jobs
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.synthetic.network_problems.robust import RobustSamples
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms import (
+    DRFL,
+    GCIVR,
+    ComFedL,
+    FedAvg,
+    FedDRO,
+    LocalMOML,
+    LocalSCGDM,
+)
+from driftproof.toolkit.dataset import digest
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.networks import Perceptron
+from driftproof.verifiers.experiment import TrackedRun, averaged, results_of
+from driftproof.verifiers.experiment.codec import checkpoint, unpacked
+from driftproof.verifiers.running.scheduler import Cache, run_jobs
 
 PROBLEMS = {"losses": NetworkLosses, "robust": RobustSamples, "adapted": AdaptedLosses}
 RUNS = [
@@ -196,7 +204,7 @@ def test_a_resumed_run_tells_that_the_ledger_is_damaged_and_a_new_one_does_not_m
 
 
 LATE = """
-from toolkit.algorithms import fedavg
+from driftproof.toolkit.algorithms import fedavg
 
 
 class State(fedavg.State):
@@ -252,9 +260,9 @@ import numpy as np
 
 from driftproof.algorithms import FedAvg
 from driftproof.experiments import Conclusion, TrackedRun, averaged, experiment, results_of
-from synthetic.network_problems.plain import NetworkLosses
-from synthetic.network_problems.samples import ClientData
-from toolkit.networks import SoftmaxRegression
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.networks import SoftmaxRegression
 
 
 @dataclass(frozen=True, kw_only=True)

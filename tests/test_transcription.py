@@ -13,11 +13,11 @@ from random import Random
 
 import pytest
 
+from driftproof.toolkit.constants import MEASURED, Letters, evaluate
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.readings import Undecided
+from driftproof.toolkit.verdict import form_key
 from tests.transcribed import comfedl, feddro, fednest, localsgd, scgdm
-from toolkit.constants import MEASURED, Letters, evaluate
-from toolkit.discover import leaves
-from toolkit.readings import Undecided
-from toolkit.verdict import form_key
 
 PAPERS = {
     "comfedl": comfedl, "feddro": feddro, "fednest": fednest, "localsgd": localsgd, "scgdm": scgdm,
@@ -134,7 +134,7 @@ def test_the_corollary_of_local_scgdm_is_its_theorem_on_its_schedule():
 )
 def test_a_condition_holds_up_to_its_boundary_and_not_beyond(paper, file, name, row):
     letter, relation, largest = row
-    condition = getattr(import_module(f"verifiers.claims.{paper}.{file}"), name)
+    condition = getattr(import_module(f"driftproof.verifiers.claims.{paper}.{file}"), name)
     for number in POINTS:
         end = Point(PAPERS[paper], number).value(largest)
         for share, holds in ((0.3, True), (1 - 1e-9, True), (1 + 1e-9, False), (3.0, False)):

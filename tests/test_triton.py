@@ -23,17 +23,17 @@ from hypothesis import strategies as st
 triton = pytest.importorskip("triton", reason="needs triton: pip install 'driftproof[cuda]'")
 import triton.language as tl  # noqa: E402
 
-from synthetic.kernels import _triton_philox as philox  # noqa: E402
-from synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax  # noqa: E402
+from driftproof.synthetic.kernels import _triton_philox as philox  # noqa: E402
+from driftproof.synthetic.problems import KLDRO, BoundedComposition, QuadraticMinimax  # noqa: E402
+from driftproof.toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM  # noqa: E402
+from driftproof.toolkit.discover import leaves  # noqa: E402
+from driftproof.toolkit.draws import Indices, SignMean, Words  # noqa: E402
+from driftproof.toolkit.engines.enumerated import Drew, NoiselessContext  # noqa: E402
+from driftproof.toolkit.federation import run, sampled_context  # noqa: E402
+from driftproof.toolkit.kernels import device  # noqa: E402
+from driftproof.toolkit.kernels.registry import fused_for, kernel_of  # noqa: E402
+from driftproof.toolkit.measure import each, sq  # noqa: E402
 from tests.kernel_cases import Case, cases, simplest  # noqa: E402
-from toolkit.algorithms import ComFedL, FedAvg, LocalSCGDM  # noqa: E402
-from toolkit.discover import leaves  # noqa: E402
-from toolkit.draws import Indices, SignMean, Words  # noqa: E402
-from toolkit.engines.enumerated import Drew, NoiselessContext  # noqa: E402
-from toolkit.federation import run, sampled_context  # noqa: E402
-from toolkit.kernels import device  # noqa: E402
-from toolkit.kernels.registry import fused_for, kernel_of  # noqa: E402
-from toolkit.measure import each, sq  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 """Compiled on a GPU; interpreted where there is none."""
@@ -165,7 +165,9 @@ def test_the_federation_gives_the_same_measures(monkeypatch):
     algorithm, problem = ComFedL(local_steps=2), KLDRO()
     variant, ends = here(kernel_of(algorithm, problem)), []
     for taken in (variant, None):
-        monkeypatch.setattr("toolkit.federation.fused_for", lambda *of, taken=taken: taken)
+        monkeypatch.setattr(
+            "driftproof.toolkit.federation.fused_for", lambda *of, taken=taken: taken
+        )
         ctx = sampled_context(problem, ("run",), replicates=3, device=DEVICE)
         left = lambda v: each("round", sq(v.round_start("w")))  # noqa: E731
         ends.append(run(problem, algorithm, ctx, rounds=4, left=left))

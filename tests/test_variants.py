@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from synthetic.problems import KLDRO
-from toolkit.algorithms import ComFedL
-from toolkit.discover import find
-from toolkit.errors import DriftproofError
-from toolkit.federation import sampled_context
-from toolkit.kernels.registry import fused_for, kernel_of
-from verifiers.verify import Settings, judge
+from driftproof.synthetic.problems import KLDRO
+from driftproof.toolkit.algorithms import ComFedL
+from driftproof.toolkit.discover import find
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.kernels.registry import fused_for, kernel_of
+from driftproof.verifiers.verify import Settings, judge
 
 CLAIMS = (
     "feddro/theorem-5.1", "fednest/minimax-linear", "scgdm/lemma-4.1", "scgdm/potential",
@@ -29,10 +29,12 @@ def test_the_same_verdicts_with_kernels_and_with_plain_steps(name, monkeypatch):
         return made
 
     claim = find("claim", name).load()
-    monkeypatch.setattr("toolkit.federation.fused_for", spied)
+    monkeypatch.setattr("driftproof.toolkit.federation.fused_for", spied)
     fused = judge([claim], Settings(profile="smoke"))
     assert any(used)
-    monkeypatch.setattr("toolkit.federation.fused_for", lambda algorithm, problem, ctx: None)
+    monkeypatch.setattr(
+        "driftproof.toolkit.federation.fused_for", lambda algorithm, problem, ctx: None
+    )
     plain = judge([claim], Settings(profile="smoke"))
     assert len(fused) == len(plain) > 0
     for one, other in zip(fused, plain, strict=True):

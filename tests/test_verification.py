@@ -15,13 +15,13 @@ import pytest
 from driftproof import each, grid, literal, run, sq, sweep, verify
 from driftproof.algorithms import ComFedL
 from driftproof.problems import BoundedComposition
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.report.sides import sides
-from toolkit.verdict import Verdict
-from verifiers.claim_types.bound import bound
-from verifiers.verification import Verification
-from verifiers.verify import Settings, judge
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.sides import sides
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.verification import Verification
+from driftproof.verifiers.verify import Settings, judge
 
 PAGE = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> $a_{$ </style>'

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from toolkit.report.page import Group, render
-from toolkit.verdict import Row, Verdict
+from driftproof.toolkit.report.page import Group, render
+from driftproof.toolkit.verdict import Row, Verdict
 
 PLAIN = Row("own/x", "printed", "–", "", "bound", {"key": "k"}, Verdict.SUPPORTED, None, "",
             lhs={"mean": 1.0, "low": 1.0, "high": 1.0}, rhs=100.0)  # fmt: skip
@@ -38,9 +38,9 @@ def test_a_bound_with_room_to_spare_is_weakly_tested(rows, weak):
 
 def test_it_is_said_on_the_terminal_on_the_page_and_in_the_results(tmp_path, capsys):
     from driftproof.commands.verify import summary
+    from driftproof.toolkit.report.page import statements
+    from driftproof.verifiers.verify import Settings, judge
     from tests.test_claims import make
-    from toolkit.report.page import statements
-    from verifiers.verify import Settings, judge
 
     loose = make(right=lambda c: 1000 * c.tau**2 * c.G_g**2 * c.G_f**2)
     rows = judge([loose], Settings())

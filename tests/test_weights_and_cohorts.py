@@ -8,14 +8,14 @@ from dataclasses import fields
 import pytest
 import torch
 
-from synthetic.image_problems.imbalanced import ImbalancedImages
-from synthetic.problems import QuadraticMinimax
+from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages
+from driftproof.synthetic.problems import QuadraticMinimax
+from driftproof.toolkit.algorithms import ComFedL, FedAvg
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
 from tests.leaves import fits
 from tests.users import UsersQuadratic
-from toolkit.algorithms import ComFedL, FedAvg
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
 
 CLIENTS, REPLICATES = 5, 6
 

@@ -17,10 +17,10 @@ from zipfile import ZipFile
 import pytest
 import yaml
 
+from driftproof.toolkit import __version__
+from driftproof.toolkit.report.page import asset
+from driftproof.toolkit.shadowing import PACKAGES
 from tests.fresh_install import ROOT, build
-from toolkit import __version__
-from toolkit.report.page import asset
-from toolkit.shadowing import PACKAGES
 
 USED = """
 import sys

@@ -18,11 +18,13 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.problems import KLDRO, BoundedComposition, QuadraticBilevel, QuadraticMinimax
-from tests.commands import DRIFTPROOF
-from tests.leaves import pairs
-from tests.wire_clients import Failing, Twice, Unequal
-from toolkit.algorithms import (
+from driftproof.synthetic.problems import (
+    KLDRO,
+    BoundedComposition,
+    QuadraticBilevel,
+    QuadraticMinimax,
+)
+from driftproof.toolkit.algorithms import (
     DRFL,
     GCIVR,
     ComFedL,
@@ -34,10 +36,13 @@ from toolkit.algorithms import (
     LocalSCGD,
     QFedAvg,
 )
-from toolkit.cases import Case
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.wire import WireFailure, run_on_wire
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.wire import WireFailure, run_on_wire
+from tests.commands import DRIFTPROOF
+from tests.leaves import pairs
+from tests.wire_clients import Failing, Twice, Unequal
 
 ROOT = Path(__file__).parents[1]
 D, P, K, REAL = 3, 2, 4, 8
@@ -285,11 +290,11 @@ from pathlib import Path
 import numpy as np
 import driftproof.commands.run as command
 from tests.wire_clients import Failing
-from synthetic.problems import QuadraticMinimax
+from driftproof.synthetic.problems import QuadraticMinimax
 from driftproof.cli import main
-from toolkit.wire import run_on_wire
-from verifiers.experiment import Conclusion, Experiment
-from verifiers.experiment.codec import packed, unpacked
+from driftproof.toolkit.wire import run_on_wire
+from driftproof.verifiers.experiment import Conclusion, Experiment
+from driftproof.verifiers.experiment.codec import packed, unpacked
 
 FOLDER = Path(sys.argv.pop(1))
 
@@ -359,7 +364,7 @@ def torchrun(file, *words, processes=K, nodes=("--standalone",)):
     return subprocess.run(
         [
             sys.executable, "-m", "torch.distributed.run", *nodes,
-            "--nproc-per-node", str(processes), "-m", "toolkit.wire", str(file), *words,
+            "--nproc-per-node", str(processes), "-m", "driftproof.toolkit.wire", str(file), *words,
         ],
         capture_output=True, text=True, timeout=180, cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
@@ -369,9 +374,9 @@ def torchrun(file, *words, processes=K, nodes=("--standalone",)):
 def test_torchrun_gives_the_batched_iterates_and_the_counts(tmp_path):
     case = Case(BoundedComposition(clients=5, dim=3, inner_dim=2), FedDRO(local_steps=2), 3)
     (tmp_path / "mine.py").write_text(
-        "from synthetic.problems import BoundedComposition\n"
-        "from toolkit.cases import Case\n"
-        "from toolkit.algorithms import FedDRO\n"
+        "from driftproof.synthetic.problems import BoundedComposition\n"
+        "from driftproof.toolkit.cases import Case\n"
+        "from driftproof.toolkit.algorithms import FedDRO\n"
         "case = Case(BoundedComposition(clients=5, dim=3, inner_dim=2), FedDRO(local_steps=2), 3)\n"
     )
     out = tmp_path / "out.json"
@@ -390,9 +395,9 @@ def test_torchrun_gives_the_batched_iterates_and_the_counts(tmp_path):
 
 def test_a_client_killed_under_torchrun_is_named(tmp_path):
     (tmp_path / "mine.py").write_text(
-        "from synthetic.problems import QuadraticMinimax\n"
+        "from driftproof.synthetic.problems import QuadraticMinimax\n"
         "from tests.wire_clients import Failing\n"
-        "from toolkit.cases import Case\n"
+        "from driftproof.toolkit.cases import Case\n"
         "case = Case(QuadraticMinimax(clients=4), Failing(fault='killed', client=2, at=3,"
         f" folder={armed(tmp_path)!r}), 50)\n"
     )
@@ -411,9 +416,9 @@ def test_a_client_killed_under_torchrun_is_named(tmp_path):
 def test_every_machine_is_told_that_the_server_is_lost(tmp_path):
     """Two machines' torchruns, both on this one, of two clients each."""
     (tmp_path / "mine.py").write_text(
-        "from synthetic.problems import QuadraticMinimax\n"
+        "from driftproof.synthetic.problems import QuadraticMinimax\n"
         "from tests.wire_clients import Failing\n"
-        "from toolkit.cases import Case\n"
+        "from driftproof.toolkit.cases import Case\n"
         "case = Case(QuadraticMinimax(clients=4), Failing(fault='killed', client=0, at=3,"
         f" folder={armed(tmp_path)!r}), 50)\n"
     )
@@ -438,7 +443,7 @@ def test_every_machine_is_told_that_the_server_is_lost(tmp_path):
 
 def test_without_torchrun_it_says_how():
     made = subprocess.run(
-        [sys.executable, "-m", "toolkit.wire", "mine.py"],
+        [sys.executable, "-m", "driftproof.toolkit.wire", "mine.py"],
         capture_output=True, text=True, timeout=60, cwd=ROOT,
     )  # fmt: skip
     assert made.returncode == 2
@@ -453,7 +458,7 @@ def test_driftproof_run_refuses_torchrun():
         env={**os.environ, "TORCHELASTIC_RUN_ID": "x"},
     )  # fmt: skip
     assert made.returncode == 2
-    assert "-m toolkit.wire FILE" in made.stderr
+    assert "-m driftproof.toolkit.wire FILE" in made.stderr
 
 
 def test_fields_that_are_asked_for_are_kept_beside_the_iterate():

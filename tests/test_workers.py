@@ -15,9 +15,9 @@ import pytest
 SCRIPT = """
 import os, signal, sys, time
 from pathlib import Path
-from toolkit.errors import DriftproofError
-from toolkit.workers import end_pool, pool
-from verifiers.running.scheduler import Cache, run_jobs
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.workers import end_pool, pool
+from driftproof.verifiers.running.scheduler import Cache, run_jobs
 
 class Does:
     # a task whose result is what a function of this file returns

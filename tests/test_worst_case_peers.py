@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from synthetic.classes import (
+from driftproof.synthetic.classes import (
     cocoercive,
     shared_minimiser,
     similar,
@@ -28,16 +28,16 @@ from synthetic.classes import (
     start_gap,
     start_within,
 )
-from synthetic.classes.conditions import Constraint
-from synthetic.classes.relations import Relation
+from driftproof.synthetic.classes.conditions import Constraint
+from driftproof.synthetic.classes.relations import Relation
+from driftproof.toolkit.algorithm import Algorithm, algorithm
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.measure import Steps, each, sq
+from driftproof.toolkit.parameters import PositiveInt
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.solve import solve
+from driftproof.verifiers.worst_case.witness import witness
 from tests.certificates import proved
-from toolkit.algorithm import Algorithm, algorithm
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.measure import Steps, each, sq
-from toolkit.parameters import PositiveInt
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.solve import solve
-from verifiers.worst_case.witness import witness
 
 NEAR = start_within(R=1)
 

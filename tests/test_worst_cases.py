@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from synthetic.classes import (
+from driftproof.synthetic.classes import (
     equal,
     monotone_lipschitz,
     similar,
@@ -28,23 +28,23 @@ from synthetic.classes import (
     start_gap,
     start_within,
 )
+from driftproof.toolkit.algorithm import Algorithm, algorithm
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.fedsvrg import FedSVRG
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.measure import States, Steps, average, each, sq
+from driftproof.toolkit.parameters import Positive, PositiveInt
+from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.toolkit.spans.tensor import SIZES, Form, NotLinearError, Span
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.found import worst_case
+from driftproof.verifiers.worst_case.functions import functions
+from driftproof.verifiers.worst_case.program import matrices, of_quantity
+from driftproof.verifiers.worst_case.solve import solve
 from tests.benchmarks.worst_cases import CLIENTS, by_clients, cost
-from toolkit.algorithm import Algorithm, algorithm
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.fedsvrg import FedSVRG
-from toolkit.discover import leaves
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import run
-from toolkit.measure import States, Steps, average, each, sq
-from toolkit.parameters import Positive, PositiveInt
-from toolkit.spans.exact import Quantity, Vector
-from toolkit.spans.tensor import SIZES, Form, NotLinearError, Span
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.found import worst_case
-from verifiers.worst_case.functions import functions
-from verifiers.worst_case.program import matrices, of_quantity
-from verifiers.worst_case.solve import solve
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 FEDERATION = [STRONGLY, similar(zeta=1), start_within(R=1)]

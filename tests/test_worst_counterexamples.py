@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from synthetic.classes import (
+from driftproof.synthetic.classes import (
     monotone_lipschitz,
     similar,
     smooth,
@@ -21,23 +21,23 @@ from synthetic.classes import (
     start_within,
     strongly_convex_concave,
 )
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.measure import average, each, sq
+from driftproof.verifiers.claims.localsgd._saddles import distance_at_end
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.check import RefusedCertificateError
+from driftproof.verifiers.worst_case.check_counterexample import check
+from driftproof.verifiers.worst_case.counterexample import simple
+from driftproof.verifiers.worst_case.digest import sealed
+from driftproof.verifiers.worst_case.exact import fraction
+from driftproof.verifiers.worst_case.functions import functions
+from driftproof.verifiers.worst_case.solve import solve
+from driftproof.verifiers.worst_case.witness import witness
+from driftproof.verifiers.worst_case.written import Right, counterexample
 from tests.commands import driftproof
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.federation import run
-from toolkit.measure import average, each, sq
-from verifiers.claims.localsgd._saddles import distance_at_end
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.check import RefusedCertificateError
-from verifiers.worst_case.check_counterexample import check
-from verifiers.worst_case.counterexample import simple
-from verifiers.worst_case.digest import sealed
-from verifiers.worst_case.exact import fraction
-from verifiers.worst_case.functions import functions
-from verifiers.worst_case.solve import solve
-from verifiers.worst_case.witness import witness
-from verifiers.worst_case.written import Right, counterexample
 
 
 def distance(view):

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from synthetic.classes.functions import (
+from driftproof.synthetic.classes.functions import (
     bounded_gradients,
     monotone_lipschitz,
     smooth,
     smooth_convex,
     smooth_strongly_convex,
 )
-from synthetic.classes.relations import similar, start_gap, start_within
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.measure import each, sq
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.functions import Interpolant, functions
-from verifiers.worst_case.solve import solve
+from driftproof.synthetic.classes.relations import similar, start_gap, start_within
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import each, sq
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.functions import Interpolant, functions
+from driftproof.verifiers.worst_case.solve import solve
 
 
 def distance(view):

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthetic.classes import (
+from driftproof.synthetic.classes import (
     monotone_lipschitz,
     over,
     shared_minimiser,
@@ -24,36 +24,36 @@ from synthetic.classes import (
     start_within,
     strongly_convex_concave,
 )
-from synthetic.classes.conditions import Constraint
-from synthetic.classes.whole import WholeClass
-from synthetic.problems import QuadraticMinimax
+from driftproof.synthetic.classes.conditions import Constraint
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.synthetic.problems import QuadraticMinimax
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.gradient_tracking_gda import GradientTrackingGDA
+from driftproof.toolkit.algorithms.scaffold import Scaffold
+from driftproof.toolkit.algorithms.sgda import SGDA
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.spans.exact import Second, Vector
+from driftproof.toolkit.spans.tensor import NotLinearError
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._saddles import distance_at_end
+from driftproof.verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
+from driftproof.verifiers.verify import Settings, judge
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.check import RefusedCertificateError, check
+from driftproof.verifiers.worst_case.fields import LinearField, root, worst_of_fields
+from driftproof.verifiers.worst_case.found import worst_case
+from driftproof.verifiers.worst_case.freedom import kept
+from driftproof.verifiers.worst_case.functions import functions
+from driftproof.verifiers.worst_case.program import matrices, of_quantity
+from driftproof.verifiers.worst_case.solve import solve
+from driftproof.verifiers.worst_case.witness import witness
 from tests.certificates import proved
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.algorithms.fednest import FedNest
-from toolkit.algorithms.gradient_tracking_gda import GradientTrackingGDA
-from toolkit.algorithms.scaffold import Scaffold
-from toolkit.algorithms.sgda import SGDA
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import run
-from toolkit.measure import each, sq
-from toolkit.spans.exact import Second, Vector
-from toolkit.spans.tensor import NotLinearError
-from toolkit.verdict import Verdict
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._saddles import distance_at_end
-from verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
-from verifiers.verify import Settings, judge
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.check import RefusedCertificateError, check
-from verifiers.worst_case.fields import LinearField, root, worst_of_fields
-from verifiers.worst_case.found import worst_case
-from verifiers.worst_case.freedom import kept
-from verifiers.worst_case.functions import functions
-from verifiers.worst_case.program import matrices, of_quantity
-from verifiers.worst_case.solve import solve
-from verifiers.worst_case.witness import witness
 
 SADDLES = strongly_convex_concave(L=1, mu=0.5)
 lyapunov = of_scaffold.left

@@ -25,10 +25,10 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
-from synthetic.problems import KLDRO, QuadraticMinimax
+from driftproof.synthetic.problems import KLDRO, QuadraticMinimax
+from driftproof.toolkit.algorithms import ComFedL, FedAvg
+from driftproof.toolkit.kernels.registry import kernel_of
 from tests.kernel_cases import Case
-from toolkit.algorithms import ComFedL, FedAvg
-from toolkit.kernels.registry import kernel_of
 
 COMPILED = [
     (FedAvg(batch=2), QuadraticMinimax(clients=3, dim=10, gradient_noise=0.2), 64),

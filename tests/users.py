@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from toolkit.algorithms import FedAvg
-from toolkit.cases import Assumption, grid
-from toolkit.draws import SignMean
-from toolkit.measure import each, sq
-from toolkit.problem import Problem, Solution, problem
-from verifiers.claim_types.bound import bound
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.draws import SignMean
+from driftproof.toolkit.measure import each, sq
+from driftproof.toolkit.problem import Problem, Solution, problem
+from driftproof.verifiers.claim_types.bound import bound
 
 
 class Oracles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.measure import States
+from driftproof.toolkit.measure import States
 
 
 def of_states(left):

@@ -25,12 +25,12 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 import driftproof.cli  # what every command has loaded as it starts
-from toolkit.discover import leaves
-from toolkit.shadowing import PACKAGES
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.shadowing import PACKAGES
 
 PRELOADED = (
-    "verifiers.verify", "numba", "scipy.optimize", "verifiers.errata", "verifiers.controls",
-    "toolkit.report.files", "toolkit.report.mathml", "matplotlib.backends.backend_svg",
+    "driftproof.verifiers.verify", "numba", "scipy.optimize", "driftproof.verifiers.errata", "driftproof.verifiers.controls",
+    "driftproof.toolkit.report.files", "driftproof.toolkit.report.mathml", "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf", "fontTools.subset", "cvxpy", "sklearn.datasets",
 )  # fmt: skip
 

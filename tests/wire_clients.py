@@ -9,8 +9,8 @@ from pathlib import Path
 
 import torch
 
-from toolkit.algorithm import algorithm
-from toolkit.algorithms import FedAvg
+from driftproof.toolkit.algorithm import algorithm
+from driftproof.toolkit.algorithms import FedAvg
 
 
 @algorithm(name="failing", source="", statement="")

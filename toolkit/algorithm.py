@@ -21,14 +21,14 @@ from typing import (
     runtime_checkable,
 )
 
-from toolkit.declaring import check_class, check_declared, with_words_alone
-from toolkit.errors import DriftproofError
-from toolkit.parameters import Parameters
+from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from toolkit.draws import Law
+    from driftproof.toolkit.draws import Law
 
 A = TypeVar("A", bound="Algorithm")
 

@@ -44,7 +44,7 @@ import torch
 from torch import Tensor
 from torch.func import grad, jvp, vjp, vmap
 
-from toolkit.draws import Indices, Law
+from driftproof.toolkit.draws import Indices, Law
 
 Sample: TypeAlias = tuple[Tensor, ...]
 PerSample: TypeAlias = Callable[[Tensor, Tensor, Sample], Tensor]

@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from toolkit.balls.root import enclosed_minimiser
-from toolkit.balls.tensor import Balls
-from toolkit.errors import DriftproofError
-from toolkit.oracles import (
+from driftproof.toolkit.balls.root import enclosed_minimiser
+from driftproof.toolkit.balls.tensor import Balls
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import (
     Bilevel,
     ClientVectors,
     LowerVector,
@@ -23,7 +23,7 @@ from toolkit.oracles import (
     Values,
     on_every_client,
 )
-from toolkit.problem import Problem
+from driftproof.toolkit.problem import Problem
 
 
 class BilevelProblem(Problem):

@@ -10,9 +10,9 @@ from typing import Any, Generic, overload
 
 from typing_extensions import TypeVar
 
-from toolkit.algorithm import Algorithm
-from toolkit.errors import DriftproofError
-from toolkit.problem import Problem
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.problem import Problem
 
 P_co = TypeVar("P_co", bound=Problem, covariant=True, default=Any)
 A_co = TypeVar("A_co", bound=Algorithm | None, covariant=True, default=Any)
@@ -134,9 +134,9 @@ def grid(
 ) -> list[Any]:
     """Return a case for every combination of the values that ``sweep`` and ``rounds`` list.
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.algorithms import ComFedL
-    >>> from toolkit.parameters import sweep
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.algorithms import ComFedL
+    >>> from driftproof.toolkit.parameters import sweep
     >>> members = BoundedComposition(clients=sweep(1, 2))
     >>> len(grid(members, ComFedL(local_steps=sweep(1, 5, 9)), rounds=4))
     6

@@ -8,8 +8,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from toolkit.draws import Law
-from toolkit.oracles import (
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.oracles import (
     ClientVectors,
     Composition,
     InnerVectors,
@@ -17,7 +17,7 @@ from toolkit.oracles import (
     Values,
     on_every_client,
 )
-from toolkit.problem import Problem
+from driftproof.toolkit.problem import Problem
 
 
 class CompositionProblem(Problem):

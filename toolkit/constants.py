@@ -14,8 +14,8 @@ from functools import cache, cached_property
 from numbers import Real
 from typing import Any, Self, TypeAlias
 
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.located import place_of
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.located import place_of
 
 Expression: TypeAlias = Any
 """A sympy expression; sympy has no types that mypy could read."""

@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from toolkit.discover import find, leaves
-from toolkit.errors import DriftproofError, MissingError, unknown_name
+from driftproof.toolkit.discover import find, leaves
+from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
 
 REMEDY = "put the files there, or leave out --data to use scikit-learn's digits"
 PACKAGED = "digits"

@@ -12,7 +12,7 @@ from inspect import getattr_static, isfunction
 from numbers import Real
 from typing import Any, ParamSpec, TypeVar
 
-from toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 Q = ParamSpec("Q")
 R = TypeVar("R")

@@ -23,11 +23,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from toolkit import shadowing
-from toolkit.errors import DriftproofError, MissingError, unknown_name
-from toolkit.located import located
-from toolkit.names import check_name
-from toolkit.supervised import entering
+from driftproof.toolkit import shadowing
+from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
+from driftproof.toolkit.located import located
+from driftproof.toolkit.names import check_name
+from driftproof.toolkit.supervised import entering
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,20 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("claim", "claims", "verifiers.claims", ("bound", "rate", "comparison", "proof")),
-        Kind("problem", "problems", "synthetic.problems", ("problem",)),
-        Kind("algorithm", "algorithms", "toolkit.algorithms", ("algorithm",)),
-        Kind("dataset", "datasets", "toolkit.datasets", ("dataset",)),
-        Kind("network", "networks", "toolkit.networks", ("network",)),
-        Kind("split", "splits", "toolkit.splits", ("split",)),
-        Kind("experiment", "experiments", "verifiers.experiments", ("experiment",)),
-        Kind("kernel", "kernels", "synthetic.kernels", ("fused",)),
-        Kind("case", "cases", "gpu_bench.cases", ("case",)),
+        Kind(
+            "claim",
+            "claims",
+            "driftproof.verifiers.claims",
+            ("bound", "rate", "comparison", "proof"),
+        ),
+        Kind("problem", "problems", "driftproof.synthetic.problems", ("problem",)),
+        Kind("algorithm", "algorithms", "driftproof.toolkit.algorithms", ("algorithm",)),
+        Kind("dataset", "datasets", "driftproof.toolkit.datasets", ("dataset",)),
+        Kind("network", "networks", "driftproof.toolkit.networks", ("network",)),
+        Kind("split", "splits", "driftproof.toolkit.splits", ("split",)),
+        Kind("experiment", "experiments", "driftproof.verifiers.experiments", ("experiment",)),
+        Kind("kernel", "kernels", "driftproof.synthetic.kernels", ("fused",)),
+        Kind("case", "cases", "driftproof.gpu_bench.cases", ("case",)),
     )
 }
 

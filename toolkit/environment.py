@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.errors import DriftproofError, MissingError
 
 PACKAGES = (
     "driftproof",

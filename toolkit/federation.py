@@ -12,21 +12,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.discover import leaves
-from toolkit.draws import BLOCK, Words
-from toolkit.engines.batched import BatchedContext
-from toolkit.engines.branched import expected_transition
-from toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
-from toolkit.errors import DriftproofError
-from toolkit.kernels.registry import Variant, fused_for
-from toolkit.measure import MOMENTS, Moment
-from toolkit.memory import keep_freed_memory
-from toolkit.oracles import OFFERS
-from toolkit.problem import Problem
-from toolkit.recorder import Recorder
-from toolkit.rounded import shaken
-from toolkit.stretches import finite, run_stretches
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.draws import BLOCK, Words
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.engines.branched import expected_transition
+from driftproof.toolkit.engines.enumerated import Drew, EnumeratedContext, NoiselessContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.kernels.registry import Variant, fused_for
+from driftproof.toolkit.measure import MOMENTS, Moment
+from driftproof.toolkit.memory import keep_freed_memory
+from driftproof.toolkit.oracles import OFFERS
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.recorder import Recorder
+from driftproof.toolkit.rounded import shaken
+from driftproof.toolkit.stretches import finite, run_stretches
 
 
 @dataclass(frozen=True)

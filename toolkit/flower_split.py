@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.split import FederatedSplit
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.split import FederatedSplit
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from toolkit.errors import MissingError
+from driftproof.toolkit.errors import MissingError
 
 if TYPE_CHECKING:
     import pandas

@@ -1,6 +1,6 @@
 """Letters and roles: what a letter of a paper stands for, and what has a number for it.
 
-``driftproof show roles`` prints them; ``python -m toolkit.glossary FILE`` writes the tables of
+``driftproof show roles`` prints them; ``python -m driftproof.toolkit.glossary FILE`` writes the tables of
 docs/glossary.md anew, between the marks that are there.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from toolkit.constants import ROLES, RUN_ROLES
-from toolkit.discover import leaves
+from driftproof.toolkit.constants import ROLES, RUN_ROLES
+from driftproof.toolkit.discover import leaves
 
 PARAMETERS: Mapping[str, str] = {
     "adaptation": "step of a task's own adaptation, inside the objective",
@@ -51,7 +51,7 @@ PARAMETERS: Mapping[str, str] = {
     "weight_step": "step size of the clients' weights",
 }
 """The parameters of algorithms and problems that some notation has a letter for."""
-MARKS = ("<!-- made by `python -m toolkit.glossary` -->", "<!-- end -->")
+MARKS = ("<!-- made by `python -m driftproof.toolkit.glossary` -->", "<!-- end -->")
 
 
 @dataclass(frozen=True)

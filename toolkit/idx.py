@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toolkit.file_reader import opened
+from driftproof.toolkit.file_reader import opened
 
 UNSIGNED_BYTE = 8
 MOST = 2**26

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from toolkit.errors import DriftproofError, after_system_error
+from driftproof.toolkit.errors import DriftproofError, after_system_error
 
 SCHEMA = 3
 _TABLES = f"""

@@ -20,9 +20,9 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from toolkit.errors import FEW, DriftproofError
-from toolkit.shadowing import PACKAGES, ROOT
-from toolkit.supervised import entering
+from driftproof.toolkit.errors import FEW, DriftproofError
+from driftproof.toolkit.shadowing import PACKAGES, ROOT
+from driftproof.toolkit.supervised import entering
 
 INSTALLED = (
     *(ROOT / package for package in PACKAGES),

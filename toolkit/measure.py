@@ -33,11 +33,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 if TYPE_CHECKING:
-    from toolkit.engines.batched import BatchedContext
-    from toolkit.problem import Problem
+    from driftproof.toolkit.engines.batched import BatchedContext
+    from driftproof.toolkit.problem import Problem
 
 MOMENTS = (("round",), ("round", "local_step"), ("step",), ("transition",))
 
@@ -198,9 +198,9 @@ class States:
     give it many moments at once, beside each other as if they were replicates. It asks for the
     same at each moment.
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.algorithms import ComFedL
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.algorithms import ComFedL
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem, method = BoundedComposition(clients=2, distance=3.0), ComFedL(step_size=0.5)
     >>> def left(view: States) -> Reduction:
     ...     return each("round", sq(view.mean("w")))
@@ -323,9 +323,9 @@ class Steps(States):
     once steps of the round are done: the mean is over the round's cohort, and ``client`` gives
     what the algorithm marked under that name, before any average.
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.algorithms import ComFedL
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.algorithms import ComFedL
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem, method = BoundedComposition(distance=3.0), ComFedL(local_steps=2, step_size=0.5)
     >>> def left(view: Steps) -> Reduction:
     ...     return each("round", "local_step", sq(view.mean("w") - view.round_start("w")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 LONGEST = 80
 """Letters of a name; its plots are files of that name, which systems limit to 255 bytes."""

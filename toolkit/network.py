@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from toolkit.declaring import check_class, check_declared, with_words_alone
-from toolkit.errors import DriftproofError
-from toolkit.parameters import Parameters
+from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
     from torch import Tensor

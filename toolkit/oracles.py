@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from jaxtyping import Float
 from torch import Tensor
 
-from toolkit.draws import Law
+from driftproof.toolkit.draws import Law
 
 ClientVectors: TypeAlias = Float[Tensor, "clients dim replicates"]
 InnerVectors: TypeAlias = Float[Tensor, "clients inner_dim replicates"]

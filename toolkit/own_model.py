@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
-from toolkit.network import Model, uniform_by_fan_in
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.network import Model, uniform_by_fan_in
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, cast, get_args, get_origin
 from weakref import WeakKeyDictionary
 
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 T = TypeVar("T")
 
@@ -119,7 +119,7 @@ def constraints(cls: type) -> Mapping[str, Constraint]:
 
     ``Literal["a", "b"]`` gives choices. An annotation that cannot be evaluated says nothing.
 
-    >>> from toolkit.algorithms import ComFedL
+    >>> from driftproof.toolkit.algorithms import ComFedL
     >>> constraints(ComFedL)["participation"].high, constraints(ComFedL)["branch"].choices
     (1, ('general', 'special'))
     """
@@ -155,8 +155,8 @@ def sweep(*values: T) -> T:
 
     It stands where one value would, and has the type of one.
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.cases import grid
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.cases import grid
     >>> [case.problem.clients for case in grid(BoundedComposition(clients=sweep(1, 2, 5)))]
     [1, 2, 5]
 
@@ -214,7 +214,7 @@ class Parameters:
         A letter that names a parameter is as positive, or as whole, as its class requires; one of
         which nothing is required may be any real number.
 
-        >>> from toolkit.algorithms import ComFedL
+        >>> from driftproof.toolkit.algorithms import ComFedL
         >>> ComFedL().required_signs["step_size"], ComFedL().required_signs["batch"]
         ('positive', 'positive integer')
         """

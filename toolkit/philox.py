@@ -18,7 +18,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-import toolkit.kernels  # noqa: F401 - says where machine code is kept
+import driftproof.toolkit.kernels  # noqa: F401 - says where machine code is kept
 
 ROUNDS = 10
 MULTIPLIERS = 0xD2E7470EE14C6C93, 0xCA5A826395121157

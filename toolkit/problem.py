@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 
 import numpy as np
 
-from toolkit.declaring import check_class, check_declared, with_words_alone
-from toolkit.errors import DriftproofError
-from toolkit.parameters import Parameters
+from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import Parameters
 
 if TYPE_CHECKING:
     import torch

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, overload
 
-from toolkit.cases import Assumption
-from toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)

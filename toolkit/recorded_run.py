@@ -17,20 +17,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Case
-from toolkit.discover import leaves
-from toolkit.draws import BLOCK, TooManyAtoms
-from toolkit.engines.batched import BatchedContext
-from toolkit.engines.enumerated import Drew, NoiselessContext
-from toolkit.environment import check_device
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.federation import Outcome, run_exactly, sampled_context
-from toolkit.federation import run as run_once
-from toolkit.frames import frame_of
-from toolkit.located import place_of
-from toolkit.measure import Measure, Moment, Reduction, States, Steps, each
-from toolkit.problem import Problem
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.draws import BLOCK, TooManyAtoms
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.engines.enumerated import Drew, NoiselessContext
+from driftproof.toolkit.environment import check_device
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.federation import Outcome, run_exactly, sampled_context
+from driftproof.toolkit.federation import run as run_once
+from driftproof.toolkit.frames import frame_of
+from driftproof.toolkit.located import place_of
+from driftproof.toolkit.measure import Measure, Moment, Reduction, States, Steps, each
+from driftproof.toolkit.problem import Problem
 
 if TYPE_CHECKING:
     import pandas
@@ -161,7 +161,9 @@ class Run(Mapping[str, Recorded]):
 
     def _repr_html_(self) -> str:
         """Return first and last means as a table, and the curves of the first few measures."""
-        from toolkit.report.notebook import shown_run  # matplotlib takes half a second to import
+        from driftproof.toolkit.report.notebook import (
+            shown_run,  # matplotlib takes half a second to import
+        )
 
         told = [f"{self.case}, seed {self.seed}. {self.communications} rounds of communication."]
         if self.bad_step is not None:
@@ -251,9 +253,9 @@ def run(
     block of 64 are run together, so 64 of them cost little more than one. A run without noise is
     made once.
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.algorithms import ComFedL
-    >>> from toolkit.measure import sq
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.algorithms import ComFedL
+    >>> from driftproof.toolkit.measure import sq
     >>> made = run(BoundedComposition(distance=3.0), ComFedL(step_size=0.5), rounds=3,
     ...            record={"distance": lambda view: sq(view.mean("w"))})
     >>> made["distance"].mean.tolist(), made["distance"].moments["round"].tolist()

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.errors import DriftproofError
-from toolkit.located import place_of
-from toolkit.measure import Measure, Moment, Reduction
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.located import place_of
+from driftproof.toolkit.measure import Measure, Moment, Reduction
 
 TRACE_POINTS = 96
 TOGETHER = 64

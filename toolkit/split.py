@@ -15,9 +15,9 @@ from typing import ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from toolkit.declaring import check_class, check_declared, with_words_alone
-from toolkit.errors import DriftproofError
-from toolkit.parameters import Parameters
+from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import Parameters
 
 S = TypeVar("S", bound="FederatedSplit")
 

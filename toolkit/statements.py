@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from toolkit.readings import SEVERITIES, ReadingKind
-from toolkit.verdict import Verdict
+from driftproof.toolkit.readings import SEVERITIES, ReadingKind
+from driftproof.toolkit.verdict import Verdict
 
 BEST_FIRST = (Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.REFUTED, Verdict.INAPPLICABLE)
 """A reading that no case could meet saves no other: it comes last."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from toolkit.draws import BLOCK
-from toolkit.philox import four_words
-from toolkit.streams import GUIDED, LOOKED_UP, NUMBERS, SIGNS, STORED, Stream
+from driftproof.toolkit.draws import BLOCK
+from driftproof.toolkit.philox import four_words
+from driftproof.toolkit.streams import GUIDED, LOOKED_UP, NUMBERS, SIGNS, STORED, Stream
 
 TILE = 2048
 """Values that a loop over steps draws ahead: half of a first-level cache."""

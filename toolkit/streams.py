@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toolkit.draws import Indices, Law, SignMean, Uniforms, sign_mean
+from driftproof.toolkit.draws import Indices, Law, SignMean, Uniforms, sign_mean
 
 TABLE_BITS = 10
 """The largest batch that is looked up directly: 2¹⁰ atoms stay in the first-level cache."""

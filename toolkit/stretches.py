@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.kernels.registry import Variant
-from toolkit.measure import Moment
-from toolkit.recorder import Recorder
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.kernels.registry import Variant
+from driftproof.toolkit.measure import Moment
+from driftproof.toolkit.recorder import Recorder
 
 ROOM = 2**19
 """Reals of one field of the state that are measured at a time: 4 MiB in double precision."""

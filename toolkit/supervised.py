@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from toolkit.workers import die_with_parent
+from driftproof.toolkit.workers import die_with_parent
 
 SIZE = 4096
 """Bytes that the two processes share: one for "a status was given", then a path."""

@@ -87,7 +87,7 @@ def context() -> Any:
     """Return the context in which the processes of a federation on the wire start."""
     processes = multiprocessing.get_context(APART)
     if APART == "forkserver":
-        processes.set_forkserver_preload(["toolkit.wire.member"])
+        processes.set_forkserver_preload(["driftproof.toolkit.wire.member"])
     return processes
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from toolkit.file_reader import readable, wrong_at
+from driftproof.toolkit.file_reader import readable, wrong_at
 
 END = struct.Struct("<4s8xII2x")
 """The record at an archive's end: signature, …, size of the directory, its offset, comment."""

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.errors import DriftproofError
-from toolkit.report.page import Group, grouped, number
-from toolkit.statements import ReadingVerdict, verdict_on
-from toolkit.verdict import Evidence, Verdict
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.expression import repetition
-from verifiers.record import unsound
-from verifiers.search.finding import FAILED, Finding, remade
-from verifiers.search.search import Effort, falsify
-from verifiers.verify import Settings, judge
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.page import Group, grouped, number
+from driftproof.toolkit.statements import ReadingVerdict, verdict_on
+from driftproof.toolkit.verdict import Evidence, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.expression import repetition
+from driftproof.verifiers.record import unsound
+from driftproof.verifiers.search.finding import FAILED, Finding, remade
+from driftproof.verifiers.search.search import Effort, falsify
+from driftproof.verifiers.verify import Settings, judge
 
 FRESH = 2**32
 """Added to a seed, it gives the draws of the second test that a sampled refutation has to pass."""

@@ -11,19 +11,19 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.discover import Leaf, leaves
-from toolkit.errors import DriftproofError
-from toolkit.report.page import number
-from toolkit.verdict import Row, Verdict
-from verifiers import record
-from verifiers.broken import BIASED, BREAKAGES, COHORT, SIGN, broken, told_apart
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.running.jobs import blaming
-from verifiers.running.scheduler import Cache, Result, run_jobs
-from verifiers.verify import Settings, judge
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import Leaf, leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.page import number
+from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.verifiers import record
+from driftproof.verifiers.broken import BIASED, BREAKAGES, COHORT, SIGN, broken, told_apart
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.running.jobs import blaming
+from driftproof.verifiers.running.scheduler import Cache, Result, run_jobs
+from driftproof.verifiers.verify import Settings, judge
 
 CASES = {"identity": 2, "bound": 24, "existence": 4}
 """Cases of a claim on which a broken algorithm is judged: the cheapest that tell it apart."""

@@ -15,11 +15,11 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Collective
-from toolkit.cases import Case
-from toolkit.draws import Law, Uniforms
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.federation import run, sampled_context
+from driftproof.toolkit.algorithm import Algorithm, Collective
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import Law, Uniforms
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.federation import run, sampled_context
 
 SKIPPED, STALE, SIGN = "skipped average", "stale value", "wrong sign of the step"
 BIASED, OFF_BY_ONE, COHORT = "biased sample", "off by one local step", "cohort ignored"

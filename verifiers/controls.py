@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from toolkit.report.page import grouped
-from toolkit.verdict import Row, Verdict
-from verifiers import record
-from verifiers.verify import Settings, judge, select
+from driftproof.toolkit.report.page import grouped
+from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.verifiers import record
+from driftproof.verifiers.verify import Settings, judge, select
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolkit.discover import leaves
-from toolkit.readings import ReadingKind
-from toolkit.statements import ReadingVerdict, Statement, statement, worst_first
-from toolkit.verdict import Verdict, together
-from verifiers import record
-from verifiers.claim_types.claim import Claim
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.readings import ReadingKind
+from driftproof.toolkit.statements import ReadingVerdict, Statement, statement, worst_first
+from driftproof.toolkit.verdict import Verdict, together
+from driftproof.verifiers import record
+from driftproof.verifiers.claim_types.claim import Claim
 
 
 def statements() -> list[Statement]:

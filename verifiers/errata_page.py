@@ -1,4 +1,4 @@
-r"""The errata as a page to cite: ``python -m verifiers.errata_page docs/errata.md`` writes it anew.
+r"""The errata as a page to cite: ``python -m driftproof.verifiers.errata_page docs/errata.md`` writes it anew.
 
 Each erratum has its statement, what it changes and why, a counterexample with both sides' numbers,
 what holds instead, and a BibTeX entry. The numbers are what the standalone scripts print
@@ -18,17 +18,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolkit import __version__
-from toolkit.discover import Leaf, leaves
-from toolkit.errors import DriftproofError
-from toolkit.readings import SEVERITIES
-from toolkit.report.latex_text import latex_text
-from toolkit.report.page import first_sentence
-from toolkit.report.papers import Reference
-from verifiers import errata
-from verifiers.counterexamples import scripts
-from verifiers.pages import math, order, plain
-from verifiers.verify import claim_entry
+from driftproof.toolkit import __version__
+from driftproof.toolkit.discover import Leaf, leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.readings import SEVERITIES
+from driftproof.toolkit.report.latex_text import latex_text
+from driftproof.toolkit.report.page import first_sentence
+from driftproof.toolkit.report.papers import Reference
+from driftproof.verifiers import errata
+from driftproof.verifiers.counterexamples import scripts
+from driftproof.verifiers.pages import math, order, plain
+from driftproof.verifiers.verify import claim_entry
 
 REFUTED = re.compile(r"REFUTED (printed.*?): left = (\S+) (>|!=) right = (\S+)")
 SIGNS: Mapping[str, str] = {">": ">", "!=": "≠"}

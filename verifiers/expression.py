@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.discover import OWN, leaves
-from toolkit.parameters import Parameters
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import OWN, leaves
+from driftproof.toolkit.parameters import Parameters
 
 HOMES = {"synthetic": "driftproof.problems", "toolkit": "driftproof.algorithms"}
 """Where users import driftproof's own leaves from, by the package that they are in."""
@@ -16,8 +16,8 @@ HOMES = {"synthetic": "driftproof.problems", "toolkit": "driftproof.algorithms"}
 def expression(case: Case) -> str:
     """Return the case as an expression.
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.algorithms import ComFedL
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.algorithms import ComFedL
     >>> expression(Case(BoundedComposition(clients=1), ComFedL(step_size=0.5), rounds=2))
     'Case(BoundedComposition(clients=1), ComFedL(step_size=0.5), rounds=2)'
     """
@@ -44,7 +44,7 @@ def repetition(claim: Callable[..., Any], case: Case) -> list[str]:
 def pasted(case: Case) -> str:
     """Return lines of Python that can be pasted: imports, and the case as the last of them.
 
-    >>> from synthetic.problems import BoundedComposition
+    >>> from driftproof.synthetic.problems import BoundedComposition
     >>> print(pasted(Case(BoundedComposition(clients=1))))
     from driftproof import Case
     from driftproof.problems import BoundedComposition

@@ -1,6 +1,6 @@
 """The gallery: every experiment's figures with its sentences, written from finished runs.
 
-``python -m verifiers.gallery docs/gallery.md FOLDER …`` takes folders that ``driftproof run`` has
+``python -m driftproof.verifiers.gallery docs/gallery.md FOLDER …`` takes folders that ``driftproof run`` has
 written and makes anew what stands between ``<!-- figure: NAME -->`` and ``<!-- end -->`` on the
 page: setting, sentences with their verdicts, plots, and the command. An experiment that has no mark
 gets one at the end. What stands outside the marks is written by hand. The plots are copied beside
@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolkit.errors import DriftproofError
-from toolkit.report.experiment import file_name
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.experiment import file_name
 
 MARK = re.compile(r"<!-- figure: (\S+) -->\n(.*?)<!-- end -->", re.S)
 SHOWN = 4

@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
-from toolkit.discover import Leaf
-from toolkit.readings import ByProof, Stated, Undecided, literal
-from toolkit.report.page import number
-from toolkit.verdict import Row, Verdict
-from verifiers import record
-from verifiers.breakages import Breakage, broken_judged, compared, largest
-from verifiers.claim_types.claim import Claim
-from verifiers.controls import checked
-from verifiers.judges.bounds import unmet
-from verifiers.running.jobs import blaming
-from verifiers.search.finding import Finding
-from verifiers.search.search import Effort, falsify
-from verifiers.siblings import UNASSUMED, Control, controls_of, removable
-from verifiers.verify import Settings, judge, union_bound
+from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.readings import ByProof, Stated, Undecided, literal
+from driftproof.toolkit.report.page import number
+from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.verifiers import record
+from driftproof.verifiers.breakages import Breakage, broken_judged, compared, largest
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.controls import checked
+from driftproof.verifiers.judges.bounds import unmet
+from driftproof.verifiers.running.jobs import blaming
+from driftproof.verifiers.search.finding import Finding
+from driftproof.verifiers.search.search import Effort, falsify
+from driftproof.verifiers.siblings import UNASSUMED, Control, controls_of, removable
+from driftproof.verifiers.verify import Settings, judge, union_bound
 
 AnyClaim = Claim[Any]
 

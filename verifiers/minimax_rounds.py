@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms._nested import Nested
-from toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.discover import Leaf
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.parameters import Parameters
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.claim_types.rate import RateClaim
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.parameters import Parameters
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.claim_types.rate import RateClaim
 
 Values = tuple[tuple[str, tuple[Any, ...]], ...]
 """Parameters with the values of each, as they were typed."""

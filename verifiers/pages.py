@@ -1,6 +1,6 @@
 r"""The papers' pages: what a claim says about itself is written into them from the claim.
 
-``python -m verifiers.pages docs/comfedl.md …`` makes anew what stands between two kinds of marks.
+``python -m driftproof.verifiers.pages docs/comfedl.md …`` makes anew what stands between two kinds of marks.
 ``<!-- claim: comfedl/lemma-2 -->`` has one claim's statement, right sides, verdicts on record and
 erratum. ``<!-- errata: comfedl -->`` has a table of a paper's errata and the list of what holds; a
 claim of that paper that has no mark gets one at the end of the page. Each ends at
@@ -17,13 +17,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.statements import Statement, worst_first
-from toolkit.verdict import Verdict, together
-from verifiers import errata, record
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.verify import claim_entry
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.statements import Statement, worst_first
+from driftproof.toolkit.verdict import Verdict, together
+from driftproof.verifiers import errata, record
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.verify import claim_entry
 
 MARK = re.compile(r"<!-- (claim|errata): (\S+) -->\n(.*?)<!-- end -->", re.S)
 

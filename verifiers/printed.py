@@ -16,10 +16,10 @@ from typing import Any
 import sympy
 from latex2mathml.converter import convert_to_element
 
-from toolkit.constants import Letters, latex
-from toolkit.readings import ReadingKind
-from verifiers.claim_types.claim import Claim
-from verifiers.siblings import right_sides_of
+from driftproof.toolkit.constants import Letters, latex
+from driftproof.toolkit.readings import ReadingKind
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.siblings import right_sides_of
 
 LESS = re.compile(r"\\le(?:q|qslant)?(?![A-Za-z])|≤")
 BETWEEN = re.compile(r",?\s*\\q?quad\b|,\s*\\[,;: ]|\\;|\\Rightarrow|\\\\(?![A-Za-z])|[:\n]")

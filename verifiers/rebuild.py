@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolkit.errors import DriftproofError
-from toolkit.report.experiment import write_experiment
-from toolkit.report.files import write_report
-from toolkit.report.results_table import table_of, write_parquet
-from verifiers.running.jobs import row_from
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.experiment import write_experiment
+from driftproof.toolkit.report.files import write_report
+from driftproof.toolkit.report.results_table import table_of, write_parquet
+from driftproof.verifiers.running.jobs import row_from
 
 
 def rebuild(

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toolkit.discover import leaves, package_folder
-from toolkit.errors import DriftproofError
-from toolkit.report.page import Group, grouped
-from toolkit.statements import verdict_on
-from toolkit.verdict import Row, Verdict
+from driftproof.toolkit.discover import leaves, package_folder
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.page import Group, grouped
+from driftproof.toolkit.statements import verdict_on
+from driftproof.toolkit.verdict import Row, Verdict
 
 Record = dict[str, dict[str, dict[str, str]]]
 """claim → form and reading → case key → verdict."""

@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.discover import package_folder
-from toolkit.errors import DriftproofError
-from toolkit.report.page import number
-from verifiers.expression import case_of, pasted
-from verifiers.record import read_file, refuted_on_record, write_file
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import package_folder
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.page import number
+from driftproof.verifiers.expression import case_of, pasted
+from driftproof.verifiers.record import read_file, refuted_on_record, write_file
 
 FOUND = ("confirmed", "verified")
 """What a search says of a violation: a judge refuted it, or both sides were enclosed apart."""

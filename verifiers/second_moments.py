@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from toolkit.cases import Case
-from toolkit.draws import Law, SignMean, Words, elements
-from toolkit.engines.batched import BatchedContext
-from toolkit.errors import DriftproofError
-from toolkit.measure import Measure, Moment
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import Law, SignMean, Words, elements
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import Measure, Moment
 
 AGREES = 1e-9
 """Relative error up to which a prediction and a run are the same."""

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.cases import Assumption, Case
-from toolkit.constants import MEASURED, ROLES, Expression, Letters, expressed, split
-from toolkit.readings import Stated
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.judges.bounds import roles_of, unmet
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.constants import MEASURED, ROLES, Expression, Letters, expressed, split
+from driftproof.toolkit.readings import Stated
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.judges.bounds import roles_of, unmet
 
 DROPPED, HALVED, EXPONENT = "a term left out", "a constant halved", "an exponent off by one"
 SWAPPED, SIGN, LOCAL_STEP = "two constants swapped", "a sign changed", "one local step less"

@@ -9,24 +9,24 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from toolkit.cases import Case
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError
-from toolkit.report.figures import Figure
-from toolkit.report.files import write_report
-from toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
-from toolkit.report.notebook import WHOLE, shown_verdicts
-from toolkit.report.page import Group, figures, grouped, statements
-from toolkit.report.results_table import frame
-from toolkit.report.text_table import text_table
-from toolkit.verdict import Evidence, Row, Verdict, together
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.overrides import Overrides
-from verifiers.running.jobs import Source, loaded
-from verifiers.search.shrink import shrunk
-from verifiers.verify import Settings, claim_entry, header, judge, select, union_bound
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.report.figures import Figure
+from driftproof.toolkit.report.files import write_report
+from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
+from driftproof.toolkit.report.notebook import WHOLE, shown_verdicts
+from driftproof.toolkit.report.page import Group, figures, grouped, statements
+from driftproof.toolkit.report.results_table import frame
+from driftproof.toolkit.report.text_table import text_table
+from driftproof.toolkit.verdict import Evidence, Row, Verdict, together
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.overrides import Overrides
+from driftproof.verifiers.running.jobs import Source, loaded
+from driftproof.verifiers.search.shrink import shrunk
+from driftproof.verifiers.verify import Settings, claim_entry, header, judge, select, union_bound
 
 if TYPE_CHECKING:
     import pandas

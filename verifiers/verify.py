@@ -10,28 +10,36 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.constants import latex
-from toolkit.discover import Leaf, leaves, leaves_in, parse, path_from_here
-from toolkit.environment import check_device, environment
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.ledger import Ledger
-from toolkit.report.files import results_of, write_report
-from toolkit.verdict import Row
-from verifiers import record
-from verifiers.citations import cited
-from verifiers.claim_types.claim import Claim
-from verifiers.claim_types.derived import inherit
-from verifiers.claim_types.rate import RateClaim, Schedule
-from verifiers.counterexamples import scripts
-from verifiers.judges.bounds import LEVEL
-from verifiers.overrides import AS_WRITTEN, Overrides
-from verifiers.printed import unlike
-from verifiers.running.compiled import compile_for
-from verifiers.running.jobs import BUDGETS, Job, Source, blaming, jobs_for, loaded, users_file
-from verifiers.running.scheduler import FEW, Cache, run_jobs
-from verifiers.searched import shown
-from verifiers.siblings import right_sides_of
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import latex
+from driftproof.toolkit.discover import Leaf, leaves, leaves_in, parse, path_from_here
+from driftproof.toolkit.environment import check_device, environment
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.report.files import results_of, write_report
+from driftproof.toolkit.verdict import Row
+from driftproof.verifiers import record
+from driftproof.verifiers.citations import cited
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.claim_types.derived import inherit
+from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
+from driftproof.verifiers.counterexamples import scripts
+from driftproof.verifiers.judges.bounds import LEVEL
+from driftproof.verifiers.overrides import AS_WRITTEN, Overrides
+from driftproof.verifiers.printed import unlike
+from driftproof.verifiers.running.compiled import compile_for
+from driftproof.verifiers.running.jobs import (
+    BUDGETS,
+    Job,
+    Source,
+    blaming,
+    jobs_for,
+    loaded,
+    users_file,
+)
+from driftproof.verifiers.running.scheduler import FEW, Cache, run_jobs
+from driftproof.verifiers.searched import shown
+from driftproof.verifiers.siblings import right_sides_of
 
 PROFILES = ("smoke", "quick", "full")
 

@@ -23,7 +23,7 @@ from sphinx.ext.napoleon import GoogleDocstring
 from sphinx.util.docutils import SphinxDirective
 
 from driftproof.cli import cli
-from toolkit.discover import Leaf, leaves
+from driftproof.toolkit.discover import Leaf, leaves
 
 CODE = re.compile(r"``.*?``|:\w+:`[^`]*`|`[^`]*`_?")
 LISTS = {"Args:": "Parameters", "Attributes:": "Attributes"}

@@ -15,7 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging as sphinx_logging
 
-from toolkit.report.mathml import FONT, font_face, mathml
+from driftproof.toolkit.report.mathml import FONT, font_face, mathml
 
 logger = sphinx_logging.getLogger(__name__)
 

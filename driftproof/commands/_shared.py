@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +113,7 @@ def working_on(chosen: str | None, workers: int) -> Iterator[int]:
             "dask, or dask=ADDRESS with the address of a scheduler, such as tcp://host:8786",
             "docs/cluster.md shows how one is started",
         )
-    from verifiers.running.dask_workers import dask_workers
+    from driftproof.verifiers.running.dask_workers import dask_workers
 
     with dask_workers(address or None, workers, lambda text: click.echo(text, err=True)) as number:
         yield number
@@ -147,7 +147,7 @@ def table(
     Args:
         spare: columns that may be left out where there is no room.
     """
-    from toolkit.report.text_table import text_table
+    from driftproof.toolkit.report.text_table import text_table
 
     click.echo()
     if title:
@@ -175,7 +175,7 @@ def terminal_width() -> int:
 
 def tell(text: str) -> None:
     """Print a sentence, its lines ended at spaces where it goes to a terminal."""
-    from toolkit.report.text_table import wrapped
+    from driftproof.toolkit.report.text_table import wrapped
 
     if not sys.stdout.isatty():
         click.echo(text)

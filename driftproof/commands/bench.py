@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from driftproof.commands import _shared as shared
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 
 @click.command()
@@ -38,7 +38,7 @@ def command(
     Exit status 0; 1 if a variant or a peer does not agree with the plain steps; 2 bad input, or
     --out cannot be written to; 3 no such device; 130 interrupted.
     """
-    from gpu_bench import run as running
+    from driftproof.gpu_bench import run as running
 
     plan = running.planned(kernel, device=device, peers=peers)
     with writing(out):  # told before anything is measured
@@ -82,7 +82,7 @@ def writing(out: Path) -> Iterator[None]:
 
 def summary(head: dict[str, Any]) -> None:
     """Print the rows, then what their marks mean."""
-    from gpu_bench import table
+    from driftproof.gpu_bench import table
 
     shared.table(table.COLUMNS, [table.cells(row) for row in head["rows"]])
     for line in table.ceiling_lines(head):

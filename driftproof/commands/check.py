@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from driftproof.commands import _shared as shared
-from toolkit.discover import text_of
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.discover import text_of
+from driftproof.toolkit.errors import DriftproofError
 
 UNREADABLE = (
     ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError,
@@ -36,7 +36,7 @@ def command(certificates: tuple[str, ...]) -> int:
     bound. The exit status is 0 if every file shows what it says, 1 if one does not, 2 if one
     cannot be read. docs/certificates.md says how to read them.
     """
-    from verifiers.worst_case.check import RefusedCertificateError
+    from driftproof.verifiers.worst_case.check import RefusedCertificateError
 
     held: Counter[str] = Counter()
     for name in certificates:
@@ -68,7 +68,7 @@ def command(certificates: tuple[str, ...]) -> int:
 
 def _checked(text: str) -> tuple[str, list[str]]:
     """Return what a file is, and lines that say what it shows."""
-    from verifiers.worst_case import check, check_counterexample
+    from driftproof.verifiers.worst_case import check, check_counterexample
 
     if f'"{check_counterexample.SCHEMA}"' in text:
         return "counterexample", [*check_counterexample.check(text).said, NOT_SHOWN]
@@ -89,7 +89,7 @@ def _text(path: Path) -> str:
 
 def _intact(text: str) -> bool:
     """Tell whether the digest is that of the rest, which shows what was damaged by mistake."""
-    from verifiers.worst_case.digest import digest
+    from driftproof.verifiers.worst_case.digest import digest
 
     file = json.loads(text)
     return bool(file["digest"] == digest(file))

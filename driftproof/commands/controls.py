@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from driftproof.commands import _shared as shared
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
-    from verifiers.generated import Outcome
+    from driftproof.verifiers.generated import Outcome
 
 
 @click.command()
@@ -51,9 +51,9 @@ def command(
         shared.progress("controls", quiet=ctx.obj["quiet"]) as (started, ended, told),
     ):
         if generated:
-            from verifiers.generated import check as check_generated
-            from verifiers.search.search import Effort
-            from verifiers.verify import select as chosen_by
+            from driftproof.verifiers.generated import check as check_generated
+            from driftproof.verifiers.search.search import Effort
+            from driftproof.verifiers.verify import select as chosen_by
 
             effort = Effort(search, seed=seed) if search else None
             outcome = check_generated(
@@ -61,7 +61,7 @@ def command(
                 ended=ended, told=told,
             )  # fmt: skip
         else:
-            from verifiers.controls import check
+            from driftproof.verifiers.controls import check
 
             checks = check(select, seed=seed, workers=workers, started=started, ended=ended)
     if generated:
@@ -153,7 +153,7 @@ def _shares(outcome: Outcome) -> None:
 
 def _unrecorded(claim: str) -> str:
     """Say what to do about a form that is refuted and has no verdict on record."""
-    from toolkit.discover import leaves
+    from driftproof.toolkit.discover import leaves
 
     if claim in leaves("claim"):
         next_step = f"driftproof verify {claim} --record puts that on record"

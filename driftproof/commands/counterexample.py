@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 import click
 
 from driftproof.commands._shared import progress
-from toolkit.discover import find
-from toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.discover import find
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 
 @click.command()
@@ -55,8 +55,8 @@ def _told(ctx: click.Context, claim: str, chosen: Path, others: list[str], run: 
 
 def _of_own(file: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, list[str]]:
     """Judge the claims of a user's file; return a script of a refutation, and other forms."""
-    from verifiers.standalone.own import script_of_own
-    from verifiers.verify import Settings, judge, select
+    from driftproof.verifiers.standalone.own import script_of_own
+    from driftproof.verifiers.verify import Settings, judge, select
 
     chosen = select([file])
     with progress("judged", quiet=quiet) as (started, ended, told):
@@ -66,7 +66,7 @@ def _of_own(file: str, form: str, folder: Path, *, quiet: bool) -> tuple[Path, l
 
 def _on_record(claim: str, form: str) -> tuple[Path, list[str]]:
     """Return the script of a refuted statement on record, and a form of each other script."""
-    from verifiers.counterexamples import refuted, refutes, scripts
+    from driftproof.verifiers.counterexamples import refuted, refutes, scripts
 
     leaf = find("claim", claim)
     forms = refuted(leaf.name)

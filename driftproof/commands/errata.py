@@ -11,7 +11,7 @@ from driftproof.commands import _shared as shared
 @shared.as_json
 def command(as_json: bool) -> None:
     """List the statements that do not hold as printed, by severity, with what holds instead."""
-    from verifiers.errata import errata
+    from driftproof.verifiers.errata import errata
 
     entries = errata()
     if as_json:

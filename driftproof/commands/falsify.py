@@ -14,9 +14,9 @@ import click
 from driftproof.commands import _shared as shared
 
 if TYPE_CHECKING:
-    from verifiers.search.constants import Reached
-    from verifiers.search.finding import Finding
-    from verifiers.standalone.files import Written
+    from driftproof.verifiers.search.constants import Reached
+    from driftproof.verifiers.search.finding import Finding
+    from driftproof.verifiers.standalone.files import Written
 
 
 MET = 1e-5
@@ -66,14 +66,14 @@ def command(
     1 otherwise; 2 bad usage or input, or a search that failed; 3 something needed is missing, 130
     interrupted.
     """
-    from toolkit.environment import environment
-    from toolkit.ledger import Ledger
-    from toolkit.report.files import write_text
-    from verifiers.record import check_own, refuted_on_record
-    from verifiers.search import constants, recorded
-    from verifiers.search.finding import FAILED
-    from verifiers.search.search import Effort, falsify
-    from verifiers.standalone.files import demoted, write
+    from driftproof.toolkit.environment import environment
+    from driftproof.toolkit.ledger import Ledger
+    from driftproof.toolkit.report.files import write_text
+    from driftproof.verifiers.record import check_own, refuted_on_record
+    from driftproof.verifiers.search import constants, recorded
+    from driftproof.verifiers.search.finding import FAILED
+    from driftproof.verifiers.search.search import Effort, falsify
+    from driftproof.verifiers.standalone.files import demoted, write
 
     chosen, problems = constants.chosen(select)
     sources = [*chosen, *(members.source for members in problems)]
@@ -144,8 +144,8 @@ def _data(one: Reached) -> dict[str, Any]:
 
 def _constants(reached: list[Reached]) -> None:
     """Print how closely each declared constant was reached, and those that are exceeded."""
-    from toolkit.report.page import number
-    from verifiers.judges.declared import GAP, in_words, where
+    from driftproof.toolkit.report.page import number
+    from driftproof.verifiers.judges.declared import GAP, in_words, where
 
     if not reached:
         return
@@ -172,9 +172,9 @@ def _constants(reached: list[Reached]) -> None:
 def _summary(
     findings: list[Finding], scripts: list[Written], known: Container[tuple[str, str]]
 ) -> None:  # fmt: skip
-    from toolkit.report.page import number
-    from verifiers.search.finding import CANDIDATE, FAILED, NOT_SEARCHED, NOTHING, power
-    from verifiers.searched import tightness
+    from driftproof.toolkit.report.page import number
+    from driftproof.verifiers.search.finding import CANDIDATE, FAILED, NOT_SEARCHED, NOTHING, power
+    from driftproof.verifiers.searched import tightness
 
     lines = []
     for f in findings:

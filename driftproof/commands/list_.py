@@ -6,7 +6,7 @@ import click
 
 from driftproof.commands._shared import as_json, print_json, table
 from driftproof.commands.show import ROLES, print_roles
-from toolkit.discover import KINDS, Leaf, kind_named, leaves
+from driftproof.toolkit.discover import KINDS, Leaf, kind_named, leaves
 
 
 @click.command("list")

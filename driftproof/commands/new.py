@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 import driftproof
-from toolkit.discover import Leaf, find, leaves
-from toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.discover import Leaf, find, leaves
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 ORIGINS = {
     "claim": "comfedl/lemma-2",
@@ -101,9 +101,9 @@ def renamed(leaf: Leaf, name: str) -> str:
 def as_a_user(text: str) -> str:
     r"""Return a leaf's file with what ``driftproof`` offers imported from there.
 
-    >>> print(as_a_user("from toolkit.measure import each, sq\nfrom toolkit.philox import words"))
+    >>> print(as_a_user("from driftproof.toolkit.measure import each, sq\nfrom driftproof.toolkit.philox import words"))
     from driftproof import each, sq
-    from toolkit.philox import words
+    from driftproof.toolkit.philox import words
     """
     offered, lines = _offered(), text.splitlines(keepends=True)
     wanted: dict[str, list[str]] = {}

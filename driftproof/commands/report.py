@@ -25,7 +25,7 @@ def command(folder: Path, other: Path | None, parquet: bool, as_json: bool) -> N
     """
     head, rows = _latest(folder)
     if other is None:
-        from verifiers.rebuild import rebuild
+        from driftproof.verifiers.rebuild import rebuild
 
         with _shown_of(folder):
             rebuild(folder, head, rows, parquet=parquet)
@@ -37,9 +37,9 @@ def command(folder: Path, other: Path | None, parquet: bool, as_json: bool) -> N
 def _compare(
     folder: Path, other: Path, head: dict[str, Any], rows: list[dict[str, Any]], as_json: bool
 ) -> None:
-    from toolkit.errors import DriftproofError
-    from toolkit.report.difference import difference, render_difference
-    from toolkit.report.files import write_text
+    from driftproof.toolkit.errors import DriftproofError
+    from driftproof.toolkit.report.difference import difference, render_difference
+    from driftproof.toolkit.report.files import write_text
 
     later, others = _latest(other)
     for where, document in ((folder, head), (other, later)):
@@ -66,8 +66,8 @@ def _compare(
 
 
 def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    from toolkit.errors import DriftproofError
-    from toolkit.ledger import Ledger
+    from driftproof.toolkit.errors import DriftproofError
+    from driftproof.toolkit.ledger import Ledger
 
     if folder.is_file():
         written = f"report-{folder.stem}" if folder.suffix == ".py" else "report"
@@ -84,7 +84,7 @@ def _latest(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 @contextmanager
 def _shown_of(*folders: Path) -> Iterator[None]:
     """Tell what cannot be shown of a ledger's run: anything may have been written there."""
-    from toolkit.errors import DriftproofError
+    from driftproof.toolkit.errors import DriftproofError
 
     try:
         yield

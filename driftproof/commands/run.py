@@ -11,8 +11,8 @@ import click
 from click.core import ParameterSource
 
 from driftproof.commands import _shared as shared
-from toolkit.discover import find
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.discover import find
+from driftproof.toolkit.errors import DriftproofError
 
 
 @click.command()
@@ -58,22 +58,22 @@ def command(
     Exit status 0 if it ran, whatever became of the sentences; 2 bad input, or a client
     failed on the wire; 3 a data set is missing. Finished runs stay in the ledger: --resume goes on.
     """
-    from toolkit.dataset import read
-    from toolkit.environment import check_device
-    from verifiers.experiment import Plan, run_experiment
-    from verifiers.running.jobs import blaming
+    from driftproof.toolkit.dataset import read
+    from driftproof.toolkit.environment import check_device
+    from driftproof.verifiers.experiment import Plan, run_experiment
+    from driftproof.verifiers.running.jobs import blaming
 
     if "TORCHELASTIC_RUN_ID" in os.environ:
         raise DriftproofError(
             "driftproof run, started by torchrun: every process would run the whole experiment",
             "one process, which starts its clients itself on this machine",
-            "torchrun runs a case on many machines: torchrun … -m toolkit.wire FILE",
+            "torchrun runs a case on many machines: torchrun … -m driftproof.toolkit.wire FILE",
         )
     if engine == "wire" and cluster is not None:
         raise DriftproofError(
             "--engine wire with --cluster: a run's clients are processes of one machine",
             "one of the two",
-            "leave out --cluster; torchrun -m toolkit.wire runs a case on many machines",
+            "leave out --cluster; torchrun -m driftproof.toolkit.wire runs a case on many machines",
         )
     if engine == "wire" and ctx.get_parameter_source("workers") is not ParameterSource.COMMANDLINE:
         workers = 1  # a run's clients keep the cores busy, and the first that fails ends all

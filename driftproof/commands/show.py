@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from driftproof.commands._shared import as_json, print_json, table, tell
-from toolkit.discover import KINDS, Leaf, import_path, leaves, leaves_in
-from toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.discover import KINDS, Leaf, import_path, leaves, leaves_in
+from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 ROLES = ("roles", "letters")
 """What NAME may be to see all of them."""
@@ -54,7 +54,7 @@ def command(name: str, as_json: bool) -> None:
     if name not in known and print_role(name, as_json):
         return
     if name not in known:
-        from toolkit.glossary import meanings
+        from driftproof.toolkit.glossary import meanings
 
         words = {word for word, _, _ in meanings()} | {"roles"}
         raise unknown_name("name", name, {leaf.name for leaf in known.values()} | words)
@@ -98,7 +98,7 @@ def print_leaf(leaf: Leaf, shown: Mapping[str, Any]) -> None:
 
 def print_roles(as_json: bool) -> None:
     """Print every role with its meaning, its letters and who has it, then everybody's letters."""
-    from toolkit import glossary
+    from driftproof.toolkit import glossary
 
     every = glossary.roles()
     if as_json:
@@ -122,7 +122,7 @@ def print_roles(as_json: bool) -> None:
 
 def print_role(name: str, as_json: bool) -> bool:
     """Print one role, or what a letter stands for in each paper; say whether there is one."""
-    from toolkit.glossary import roles
+    from driftproof.toolkit.glossary import roles
 
     matching = [role for role in roles() if name in (role.name, *role.letters)]
     if not matching:
@@ -162,7 +162,7 @@ def _details(leaf: Leaf) -> dict[str, Any]:
             "notation": dict(member.notation),
         }
     if leaf.kind == "algorithm":
-        from toolkit.federation import fitting
+        from driftproof.toolkit.federation import fitting
 
         member = loaded()
         return common | {
@@ -191,8 +191,8 @@ def _details(leaf: Leaf) -> dict[str, Any]:
 
 
 def _claim(leaf: Leaf, claim: Any) -> dict[str, Any]:
-    from verifiers import record
-    from verifiers.verify import claim_entry
+    from driftproof.verifiers import record
+    from driftproof.verifiers.verify import claim_entry
 
     recorded = record.read().get(leaf.name, {})
     counted = [

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from driftproof.commands import _shared as shared
-from toolkit.errors import DriftproofError
-from toolkit.verdict import Verdict
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.verdict import Verdict
 
 if TYPE_CHECKING:
-    from toolkit.report.page import Group
+    from driftproof.toolkit.report.page import Group
 
 FEW = 16
 """So many forms are shown one by one, whatever is new of them: they fit on a screen."""
@@ -74,9 +74,9 @@ def command(
     Exit status 0 if every verdict is the one on record (SUPPORTED, where none is), 1 otherwise; 2
     bad usage or input, 3 something needed is missing, 130 interrupted.
     """
-    from verifiers import record as records
-    from verifiers import verify as judging
-    from verifiers.overrides import Overrides
+    from driftproof.verifiers import record as records
+    from driftproof.verifiers import verify as judging
+    from driftproof.verifiers.overrides import Overrides
 
     overrides = Overrides.parsed(problem, algorithm, replicates)
     chosen = judging.select(select)
@@ -137,9 +137,9 @@ def summary(
         verbose: print every form, with the reason of its verdict; so it is done of few forms.
         swept: part and name of each parameter of which several values were asked for.
     """
-    from toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
-    from toolkit.report.page import grouped
-    from verifiers.record import is_news
+    from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
+    from driftproof.toolkit.report.page import grouped
+    from driftproof.verifiers.record import is_news
 
     forms = [group for groups in grouped(rows).values() for group in groups]
     news = [group for group in forms if is_news(group)]
@@ -191,8 +191,8 @@ def _by_values(forms: Sequence[Group], swept: Sequence[tuple[str, str]]) -> None
 
 def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:
     """Say where an erratum of somebody's own claim is not what the verdicts say."""
-    from toolkit.report.page import statements
-    from toolkit.statements import at_odds
+    from driftproof.toolkit.report.page import statements
+    from driftproof.toolkit.statements import at_odds
 
     own = {row.claim for row in rows if row.expected is None}
     for one in statements(head, rows) if head["profile"] != "smoke" else ():
@@ -203,7 +203,7 @@ def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:
 
 def _exceeded(rows: list[Any], told: set[str]) -> None:
     """Say which constants of a user's problem are exceeded, so that cases were left out."""
-    from verifiers.judges.declared import DECLARED, GAP, exceeded_in
+    from driftproof.verifiers.judges.declared import DECLARED, GAP, exceeded_in
 
     for reason, count in exceeded_in(rows).items():
         if reason not in told:
@@ -214,8 +214,8 @@ def _exceeded(rows: list[Any], told: set[str]) -> None:
 
 def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> None:
     """Print how many printed statements of each paper came to which verdict, and what is new."""
-    from toolkit.discover import leaves
-    from toolkit.report.page import statements
+    from driftproof.toolkit.discover import leaves
+    from driftproof.toolkit.report.page import statements
 
     printed = statements(head, rows)
     if len(printed) < 2:
@@ -251,7 +251,7 @@ def _paper(claim: str) -> str:
 
 def on_record(rows: list[Any]) -> str:
     """Say whether the verdicts are the ones on record."""
-    from toolkit.discover import leaves
+    from driftproof.toolkit.discover import leaves
 
     known = [row for row in rows if row.expected is not None]
     differ = sum(row.verdict != row.expected for row in known)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpu_bench.workload import Workload
-from synthetic.problems.random_minimax import RandomMinimax
+from driftproof.gpu_bench.workload import Workload
+from driftproof.synthetic.problems.random_minimax import RandomMinimax
 
 RATES: dict[str, Any] = {"inner_step_size": 1e-3, "outer_step_size": 1e-3}
 

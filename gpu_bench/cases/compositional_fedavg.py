@@ -6,9 +6,9 @@ tenth step models and embeddings are averaged.
 
 from __future__ import annotations
 
-from gpu_bench.workload import Workload, case
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
+from driftproof.gpu_bench.workload import Workload, case
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
 
 
 @case(

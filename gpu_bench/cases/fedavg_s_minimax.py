@@ -6,10 +6,10 @@ one client, of both variables.
 
 from __future__ import annotations
 
-from gpu_bench.cases._nested import RATES
-from gpu_bench.workload import Workload, case
-from synthetic.problems.random_minimax import RandomMinimax
-from toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.gpu_bench.cases._nested import RATES
+from driftproof.gpu_bench.workload import Workload, case
+from driftproof.synthetic.problems.random_minimax import RandomMinimax
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 
 
 @case(

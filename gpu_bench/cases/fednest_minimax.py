@@ -7,9 +7,9 @@ one local step of one client, whichever variable it moves.
 
 from __future__ import annotations
 
-from gpu_bench.workload import Workload, case
-from synthetic.problems.random_minimax import RandomMinimax
-from toolkit.algorithms.fednest import FedNest
+from driftproof.gpu_bench.workload import Workload, case
+from driftproof.synthetic.problems.random_minimax import RandomMinimax
+from driftproof.toolkit.algorithms.fednest import FedNest
 
 RATE, DIM = 0.01, 10
 

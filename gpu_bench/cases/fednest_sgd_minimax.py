@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_bench.cases._nested import nested
-from gpu_bench.workload import Workload, case
-from toolkit.algorithms.fednest_sgd import FedNestSGD
+from driftproof.gpu_bench.cases._nested import nested
+from driftproof.gpu_bench.workload import Workload, case
+from driftproof.toolkit.algorithms.fednest_sgd import FedNestSGD
 
 
 @case(

@@ -6,9 +6,9 @@ replicates. A local step is two matrix-vector products a client and replicate: 4
 
 from __future__ import annotations
 
-from gpu_bench.workload import Workload, case
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithms.fedavg import FedAvg
+from driftproof.gpu_bench.workload import Workload, case
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithms.fedavg import FedAvg
 
 
 @case(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_bench.workload import Workload, case
-from synthetic.problems.kl_dro import KLDRO
-from toolkit.algorithms.comfedl import ComFedL
+from driftproof.gpu_bench.workload import Workload, case
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.toolkit.algorithms.comfedl import ComFedL
 
 
 @case(

@@ -6,9 +6,9 @@ moves u, m and x; every tenth step all three are averaged.
 
 from __future__ import annotations
 
-from gpu_bench.workload import Workload, case
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.gpu_bench.workload import Workload, case
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
 
 
 @case(

@@ -6,9 +6,9 @@ every tenth step x is averaged too.
 
 from __future__ import annotations
 
-from gpu_bench.workload import Workload, case
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.algorithms.feddro import FedDRO
+from driftproof.gpu_bench.workload import Workload, case
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.algorithms.feddro import FedDRO
 
 
 @case(

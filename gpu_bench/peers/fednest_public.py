@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_bench.peer import arrays, peer
+from driftproof.gpu_bench.peer import arrays, peer
 
 if TYPE_CHECKING:
-    from gpu_bench.workload import Round
+    from driftproof.gpu_bench.workload import Round
 
 
 @peer(

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_bench.peer import arrays, peer
+from driftproof.gpu_bench.peer import arrays, peer
 
 if TYPE_CHECKING:
-    from gpu_bench.workload import Round
+    from driftproof.gpu_bench.workload import Round
 
 CACHE = 1 << 20
 """Bytes that clients taken at once may need: half of a core's usual second-level cache."""

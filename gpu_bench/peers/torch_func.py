@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gpu_bench.peer import arrays, peer
+from driftproof.gpu_bench.peer import arrays, peer
 
 if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-    from gpu_bench.workload import Round
+    from driftproof.gpu_bench.workload import Round
 
 
 @peer(name="torch.func", workload="w1", extra=None, source="torch.func.vmap of torch.func.grad")

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from synthetic.attacks.outcomes import Draws, halves, quotient
-from toolkit.draws import Law
+from driftproof.synthetic.attacks.outcomes import Draws, halves, quotient
+from driftproof.toolkit.draws import Law
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.draws import BLOCK, Law, TooManyAtoms, Words, elements
+from driftproof.toolkit.draws import BLOCK, Law, TooManyAtoms, Words, elements
 
 Outcomes = Iterator[tuple[Tensor | None, Tensor]]
 Draws = Callable[[Law | None, int, int], Outcomes]

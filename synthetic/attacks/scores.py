@@ -15,10 +15,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attacks.bilevel import BilevelScores
-from synthetic.attacks.outcomes import Draws, Outcomes, count_outcomes, halves, outcomes, quotient
-from toolkit.draws import Law
-from toolkit.problem import Problem
+from driftproof.synthetic.attacks.bilevel import BilevelScores
+from driftproof.synthetic.attacks.outcomes import (
+    Draws,
+    Outcomes,
+    count_outcomes,
+    halves,
+    outcomes,
+    quotient,
+)
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.problem import Problem
 
 Oracle = Callable[[Tensor, Tensor | None], Tensor]
 """(points [clients, …, candidates], noise) → values [clients, …, candidates]."""

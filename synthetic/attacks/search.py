@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attacks.outcomes import Draws, outcomes
-from synthetic.attacks.scores import Scores
-from toolkit.constants import MODULI
-from toolkit.problem import Problem
+from driftproof.synthetic.attacks.outcomes import Draws, outcomes
+from driftproof.synthetic.attacks.scores import Scores
+from driftproof.toolkit.constants import MODULI
+from driftproof.toolkit.problem import Problem
 
 Score = Callable[[Tensor], Tensor]
 TOLERANCE = 1e-6

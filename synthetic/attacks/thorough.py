@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attacks.outcomes import fresh, some
-from synthetic.attacks.scores import Scores
-from synthetic.attacks.search import (
+from driftproof.synthetic.attacks.outcomes import fresh, some
+from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.attacks.search import (
     Attack,
     attacked,
     declared_of,
@@ -27,11 +27,11 @@ from synthetic.attacks.search import (
     ratio_of,
     within,
 )
-from toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
-from toolkit.climb import climb
-from toolkit.constants import MODULI
-from toolkit.problem import Problem
-from toolkit.statistics import exceeds
+from driftproof.toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
+from driftproof.toolkit.climb import climb
+from driftproof.toolkit.constants import MODULI
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.statistics import exceeds
 
 MOST_OUTCOMES, DRAWS, CONFIRMING = 512, 32, 4096
 """Outcomes of the noise that are enumerated; draws of a law that has more, and fresh ones."""

@@ -4,7 +4,7 @@
 fit: it names what was got, what was wanted, and the method to look at.
 """
 
-from synthetic.audit.algorithm import audit_algorithm
-from synthetic.audit.problem import audit_problem
+from driftproof.synthetic.audit.algorithm import audit_algorithm
+from driftproof.synthetic.audit.problem import audit_problem
 
 __all__ = ["audit_algorithm", "audit_problem"]

@@ -7,12 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from synthetic.audit.asked import REPLICATES
-from toolkit.algorithm import Algorithm
-from toolkit.errors import DriftproofError
-from toolkit.federation import sampled_context
-from toolkit.oracles import OFFERS
-from toolkit.problem import Problem
+from driftproof.synthetic.audit.asked import REPLICATES
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.oracles import OFFERS
+from driftproof.toolkit.problem import Problem
 
 
 def audit_algorithm(algorithm: Algorithm, problem: Problem) -> None:

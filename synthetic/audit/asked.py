@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.oracles import OFFERS
-from toolkit.problem import Problem
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.oracles import OFFERS
+from driftproof.toolkit.problem import Problem
 
 REPLICATES = 5
 

@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from synthetic.attacks.outcomes import count_outcomes, outcomes
-from synthetic.audit.asked import REPLICATES, Asked, Points, asked, points
-from toolkit.draws import Law, TooManyAtoms
-from toolkit.errors import DriftproofError
-from toolkit.federation import sampled_context
-from toolkit.problem import Problem
+from driftproof.synthetic.attacks.outcomes import count_outcomes, outcomes
+from driftproof.synthetic.audit.asked import REPLICATES, Asked, Points, asked, points
+from driftproof.toolkit.draws import Law, TooManyAtoms
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.problem import Problem
 
 MOST_OUTCOMES = 2048
 """Outcomes of a law that are enumerated; a law with more is sampled."""
@@ -99,7 +99,7 @@ def check_exists(problem: Problem, oracles: Any, one: Asked) -> None:
         if name and not callable(getattr(oracles, name, None)):
             raise DriftproofError(
                 f"{problem.leaf_name}'s oracles have no {name}",
-                f"what a problem that offers {problem.offers!r} oracles has (toolkit.oracles)",
+                f"what a problem that offers {problem.offers!r} oracles has (driftproof.toolkit.oracles)",
                 f"write {name}, or return another word from offers",
             )
 
@@ -111,7 +111,7 @@ def _check_law(problem: Problem, oracles: Any, one: Asked) -> None:
     if not isinstance(law, Law):
         raise DriftproofError(
             f"{one.law}(1) of {problem.leaf_name}'s oracles returned {law!r}",
-            "a law (toolkit.draws), or None where there is no noise",
+            "a law (driftproof.toolkit.draws), or None where there is no noise",
             "return SignMean(batch, (1,)), say",
         )
     for client in range(problem.clients):

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.attacks import maximise
-from synthetic.audit.asked import REPLICATES
-from synthetic.audit.oracles import audit_oracles
-from toolkit.constants import MODULI, SIGNED
-from toolkit.errors import DriftproofError
-from toolkit.problem import Problem, Solution
+from driftproof.synthetic.attacks import maximise
+from driftproof.synthetic.audit.asked import REPLICATES
+from driftproof.synthetic.audit.oracles import audit_oracles
+from driftproof.toolkit.constants import MODULI, SIGNED
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.problem import Problem, Solution
 
 STEP = 1e-4
 DIRECTIONS = 8

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 TIGHT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
 SMALL = 2_000

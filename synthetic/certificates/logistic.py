@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.cone import solve
-from synthetic.certificates.smooth import minimise_smooth
-from toolkit.errors import DriftproofError
-from toolkit.problem import Solution
+from driftproof.synthetic.certificates.cone import solve
+from driftproof.synthetic.certificates.smooth import minimise_smooth
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.problem import Solution
 
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 ITERATIONS = 100

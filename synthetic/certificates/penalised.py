@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.certificates.cone import frank_wolfe_gap, solve
-from synthetic.certificates.smooth import minimise_smooth_on_ball
+from driftproof.synthetic.certificates.cone import frank_wolfe_gap, solve
+from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
 
 
 def penalised_value(

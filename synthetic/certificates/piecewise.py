@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.piecewise_linear import ROUNDING, PiecewiseLinear
-from toolkit.problem import Solution
+from driftproof.synthetic.oracles.piecewise import PiecewiseParts
+from driftproof.synthetic.pieces.piecewise_linear import ROUNDING, PiecewiseLinear
+from driftproof.toolkit.problem import Solution
 
 BISECTIONS = 60
 BRACKETS = 6

@@ -18,9 +18,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from synthetic.certificates.piecewise import by_coordinate, mean_of, spread_out
-from synthetic.oracles.piecewise_levels import LevelParts
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.synthetic.certificates.piecewise import by_coordinate, mean_of, spread_out
+from driftproof.synthetic.oracles.piecewise_levels import LevelParts
+from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 
 
 class LevelFunctions:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.certificates.cone import frank_wolfe_gap
+from driftproof.synthetic.certificates.cone import frank_wolfe_gap
 
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 SMALLEST, LARGEST = 1e-8, 1e2

@@ -1,6 +1,6 @@
 """Classes of functions, by the conditions under which given points have a function in the class."""
 
-from synthetic.classes.functions import (
+from driftproof.synthetic.classes.functions import (
     bounded_composition,
     bounded_gradients,
     cocoercive,
@@ -10,7 +10,7 @@ from synthetic.classes.functions import (
     smooth_strongly_convex,
     strongly_convex_concave,
 )
-from synthetic.classes.relations import (
+from driftproof.synthetic.classes.relations import (
     equal,
     lower_level,
     shared_minimiser,
@@ -23,7 +23,7 @@ from synthetic.classes.relations import (
     start_within,
     upper_level,
 )
-from synthetic.classes.whole import over
+from driftproof.synthetic.classes.whole import over
 
 __all__ = [
     "bounded_composition",

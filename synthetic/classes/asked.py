@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from synthetic.classes.conditions import FunctionClass, Triple
-from toolkit.errors import DriftproofError
-from toolkit.oracles import Pullback
-from toolkit.spans.exact import Quantity, Second, Vector
-from toolkit.spans.tensor import SIZES, Form, Span, part_of
+from driftproof.synthetic.classes.conditions import FunctionClass, Triple
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import Pullback
+from driftproof.toolkit.spans.exact import Quantity, Second, Vector
+from driftproof.toolkit.spans.tensor import SIZES, Form, Span, part_of
 
 
 class AskedFunctions:

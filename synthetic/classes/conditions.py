@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from toolkit.spans.exact import Quantity, Vector
+from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Place = Literal["difference", "one", "other"]
 """x_j − x_k, g_j and g_k, of a pair (j, k); of a single triple x_j ("difference") and g_j."""

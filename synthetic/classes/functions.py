@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from synthetic.classes.conditions import Condition, FunctionClass, Place
-from toolkit.errors import DriftproofError
-from toolkit.spans.tensor import decimal
+from driftproof.synthetic.classes.conditions import Condition, FunctionClass, Place
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.spans.tensor import decimal
 
 HALF = Fraction(1, 2)
 

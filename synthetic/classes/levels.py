@@ -7,7 +7,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from toolkit.oracles import GradientField
+from driftproof.toolkit.oracles import GradientField
 
 Level = Literal["lower", "upper"]
 

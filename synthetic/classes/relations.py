@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from synthetic.classes.asked import AskedFunctions
-from synthetic.classes.conditions import Constraint
-from synthetic.classes.functions import positive
-from toolkit.spans.exact import Quantity, Vector
+from driftproof.synthetic.classes.asked import AskedFunctions
+from driftproof.synthetic.classes.conditions import Constraint
+from driftproof.synthetic.classes.functions import positive
+from driftproof.toolkit.spans.exact import Quantity, Vector
 
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",

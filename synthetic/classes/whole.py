@@ -12,24 +12,29 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.classes.asked import (
+from driftproof.synthetic.classes.asked import (
     AskedFunctions,
     CompositionOfClass,
     FieldOfClass,
     SaddleOfClass,
     points_of,
 )
-from synthetic.classes.conditions import Constraint, FunctionClass
-from synthetic.classes.levels import ROLES as ROLES_OF_LEVEL
-from synthetic.classes.levels import Level, OneLevel, level_of
-from synthetic.classes.relations import OF_CLIENTS, OF_MINIMISERS, Relation, bounded_below
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Case, grid
-from toolkit.errors import DriftproofError
-from toolkit.parameters import PositiveInt
-from toolkit.problem import Problem, Solution
-from toolkit.spans.exact import Vector
-from toolkit.spans.tensor import SIZES, Form, Span, TwoSpans
+from driftproof.synthetic.classes.conditions import Constraint, FunctionClass
+from driftproof.synthetic.classes.levels import ROLES as ROLES_OF_LEVEL
+from driftproof.synthetic.classes.levels import Level, OneLevel, level_of
+from driftproof.synthetic.classes.relations import (
+    OF_CLIENTS,
+    OF_MINIMISERS,
+    Relation,
+    bounded_below,
+)
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import PositiveInt
+from driftproof.toolkit.problem import Problem, Solution
+from driftproof.toolkit.spans.exact import Vector
+from driftproof.toolkit.spans.tensor import SIZES, Form, Span, TwoSpans
 
 ROLES = {
     "L": ("objective_smoothness", "field_smoothness"), "mu": ("strong_convexity",),
@@ -339,9 +344,9 @@ def over(
 ) -> list[Case[WholeClass, Any]]:
     """Return a case over a whole class for every combination of an algorithm's swept values.
 
-    >>> from synthetic.classes import smooth_convex, start_within
-    >>> from toolkit.algorithms import FedAvg
-    >>> from toolkit.parameters import sweep
+    >>> from driftproof.synthetic.classes import smooth_convex, start_within
+    >>> from driftproof.toolkit.algorithms import FedAvg
+    >>> from driftproof.toolkit.parameters import sweep
     >>> made = over([smooth_convex(L=1), start_within(R=1)], FedAvg(step_size=sweep(0.5, 1.0)),
     ...             rounds=[1, 2], clients=1)
     >>> len(made), made[0].problem.constants["initial_distance"]

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.dataset import Data
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.dataset import Data
+from driftproof.toolkit.errors import DriftproofError
 
 Parts = dict[str, np.ndarray]
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
-from synthetic.certificates.smooth import minimise_smooth_on_ball
-from synthetic.oracles.dro import DROOracles, robust_weights
-from synthetic.pieces.linear_model import LinearModel
-from synthetic.pieces.losses import LOSSES
-from synthetic.problems.kl_dro import DROProblem
-from toolkit.dataset import read
-from toolkit.errors import DriftproofError
-from toolkit.problem import Solution
-from toolkit.split import cut
-from toolkit.splits.one_large import OneLarge
+from driftproof.synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
+from driftproof.synthetic.oracles.dro import DROOracles, robust_weights
+from driftproof.synthetic.pieces.linear_model import LinearModel
+from driftproof.synthetic.pieces.losses import LOSSES
+from driftproof.synthetic.problems.kl_dro import DROProblem
+from driftproof.toolkit.dataset import read
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.problem import Solution
+from driftproof.toolkit.split import cut
+from driftproof.toolkit.splits.one_large import OneLarge
 
 CONE_LIMIT = 2_000_000
 """Samples × classes × features up to which the conic solver is asked.

@@ -26,13 +26,13 @@ from typing import Annotated
 import numpy as np
 import torch
 
-from synthetic.image_problems.dealt import dealt, falling
-from synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
-from synthetic.image_problems.lower_level import SolvedLowerLevel
-from toolkit.dataset import read
-from toolkit.errors import DriftproofError
-from toolkit.parameters import Constraint, Positive, PositiveInt
-from toolkit.problem import Solution
+from driftproof.synthetic.image_problems.dealt import dealt, falling
+from driftproof.synthetic.image_problems.label_imbalance_oracles import LabelImbalanceOracles
+from driftproof.synthetic.image_problems.lower_level import SolvedLowerLevel
+from driftproof.toolkit.dataset import read
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import Constraint, Positive, PositiveInt
+from driftproof.toolkit.problem import Solution
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.image_problems.dealt import Drawn, Level
-from toolkit.draws import Indices, Law
+from driftproof.synthetic.image_problems.dealt import Drawn, Level
+from driftproof.toolkit.draws import Indices, Law
 
 
 class LabelImbalanceOracles:

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.bilevel import BilevelProblem
-from toolkit.errors import DriftproofError
-from toolkit.oracles import (
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import (
     Bilevel,
     ClientVectors,
     LowerVector,

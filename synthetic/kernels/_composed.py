@@ -24,8 +24,8 @@ import numba
 import numpy as np
 import torch
 
-from toolkit.kernels.replicates import over_replicates
-from toolkit.kernels.sines import sine_and_cosine, sines, small
+from driftproof.toolkit.kernels.replicates import over_replicates
+from driftproof.toolkit.kernels.sines import sine_and_cosine, sines, small
 
 # places in the array of numbers
 (LINE, SINE, RATE, VALUE, BENT, SLOPE, CURVE, KNEE, OUTER, O_SLOPE, O_CURVE, O_KNEE, CENTRE,

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from toolkit.draws import BLOCK, Law
-from toolkit.kernels.registry import Cost
+from driftproof.toolkit.draws import BLOCK, Law
+from driftproof.toolkit.kernels.registry import Cost
 
 STEP_BY_STEP = 1024.0
 """Units by which a round may differ: one a step (sums in another order, sines off by a unit of a

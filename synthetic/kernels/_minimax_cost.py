@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolkit.kernels.registry import Cost
+from driftproof.toolkit.kernels.registry import Cost
 
 
 def descent_ascent(

@@ -13,14 +13,14 @@ from typing import Any
 import numba
 import numpy as np
 
-from synthetic.kernels._minimax_round import FEW
-from synthetic.kernels._minimax_steps import KEEP_X, KEEP_Y, NOISE, STEP
-from synthetic.kernels._nested_minimax import Data
-from toolkit.kernels.device import kept
-from toolkit.kernels.matrix_tile import BYTES, ROWS, aligned, tile_of_lanes
-from toolkit.kernels.replicates import spread
-from toolkit.stream_values import draw
-from toolkit.streams import Stream
+from driftproof.synthetic.kernels._minimax_round import FEW
+from driftproof.synthetic.kernels._minimax_steps import KEEP_X, KEEP_Y, NOISE, STEP
+from driftproof.synthetic.kernels._nested_minimax import Data
+from driftproof.toolkit.kernels.device import kept
+from driftproof.toolkit.kernels.matrix_tile import BYTES, ROWS, aligned, tile_of_lanes
+from driftproof.toolkit.kernels.replicates import spread
+from driftproof.toolkit.stream_values import draw
+from driftproof.toolkit.streams import Stream
 
 CACHE = 2**14
 """Bytes of the matrices that go together: half of a first-level cache."""

@@ -10,10 +10,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from synthetic.kernels._minimax_steps import STEP, steps_by_tiles, steps_diagonal, steps_of_one
-from toolkit.kernels.matrix_tile import WIDTH_BYTES, aligned
-from toolkit.stream_values import draw
-from toolkit.streams import Stream
+from driftproof.synthetic.kernels._minimax_steps import (
+    STEP,
+    steps_by_tiles,
+    steps_diagonal,
+    steps_of_one,
+)
+from driftproof.toolkit.kernels.matrix_tile import WIDTH_BYTES, aligned
+from driftproof.toolkit.stream_values import draw
+from driftproof.toolkit.streams import Stream
 
 GROUPS = 16
 """Groups of clients at most: threads that can take part, and partial sums to be added."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from toolkit.kernels.matrix_tile import BYTES, ROWS, VECTORS, tile
+from driftproof.toolkit.kernels.matrix_tile import BYTES, ROWS, VECTORS, tile
 
 KEEP_X, KEEP_Y, STEP, NOISE = range(4)
 """Places of 1 − ηλ, 1 − η, η and ησ in the array of numbers."""

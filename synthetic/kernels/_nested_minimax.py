@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.kernels.device import kept
+from driftproof.toolkit.kernels.device import kept
 
 WIDE = 32
 """Entries that take their local steps together: as many as registers hold."""

@@ -18,8 +18,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from synthetic.kernels import _triton_philox as philox
-from toolkit.kernels import device
+from driftproof.synthetic.kernels import _triton_philox as philox
+from driftproof.toolkit.kernels import device
 
 TILE = 2048
 """Reals of the rows that a program of two warps holds at a time."""

@@ -18,8 +18,8 @@ import torch
 import triton
 import triton.language as tl
 
-from synthetic.kernels import _triton_philox as philox
-from toolkit.kernels import device
+from driftproof.synthetic.kernels import _triton_philox as philox
+from driftproof.toolkit.kernels import device
 
 ROWS, REPLICATES = 64, 32
 """Of a tile at most: two programs of it, in double precision, fill a multiprocessor's registers."""

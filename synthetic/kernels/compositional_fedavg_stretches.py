@@ -13,9 +13,9 @@ from typing import Any
 import numba
 import numpy as np
 
-from synthetic.kernels import _composed as composed
-from synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
-from toolkit.kernels.registry import Cost, fused
+from driftproof.synthetic.kernels import _composed as composed
+from driftproof.synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
+from driftproof.toolkit.kernels.registry import Cost, fused
 
 SHARING = ("case-1", "case-2", "every-step")
 

@@ -13,11 +13,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from synthetic.kernels import _composed as composed
-from synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
-from toolkit.kernels.registry import Cost, fused
-from toolkit.stream_values import of_step, tile_for
-from toolkit.streams import Stream
+from driftproof.synthetic.kernels import _composed as composed
+from driftproof.synthetic.kernels._composed_cost import STEP_BY_STEP, Counted
+from driftproof.toolkit.kernels.registry import Cost, fused
+from driftproof.toolkit.stream_values import of_step, tile_for
+from driftproof.toolkit.streams import Stream
 
 
 def _cost(algorithm: Any, problem: Any, replicates: int, real: int) -> Cost:

@@ -24,11 +24,11 @@ import numba
 import numpy as np
 import torch
 
-from synthetic.kernels._logistic import losses
-from toolkit.kernels.device import has_triton
-from toolkit.kernels.registry import Cost, fused
-from toolkit.stream_values import draw
-from toolkit.streams import Stream
+from driftproof.synthetic.kernels._logistic import losses
+from driftproof.toolkit.kernels.device import has_triton
+from driftproof.toolkit.kernels.registry import Cost, fused
+from driftproof.toolkit.stream_values import draw
+from driftproof.toolkit.streams import Stream
 
 TAKEN = 16
 """Replicates of a client whose draws are made together."""
@@ -90,7 +90,7 @@ def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
 @advance.variant("triton", device="cuda", fits=_fits)
 def _in_triton(*of: Any) -> Any:
     """The local steps in one launch, their samples drawn where they are gathered."""
-    from synthetic.kernels._triton_kl_dro import advance
+    from driftproof.synthetic.kernels._triton_kl_dro import advance
 
     return advance(*of)
 

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from synthetic.kernels._minimax_cost import descent_ascent
-from toolkit.engines.batched import combined
-from toolkit.kernels import device
-from toolkit.kernels.registry import Cost, fused
+from driftproof.synthetic.kernels._minimax_cost import descent_ascent
+from driftproof.toolkit.engines.batched import combined
+from driftproof.toolkit.kernels import device
+from driftproof.toolkit.kernels.registry import Cost, fused
 
 DRAWS = 2**14
 """Reals of a client's noise that are drawn at a time: they stay in the second-level cache."""
@@ -54,9 +54,9 @@ def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:
 )
 def advance(ctx: Any, oracles: Any, algorithm: Any, state: Any, steps: int) -> tuple[Any, float]:
     """Equal to ``steps`` repetitions of ``FedAvg.step`` from the start of a round."""
-    from synthetic.kernels import _minimax_lanes
-    from synthetic.kernels._minimax_round import GROUPS, local_steps
-    from synthetic.kernels._nested_minimax import data_of
+    from driftproof.synthetic.kernels import _minimax_lanes
+    from driftproof.synthetic.kernels._minimax_round import GROUPS, local_steps
+    from driftproof.synthetic.kernels._nested_minimax import data_of
 
     first, w = ctx.t, state.w
     clients, rows, replicates = w.shape
@@ -117,6 +117,6 @@ def _fits(algorithm: Any, problem: Any, ctx: Any) -> bool:
 @advance.variant("triton", device="cuda", fits=_fits)
 def _in_triton(*of: Any) -> Any:
     """The local steps in one launch, their noise drawn there."""
-    from synthetic.kernels._triton_minimax import advance
+    from driftproof.synthetic.kernels._triton_minimax import advance
 
     return advance(*of)

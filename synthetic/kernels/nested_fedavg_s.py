@@ -18,8 +18,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from synthetic.kernels._minimax_cost import descent_ascent
-from synthetic.kernels._nested_minimax import (
+from driftproof.synthetic.kernels._minimax_cost import descent_ascent
+from driftproof.synthetic.kernels._nested_minimax import (
     WIDE,
     accepts,
     data_of,
@@ -28,7 +28,7 @@ from synthetic.kernels._nested_minimax import (
     rows,
     shared,
 )
-from toolkit.kernels.registry import fused
+from driftproof.toolkit.kernels.registry import fused
 
 
 @fused(

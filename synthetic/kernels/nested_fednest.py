@@ -23,7 +23,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from synthetic.kernels._nested_minimax import (
+from driftproof.synthetic.kernels._nested_minimax import (
     WIDE,
     accepts,
     data_of,
@@ -32,7 +32,7 @@ from synthetic.kernels._nested_minimax import (
     rows,
     shared,
 )
-from toolkit.kernels.registry import Cost, fused
+from driftproof.toolkit.kernels.registry import Cost, fused
 
 
 def _cost(algorithm: Any, problem: Any, replicates: int, size: int) -> Cost:

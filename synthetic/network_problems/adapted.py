@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.base import Held, NetworkProblem
-from synthetic.network_problems.means import SampleMeans
-from toolkit.composition import CompositionProblem, NoPlainPart
-from toolkit.draws import Law
-from toolkit.errors import DriftproofError
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
-from toolkit.parameters import NonNegative, Positive
+from driftproof.synthetic.network_problems.base import Held, NetworkProblem
+from driftproof.synthetic.network_problems.means import SampleMeans
+from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.toolkit.parameters import NonNegative, Positive
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

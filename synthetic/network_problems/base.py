@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.losses import loss_called
-from synthetic.network_problems.means import PerSample, SampleMeans
-from synthetic.network_problems.samples import ClientData, Source
-from toolkit.errors import DriftproofError
-from toolkit.network import Model
-from toolkit.problem import Problem, Solution
+from driftproof.synthetic.network_problems.losses import loss_called
+from driftproof.synthetic.network_problems.means import PerSample, SampleMeans
+from driftproof.synthetic.network_problems.samples import ClientData, Source
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.network import Model
+from driftproof.toolkit.problem import Problem, Solution
 
 CLASSES_OF = {"cross-entropy": 0, "logistic": 2}
 """Losses whose targets are class numbers → how many classes; 0: as many as outputs."""

@@ -23,20 +23,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.image_problems.lower_level import SolvedLowerLevel
-from synthetic.network_problems.base import NetworkProblem
-from synthetic.network_problems.losses import cross_entropy
-from synthetic.network_problems.samples import ClientData
-from toolkit.autograd_bilevel import AutogradBilevel, Sample
-from toolkit.errors import DriftproofError
-from toolkit.parameters import NonNegative, Positive
+from driftproof.synthetic.image_problems.lower_level import SolvedLowerLevel
+from driftproof.synthetic.network_problems.base import NetworkProblem
+from driftproof.synthetic.network_problems.losses import cross_entropy
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.autograd_bilevel import AutogradBilevel, Sample
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import NonNegative, Positive
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NetworkTuning(NetworkProblem, SolvedLowerLevel):
     """A model trained under a parametric loss, whose parameters are tuned above.
 
-    >>> from toolkit.networks import SoftmaxRegression
+    >>> from driftproof.toolkit.networks import SoftmaxRegression
     >>> held = ClientData([np.ones((3, 2))], [np.array([0, 0, 1])])
     >>> model = SoftmaxRegression().model((2,), 2)
     >>> problem = NetworkTuning(model=model, data=held, validation=held)

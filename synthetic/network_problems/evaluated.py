@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.losses import class_numbers, loss_called
-from synthetic.network_problems.samples import piece_of
-from toolkit.network import Model
+from driftproof.synthetic.network_problems.losses import class_numbers, loss_called
+from driftproof.synthetic.network_problems.samples import piece_of
+from driftproof.toolkit.network import Model
 
 
 class Scores(NamedTuple):

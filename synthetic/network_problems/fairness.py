@@ -29,15 +29,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.base import NetworkProblem
-from synthetic.network_problems.losses import loss_called
-from synthetic.network_problems.means import SampleMeans
-from synthetic.network_problems.samples import ClientData
-from toolkit.composition import CompositionProblem
-from toolkit.draws import Law
-from toolkit.errors import DriftproofError
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
-from toolkit.parameters import NonNegative, Positive
+from driftproof.synthetic.network_problems.base import NetworkProblem
+from driftproof.synthetic.network_problems.losses import loss_called
+from driftproof.synthetic.network_problems.means import SampleMeans
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.toolkit.parameters import NonNegative, Positive
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,7 +46,7 @@ class FairLosses(NetworkProblem, CompositionProblem):
 
     Two clients with a positive each, one of each group; at x = 0 all losses are log 2:
 
-    >>> from toolkit.networks import SoftmaxRegression
+    >>> from driftproof.toolkit.networks import SoftmaxRegression
     >>> data = ClientData([np.ones((1, 2)), np.zeros((1, 2))], [np.array([1]), np.array([1])])
     >>> member = [np.array([[True, False]]), np.array([[False, True]])]
     >>> model = SoftmaxRegression().model((2,), 1)

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.samples import Batch, Source
-from toolkit.draws import Uniforms
-from toolkit.errors import DriftproofError
+from driftproof.synthetic.network_problems.samples import Batch, Source
+from driftproof.toolkit.draws import Uniforms
+from driftproof.toolkit.errors import DriftproofError
 
 TURNS = 4
 LEVELS = 255.0

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from toolkit.errors import unknown_name
+from driftproof.toolkit.errors import unknown_name
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 """(outputs [batch, outputs], targets [batch, …]) ↦ losses [batch]."""

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from synthetic.network_problems.samples import Batch, Source
-from toolkit.network import Model
-from toolkit.oracles import Pullback
+from driftproof.synthetic.network_problems.samples import Batch, Source
+from driftproof.toolkit.network import Model
+from driftproof.toolkit.oracles import Pullback
 
 PerSample = Callable[[Tensor, Tensor], Tensor]
 """(outputs of the network [batch, outputs], targets [batch, …]) ↦ φ, [batch, q], row by row."""

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.base import NetworkProblem
-from synthetic.network_problems.means import SampleMeans
-from toolkit.draws import Law
-from toolkit.oracles import ClientVectors, Pullback, SharedVector, Values, on_every_client
+from driftproof.synthetic.network_problems.base import NetworkProblem
+from driftproof.synthetic.network_problems.means import SampleMeans
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.oracles import (
+    ClientVectors,
+    Pullback,
+    SharedVector,
+    Values,
+    on_every_client,
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -18,8 +24,8 @@ class NetworkLosses(NetworkProblem):
     """The clients' mean losses, for FedAvg and all that asks for losses or gradients.
 
     >>> import numpy as np
-    >>> from synthetic.network_problems.samples import ClientData
-    >>> from toolkit.networks import SoftmaxRegression
+    >>> from driftproof.synthetic.network_problems.samples import ClientData
+    >>> from driftproof.toolkit.networks import SoftmaxRegression
     >>> data = ClientData([np.ones((1, 2)), np.zeros((1, 2))], [np.array([0]), np.array([1])])
     >>> problem = NetworkLosses(model=SoftmaxRegression().model((2,), 2), data=data)
     >>> round(float(problem.objective(torch.zeros(6, 1, dtype=torch.float64))), 5)  # log 2

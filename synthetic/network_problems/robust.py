@@ -17,13 +17,13 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.base import NetworkProblem
-from synthetic.network_problems.means import SampleMeans
-from synthetic.network_problems.plain import NetworkLossOracles
-from toolkit.composition import CompositionProblem, NoPlainPart
-from toolkit.draws import Law
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
-from toolkit.parameters import Positive
+from driftproof.synthetic.network_problems.base import NetworkProblem
+from driftproof.synthetic.network_problems.means import SampleMeans
+from driftproof.synthetic.network_problems.plain import NetworkLossOracles
+from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.toolkit.parameters import Positive
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

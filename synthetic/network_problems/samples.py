@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.draws import Indices, Law
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.draws import Indices, Law
+from driftproof.toolkit.errors import DriftproofError
 
 PIECE, IMAGES = 256, 64
 """Samples of a client that are computed at once where all of them are asked for. Of images fewer:

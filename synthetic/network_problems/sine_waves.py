@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.samples import Batch, Source
-from toolkit.draws import Uniforms
-from toolkit.errors import DriftproofError
+from driftproof.synthetic.network_problems.samples import Batch, Source
+from driftproof.toolkit.draws import Uniforms
+from driftproof.toolkit.errors import DriftproofError
 
 REACH = 5.0
 """x is uniform on [−5, 5]."""

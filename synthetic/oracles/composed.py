@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.pieces.huber import huber_gradient, huber_value
-from toolkit.draws import Law, SignMean
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.synthetic.pieces.huber import huber_gradient, huber_value
+from driftproof.toolkit.draws import Law, SignMean
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 
 
 @dataclass(frozen=True)

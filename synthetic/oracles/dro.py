@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from synthetic.pieces.linear_model import LinearModel
-from toolkit.draws import Law
-from toolkit.errors import DriftproofError
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.synthetic.pieces.linear_model import LinearModel
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 
 
 class DROOracles:

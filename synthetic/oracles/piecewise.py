@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from synthetic.pieces.parts import Parts
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
-from toolkit.draws import CoinMean, Law
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.synthetic.pieces.parts import Parts
+from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.toolkit.draws import CoinMean, Law
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 
 
 @dataclass(frozen=True)

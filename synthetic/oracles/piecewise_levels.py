@@ -31,9 +31,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from synthetic.pieces.parts import Parts
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
-from toolkit.draws import CoinMean, Law
+from driftproof.synthetic.pieces.parts import Parts
+from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.toolkit.draws import CoinMean, Law
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.balls.tensor import Balls
-from toolkit.bilevel import BilevelProblem
-from toolkit.draws import Law, SignMean
-from toolkit.oracles import ClientVectors, LowerVector, UpperVector
+from driftproof.toolkit.balls.tensor import Balls
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.draws import Law, SignMean
+from driftproof.toolkit.oracles import ClientVectors, LowerVector, UpperVector
 
 
 class QuadraticMinimaxProblem(BilevelProblem):

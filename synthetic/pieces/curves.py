@@ -9,8 +9,8 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
-from toolkit.problem import Problem
+from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.toolkit.problem import Problem
 
 Curve = tuple[tuple[float, float], ...]
 """Points (x, p(x)) of a piecewise linear p, x ascending."""

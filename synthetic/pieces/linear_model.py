@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.pieces.losses import Loss
-from toolkit.draws import Indices, Law
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.synthetic.pieces.losses import Loss
+from driftproof.toolkit.draws import Indices, Law
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
 
 
 class LinearModel:

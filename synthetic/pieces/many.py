@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.piecewise import Functions, Shape, shape_of
-from synthetic.pieces.piecewise_problem import constants_of_objective
-from toolkit.errors import DriftproofError
-from toolkit.problem import Problem, Solution
+from driftproof.synthetic.certificates.piecewise import Functions, Shape, shape_of
+from driftproof.synthetic.pieces.piecewise_problem import constants_of_objective
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.problem import Problem, Solution
 
 
 class Many(Problem):

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from torch import Tensor
 
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
 
 
 class Parts:

@@ -34,23 +34,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.piecewise import Shape, shape_of, solution_of
-from synthetic.certificates.piecewise_levels import LevelFunctions
-from synthetic.oracles.piecewise_levels import (
+from driftproof.synthetic.certificates.piecewise import Shape, shape_of, solution_of
+from driftproof.synthetic.certificates.piecewise_levels import LevelFunctions
+from driftproof.synthetic.oracles.piecewise_levels import (
     BilevelOracles,
     LevelOracles,
     LevelParts,
     SaddleOracles,
 )
-from synthetic.pieces.curves import ByClientAndCoordinate
-from synthetic.pieces.many import Many
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
-from synthetic.pieces.piecewise_problem import constants_of_objective
-from toolkit.balls.tensor import Balls
-from toolkit.bilevel import BilevelProblem
-from toolkit.draws import coin_mean
-from toolkit.oracles import LowerVector, UpperVector
-from toolkit.problem import Solution
+from driftproof.synthetic.pieces.curves import ByClientAndCoordinate
+from driftproof.synthetic.pieces.many import Many
+from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.synthetic.pieces.piecewise_problem import constants_of_objective
+from driftproof.toolkit.balls.tensor import Balls
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.draws import coin_mean
+from driftproof.toolkit.oracles import LowerVector, UpperVector
+from driftproof.toolkit.problem import Solution
 
 
 class PiecewiseLevels(ByClientAndCoordinate, BilevelProblem):

@@ -6,10 +6,10 @@ from typing import Any
 
 from torch import Tensor
 
-from synthetic.certificates.piecewise import CompositionFunctions
-from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.many import Many
-from synthetic.pieces.piecewise_problem import PiecewiseProblem, constants_of_oracles
+from driftproof.synthetic.certificates.piecewise import CompositionFunctions
+from driftproof.synthetic.oracles.piecewise import PiecewiseParts
+from driftproof.synthetic.pieces.many import Many
+from driftproof.synthetic.pieces.piecewise_problem import PiecewiseProblem, constants_of_oracles
 
 
 class PiecewiseMembers(Many, PiecewiseProblem):

@@ -22,18 +22,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.piecewise import (
+from driftproof.synthetic.certificates.piecewise import (
     CompositionFunctions,
     Shape,
     heterogeneity,
     shape_of,
     solution_of,
 )
-from synthetic.oracles.piecewise import PiecewiseOracles, PiecewiseParts
-from synthetic.pieces.curves import ByClientAndCoordinate
-from toolkit.composition import CompositionProblem
-from toolkit.draws import coin_mean
-from toolkit.problem import Solution
+from driftproof.synthetic.oracles.piecewise import PiecewiseOracles, PiecewiseParts
+from driftproof.synthetic.pieces.curves import ByClientAndCoordinate
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.draws import coin_mean
+from driftproof.toolkit.problem import Solution
 
 
 class PiecewiseProblem(ByClientAndCoordinate, CompositionProblem):

@@ -1,8 +1,8 @@
-"""Every file in this folder is one problem family; ``from synthetic.problems import KLDRO``."""
+"""Every file in this folder is one problem family; ``from driftproof.synthetic.problems import KLDRO``."""
 
 from typing import Any
 
-from toolkit.discover import find_symbol, symbols
+from driftproof.toolkit.discover import find_symbol, symbols
 
 
 def __getattr__(symbol: str) -> Any:

@@ -34,11 +34,11 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from synthetic.oracles.composed import BoundedOracles, parts_of
-from synthetic.pieces.pairs import pair_signs
-from toolkit.composition import CompositionProblem
-from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.oracles.composed import BoundedOracles, parts_of
+from driftproof.synthetic.pieces.pairs import pair_signs
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt
+from driftproof.toolkit.problem import Solution, problem
 
 
 @problem(

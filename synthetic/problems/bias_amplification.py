@@ -25,10 +25,10 @@ from typing import Literal
 import numpy as np
 import torch
 
-from synthetic.oracles.composed import BoundedOracles, parts_of
-from toolkit.composition import CompositionProblem
-from toolkit.parameters import NonNegativeInt, One, Real
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.oracles.composed import BoundedOracles, parts_of
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.parameters import NonNegativeInt, One, Real
+from driftproof.toolkit.problem import Solution, problem
 
 SLOPES = {"slopes": (2.0, -1.0), "offsets": (1.0, 1.0, 1.0)}
 OFFSETS = {"slopes": (0.0, 1.0), "offsets": (2.0, -1.0, -1.0)}

@@ -1,6 +1,6 @@
 r"""A composition as a bilevel problem: the lower level tracks the mean of the inner functions.
 
-**Objective.** F(x) = (1/m) Σ h_i(x) + f((1/m) Σ r_i(x)) of ``synthetic.problems.
+**Objective.** F(x) = (1/m) Σ h_i(x) + f((1/m) Σ r_i(x)) of ``driftproof.synthetic.problems.
 averaged_composition`` (its g_k are the r_i here), posed as in FedNest's compositional case:
 
 * g_i(x, y) = ½‖y − r_i(x)‖², so that y*(x) = (1/m) Σ r_i(x), ∇²_yy g_i = I and
@@ -36,12 +36,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.bilevel import BilevelProblem
-from toolkit.draws import Law
-from toolkit.oracles import LowerVector, UpperVector, on_every_client
-from toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt, Real
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.oracles import LowerVector, UpperVector, on_every_client
+from driftproof.toolkit.parameters import BelowOne, NonNegative, Positive, PositiveInt, Real
+from driftproof.toolkit.problem import Solution, problem
 
 
 @problem(

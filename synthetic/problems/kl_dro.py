@@ -36,13 +36,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
-from synthetic.oracles.dro import DROOracles, robust_weights, saddle_value
-from synthetic.pieces.linear_model import LinearModel
-from synthetic.pieces.losses import LOSSES
-from toolkit.composition import CompositionProblem
-from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from driftproof.synthetic.oracles.dro import DROOracles, robust_weights, saddle_value
+from driftproof.synthetic.pieces.linear_model import LinearModel
+from driftproof.synthetic.pieces.losses import LOSSES
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
+from driftproof.toolkit.problem import Solution, problem
 
 
 class DROProblem(CompositionProblem):

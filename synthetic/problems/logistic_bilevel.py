@@ -44,14 +44,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.logistic import cone_solution, enclosed, newton
-from synthetic.pieces.pairs import pair_signs
-from synthetic.pieces.reflections import reflections
-from toolkit.bilevel import BilevelProblem
-from toolkit.draws import Indices, Law
-from toolkit.oracles import LowerVector, UpperVector
-from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt, UnitInterval
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.certificates.logistic import cone_solution, enclosed, newton
+from driftproof.synthetic.pieces.pairs import pair_signs
+from driftproof.synthetic.pieces.reflections import reflections
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.draws import Indices, Law
+from driftproof.toolkit.oracles import LowerVector, UpperVector
+from driftproof.toolkit.parameters import (
+    NonNegative,
+    NonNegativeInt,
+    Positive,
+    PositiveInt,
+    UnitInterval,
+)
+from driftproof.toolkit.problem import Solution, problem
 
 THIRD = 1 / (6 * 3**0.5)
 """The largest |ℓ'''|."""

@@ -39,14 +39,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.smooth import minimise_smooth
-from synthetic.pieces.farthest import farthest
-from synthetic.pieces.pairs import pair_signs
-from toolkit.composition import CompositionProblem, NoPlainPart
-from toolkit.draws import Law, SignMean
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
-from toolkit.parameters import NonNegative, Positive, PositiveInt
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.certificates.smooth import minimise_smooth
+from driftproof.synthetic.pieces.farthest import farthest
+from driftproof.synthetic.pieces.pairs import pair_signs
+from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.draws import Law, SignMean
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt
+from driftproof.toolkit.problem import Solution, problem
 
 
 @problem(

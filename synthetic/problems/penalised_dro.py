@@ -39,12 +39,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.penalised import inner_maximum, minimise_robust
-from toolkit.composition import CompositionProblem
-from toolkit.draws import Indices, Law
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
-from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.certificates.penalised import inner_maximum, minimise_robust
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.draws import Indices, Law
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
+from driftproof.toolkit.problem import Solution, problem
 
 
 @problem(

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.curves import (
+from driftproof.synthetic.oracles.piecewise import PiecewiseParts
+from driftproof.synthetic.pieces.curves import (
     Curves,
     Vectors,
     curves_of,
@@ -27,9 +27,9 @@ from synthetic.pieces.curves import (
     straight,
     vectors_of,
 )
-from synthetic.pieces.piecewise_problem import PiecewiseProblem
-from toolkit.parameters import Flag, NonNegative, Positive, PositiveInt, RarerHalf
-from toolkit.problem import problem
+from driftproof.synthetic.pieces.piecewise_problem import PiecewiseProblem
+from driftproof.toolkit.parameters import Flag, NonNegative, Positive, PositiveInt, RarerHalf
+from driftproof.toolkit.problem import problem
 
 
 @problem(

@@ -20,12 +20,12 @@ from typing import Literal
 
 import torch
 
-from synthetic.certificates.piecewise import CompositionFunctions, cells, spread_out
-from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.curves import Curves, curves_of, each_client, number_of
-from synthetic.pieces.piecewise_problem import PiecewiseProblem
-from toolkit.parameters import NonNegative, PositiveInt, RarerHalf
-from toolkit.problem import problem
+from driftproof.synthetic.certificates.piecewise import CompositionFunctions, cells, spread_out
+from driftproof.synthetic.oracles.piecewise import PiecewiseParts
+from driftproof.synthetic.pieces.curves import Curves, curves_of, each_client, number_of
+from driftproof.synthetic.pieces.piecewise_problem import PiecewiseProblem
+from driftproof.toolkit.parameters import NonNegative, PositiveInt, RarerHalf
+from driftproof.toolkit.problem import problem
 
 
 @problem(

@@ -21,8 +21,8 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import pairwise
 
-from synthetic.oracles.piecewise_levels import LevelParts
-from synthetic.pieces.curves import (
+from driftproof.synthetic.oracles.piecewise_levels import LevelParts
+from driftproof.synthetic.pieces.curves import (
     Curves,
     Vectors,
     curves_of,
@@ -31,9 +31,9 @@ from synthetic.pieces.curves import (
     straight,
     vectors_of,
 )
-from synthetic.pieces.piecewise_levels import PiecewiseLevels
-from toolkit.parameters import NonNegative, PositiveInt, RarerHalf
-from toolkit.problem import problem
+from driftproof.synthetic.pieces.piecewise_levels import PiecewiseLevels
+from driftproof.toolkit.parameters import NonNegative, PositiveInt, RarerHalf
+from driftproof.toolkit.problem import problem
 
 
 @problem(

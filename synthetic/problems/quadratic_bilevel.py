@@ -32,15 +32,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.pieces.huber import huber_gradient, huber_value
-from synthetic.pieces.pairs import pair_signs
-from synthetic.pieces.reflections import reflections
-from toolkit.balls.tensor import Balls
-from toolkit.bilevel import BilevelProblem
-from toolkit.draws import Law, SignMean
-from toolkit.oracles import LowerVector, UpperVector
-from toolkit.parameters import NonNegative, Positive, PositiveInt, Real
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.pieces.huber import huber_gradient, huber_value
+from driftproof.synthetic.pieces.pairs import pair_signs
+from driftproof.synthetic.pieces.reflections import reflections
+from driftproof.toolkit.balls.tensor import Balls
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.draws import Law, SignMean
+from driftproof.toolkit.oracles import LowerVector, UpperVector
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Real
+from driftproof.toolkit.problem import Solution, problem
 
 
 @problem(

@@ -27,11 +27,11 @@ from functools import cached_property
 
 import numpy as np
 
-from synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
-from synthetic.pieces.pairs import pair_signs
-from synthetic.pieces.reflections import reflections
-from toolkit.parameters import NonNegative, Positive, PositiveInt, Real
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
+from driftproof.synthetic.pieces.pairs import pair_signs
+from driftproof.synthetic.pieces.reflections import reflections
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Real
+from driftproof.toolkit.problem import Solution, problem
 
 
 @problem(

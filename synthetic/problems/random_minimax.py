@@ -26,9 +26,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import torch
 
-from synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
-from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
-from toolkit.problem import Solution, problem
+from driftproof.synthetic.oracles.quadratic_minimax import QuadraticMinimaxProblem
+from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
+from driftproof.toolkit.problem import Solution, problem
 
 STREAMS = {"couplings": 0, "sizes": 1, "offsets": 2}
 

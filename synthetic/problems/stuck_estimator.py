@@ -21,11 +21,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.composition import CompositionProblem, NoPlainPart
-from toolkit.draws import Law, SignMean
-from toolkit.oracles import ClientVectors, InnerVectors, Pullback
-from toolkit.parameters import NonNegative, One, Positive, PositiveInt
-from toolkit.problem import Solution, problem
+from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
+from driftproof.toolkit.draws import Law, SignMean
+from driftproof.toolkit.oracles import ClientVectors, InnerVectors, Pullback
+from driftproof.toolkit.parameters import NonNegative, One, Positive, PositiveInt
+from driftproof.toolkit.problem import Solution, problem
 
 
 @problem(

@@ -18,12 +18,12 @@ from torch import Tensor, nn
 from torch.func import vmap
 from torch.nn import functional
 
-from synthetic.network_problems.plain import NetworkLosses
-from synthetic.network_problems.samples import ClientData
-from toolkit.algorithms import FedAvg
-from toolkit.federation import run, sampled_context
-from toolkit.network import Model, Network
-from toolkit.networks import FourConvolutions, Perceptron, ResNet, SoftmaxRegression
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.network import Model, Network
+from driftproof.toolkit.networks import FourConvolutions, Perceptron, ResNet, SoftmaxRegression
 
 CLIENTS, IMAGES, RATE = 10, 100, 0.05
 TURNS = 3

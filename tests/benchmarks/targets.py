@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bench.prepared import Prepared
-from gpu_bench.roofline import WORDS, generators
-from gpu_bench.timer import timed, timed_in_turn
-from gpu_bench.workload import Workload, chosen
+from driftproof.gpu_bench.prepared import Prepared
+from driftproof.gpu_bench.roofline import WORDS, generators
+from driftproof.gpu_bench.timer import timed, timed_in_turn
+from driftproof.gpu_bench.workload import Workload, chosen
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.measure import average, each
 from tests.views import of_states
-from toolkit.federation import run, sampled_context
-from toolkit.measure import average, each
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "docs" / "benchmarks" / "recorded.json"
@@ -184,9 +184,9 @@ def largest_exponent() -> float:
 
 MEMORY = """
 import resource
-from gpu_bench.workload import chosen
+from driftproof.gpu_bench.workload import chosen
 from tests.benchmarks.targets import _whole
-from toolkit.measure import States, average
+from driftproof.toolkit.measure import States, average
 case, = chosen([{case!r}])
 work = case.build(clients=20, replicates=64)
 axis, name = {{"w1": ("round", "w"), "w3": ("step", "x")}}[{case!r}]

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-from gpu_bench.peer import peers_for
-from gpu_bench.prepared import STEPS, Prepared
-from gpu_bench.run import BASELINES
-from gpu_bench.table import size_text
-from synthetic.problems import BoundedComposition, RandomMinimax
+from driftproof.gpu_bench.peer import peers_for
+from driftproof.gpu_bench.prepared import STEPS, Prepared
+from driftproof.gpu_bench.run import BASELINES
+from driftproof.gpu_bench.table import size_text
+from driftproof.synthetic.problems import BoundedComposition, RandomMinimax
+from driftproof.toolkit.algorithms import ComFedL, FedNest
+from driftproof.toolkit.discover import find, leaves
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.verifiers.verify import Settings, judge
 from tests.commands import DRIFTPROOF
-from toolkit.algorithms import ComFedL, FedNest
-from toolkit.discover import find, leaves
-from toolkit.federation import run, sampled_context
-from verifiers.verify import Settings, judge
 
 PROBLEM = BoundedComposition(
     clients=10, dim=10, inner_dim=10, inner_curvature=0.5, heterogeneity=1.0,

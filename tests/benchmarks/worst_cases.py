@@ -15,22 +15,22 @@ from typing import Any, NamedTuple
 
 import click
 
-from synthetic.classes import (
+from driftproof.synthetic.classes import (
     similar,
     smooth_convex,
     smooth_strongly_convex,
     start_at_minimiser,
     start_within,
 )
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms import FedAvg, FedSVRG, Scaffold
-from toolkit.measure import Reduction, Steps, average, each, sq
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.found import worst_case
-from verifiers.worst_case.program import matrices
-from verifiers.worst_case.solve import solve
-from verifiers.worst_case.witness import witness
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms import FedAvg, FedSVRG, Scaffold
+from driftproof.toolkit.measure import Reduction, Steps, average, each, sq
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.certificate import certify
+from driftproof.verifiers.worst_case.found import worst_case
+from driftproof.verifiers.worst_case.program import matrices
+from driftproof.verifiers.worst_case.solve import solve
+from driftproof.verifiers.worst_case.witness import witness
 
 STRONGLY = smooth_strongly_convex(L=1, mu=0.1)
 FEDERATION = [STRONGLY, similar(zeta=1), start_within(R=1)]

@@ -1,8 +1,8 @@
-"""Every file in this folder is one algorithm; ``from toolkit.algorithms import ComFedL``."""
+"""Every file in this folder is one algorithm; ``from driftproof.toolkit.algorithms import ComFedL``."""
 
 from typing import Any
 
-from toolkit.discover import find_symbol, symbols
+from driftproof.toolkit.discover import find_symbol, symbols
 
 
 def __getattr__(symbol: str) -> Any:

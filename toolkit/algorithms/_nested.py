@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Collective, Context
-from toolkit.draws import Indices
-from toolkit.oracles import Bilevel
-from toolkit.parameters import NonNegativeInt, Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Algorithm, Collective, Context
+from driftproof.toolkit.draws import Indices
+from driftproof.toolkit.oracles import Bilevel
+from driftproof.toolkit.parameters import NonNegativeInt, Positive, PositiveInt, Share
 
 NOTATION = {
     "K": "rounds", "m": "clients", "S": "cohort_size", "T": "inner_calls", "N": "terms",

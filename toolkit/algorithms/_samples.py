@@ -6,9 +6,9 @@ from typing import Literal, TypeAlias
 
 from torch import Tensor
 
-from toolkit.algorithm import Context
-from toolkit.errors import DriftproofError
-from toolkit.oracles import Composition, OneSample
+from driftproof.toolkit.algorithm import Context
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.oracles import Composition, OneSample
 
 Samples: TypeAlias = Literal["one", "two"]
 """"two": the outer minibatch ζ is drawn on its own. "one": it is what belongs to the inner draw ξ,

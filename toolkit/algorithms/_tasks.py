@@ -11,10 +11,10 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context
-from toolkit.draws import Subset
-from toolkit.errors import DriftproofError
-from toolkit.parameters import NonNegativeInt, PositiveInt
+from driftproof.toolkit.algorithm import Algorithm, Context
+from driftproof.toolkit.draws import Subset
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import NonNegativeInt, PositiveInt
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.oracles import Composition
-from toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.oracles import Composition
+from driftproof.toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -32,8 +32,8 @@ class ComFedL(Algorithm):
 
     One step where F(w) = |w| − ½ beyond 1, so that w goes from 2 to 2 − 0.1:
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = BoundedComposition()
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, ComFedL(step_size=0.1), ctx, rounds=1).state

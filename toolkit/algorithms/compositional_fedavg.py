@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.oracles import Composition
-from toolkit.parameters import NonNegative, Positive, PositiveInt
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.oracles import Composition
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt
 
 
 class State(NamedTuple):
@@ -32,8 +32,8 @@ class CompositionalFedAvg(Algorithm):
     One step of size 0.1 at x = ¼, g_1 = 2x, g_2 = 1 − x, f'(y) = y. With ȳ shared it is along
     Φ' = (x + 1)/4 = 0.3125; "case-1" goes along (2g_1 − g_2)/2 = ⅛, to 0.2375:
 
-    >>> from synthetic.problems import BiasAmplification
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import BiasAmplification
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = BiasAmplification()
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, CompositionalFedAvg(local_steps=1), ctx, rounds=1).state

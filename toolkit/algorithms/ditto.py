@@ -7,10 +7,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.draws import Subset
-from toolkit.oracles import GradientField
-from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.draws import Subset
+from driftproof.toolkit.oracles import GradientField
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -45,8 +45,8 @@ class Ditto(Algorithm):
     One step from (2, 0) along the field (x/10 − y, y − 1 + x). v starts at w^t, where the proximal
     term is 0:
 
-    >>> from synthetic.problems import QuadraticMinimax
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticMinimax
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticMinimax(dim=1, distance=2.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, Ditto(personal_step_size=0.2), ctx, rounds=1).state

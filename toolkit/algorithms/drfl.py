@@ -7,11 +7,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.draws import Indices, Subset, Uniforms
-from toolkit.oracles import Losses
-from toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
-from toolkit.simplex import project_on_simplex
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.draws import Indices, Subset, Uniforms
+from driftproof.toolkit.oracles import Losses
+from driftproof.toolkit.parameters import NonNegative, NonNegativeInt, Positive, PositiveInt
+from driftproof.toolkit.simplex import project_on_simplex
 
 
 class State(NamedTuple):
@@ -44,8 +44,8 @@ class DRFL(Algorithm):
 
     A large γ puts all weight on the client whose loss is larger:
 
-    >>> from synthetic.problems import KLDRO
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import KLDRO
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = KLDRO(clients=2, form="average")
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, DRFL(weight_step=1e3), ctx, rounds=1).state

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.oracles import SampleLosses
-from toolkit.parameters import One, Positive, PositiveInt
-from toolkit.worst_case import Geometry, worst_case_weights
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.oracles import SampleLosses
+from driftproof.toolkit.parameters import One, Positive, PositiveInt
+from driftproof.toolkit.worst_case import Geometry, worst_case_weights
 
 
 class State(NamedTuple):
@@ -40,12 +40,12 @@ class FastDRO(Algorithm):
 
     At x = 0 every loss is log 2, so that q is uniform and the step is FedAvg's:
 
-    >>> from synthetic.problems import KLDRO
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import KLDRO
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = KLDRO(form="average")
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FastDRO(geometry="chi-square-ball"), ctx, rounds=1).state
-    >>> from toolkit.algorithms import FedAvg
+    >>> from driftproof.toolkit.algorithms import FedAvg
     >>> other = run(problem, FedAvg(), ctx, rounds=1).state
     >>> bool((made.w - other.w).abs().max() < 1e-15)
     True

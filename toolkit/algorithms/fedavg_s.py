@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.algorithms._nested import levels
-from toolkit.oracles import Bilevel
-from toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithms._nested import levels
+from driftproof.toolkit.oracles import Bilevel
+from driftproof.toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -30,8 +30,8 @@ class FedAvgS(Algorithm):
 
     From (2, 0), ∇_y f = 1 − y − x = −1, then ∇_x f = x/10 − y = 0.3 at the new y:
 
-    >>> from synthetic.problems import QuadraticMinimax
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticMinimax
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticMinimax(dim=1, distance=2.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FedAvgS(order="alternating"), ctx, rounds=1).state

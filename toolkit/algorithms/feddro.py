@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple, Self
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.oracles import Composition
-from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.oracles import Composition
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -34,8 +34,8 @@ class FedDRO(Algorithm):
 
     One step of size 0.1 at x = ¼ for g_1 = 2x, g_2 = 1 − x, f'(y) = y: Φ' = (x + 1)/4 = 0.3125:
 
-    >>> from synthetic.problems import BiasAmplification
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import BiasAmplification
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = BiasAmplification()
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FedDRO(step_size=0.1), ctx, rounds=1).state

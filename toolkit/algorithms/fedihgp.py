@@ -7,10 +7,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Context, algorithm
-from toolkit.algorithms._nested import Nested, fed_ihgp
-from toolkit.oracles import Bilevel
-from toolkit.parameters import PositiveInt
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms._nested import Nested, fed_ihgp
+from driftproof.toolkit.oracles import Bilevel
+from driftproof.toolkit.parameters import PositiveInt
 
 
 class State(NamedTuple):
@@ -36,8 +36,8 @@ class FedIHGP(Nested):
     Where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2), [∇²_yy g]^{-1}∇_y f is 2;
     one term alone would be 2/ℓ_{g,1} = 1.23607:
 
-    >>> from synthetic.problems import QuadraticBilevel
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticBilevel
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FedIHGP(terms=50, series="summed"), ctx, rounds=1).state

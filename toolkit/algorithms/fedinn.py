@@ -2,10 +2,10 @@ r"""FedInn: FedSVRG on the lower level's y, x held."""
 
 from __future__ import annotations
 
-from toolkit.algorithm import Context, algorithm
-from toolkit.algorithms._nested import Nested, State, fed_inn
-from toolkit.oracles import Bilevel
-from toolkit.parameters import Flag
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms._nested import Nested, State, fed_inn
+from driftproof.toolkit.oracles import Bilevel
+from driftproof.toolkit.parameters import Flag
 
 
 @algorithm(
@@ -23,8 +23,8 @@ class FedInn(Nested):
 
     One step where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2): ∇_y g = 1:
 
-    >>> from synthetic.problems import QuadraticBilevel
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticBilevel
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FedInn(inner_step_size=0.1), ctx, rounds=1).state

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from toolkit.algorithm import algorithm
-from toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.algorithm import algorithm
+from driftproof.toolkit.algorithms.comfedl import ComFedL
 
 
 @algorithm(
@@ -28,8 +28,8 @@ class FedMAML(ComFedL):
     Two tasks ½(w − ½)² and ½(w − 3/2)², α = 3/10: from 0, a step goes β·(7/10)² of the way to
     their mean, 1:
 
-    >>> from synthetic.problems import MAML
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import MAML
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = MAML(dim=1)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FedMAML(step_size=0.1), ctx, rounds=1).state

@@ -2,8 +2,8 @@ r"""FedNest: FedSVRG on the lower level, FedSVRG and a federated hypergradient o
 
 from __future__ import annotations
 
-from toolkit.algorithm import algorithm
-from toolkit.algorithms._nested import Nested
+from driftproof.toolkit.algorithm import algorithm
+from driftproof.toolkit.algorithms._nested import Nested
 
 
 @algorithm(
@@ -21,8 +21,8 @@ class FedNest(Nested):
     One round where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2): y = 2 − 0.1, then
     x = 1 − 0.1·1.9/ℓ_{g,1}, ℓ_{g,1} = (1 + √5)/2:
 
-    >>> from synthetic.problems import QuadraticBilevel
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticBilevel
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FedNest(terms=1), ctx, rounds=1).state

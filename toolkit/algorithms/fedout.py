@@ -2,9 +2,9 @@ r"""FedOut: FedSVRG around the federated hypergradient on the upper level's x, y
 
 from __future__ import annotations
 
-from toolkit.algorithm import Context, algorithm
-from toolkit.algorithms._nested import Nested, State, fed_out
-from toolkit.oracles import Bilevel
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms._nested import Nested, State, fed_out
+from driftproof.toolkit.oracles import Bilevel
 
 
 @algorithm(
@@ -23,8 +23,8 @@ class FedOut(Nested):
     One step where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2): with one term
     p = y/ℓ_{g,1} = 2/1.61803, and ∇²_xy g = −1:
 
-    >>> from synthetic.problems import QuadraticBilevel
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticBilevel
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FedOut(terms=1), ctx, rounds=1).state

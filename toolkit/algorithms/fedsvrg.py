@@ -7,9 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.oracles import GradientField
-from toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.oracles import GradientField
+from driftproof.toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -32,8 +32,8 @@ class FedSVRG(Algorithm):
 
     One step along the field (x/10 − y, y − 1 + x), from (2, 0):
 
-    >>> from synthetic.problems import QuadraticMinimax
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticMinimax
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticMinimax(dim=1, distance=2.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, FedSVRG(step_size=0.1), ctx, rounds=1).state

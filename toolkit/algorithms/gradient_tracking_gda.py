@@ -7,9 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.oracles import GradientField
-from toolkit.parameters import Positive, PositiveInt
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.oracles import GradientField
+from driftproof.toolkit.parameters import Positive, PositiveInt
 
 
 class State(NamedTuple):
@@ -46,8 +46,8 @@ class GradientTrackingGDA(Algorithm):
     (x/10 − y/2, y − 1/2 + x/2). Both go along the mean (0.2, 1) to (1.98, −0.1). There the fields
     are (0.348, 1.37) and (0.248, 0.39); corrected by (0, ∓½), (0.348, 0.87) and (0.248, 0.89):
 
-    >>> from synthetic.problems import QuadraticMinimax
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticMinimax
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticMinimax(dim=1, distance=2.0, heterogeneity=0.5)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, GradientTrackingGDA(local_steps=2, step_size=0.1), ctx, rounds=1).state

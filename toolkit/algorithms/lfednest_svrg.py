@@ -2,8 +2,8 @@ r"""LFedNest_SVRG: LFedNest with variance-reduced local steps on the lower level
 
 from __future__ import annotations
 
-from toolkit.algorithm import algorithm
-from toolkit.algorithms._nested import Nested
+from driftproof.toolkit.algorithm import algorithm
+from driftproof.toolkit.algorithms._nested import Nested
 
 
 @algorithm(
@@ -20,8 +20,8 @@ class LFedNestSVRG(Nested):
 
     Two clients alike take FedNest's steps: y = 2 − 0.1, x = 1 − 0.1·1.9/ℓ_{g,1}, ℓ_{g,1} = 1.61803:
 
-    >>> from synthetic.problems import QuadraticBilevel
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticBilevel
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, LFedNestSVRG(terms=1), ctx, rounds=1).state

@@ -6,11 +6,11 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
-from toolkit.algorithm import Context, algorithm
-from toolkit.algorithms._samples import Samples, outer_draw
-from toolkit.algorithms._tasks import TaskSampling
-from toolkit.oracles import Composition
-from toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms._samples import Samples, outer_draw
+from driftproof.toolkit.algorithms._tasks import TaskSampling
+from driftproof.toolkit.oracles import Composition
+from driftproof.toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -37,8 +37,8 @@ class LocalSCGD(TaskSampling):
 
     Two steps where f' = 1, from x = 2: u is 2, then the mean of 2 and 1.9:
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = BoundedComposition()
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, LocalSCGD(step_size=0.1), ctx, rounds=2).state

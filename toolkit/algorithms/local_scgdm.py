@@ -6,11 +6,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from torch import Tensor
 
-from toolkit.algorithm import Context, algorithm
-from toolkit.algorithms._samples import Samples, outer_draw
-from toolkit.algorithms._tasks import TaskSampling
-from toolkit.oracles import Composition
-from toolkit.parameters import Positive, PositiveInt
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms._samples import Samples, outer_draw
+from driftproof.toolkit.algorithms._tasks import TaskSampling
+from driftproof.toolkit.oracles import Composition
+from driftproof.toolkit.parameters import Positive, PositiveInt
 
 AVERAGED = ("u", "m", "x")
 Averaged: TypeAlias = Literal["", "u", "m", "um", "x", "ux", "mx", "umx"]
@@ -39,8 +39,8 @@ class LocalSCGDM(TaskSampling):
     One step of size 0.1 at x = ¼: (2g_1 − g_2)/2 = ⅛ for g_1 = 2x and g_2 = 1 − x, f'(y) = y; u
     is shared after it:
 
-    >>> from synthetic.problems import BiasAmplification
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import BiasAmplification
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = BiasAmplification()
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, LocalSCGDM(local_steps=1, step_size=0.1), ctx, rounds=1).state

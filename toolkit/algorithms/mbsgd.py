@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from toolkit.algorithm import algorithm
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.parameters import Constraint, One
+from driftproof.toolkit.algorithm import algorithm
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.parameters import Constraint, One
 
 
 @algorithm(
@@ -26,8 +26,8 @@ class MBSGD(FedDRO):
 
     One step of size 0.1 at x = ¼ for g_1 = 2x, g_2 = 1 − x, f'(y) = y: Φ' = (x + 1)/4 = 0.3125:
 
-    >>> from synthetic.problems import BiasAmplification
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import BiasAmplification
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = BiasAmplification()
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, MBSGD(step_size=0.1), ctx, rounds=1).state

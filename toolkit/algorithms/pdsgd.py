@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.oracles import SampleLosses
-from toolkit.parameters import NonNegative, One, Positive, PositiveInt
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.oracles import SampleLosses
+from driftproof.toolkit.parameters import NonNegative, One, Positive, PositiveInt
 
 
 class State(NamedTuple):
@@ -50,12 +50,12 @@ class PDSGD(Algorithm):
 
     At x = 0 every loss is log 2 and every z is 1, so that the first step is FedAvg's:
 
-    >>> from synthetic.problems import KLDRO
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import KLDRO
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = KLDRO(form="average")
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, PDSGD(dual_step=1.0), ctx, rounds=1).state
-    >>> from toolkit.algorithms import FedAvg
+    >>> from driftproof.toolkit.algorithms import FedAvg
     >>> other = run(problem, FedAvg(), ctx, rounds=1).state
     >>> bool((made.w - other.w).abs().max() < 1e-15)
     True

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.oracles import Losses
-from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.oracles import Losses
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -35,12 +35,12 @@ class QFedAvg(Algorithm):
     At w = 0 every loss is log 2, so that fairness weighs all clients alike; at q = 0 the step is
     FedAvg's:
 
-    >>> from synthetic.problems import KLDRO
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import KLDRO
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = KLDRO(form="average")
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, QFedAvg(fairness=0.0), ctx, rounds=1).state
-    >>> from toolkit.algorithms import FedAvg
+    >>> from driftproof.toolkit.algorithms import FedAvg
     >>> other = run(problem, FedAvg(), ctx, rounds=1).state
     >>> bool((made.w - other.w).abs().max() < 1e-15)
     True

@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.draws import Subset
-from toolkit.oracles import GradientField
-from toolkit.parameters import Positive, PositiveInt, Share
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.draws import Subset
+from driftproof.toolkit.oracles import GradientField
+from driftproof.toolkit.parameters import Positive, PositiveInt, Share
 
 
 class State(NamedTuple):
@@ -51,8 +51,8 @@ class Scaffold(Algorithm):
     (x/10 − y/2, y − 1/2 + x/2). Client 1 meets (0.2, 1.5), then (0.423, 1.32) at (1.98, −0.15), and
     by option II c_1 is their mean:
 
-    >>> from synthetic.problems import QuadraticMinimax
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticMinimax
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticMinimax(dim=1, distance=2.0, heterogeneity=0.5)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, Scaffold(local_steps=2, step_size=0.1), ctx, rounds=1).state

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from toolkit.algorithm import Context, algorithm
-from toolkit.algorithms.fedavg_s import FedAvgS, State
-from toolkit.oracles import Bilevel
-from toolkit.parameters import Constraint
+from driftproof.toolkit.algorithm import Context, algorithm
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS, State
+from driftproof.toolkit.oracles import Bilevel
+from driftproof.toolkit.parameters import Constraint
 
 
 @algorithm(
@@ -24,8 +24,8 @@ class SGDA(FedAvgS):
 
     From (2, 0), ∇_y f = 1 − y − x = −1 and ∇_x f = x/10 − y = 0.2:
 
-    >>> from synthetic.problems import QuadraticMinimax
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticMinimax
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticMinimax(dim=1, distance=2.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, SGDA(), ctx, rounds=1).state

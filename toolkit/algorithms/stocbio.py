@@ -7,10 +7,16 @@ from typing import Annotated, NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm
-from toolkit.algorithms._nested import levels
-from toolkit.oracles import Bilevel
-from toolkit.parameters import Constraint, NonNegative, NonNegativeInt, Positive, PositiveInt
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.algorithms._nested import levels
+from driftproof.toolkit.oracles import Bilevel
+from driftproof.toolkit.parameters import (
+    Constraint,
+    NonNegative,
+    NonNegativeInt,
+    Positive,
+    PositiveInt,
+)
 
 
 class State(NamedTuple):
@@ -36,8 +42,8 @@ class StocBiO(Algorithm):
     One round where f = ½y², g = ½y² − xy and (x_0, y_0) = (1, 2): y = 2 − 0.1, and
     the series comes to [∇²_yy g]^{-1}∇_y f = 1.9:
 
-    >>> from synthetic.problems import QuadraticBilevel
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import QuadraticBilevel
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = QuadraticBilevel(dim=1, lower_dim=1, offset=0.0, target=0.0)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, StocBiO(terms=50), ctx, rounds=1).state

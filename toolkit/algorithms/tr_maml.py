@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm, Context, algorithm, descended
-from toolkit.oracles import OuterLosses
-from toolkit.parameters import NonNegative, Positive, PositiveInt, Share
-from toolkit.simplex import project_on_simplex
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm, descended
+from driftproof.toolkit.oracles import OuterLosses
+from driftproof.toolkit.parameters import NonNegative, Positive, PositiveInt, Share
+from driftproof.toolkit.simplex import project_on_simplex
 
 
 class State(NamedTuple):
@@ -49,8 +49,8 @@ class TRMAML(Algorithm):
 
     A large η_p puts all weight on the task whose loss is larger:
 
-    >>> from synthetic.problems import MAML
-    >>> from toolkit.federation import run, sampled_context
+    >>> from driftproof.synthetic.problems import MAML
+    >>> from driftproof.toolkit.federation import run, sampled_context
     >>> problem = MAML(dim=1)
     >>> ctx = sampled_context(problem, ("doc",), replicates=1)
     >>> made = run(problem, TRMAML(weight_step=10.0), ctx, rounds=1).state

@@ -1,7 +1,7 @@
 """Ball arithmetic: tensors whose every entry is an interval that contains the true value.
 
 >>> import torch
->>> from toolkit.balls import Balls, precision
+>>> from driftproof.toolkit.balls import Balls, precision
 >>> with precision(200):
 ...     x = Balls.of(torch.tensor([1.0, 3.0], dtype=torch.float64))
 ...     third = (1 / x).sum() - 1
@@ -9,6 +9,6 @@
 True
 """
 
-from toolkit.balls.tensor import Balls, RefusedError, Truths, precision
+from driftproof.toolkit.balls.tensor import Balls, RefusedError, Truths, precision
 
 __all__ = ["Balls", "RefusedError", "Truths", "precision"]

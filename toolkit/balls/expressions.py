@@ -9,8 +9,8 @@ from typing import Any
 import flint
 from flint import arb
 
-from toolkit.balls.operations import power
-from toolkit.balls.tensor import RefusedError
+from driftproof.toolkit.balls.operations import power
+from driftproof.toolkit.balls.tensor import RefusedError
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def expression_in_balls(expression: Any, letters: Mapping[str, Sized]) -> Sized:
     """Return the enclosure of an expression at letters that are balls.
 
     >>> import sympy
-    >>> from toolkit.balls import precision
+    >>> from driftproof.toolkit.balls import precision
     >>> x = sympy.Symbol("x")
     >>> with precision(200):
     ...     made = expression_in_balls((1 + x) ** 2 - 1, {"x": Sized.of(flint.arb(1e-30))})

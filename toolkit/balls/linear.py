@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from toolkit.balls.operations import larger, smaller, square_root
-from toolkit.balls.tensor import Balls, RefusedError, handles, lift, spend, wrapped
+from driftproof.toolkit.balls.operations import larger, smaller, square_root
+from driftproof.toolkit.balls.tensor import Balls, RefusedError, handles, lift, spend, wrapped
 
 
 def _axes(dim: Any) -> Any:

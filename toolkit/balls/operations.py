@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from toolkit.balls.tensor import (
+from driftproof.toolkit.balls.tensor import (
     Balls,
     RefusedError,
     Truths,

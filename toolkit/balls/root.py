@@ -9,8 +9,8 @@ import torch
 from flint import arb
 from torch import Tensor
 
-from toolkit.balls.operations import root as square_root
-from toolkit.balls.tensor import Balls, RefusedError, lift
+from driftproof.toolkit.balls.operations import root as square_root
+from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
 
 STEPS = 4
 """Newton steps at most; the first makes a quadratic's minimiser exact."""

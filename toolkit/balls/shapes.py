@@ -9,7 +9,7 @@ import numpy as np
 from flint import arb
 from torch import Tensor
 
-from toolkit.balls.tensor import Balls, RefusedError, handles, lift
+from driftproof.toolkit.balls.tensor import Balls, RefusedError, handles, lift
 
 
 def _shape(given: Sequence[Any]) -> tuple[int, ...]:

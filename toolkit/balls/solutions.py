@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from toolkit.balls.operations import hull, root
-from toolkit.balls.tensor import Balls, RefusedError, lift
-from toolkit.problem import STORED, P, Solution, supposing
+from driftproof.toolkit.balls.operations import hull, root
+from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
+from driftproof.toolkit.problem import STORED, P, Solution, supposing
 
 UNKNOWN = "nothing says how far the minimiser may be off"
 """Why a measure of a minimiser is refused: it is what a solver came to."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toolkit.file_reader import opened
+from driftproof.toolkit.file_reader import opened
 
 SHAPE = (3, 32, 32)
 """Red, green and blue; each is 32 rows of 32 pixels."""

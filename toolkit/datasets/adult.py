@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from toolkit.dataset import Data, DataSet, Split, dataset
-from toolkit.errors import DriftproofError
-from toolkit.file_reader import FileReader, opened
+from driftproof.toolkit.dataset import Data, DataSet, Split, dataset
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.file_reader import FileReader, opened
 
 SEXES = ("Female", "Male")
 RACES = ("White", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other", "Black")

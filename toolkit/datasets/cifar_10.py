@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from toolkit.dataset import Data, DataSet, Split, dataset
-from toolkit.datasets._cifar import FULL, SHAPE, read_records, sample_records
+from driftproof.toolkit.dataset import Data, DataSet, Split, dataset
+from driftproof.toolkit.datasets._cifar import FULL, SHAPE, read_records, sample_records
 
 CLASSES = 10
 MOST = 10_000

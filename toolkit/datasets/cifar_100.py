@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from toolkit.dataset import Data, DataSet, Split, dataset
-from toolkit.datasets._cifar import FULL, SHAPE, read_records, sample_records
-from toolkit.file_reader import wrong_at
+from driftproof.toolkit.dataset import Data, DataSet, Split, dataset
+from driftproof.toolkit.datasets._cifar import FULL, SHAPE, read_records, sample_records
+from driftproof.toolkit.file_reader import wrong_at
 
 FINE = 100
 COARSE = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toolkit.dataset import Data, DataSet, Split, dataset
+from driftproof.toolkit.dataset import Data, DataSet, Split, dataset
 
 
 @dataset(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from toolkit.dataset import Data, DataSet, Split, dataset
-from toolkit.errors import DriftproofError
-from toolkit.file_reader import wrong_at
-from toolkit.idx import as_idx, read_idx
+from driftproof.toolkit.dataset import Data, DataSet, Split, dataset
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.file_reader import wrong_at
+from driftproof.toolkit.idx import as_idx, read_idx
 
 CLASSES = 10
 

@@ -20,10 +20,10 @@ from zipfile import ZipFile
 import numpy as np
 from PIL import Image
 
-from toolkit.dataset import Data, DataSet, Split, dataset
-from toolkit.errors import DriftproofError
-from toolkit.file_reader import readable, wrong_at
-from toolkit.zip_reader import members
+from driftproof.toolkit.dataset import Data, DataSet, Split, dataset
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.file_reader import readable, wrong_at
+from driftproof.toolkit.zip_reader import members
 
 SIDE = 105
 DRAWINGS = 20

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.balls.operations import finite
-from toolkit.balls.solutions import enclosing
-from toolkit.balls.tensor import Balls, RefusedError, lift
-from toolkit.draws import Law, TooManyAtoms
-from toolkit.engines.batched import BatchedContext
-from toolkit.engines.enumerated import EnumeratedContext, Key
-from toolkit.measure import Measure, Moment, Reduction
-from toolkit.problem import Problem
-from toolkit.rationals import meant
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.balls.operations import finite
+from driftproof.toolkit.balls.solutions import enclosing
+from driftproof.toolkit.balls.tensor import Balls, RefusedError, lift
+from driftproof.toolkit.draws import Law, TooManyAtoms
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.engines.enumerated import EnumeratedContext, Key
+from driftproof.toolkit.measure import Measure, Moment, Reduction
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.rationals import meant
 
 ATOMS = 256
 """The most outcomes of the noise that are run in balls."""

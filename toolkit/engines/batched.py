@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Collective
-from toolkit.draws import BLOCK, Law, Subset, Words
+from driftproof.toolkit.algorithm import Collective
+from driftproof.toolkit.draws import BLOCK, Law, Subset, Words
 
 if TYPE_CHECKING:
-    from toolkit.streams import Stream
+    from driftproof.toolkit.streams import Stream
 
 
 class BatchedContext:
@@ -79,7 +79,7 @@ class BatchedContext:
 
         Of a law that they cannot make, the values are drawn here and kept.
         """
-        from toolkit import streams
+        from driftproof.toolkit import streams
 
         kind = self._numpy_dtype
         if law is None:
@@ -95,7 +95,7 @@ class BatchedContext:
 
     def _keyed(self, law: Law, name: str) -> Stream | None:
         """Return the stream whose values loops in numba make from words (None: they cannot)."""
-        from toolkit import streams
+        from driftproof.toolkit import streams
 
         if type(self)._sample is not BatchedContext._sample:  # a draw is not what its words are
             return None

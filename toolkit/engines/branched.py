@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.draws import Law
-from toolkit.engines.batched import BatchedContext
-from toolkit.engines.enumerated import EnumeratedContext
-from toolkit.measure import Measure, Moment
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.engines.enumerated import EnumeratedContext
+from driftproof.toolkit.measure import Measure, Moment
 
 LIMIT = 4096
 """The most outcomes of one step."""

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.draws import Law, TooManyAtoms, Words, elements
-from toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.draws import Law, TooManyAtoms, Words, elements
+from driftproof.toolkit.engines.batched import BatchedContext
 
 Key = tuple[str, int, int, tuple[int, ...]]
 

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.draws import Law, TooManyAtoms
-from toolkit.engines.balls import exactly
-from toolkit.engines.enumerated import EnumeratedContext, Key
-from toolkit.errors import DriftproofError
-from toolkit.measure import MOMENTS, Measure, Moment, Reduction
-from toolkit.oracles import OFFERS
-from toolkit.rationals import meant
-from toolkit.recorder import Recorder
-from toolkit.spans.exact import Quantity
-from toolkit.spans.tensor import Form, entries_of
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.draws import Law, TooManyAtoms
+from driftproof.toolkit.engines.balls import exactly
+from driftproof.toolkit.engines.enumerated import EnumeratedContext, Key
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import MOMENTS, Measure, Moment, Reduction
+from driftproof.toolkit.oracles import OFFERS
+from driftproof.toolkit.rationals import meant
+from driftproof.toolkit.recorder import Recorder
+from driftproof.toolkit.spans.exact import Quantity
+from driftproof.toolkit.spans.tensor import Form, entries_of
 
 SCENARIOS = 64
 """The most outcomes of sampling that are run."""

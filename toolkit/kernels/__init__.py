@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from toolkit.discover import KINDS, package_folder
+from driftproof.toolkit.discover import KINDS, package_folder
 
 HERE = Path(__file__).parent
 SHARED = ("philox.py", "streams.py", "stream_values.py")

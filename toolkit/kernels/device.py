@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.draws import Law, SignMean, sign_mean
-from toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.draws import Law, SignMean, sign_mean
+from driftproof.toolkit.engines.batched import BatchedContext
 
 _HELD: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 

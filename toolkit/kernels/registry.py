@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from toolkit.discover import Leaf, leaves
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.discover import Leaf, leaves
+from driftproof.toolkit.errors import DriftproofError
 
 if TYPE_CHECKING:
-    from toolkit.algorithm import Algorithm
-    from toolkit.engines.batched import BatchedContext
-    from toolkit.problem import Problem
+    from driftproof.toolkit.algorithm import Algorithm
+    from driftproof.toolkit.engines.batched import BatchedContext
+    from driftproof.toolkit.problem import Problem
 
 Advance = Callable[..., Any]
 Rows = Callable[[Any], Mapping[str, int]]

@@ -1,8 +1,8 @@
-"""Every file in this folder is one network; ``from toolkit.networks import ResNet``."""
+"""Every file in this folder is one network; ``from driftproof.toolkit.networks import ResNet``."""
 
 from typing import Any
 
-from toolkit.discover import find_symbol, symbols
+from driftproof.toolkit.discover import find_symbol, symbols
 
 
 def __getattr__(symbol: str) -> Any:

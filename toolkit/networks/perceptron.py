@@ -9,9 +9,9 @@ from math import prod
 import torch
 from torch import Tensor
 
-from toolkit.network import Network, network
-from toolkit.networks._linear import linear
-from toolkit.parameters import PositiveInt
+from driftproof.toolkit.network import Network, network
+from driftproof.toolkit.networks._linear import linear
+from driftproof.toolkit.parameters import PositiveInt
 
 
 @network(

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from toolkit.errors import DriftproofError
-from toolkit.network import Network, network
-from toolkit.networks._linear import linear
-from toolkit.networks._normalised import Normalisation, normalised, normalising
-from toolkit.parameters import PositiveInt
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.network import Network, network
+from driftproof.toolkit.networks._linear import linear
+from driftproof.toolkit.networks._normalised import Normalisation, normalised, normalising
+from driftproof.toolkit.parameters import PositiveInt
 
 
 @network(

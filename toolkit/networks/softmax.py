@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 from torch import Tensor
 
-from toolkit.network import Network, network
-from toolkit.networks._linear import linear
+from driftproof.toolkit.network import Network, network
+from driftproof.toolkit.networks._linear import linear
 
 
 @network(

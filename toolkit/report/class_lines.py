@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from toolkit.verdict import Row, Verdict
+from driftproof.toolkit.verdict import Row, Verdict
 
 LETTERS = {
     "tau": "τ, local steps a round",

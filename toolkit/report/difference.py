@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from toolkit.report.page import document, number
-from toolkit.verdict import tightness
+from driftproof.toolkit.report.page import document, number
+from driftproof.toolkit.verdict import tightness
 
 MOVED = 0.01
 """Relative change of left/right that is worth a line."""

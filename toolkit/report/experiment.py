@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.report.figures import canvas, finish, save
-from toolkit.report.files import write_all
-from toolkit.report.page import document
+from driftproof.toolkit.report.figures import canvas, finish, save
+from driftproof.toolkit.report.files import write_all
+from driftproof.toolkit.report.page import document
 
 FEW = 5
 """Points up to which a curve shows each of them."""

@@ -9,9 +9,9 @@ from math import inf, isfinite, log10
 from pathlib import Path
 from typing import Any
 
-from toolkit.report.class_lines import lines, over_class
-from toolkit.report.results_table import csv_of
-from toolkit.verdict import Row, Verdict
+from driftproof.toolkit.report.class_lines import lines, over_class
+from driftproof.toolkit.report.results_table import csv_of
+from driftproof.toolkit.verdict import Row, Verdict
 
 NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""

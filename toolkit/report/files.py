@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
-from toolkit.errors import DriftproofError, after_system_error
-from toolkit.report.figures import Figure, draw
-from toolkit.report.latex_table import latex_macros, latex_table
-from toolkit.report.page import figures, render, statements, told
-from toolkit.report.results_table import csv_of, table_of
-from toolkit.verdict import Row
-from toolkit.workers import pool, warm
+from driftproof.toolkit.errors import DriftproofError, after_system_error
+from driftproof.toolkit.report.figures import Figure, draw
+from driftproof.toolkit.report.latex_table import latex_macros, latex_table
+from driftproof.toolkit.report.page import figures, render, statements, told
+from driftproof.toolkit.report.results_table import csv_of, table_of
+from driftproof.toolkit.verdict import Row
+from driftproof.toolkit.workers import pool, warm
 
 FEW, MANY = 24, 100
 """Plots from which on workers draw them: those that are there, or ones that are started for it."""

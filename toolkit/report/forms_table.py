@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.readings import ReadingKind
-from toolkit.report.page import Group, grouped
-from toolkit.verdict import Evidence, Row, Verdict
+from driftproof.toolkit.readings import ReadingKind
+from driftproof.toolkit.report.page import Group, grouped
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
 
 COLUMNS = ("claim", "form", "verdict", "evidence", "cases", "tightness", "")
 """The heads; the last one, of what a reader should know besides, has no name."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from toolkit.report.latex_text import latex_text
+from driftproof.toolkit.report.latex_text import latex_text
 
 HEAD = r"""% \usepackage{array,booktabs,longtable} in the preamble, then \input this file
 \begingroup\footnotesize\setlength{\tabcolsep}{3pt}

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
-from toolkit.report.experiment import COLOURS, drawn
-from toolkit.report.figures import Figure, svg
-from toolkit.report.forms_table import notes
-from toolkit.report.page import asset, filled, grouped
-from toolkit.report.page import figures as figures_of
-from toolkit.report.sides import sides
-from toolkit.verdict import Row, Verdict
+from driftproof.toolkit.report.experiment import COLOURS, drawn
+from driftproof.toolkit.report.figures import Figure, svg
+from driftproof.toolkit.report.forms_table import notes
+from driftproof.toolkit.report.page import asset, filled, grouped
+from driftproof.toolkit.report.page import figures as figures_of
+from driftproof.toolkit.report.sides import sides
+from driftproof.toolkit.verdict import Row, Verdict
 
 WHOLE = 3
 """So many claims are shown with formula and plots; more are a table."""

@@ -11,15 +11,31 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from toolkit.readings import SEVERITIES, ReadingKind
-from toolkit.report.class_lines import over_class
-from toolkit.report.figures import NOTHING, POINTS, Figure, cell, distance, equates, headline
-from toolkit.report.latex_table import Told, latex_table
-from toolkit.report.mathml import font_face
-from toolkit.report.papers import Reference, by_paper, findings, references
-from toolkit.report.typeset import described, displayed, inline, letter, letters, spelled, typeset
-from toolkit.statements import ReadingVerdict, Statement, by_severity, statement
-from toolkit.verdict import Evidence, Row, Verdict, form_key, overall
+from driftproof.toolkit.readings import SEVERITIES, ReadingKind
+from driftproof.toolkit.report.class_lines import over_class
+from driftproof.toolkit.report.figures import (
+    NOTHING,
+    POINTS,
+    Figure,
+    cell,
+    distance,
+    equates,
+    headline,
+)
+from driftproof.toolkit.report.latex_table import Told, latex_table
+from driftproof.toolkit.report.mathml import font_face
+from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
+from driftproof.toolkit.report.typeset import (
+    described,
+    displayed,
+    inline,
+    letter,
+    letters,
+    spelled,
+    typeset,
+)
+from driftproof.toolkit.statements import ReadingVerdict, Statement, by_severity, statement
+from driftproof.toolkit.verdict import Evidence, Row, Verdict, form_key, overall
 
 FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
@@ -291,7 +307,7 @@ def _drawn(figure: Figure) -> dict[str, Any]:
 @cache
 def asset(name: str) -> str:
     """Return a file of the page's assets."""
-    return files("toolkit.report").joinpath("assets", name).read_text(encoding="utf-8")
+    return files("driftproof.toolkit.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def number(value: float | None, digits: int = 4) -> str:

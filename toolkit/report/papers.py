@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolkit.statements import Statement, badness, by_severity, worst_first
-from toolkit.verdict import Verdict
+from driftproof.toolkit.statements import Statement, badness, by_severity, worst_first
+from driftproof.toolkit.verdict import Verdict
 
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*[{\"](.*?)[}\"],?$", re.MULTILINE | re.DOTALL)
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from toolkit.report.latex_text import ACCENTS, latex_letter
+from driftproof.toolkit.report.latex_text import ACCENTS, latex_letter
 
 RELATIONS = frozenset("=≠<>≤≥≪≫≈∝∈∉⊂≼≽≡→←↦⇒~") | {":="}
 """Words that make a formula of the words beside them."""

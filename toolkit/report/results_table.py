@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.frames import frame_of
-from toolkit.verdict import Row
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.frames import frame_of
+from driftproof.toolkit.verdict import Row
 
 if TYPE_CHECKING:
     import pandas

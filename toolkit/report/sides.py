@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from toolkit.report.figures import canvas, finish
-from toolkit.verdict import Row, Verdict
+from driftproof.toolkit.report.figures import canvas, finish
+from driftproof.toolkit.verdict import Row, Verdict
 
 FEWEST = 3
 """Fewer cases than that are told by their own plots."""

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from textwrap import dedent
 from typing import Any
 
-from toolkit.constants import LATEX
-from toolkit.report.mathml import mathml
-from toolkit.report.prose import broken, pieces
+from driftproof.toolkit.constants import LATEX
+from driftproof.toolkit.report.mathml import mathml
+from driftproof.toolkit.report.prose import broken, pieces
 
 GREEK = re.compile(r"^(alpha|beta|gamma|delta|Delta|eta|lambda|mu|sigma|tau|zeta|ell)(?=_|$)")
 MARKS = re.compile(r"``([^`]+)``|(?<!\S)\*\*(?=\S)([^*]+)(?<=\S)\*\*(?!\w)")

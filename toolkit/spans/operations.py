@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.spans.exact import Quantity, Second, Vector
-from toolkit.spans.tensor import (
+from driftproof.toolkit.spans.exact import Quantity, Second, Vector
+from driftproof.toolkit.spans.tensor import (
     SIZES,
     Form,
     Span,

@@ -27,9 +27,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.errors import DriftproofError
-from toolkit.rationals import meant
-from toolkit.spans.exact import Quantity, Vector
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.rationals import meant
+from driftproof.toolkit.spans.exact import Quantity, Vector
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -200,7 +200,7 @@ def decimal(value: Any) -> Fraction:
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call the version of a function; of one in place, write the result where it goes."""
-    import toolkit.spans.operations  # noqa: F401 - it fills the table
+    import driftproof.toolkit.spans.operations  # noqa: F401 - it fills the table
 
     try:
         if name in HANDLERS:

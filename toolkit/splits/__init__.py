@@ -1,8 +1,8 @@
-"""Every file in this folder is one federated split; ``from toolkit.splits import Dirichlet``."""
+"""Every file in this folder is one federated split; ``from driftproof.toolkit.splits import Dirichlet``."""
 
 from typing import Any
 
-from toolkit.discover import find_symbol, symbols
+from driftproof.toolkit.discover import find_symbol, symbols
 
 
 def __getattr__(symbol: str) -> Any:

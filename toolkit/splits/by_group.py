@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
-from toolkit.split import FederatedSplit, split
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.split import FederatedSplit, split
 
 
 @split(

@@ -23,8 +23,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from toolkit.parameters import Constraint
-from toolkit.split import FederatedSplit, by_class, split
+from driftproof.toolkit.parameters import Constraint
+from driftproof.toolkit.split import FederatedSplit, by_class, split
 
 
 @split(

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
-from toolkit.parameters import PositiveInt, UnitInterval
-from toolkit.split import FederatedSplit, by_class, split
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import PositiveInt, UnitInterval
+from driftproof.toolkit.split import FederatedSplit, by_class, split
 
 
 @split(

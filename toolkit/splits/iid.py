@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolkit.split import FederatedSplit, split
+from driftproof.toolkit.split import FederatedSplit, split
 
 
 @split(

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolkit.parameters import PositiveInt
-from toolkit.split import FederatedSplit, cut, split
+from driftproof.toolkit.parameters import PositiveInt
+from driftproof.toolkit.split import FederatedSplit, cut, split
 
 
 @split(

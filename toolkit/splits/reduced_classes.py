@@ -19,8 +19,8 @@ import math
 
 import numpy as np
 
-from toolkit.parameters import Share
-from toolkit.split import FederatedSplit, split
+from driftproof.toolkit.parameters import Share
+from driftproof.toolkit.split import FederatedSplit, split
 
 
 @split(

@@ -1,4 +1,4 @@
-"""One of the processes that torchrun starts: ``torchrun … -m toolkit.wire FILE``."""
+"""One of the processes that torchrun starts: ``torchrun … -m driftproof.toolkit.wire FILE``."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any
 
 import click
 
-from toolkit.cases import Case
-from toolkit.discover import import_path
-from toolkit.errors import DriftproofError
-from toolkit.wire.failure import ServerLost, WireFailure
-from toolkit.wire.results import Record, Traffic
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import import_path
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.wire.failure import ServerLost, WireFailure
+from driftproof.toolkit.wire.results import Record, Traffic
 
 FAREWELL = 3
 """Seconds that a process which is told to end still has: another one may be about to say why."""
 HEARING = 2
 """Seconds for the server to say why it ends."""
-EXAMPLE = "torchrun --nproc-per-node 4 -m toolkit.wire FILE"
+EXAMPLE = "torchrun --nproc-per-node 4 -m driftproof.toolkit.wire FILE"
 
 
 @click.command()
@@ -44,7 +44,7 @@ def command(
     keyed by (seed, case.key): sampled_context(case.problem, (str(seed), case.key)) is the batched
     run with the same noise. Exit status 0, or 2 if a client failed.
     """
-    from toolkit.wire.member import Task, join, take_part
+    from driftproof.toolkit.wire.member import Task, join, take_part
 
     rank, world = _placed()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # torchrun passes it on as SIGTERM
@@ -162,7 +162,7 @@ def main() -> None:
     """Run the command, and leave at once: other processes may be gone already."""
     status = 2
     try:
-        status = command.main(prog_name="toolkit.wire", standalone_mode=False) or 0
+        status = command.main(prog_name="driftproof.toolkit.wire", standalone_mode=False) or 0
     except DriftproofError as error:
         status = error.exit_code
         if isinstance(error, WireFailure) or os.environ.get("RANK", "0") == "0":

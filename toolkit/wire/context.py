@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from toolkit.draws import Words
-from toolkit.engines.batched import BatchedContext, combined
-from toolkit.wire.exchange import Exchange
-from toolkit.wire.message import Message
+from driftproof.toolkit.draws import Words
+from driftproof.toolkit.engines.batched import BatchedContext, combined
+from driftproof.toolkit.wire.exchange import Exchange
+from driftproof.toolkit.wire.message import Message
 
 
 class WireContext(BatchedContext):

@@ -18,9 +18,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from toolkit.wire.failure import ServerLost, WireFailure
-from toolkit.wire.message import END, NOT_FINITE, Message, announced
-from toolkit.wire.results import Traffic
+from driftproof.toolkit.wire.failure import ServerLost, WireFailure
+from driftproof.toolkit.wire.message import END, NOT_FINITE, Message, announced
+from driftproof.toolkit.wire.results import Traffic
 
 
 class Exchange:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from toolkit.errors import DriftproofError
-from toolkit.wire.results import WireRun
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.wire.results import WireRun
 
 TOLD = {
     "raised": (

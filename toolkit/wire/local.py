@@ -9,13 +9,13 @@ from multiprocessing.connection import Connection, wait
 from pickle import PicklingError
 from typing import Any
 
-from toolkit.algorithm import Algorithm
-from toolkit.errors import DriftproofError
-from toolkit.problem import Problem
-from toolkit.wire.failure import TOLD, ServerLost, WireFailure
-from toolkit.wire.member import START, Task, assigned, live
-from toolkit.wire.results import Record, WireRun
-from toolkit.workers import context
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.wire.failure import TOLD, ServerLost, WireFailure
+from driftproof.toolkit.wire.member import START, Task, assigned, live
+from driftproof.toolkit.wire.results import Record, WireRun
+from driftproof.toolkit.workers import context
 
 GRACE = 2.0
 """Seconds for a process that is about to end to do so, and to say why."""
@@ -98,7 +98,7 @@ class _Crew:
             raise DriftproofError(
                 f"a case that cannot be sent to a process: {error}",
                 "a problem and an algorithm whose classes can be imported by name",
-                "put their classes into a module, or start torchrun -m toolkit.wire FILE",
+                "put their classes into a module, or start torchrun -m driftproof.toolkit.wire FILE",
             ) from error
 
     def follow(self) -> WireRun:

@@ -15,16 +15,16 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from toolkit.algorithm import Algorithm
-from toolkit.draws import BLOCK, Words
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.federation import run
-from toolkit.problem import Problem
-from toolkit.wire.context import WireContext
-from toolkit.wire.exchange import Exchange
-from toolkit.wire.failure import ServerLost, WireFailure, raised
-from toolkit.wire.results import Ended, News
-from toolkit.workers import end_with
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.draws import BLOCK, Words
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.wire.context import WireContext
+from driftproof.toolkit.wire.exchange import Exchange
+from driftproof.toolkit.wire.failure import ServerLost, WireFailure, raised
+from driftproof.toolkit.wire.results import Ended, News
+from driftproof.toolkit.workers import end_with
 
 START = timedelta(minutes=2)
 """How long the processes wait for each other to come up."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 Point = dict[Any, Any]
 NEAR = 10**6

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 
 @dataclass(frozen=True, order=True)

@@ -18,7 +18,7 @@ def demands(order: Any, horizon: Any, target: Any) -> Mapping[Any, Any]:
     """
     import sympy
 
-    from verifiers.algebra.orders import exponents
+    from driftproof.verifiers.algebra.orders import exponents
 
     conditions: dict[Any, list[Any]] = {}
     for power in exponents(order, horizon):
@@ -55,7 +55,7 @@ def rate_in_samples(
     """
     import sympy
 
-    from verifiers.algebra.orders import exponents
+    from driftproof.verifiers.algebra.orders import exponents
 
     largest = sympy.Integer(0)
     for name in counts:

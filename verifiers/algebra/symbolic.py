@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verifiers.algebra import conditioned, domains
+from driftproof.verifiers.algebra import conditioned, domains
 
 
 @dataclass(frozen=True)

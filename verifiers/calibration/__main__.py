@@ -1,12 +1,12 @@
-"""The command: ``python -m verifiers.calibration FOLDER [STATEMENTS]``."""
+"""The command: ``python -m driftproof.verifiers.calibration FOLDER [STATEMENTS]``."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from verifiers.calibration import betting
-from verifiers.calibration.kinds import STATEMENTS, table
+from driftproof.verifiers.calibration import betting
+from driftproof.verifiers.calibration.kinds import STATEMENTS, table
 
 if __name__ == "__main__":
     for line in table(int(sys.argv[2]) if len(sys.argv) > 2 else STATEMENTS):

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from toolkit.draws import BLOCK
-from toolkit.verdict import Verdict
-from verifiers.judges.bounds import decide
+from driftproof.toolkit.draws import BLOCK
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.judges.bounds import decide
 
 TEST_LEVEL = 0.05
 """The level of the tests that are calibrated: verdicts use a smaller one, where too few err."""
@@ -129,7 +129,7 @@ SIZES = (64, 256, 1024, 4096, 16384)
 
 def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np.ndarray:
     """Return the share of false claims refuted at each size, [margins, sizes]; right side 0.3."""
-    from toolkit.statistics import log_wealth_path
+    from driftproof.toolkit.statistics import log_wealth_path
 
     counts = np.zeros((len(MARGINS), len(SIZES)))
     for row, margin in enumerate(MARGINS):
@@ -143,8 +143,8 @@ def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np
 
 def report(folder: Path) -> None:
     """Print the tables and draw the power curve."""
-    from toolkit.report.figures import canvas, finish, save
-    from verifiers.judges.bounds import LEVEL
+    from driftproof.toolkit.report.figures import canvas, finish, save
+    from driftproof.verifiers.judges.bounds import LEVEL
 
     write = sys.stdout.write
     for name, judge in (("betting", betting), ("peeking z-test", peeking)):

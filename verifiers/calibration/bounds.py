@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import sympy
 
-from toolkit.measure import each, given_past, sq
-from verifiers.calibration.counts import Judged
-from verifiers.calibration.line import Line, verdict
+from driftproof.toolkit.measure import each, given_past, sq
+from driftproof.verifiers.calibration.counts import Judged
+from driftproof.verifiers.calibration.line import Line, verdict
 
 Right = Callable[[Any], Any]
 LARGE = 1e4

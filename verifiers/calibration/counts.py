@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolkit.verdict import Verdict
+from driftproof.toolkit.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from toolkit.cases import Case
-from verifiers.calibration.counts import Judged
-from verifiers.calibration.line import Line
-from verifiers.claim_types.compared import Comparison, components
-from verifiers.claim_types.comparison import ComparisonClaim, comparison
-from verifiers.judges import comparisons
+from driftproof.toolkit.cases import Case
+from driftproof.verifiers.calibration.counts import Judged
+from driftproof.verifiers.calibration.line import Line
+from driftproof.verifiers.claim_types.compared import Comparison, components
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim, comparison
+from driftproof.verifiers.judges import comparisons
 
 
 def _claim(kind: Literal["identity", "complexity"]) -> ComparisonClaim[int]:

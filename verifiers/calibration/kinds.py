@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from verifiers.calibration import bounds, identities, proofs
-from verifiers.calibration.counts import Count, Judged
+from driftproof.verifiers.calibration import bounds, identities, proofs
+from driftproof.verifiers.calibration.counts import Count, Judged
 
 STATEMENTS = 510
 KINDS: dict[str, Callable[[int, int], Iterable[Judged]]] = {

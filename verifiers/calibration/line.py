@@ -14,15 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithms import FedAvg
-from toolkit.cases import Case
-from toolkit.draws import Law, SignMean
-from toolkit.oracles import ClientVectors
-from toolkit.parameters import NonNegative, Positive, Real
-from toolkit.problem import Problem, Solution, problem
-from toolkit.verdict import Verdict
-from verifiers.claim_types.bound import bound
-from verifiers.verify import Settings, judge
+from driftproof.toolkit.algorithms import FedAvg
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import Law, SignMean
+from driftproof.toolkit.oracles import ClientVectors
+from driftproof.toolkit.parameters import NonNegative, Positive, Real
+from driftproof.toolkit.problem import Problem, Solution, problem
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.verify import Settings, judge
 
 
 @problem(name="line", source="a problem for calibration", statement=r"F(x) = \tfrac L2 x^2")

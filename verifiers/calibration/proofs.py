@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import sympy
 
-from verifiers.algebra.symbolic import Step, convex_with_minimum, nonnegative, vanishes
-from verifiers.calibration.counts import Judged
-from verifiers.claim_types.proof import ProofClaim, proof
-from verifiers.judges.proofs import judge
+from driftproof.verifiers.algebra.symbolic import Step, convex_with_minimum, nonnegative, vanishes
+from driftproof.verifiers.calibration.counts import Judged
+from driftproof.verifiers.claim_types.proof import ProofClaim, proof
+from driftproof.verifiers.judges.proofs import judge
 
 DOMAINS: dict[str, dict[str, bool]] = {
     "x > 0": {"positive": True},

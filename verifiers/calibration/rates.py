@@ -1,6 +1,6 @@
 r"""Calibration of rates: how often slopes are judged wrongly, on decays whose order is known.
 
-    python -m verifiers.calibration.rates
+    python -m driftproof.verifiers.calibration.rates
 
 A synthetic statement is a decay A T^{-a} (log T)^b with or without a transient, measured on a grid
 of horizons with or without noise, and a claimed order. It is judged by the functions that judge
@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toolkit.verdict import Verdict
-from verifiers.algebra.orders import Order
-from verifiers.calibration.betting import TEST_LEVEL
-from verifiers.judges.bands import bands
-from verifiers.judges.growth import possible
-from verifiers.judges.slope import decide
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers.algebra.orders import Order
+from driftproof.verifiers.calibration.betting import TEST_LEVEL
+from driftproof.verifiers.judges.bands import bands
+from driftproof.verifiers.judges.growth import possible
+from driftproof.verifiers.judges.slope import decide
 
 RESOLUTION = 0.05
 STATEMENTS = 100

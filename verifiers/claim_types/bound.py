@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
-from toolkit.cases import Case
-from toolkit.constants import Letters
-from toolkit.errors import DriftproofError
-from toolkit.measure import Reduction, Steps
-from toolkit.readings import ByProof, Undecided
-from verifiers.claim_types.claim import Claim, Form
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Letters
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import ByProof, Undecided
+from driftproof.verifiers.claim_types.claim import Claim, Form
 
 RightSide = Callable[[Letters], Any]
 """From the letters of a paper to a sympy expression."""

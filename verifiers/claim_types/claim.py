@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self
 
-from toolkit.cases import Assumption, Case
-from toolkit.constants import Notation
-from toolkit.declaring import check_words
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.names import check_latex, check_name
-from toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated, Undecided
-from toolkit.verdict import form_key
-from verifiers.algebra.symbolic import Step
-from verifiers.claim_types.signatures import check_signatures
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.constants import Notation
+from driftproof.toolkit.declaring import check_words
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.names import check_latex, check_name
+from driftproof.toolkit.readings import ByProof, Erratum, R, ReadingKind, Stated, Undecided
+from driftproof.toolkit.verdict import form_key
+from driftproof.verifiers.algebra.symbolic import Step
+from driftproof.verifiers.claim_types.signatures import check_signatures
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from math import inf, isfinite, isnan
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 MARGIN = 1e-6
 """Width, relative to the size of the sides, within which two sides count as equal."""

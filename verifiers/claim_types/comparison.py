@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
-from toolkit.cases import Case
-from toolkit.readings import R
-from verifiers.claim_types.claim import Claim
-from verifiers.claim_types.compared import Comparison
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.readings import R
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.claim_types.compared import Comparison
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

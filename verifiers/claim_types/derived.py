@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolkit.discover import leaves
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.verdict import Row, Verdict, form_key, overall, together
-from verifiers import record
-from verifiers.claim_types.claim import Claim
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.verdict import Row, Verdict, form_key, overall, together
+from driftproof.verifiers import record
+from driftproof.verifiers.claim_types.claim import Claim
 
 
 @dataclass(frozen=True)

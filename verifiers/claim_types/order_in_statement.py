@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.errors import DriftproofError
 
 PLACE = r"\order"
 _BIG_O = re.compile(r"(?:\\mathcal\s*\{?\s*O\s*\}?|(?<![A-Za-z\\])O)\s*(?:\\[Bb]igg?l?)?\s*\(\s*")
@@ -39,6 +39,6 @@ def with_order(name: str, statement: str, printed: Iterable[Any]) -> str:
     if order is None:
         raise DriftproofError(
             f"no printed form of rate {name} has an order", "a Schedule, with the printed order",
-            "write right = Schedule(letters, order), from verifiers.judges.rates",
+            "write right = Schedule(letters, order), from driftproof.verifiers.judges.rates",
         )  # fmt: skip
     return statement.replace(PLACE, order)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
-from toolkit.readings import R
-from verifiers.algebra.symbolic import Step
-from verifiers.claim_types.claim import Claim
+from driftproof.toolkit.readings import R
+from driftproof.verifiers.algebra.symbolic import Step
+from driftproof.verifiers.claim_types.claim import Claim
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

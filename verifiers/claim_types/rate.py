@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
-from toolkit.cases import Case
-from toolkit.constants import LATEX
-from toolkit.errors import DriftproofError
-from toolkit.readings import ByProof, Undecided
-from verifiers.algebra.orders import in_letters
-from verifiers.claim_types.bound import Measure, RightSide
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.order_in_statement import with_order
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import LATEX
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.readings import ByProof, Undecided
+from driftproof.verifiers.algebra.orders import in_letters
+from driftproof.verifiers.claim_types.bound import Measure, RightSide
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.order_in_statement import with_order
 
 Exact = Callable[[int], "float | tuple[float, float]"]
 """A left side as a function of the horizon: its value, or an enclosure (low, high) of it."""

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolkit.errors import DriftproofError
-from toolkit.located import line_of
-from toolkit.readings import Stated
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.located import line_of
+from driftproof.toolkit.readings import Stated
 
 TAKES: Mapping[str, tuple[str, ...]] = {
     "left": ("view",),

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from toolkit.cases import Assumption
-from toolkit.errors import unknown_name
-from toolkit.readings import Stated
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.errors import unknown_name
+from driftproof.toolkit.readings import Stated
 
 Term = Callable[[Any], Any]
 
@@ -22,7 +22,7 @@ Term = Callable[[Any], Any]
 class Terms:
     """A right side: the sum of its terms, each a function of the letters, under a name.
 
-    >>> from toolkit.constants import Letters
+    >>> from driftproof.toolkit.constants import Letters
     >>> bound = Terms({"step": lambda c: c.eta / 2, "gap": lambda c: 1 / c.eta})
     >>> c = Letters({"eta": "step_size"})
     >>> bound(c), [(name, right(c)) for name, right in bound.without_each()]

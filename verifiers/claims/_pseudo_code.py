@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toolkit.cases import A, Case, P
-from toolkit.federation import run, sampled_context
-from toolkit.readings import R
-from verifiers.claim_types.compared import Comparison, components
+from driftproof.toolkit.cases import A, Case, P
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.readings import R
+from driftproof.verifiers.claim_types.compared import Comparison, components
 
 
 def models(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from synthetic.attacks import attack
-from toolkit.cases import Case
-from toolkit.constants import Letters, evaluate
-from verifiers.claim_types.bound import RightSide
-from verifiers.claim_types.compared import Comparison
+from driftproof.synthetic.attacks import attack
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Letters, evaluate
+from driftproof.verifiers.claim_types.bound import RightSide
+from driftproof.verifiers.claim_types.compared import Comparison
 
 
 def steepest(case: Case, right: RightSide, roles: Mapping[str, str]) -> list[Comparison]:

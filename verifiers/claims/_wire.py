@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Case
-from toolkit.problem import Problem
-from toolkit.wire import WireRun, run_on_wire
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.wire import WireRun, run_on_wire
 
 
 def counted(case: Case[Problem, Algorithm]) -> WireRun:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from toolkit.discover import package_folder
-from verifiers import record
+from driftproof.toolkit.discover import package_folder
+from driftproof.verifiers import record
 
 
 def refuted(claim: str) -> list[str]:
@@ -32,7 +32,7 @@ def refuted(claim: str) -> list[str]:
 def scripts(claim: str) -> list[Path]:
     """Return the scripts of a claim, in the order of their numbers."""
     paper = claim.partition("/")[0]
-    folder = package_folder("verifiers.counterexamples") / paper
+    folder = package_folder("driftproof.verifiers.counterexamples") / paper
     # lemma-4.2 is no second script of lemma-4
     others = {_stem(other) for other in record.read() if other.startswith(f"{paper}/")}
     paths, number = [folder / f"{_stem(claim)}.py"], 2

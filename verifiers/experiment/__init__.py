@@ -6,8 +6,8 @@ runs, searches, plots. ``panel``: what a figure shows. ``leaf``: how all
 of it becomes a page.
 """
 
-from verifiers.experiment.codec import packed, unpacked
-from verifiers.experiment.leaf import (
+from driftproof.verifiers.experiment.codec import packed, unpacked
+from driftproof.verifiers.experiment.leaf import (
     Conclusion,
     Experiment,
     Plan,
@@ -15,7 +15,7 @@ from verifiers.experiment.leaf import (
     experiment,
     run_experiment,
 )
-from verifiers.experiment.outcome import (
+from driftproof.verifiers.experiment.outcome import (
     BYTES,
     ROUNDS,
     SENT,
@@ -34,15 +34,15 @@ from verifiers.experiment.outcome import (
     tuned,
     undecided_if,
 )
-from verifiers.experiment.panel import Panel, curve, over_seeds
-from verifiers.experiment.run import Computed, Followed, Run, results_of
-from verifiers.experiment.sentence import (
+from driftproof.verifiers.experiment.panel import Panel, curve, over_seeds
+from driftproof.verifiers.experiment.run import Computed, Followed, Run, results_of
+from driftproof.verifiers.experiment.sentence import (
     Sentence,
     judged_by_seeds,
     no_worse_by_seeds,
     similar_by_seeds,
 )
-from verifiers.experiment.tracked import TrackedRun, averaged
+from driftproof.verifiers.experiment.tracked import TrackedRun, averaged
 
 __all__ = [
     "BYTES",

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
-from verifiers.running.scheduler import Result
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.running.scheduler import Result
 
 
 def packed(value: Mapping[str, Any]) -> bytes:

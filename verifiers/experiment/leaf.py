@@ -8,16 +8,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolkit.environment import environment
-from toolkit.errors import unknown_name
-from toolkit.ledger import Ledger
-from toolkit.memory import largest_worker, own_peak
-from toolkit.report.experiment import write_experiment
-from verifiers.experiment.codec import checkpoint
-from verifiers.experiment.panel import Panel
-from verifiers.experiment.sentence import Sentence
-from verifiers.experiment.tracked import TrackedRun
-from verifiers.running.scheduler import Cache, Result, Task, run_jobs
+from driftproof.toolkit.environment import environment
+from driftproof.toolkit.errors import unknown_name
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.memory import largest_worker, own_peak
+from driftproof.toolkit.report.experiment import write_experiment
+from driftproof.verifiers.experiment.codec import checkpoint
+from driftproof.verifiers.experiment.panel import Panel
+from driftproof.verifiers.experiment.sentence import Sentence
+from driftproof.verifiers.experiment.tracked import TrackedRun
+from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
 
 PROFILES = ("smoke", "quick", "paper")
 ENGINES = ("batched", "wire")

@@ -12,11 +12,11 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from toolkit.dataset import read
-from verifiers.experiment.panel import Panel, curve, over_seeds
-from verifiers.experiment.run import Key, Run, results_of
-from verifiers.experiment.sentence import Sentence, judged_by_seeds
-from verifiers.running.scheduler import Result, Task
+from driftproof.toolkit.dataset import read
+from driftproof.verifiers.experiment.panel import Panel, curve, over_seeds
+from driftproof.verifiers.experiment.run import Key, Run, results_of
+from driftproof.verifiers.experiment.sentence import Sentence, judged_by_seeds
+from driftproof.verifiers.running.scheduler import Result, Task
 
 R = TypeVar("R", bound=Run)
 Asked: TypeAlias = Generator[Sequence[Task], list[Result], Any]

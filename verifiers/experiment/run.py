@@ -18,15 +18,15 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 import numpy as np
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.dataset import digest
-from toolkit.discover import import_path, is_own
-from toolkit.federation import run, sampled_context
-from toolkit.located import telling_the_file
-from toolkit.problem import Problem
-from toolkit.wire import WireFailure, run_on_wire
-from verifiers.experiment.codec import checkpoint, packed, unpacked
-from verifiers.running.scheduler import Result, Task
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.dataset import digest
+from driftproof.toolkit.discover import import_path, is_own
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.located import telling_the_file
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.wire import WireFailure, run_on_wire
+from driftproof.verifiers.experiment.codec import checkpoint, packed, unpacked
+from driftproof.verifiers.running.scheduler import Result, Task
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -15,15 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.composition import CompositionProblem
-from toolkit.constants import Expression, Letters, Notation, evaluate, expressed
-from toolkit.engines.batched import BatchedContext
-from toolkit.federation import sampled_context
-from toolkit.oracles import Composition, Pullback, on_every_client
-from toolkit.problem import Problem
-from verifiers.experiment.outcome import ROUNDS, Axis
-from verifiers.experiment.panel import Panel, curve
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.constants import Expression, Letters, Notation, evaluate, expressed
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.oracles import Composition, Pullback, on_every_client
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.experiment.outcome import ROUNDS, Axis
+from driftproof.verifiers.experiment.panel import Panel, curve
 
 FEW = 8
 """Numbers of an inner value up to which its Jacobian is formed, row by row."""

@@ -17,14 +17,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.engines.batched import BatchedContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.located import telling_the_file
-from toolkit.problem import Problem
-from verifiers.experiment.codec import Checkpoint, checkpoint, packed
-from verifiers.experiment.run import Run
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.located import telling_the_file
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.experiment.codec import Checkpoint, checkpoint, packed
+from driftproof.verifiers.experiment.run import Run
 
 WHERE = ("done", "ctx", "state", "strides")
 """What a checkpoint tells to be gone on from."""

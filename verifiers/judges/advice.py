@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verifiers.algebra.orders import Order
-from verifiers.judges.bands import ROUNDING
-from verifiers.judges.growth import possible
+from driftproof.verifiers.algebra.orders import Order
+from driftproof.verifiers.judges.bands import ROUNDING
+from driftproof.verifiers.judges.growth import possible
 
 if TYPE_CHECKING:
-    from verifiers.claim_types.rate import RateClaim
+    from driftproof.verifiers.claim_types.rate import RateClaim
 
 LONGER = tuple(2**k for k in (0, 2, 4, 6, 8, 10, 12))
 MORE = (1, 4, 16, 64, 256)

@@ -12,13 +12,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from toolkit.cases import Assumption, Case
-from toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
-from toolkit.errors import DriftproofError
-from toolkit.spans.tensor import decimal
-from toolkit.verdict import Row, Verdict
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.judges.roles import check_roles
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.constants import Key, LackingConstantError, Letters, Notation, evaluate
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.spans.tensor import decimal
+from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.roles import check_roles
 
 ROUNDED = 1e-13
 """How far apart two equal numbers may be, relative to their size: no double is 1/√3, and a constant

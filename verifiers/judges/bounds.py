@@ -16,24 +16,32 @@ import numpy as np
 import torch
 from flint import arb
 
-from toolkit.balls.expressions import Sized, expression_in_balls
-from toolkit.balls.tensor import RefusedError, precision
-from toolkit.cases import Case
-from toolkit.constants import MEASURED, Key, Letters, Notation, evaluate, expressed, split
-from toolkit.draws import BLOCK, TooManyAtoms
-from toolkit.errors import DriftproofError
-from toolkit.federation import Outcome, run, run_exactly, sampled_context
-from toolkit.problem import Problem, supposing
-from toolkit.statistics import exceeds, interval, replicates_needed
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.rate import RateClaim
-from verifiers.judges import assumed
-from verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
-from verifiers.judges.places import place
-from verifiers.judges.roles import check_roles
-from verifiers.judges.rows import case_entry, row_of
+from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
+from driftproof.toolkit.balls.tensor import RefusedError, precision
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import (
+    MEASURED,
+    Key,
+    Letters,
+    Notation,
+    evaluate,
+    expressed,
+    split,
+)
+from driftproof.toolkit.draws import BLOCK, TooManyAtoms
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import Outcome, run, run_exactly, sampled_context
+from driftproof.toolkit.problem import Problem, supposing
+from driftproof.toolkit.statistics import exceeds, interval, replicates_needed
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.judges import assumed
+from driftproof.verifiers.judges.evidence import Measured, copies_of, instance, rounding, shadows
+from driftproof.verifiers.judges.places import place
+from driftproof.verifiers.judges.roles import check_roles
+from driftproof.verifiers.judges.rows import case_entry, row_of
 
 RunClaim = BoundClaim | RateClaim
 """A claim whose left side is measured of a run."""

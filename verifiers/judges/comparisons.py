@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.certificates.cone import solve
-from toolkit.cases import Case
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.claim_types.claim import Form
-from verifiers.claim_types.compared import MARGIN, ROUNDING, Comparison
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.judges.bounds import roles_of, unmet
-from verifiers.judges.evidence import instance
-from verifiers.judges.rows import case_entry, row_of
+from driftproof.synthetic.certificates.cone import solve
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.compared import MARGIN, ROUNDING, Comparison
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.judges.bounds import roles_of, unmet
+from driftproof.verifiers.judges.evidence import instance
+from driftproof.verifiers.judges.rows import case_entry, row_of
 
 
 def maximum_over_simplex(

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.cases import Case
-from toolkit.report.figures import drawable
-from toolkit.verdict import Row
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.judges.bounds import coefficients, right_side, roles_of, split_right
-from verifiers.judges.evidence import Measured
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.report.figures import drawable
+from driftproof.toolkit.verdict import Row
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.judges.bounds import coefficients, right_side, roles_of, split_right
+from driftproof.verifiers.judges.evidence import Measured
 
 
 def curves(claim: BoundClaim, case: Case, row: Row, measured: Measured) -> dict[str, Any]:

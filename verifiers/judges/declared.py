@@ -14,18 +14,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from synthetic.attacks import Attack, searched
-from synthetic.attacks.scores import Scores
-from synthetic.attacks.thorough import LEVEL
-from synthetic.audit import audit_algorithm, audit_problem
-from synthetic.audit.problem import shown
-from toolkit.cases import Case
-from toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters, Notation
-from toolkit.located import telling_the_method
-from toolkit.verdict import Row, Verdict
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.judges.rows import case_entry, row_of
+from driftproof.synthetic.attacks import Attack, searched
+from driftproof.synthetic.attacks.scores import Scores
+from driftproof.synthetic.attacks.thorough import LEVEL
+from driftproof.synthetic.audit import audit_algorithm, audit_problem
+from driftproof.synthetic.audit.problem import shown
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import MODULI, ROLES, RUN_ROLES, Letters, Notation
+from driftproof.toolkit.located import telling_the_method
+from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.rows import case_entry, row_of
 
 EFFORT = 0.25
 """How much of ``falsify``'s search is made before a verdict."""

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from toolkit.balls.expressions import Sized, expression_in_balls
-from toolkit.balls.operations import hull
-from toolkit.balls.solutions import UNKNOWN, enclosing
-from toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
-from toolkit.cases import Case
-from toolkit.draws import TooManyAtoms
-from toolkit.engines.balls import run_in_balls
-from toolkit.engines.enumerated import EnumeratedContext
-from toolkit.federation import run
-from toolkit.problem import STORED
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Form
-from verifiers.judges import bounds
-from verifiers.judges.evidence import Measured
-from verifiers.judges.places import place
-from verifiers.judges.rows import case_entry, row_of
+from driftproof.toolkit.balls.expressions import Sized, expression_in_balls
+from driftproof.toolkit.balls.operations import hull
+from driftproof.toolkit.balls.solutions import UNKNOWN, enclosing
+from driftproof.toolkit.balls.tensor import BITS, Balls, RefusedError, lift, precision
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import TooManyAtoms
+from driftproof.toolkit.engines.balls import run_in_balls
+from driftproof.toolkit.engines.enumerated import EnumeratedContext
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.problem import STORED
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.evidence import Measured
+from driftproof.verifiers.judges.places import place
+from driftproof.verifiers.judges.rows import case_entry, row_of
 
 PRECISIONS = (BITS, 4 * BITS, 16 * BITS)
 """Bits that are tried one after another while the balls are too wide: they widen with each step."""
@@ -128,7 +128,7 @@ def enclose(
         RefusedError: an operation has no version for balls, a choice was left open, the noise has
             too many outcomes, or the run costs too much.
 
-    >>> from verifiers.verify import select
+    >>> from driftproof.verifiers.verify import select
     >>> claim = select(["comfedl/lemma-2"])[0].load()
     >>> made = enclose(claim, claim.cases[0], claim.forms[0])
     >>> left_low, left_high, right_low, right_high = made[0].ends

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
-from toolkit.federation import Outcome
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import Outcome
 
 WORDS = ("how", "names")
 """What a unit has of words: tuples of them."""

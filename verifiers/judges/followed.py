@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.constants import Letters, substituted
-from verifiers.algebra.orders import plain
-from verifiers.claim_types.claim import Form
-from verifiers.claim_types.rate import RateClaim, Schedule
-from verifiers.judges.bounds import roles_of
-from verifiers.judges.rates import measured_exponents, steps
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Letters, substituted
+from driftproof.verifiers.algebra.orders import plain
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
+from driftproof.verifiers.judges.bounds import roles_of
+from driftproof.verifiers.judges.rates import measured_exponents, steps
 
 SPREAD = 1.25
 """How far a letter's ratio to its schedule may vary over the cases: counts are rounded up."""

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verifiers.algebra.orders import Order
+from driftproof.verifiers.algebra.orders import Order
 
 SHAPES = (0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8, 1.0)
 """Exponents γ of the transients T^{−γ}."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.cases import Case
+from driftproof.toolkit.cases import Case
 
 
 def place(case: Case, how: Sequence[str], at: Sequence[int], number: int, total: int) -> str:
@@ -17,8 +17,8 @@ def place(case: Case, how: Sequence[str], at: Sequence[int], number: int, total:
         at: the moments of the trace, in which one stands as often as it has comparisons.
         number: counted from 0.
 
-    >>> from synthetic.problems import BoundedComposition
-    >>> from toolkit.algorithms import ComFedL
+    >>> from driftproof.synthetic.problems import BoundedComposition
+    >>> from driftproof.toolkit.algorithms import ComFedL
     >>> case = Case(BoundedComposition(clients=2), ComFedL(local_steps=3), rounds=2)
     >>> place(case, ("each", "round", "local_step"), range(1, 7), 4, 6)
     'at round 1, local step 2'

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolkit.errors import DriftproofError
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.algebra.symbolic import Step
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.judges.rows import row_of
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.algebra.symbolic import Step
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.rows import row_of
 
 
 def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
@@ -24,7 +24,7 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
         raise DriftproofError(
             f"prove(right) of claim {claim.name} returned no steps",
             "one step or more",
-            "return [vanishes(left - right, 'left = right')], say (verifiers.algebra.symbolic)",
+            "return [vanishes(left - right, 'left = right')], say (driftproof.verifiers.algebra.symbolic)",
         )
     failed = [step for step in steps if step.holds is False and step.computed]
     said = [step for step in steps if step.holds is False and not step.computed]

@@ -18,16 +18,16 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.constants import Letters, substituted
-from toolkit.errors import DriftproofError
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.algebra.orders import exponents, leading, plain
-from verifiers.algebra.sample_cost import demands, rate_in_samples
-from verifiers.claim_types.claim import Form
-from verifiers.claim_types.rate import RateClaim, Schedule
-from verifiers.judges.bounds import roles_of
-from verifiers.judges.rows import row_of
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Letters, substituted
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.algebra.orders import exponents, leading, plain
+from driftproof.verifiers.algebra.sample_cost import demands, rate_in_samples
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
+from driftproof.verifiers.judges.bounds import roles_of
+from driftproof.verifiers.judges.rows import row_of
 
 
 def judge_schedule(
@@ -36,7 +36,7 @@ def judge_schedule(
     """Return the symbolic row of one schedule."""
     import sympy
 
-    from verifiers.judges.followed import broken_assumption
+    from driftproof.verifiers.judges.followed import broken_assumption
 
     t = claim.horizon
     refuted = _below_floor(claim, form, schedule)

@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from toolkit.constants import ROLES, RUN_ROLES
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.located import telling_the_method
-from toolkit.problem import Problem
-from verifiers.claim_types.claim import Claim
+from driftproof.toolkit.constants import ROLES, RUN_ROLES
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.located import telling_the_method
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.claim_types.claim import Claim
 
 
 def check_roles(claim: Claim[Any], lacking: Iterable[str]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.claim_types.claim import Claim, Form
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.claim_types.claim import Claim, Form
 
 
 def row_of(

@@ -14,20 +14,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from toolkit.cases import Case
-from toolkit.statistics import exceeds
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.algebra.orders import Order, leading
-from verifiers.claim_types.claim import Form
-from verifiers.claim_types.rate import RateClaim
-from verifiers.judges.advice import what_would_do
-from verifiers.judges.bands import ROUNDING, bands
-from verifiers.judges.bounds import LEVEL, right_side
-from verifiers.judges.evidence import Measured
-from verifiers.judges.followed import off_schedule
-from verifiers.judges.growth import FEWEST, SPAN, STEP, Possible, possible
-from verifiers.judges.rates import measured_order, steps
-from verifiers.judges.rows import row_of
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.statistics import exceeds
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.algebra.orders import Order, leading
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.judges.advice import what_would_do
+from driftproof.verifiers.judges.bands import ROUNDING, bands
+from driftproof.verifiers.judges.bounds import LEVEL, right_side
+from driftproof.verifiers.judges.evidence import Measured
+from driftproof.verifiers.judges.followed import off_schedule
+from driftproof.verifiers.judges.growth import FEWEST, SPAN, STEP, Possible, possible
+from driftproof.verifiers.judges.rates import measured_order, steps
+from driftproof.verifiers.judges.rows import row_of
 
 
 @dataclass(frozen=True)

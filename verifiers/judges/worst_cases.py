@@ -18,29 +18,29 @@ from typing import Any
 
 import torch
 
-from synthetic.classes.whole import WholeClass
-from toolkit.cases import Case
-from toolkit.engines.enumerated import EnumeratedContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import Outcome, run
-from toolkit.spans.tensor import decimal
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Form
-from verifiers.judges import bounds
-from verifiers.judges.evidence import instance
-from verifiers.judges.rows import case_entry, row_of
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.certificate import certify
-from verifiers.worst_case.check_counterexample import check as functions_of
-from verifiers.worst_case.counterexample import simple
-from verifiers.worst_case.exact import Exact
-from verifiers.worst_case.functions import WorstFunctions, functions
-from verifiers.worst_case.program import Solved
-from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.solve import UnsolvedError, solve
-from verifiers.worst_case.witness import Witness, witness
-from verifiers.worst_case.written import Right, certificate, counterexample
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.engines.enumerated import EnumeratedContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import Outcome, run
+from driftproof.toolkit.spans.tensor import decimal
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.judges.evidence import instance
+from driftproof.verifiers.judges.rows import case_entry, row_of
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.certificate import certify
+from driftproof.verifiers.worst_case.check_counterexample import check as functions_of
+from driftproof.verifiers.worst_case.counterexample import simple
+from driftproof.verifiers.worst_case.exact import Exact
+from driftproof.verifiers.worst_case.functions import WorstFunctions, functions
+from driftproof.verifiers.worst_case.program import Solved
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.solve import UnsolvedError, solve
+from driftproof.verifiers.worst_case.witness import Witness, witness
+from driftproof.verifiers.worst_case.written import Right, certificate, counterexample
 
 NEAR = Fraction(1, 10**6)
 """How far the solver's value may lie above a right side for a proof to be tried, and below it for

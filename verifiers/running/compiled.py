@@ -20,16 +20,16 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolkit.discover import leaves
-from toolkit.environment import processor
-from toolkit.kernels import machine_code
-from toolkit.kernels.registry import names
-from toolkit.workers import pool
-from verifiers.running.scheduler import Cache, Job, Result, Task, elsewhere, run_jobs
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.environment import processor
+from driftproof.toolkit.kernels import machine_code
+from driftproof.toolkit.kernels.registry import names
+from driftproof.toolkit.workers import pool
+from driftproof.verifiers.running.scheduler import Cache, Job, Result, Task, elsewhere, run_jobs
 
 if TYPE_CHECKING:
-    from toolkit.algorithm import Algorithm
-    from toolkit.problem import Problem
+    from driftproof.toolkit.algorithm import Algorithm
+    from driftproof.toolkit.problem import Problem
 
 Pair = tuple["Algorithm", "Problem"]
 LONGEST = ("minimax-local-steps",)
@@ -150,8 +150,8 @@ def _ran(name: str, dtype: str, algorithm: Algorithm, problem: Problem) -> bool:
     """Run one round by this kernel; return whether it is the one that serves the pair."""
     import torch
 
-    from toolkit.federation import run, sampled_context
-    from toolkit.kernels.registry import kernel_of
+    from driftproof.toolkit.federation import run, sampled_context
+    from driftproof.toolkit.kernels.registry import kernel_of
 
     kernel = kernel_of(algorithm, problem)
     if kernel is None or kernel.name != name:

@@ -22,12 +22,19 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
-from toolkit.discover import Leaf
-from toolkit.environment import processor
-from toolkit.errors import DriftproofError, MissingError
-from toolkit.located import is_users
-from verifiers.running.fingerprint import PACKAGES, SOURCES, fingerprint
-from verifiers.running.scheduler import LOOK, Result, Task, executed_by, on_one_thread, perform
+from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.environment import processor
+from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.located import is_users
+from driftproof.verifiers.running.fingerprint import PACKAGES, SOURCES, fingerprint
+from driftproof.verifiers.running.scheduler import (
+    LOOK,
+    Result,
+    Task,
+    executed_by,
+    on_one_thread,
+    perform,
+)
 
 PATIENCE = 60.0
 """Seconds without any worker after which the command ends."""

@@ -9,8 +9,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from toolkit.discover import package_folder
-from toolkit.located import is_users
+from driftproof.toolkit.discover import package_folder
+from driftproof.toolkit.located import is_users
 
 PACKAGES = ("toolkit", "synthetic", "verifiers")
 LIBRARIES = (

@@ -15,18 +15,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from toolkit.cases import Case
-from toolkit.discover import Leaf
-from toolkit.draws import BLOCK
-from toolkit.errors import DriftproofError
-from toolkit.located import telling_the_file
-from toolkit.readings import ByProof, Undecided
-from toolkit.verdict import Row, Verdict
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.claim_types.rate import RateClaim
-from verifiers.judges import (
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.draws import BLOCK
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.located import telling_the_file
+from driftproof.toolkit.readings import ByProof, Undecided
+from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.judges import (
     assumed,
     bounds,
     comparisons,
@@ -38,9 +38,9 @@ from verifiers.judges import (
     slope,
     worst_cases,
 )
-from verifiers.judges.evidence import Measured, joined
-from verifiers.judges.rows import row_of
-from verifiers.running.scheduler import Result
+from driftproof.verifiers.judges.evidence import Measured, joined
+from driftproof.verifiers.judges.rows import row_of
+from driftproof.verifiers.running.scheduler import Result
 
 Source = Claim[Any] | Leaf
 Job = Generator[list["ClaimTask"], list[Result], list[Row]]
@@ -462,7 +462,7 @@ def unpack_rows(blob: bytes) -> list[Row]:
 
 def row_from(entry: dict[str, Any]) -> Row:
     """Return a row from its JSON."""
-    from toolkit.verdict import Evidence
+    from driftproof.toolkit.verdict import Evidence
 
     evidence = entry["evidence"]
     return Row(

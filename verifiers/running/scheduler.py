@@ -20,10 +20,10 @@ from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
-from toolkit import workers as processes
-from toolkit.errors import DriftproofError
-from toolkit.ledger import Ledger
-from verifiers.running.fingerprint import code_of
+from driftproof.toolkit import workers as processes
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.ledger import Ledger
+from driftproof.verifiers.running.fingerprint import code_of
 
 Result = tuple[bytes, float]
 """What a task gave, as bytes, and the seconds it took."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Assumption
-from toolkit.constants import ROLES
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import ROLES
 
 MOST_ANSWERS = 100_000
 """Answers that are remembered."""

@@ -12,17 +12,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from synthetic.attacks import Attack, searched
-from synthetic.attacks.scores import Scores
-from toolkit.discover import Leaf, leaves, leaves_in
-from toolkit.ledger import Ledger
-from toolkit.located import telling_the_method
-from toolkit.problem import Problem
-from verifiers.judges.declared import GAP, is_own
-from verifiers.running.jobs import blaming, loaded, users_file
-from verifiers.running.scheduler import Cache, Result, run_jobs
-from verifiers.search.search import Effort
-from verifiers.verify import select as select_claims
+from driftproof.synthetic.attacks import Attack, searched
+from driftproof.synthetic.attacks.scores import Scores
+from driftproof.toolkit.discover import Leaf, leaves, leaves_in
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.located import telling_the_method
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.judges.declared import GAP, is_own
+from driftproof.verifiers.running.jobs import blaming, loaded, users_file
+from driftproof.verifiers.running.scheduler import Cache, Result, run_jobs
+from driftproof.verifiers.search.search import Effort
+from driftproof.verifiers.verify import select as select_claims
 
 PATIENCE = 2
 """Passes without gain after which a constant's search ends."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolkit.cases import Case
-from verifiers.claim_types.claim import Claim
-from verifiers.expression import case_of, pasted
-from verifiers.searched import FOUND
+from driftproof.toolkit.cases import Case
+from driftproof.verifiers.claim_types.claim import Claim
+from driftproof.verifiers.expression import case_of, pasted
+from driftproof.verifiers.searched import FOUND
 
 NOT_SEARCHED, NOTHING, FAILED = "not searched", "nothing found", "failed"
 CANDIDATE = "candidate"

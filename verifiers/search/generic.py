@@ -15,27 +15,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Case
-from toolkit.constants import Notation
-from toolkit.draws import BLOCK, Law, TooManyAtoms, Words
-from toolkit.engines.batched import BatchedContext
-from toolkit.engines.enumerated import EnumeratedContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import Outcome, run
-from toolkit.measure import Measure, Reduction, States, Steps
-from toolkit.problem import Problem
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Form
-from verifiers.claim_types.rate import RateClaim
-from verifiers.judges import bounds
-from verifiers.search import equalities
-from verifiers.search.conditions import Conditions
-from verifiers.search.families import FAMILIES, Members, Parts
-from verifiers.search.families.decoding import Rows
-from verifiers.search.letters import letters_of, right_sides, roles_in, violation
-from verifiers.search.numbers import parameter
-from verifiers.search.structure import Structure, altered, real, with_values
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Notation
+from driftproof.toolkit.draws import BLOCK, Law, TooManyAtoms, Words
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.engines.enumerated import EnumeratedContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import Outcome, run
+from driftproof.toolkit.measure import Measure, Reduction, States, Steps
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.search import equalities
+from driftproof.verifiers.search.conditions import Conditions
+from driftproof.verifiers.search.families import FAMILIES, Members, Parts
+from driftproof.verifiers.search.families.decoding import Rows
+from driftproof.verifiers.search.letters import letters_of, right_sides, roles_in, violation
+from driftproof.verifiers.search.numbers import parameter
+from driftproof.verifiers.search.structure import Structure, altered, real, with_values
 
 ATOMS = 256
 """Outcomes of a candidate's noise up to which they are enumerated; beyond, 64 are sampled."""

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Case
-from verifiers.claim_types.claim import Form
-from verifiers.claim_types.rate import RateClaim
-from verifiers.search.generic import Generic
-from verifiers.search.horizons import EXCESS, horizons_of, tells_nothing
-from verifiers.search.structure import Structure, with_values
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.search.generic import Generic
+from driftproof.verifiers.search.horizons import EXCESS, horizons_of, tells_nothing
+from driftproof.verifiers.search.structure import Structure, with_values
 
 WIDEST = 0.5
 """How far from 0 a coordinate is moved: scales from 0.3 to 3, for which the horizons are long.

@@ -14,12 +14,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Case
-from toolkit.parameters import constraints
-from verifiers.claim_types.claim import Form
-from verifiers.claim_types.rate import RateClaim, Schedule
-from verifiers.judges.rates import measured_exponents, measured_form, measured_order, steps
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.parameters import constraints
+from driftproof.verifiers.claim_types.claim import Form
+from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
+from driftproof.verifiers.judges.rates import (
+    measured_exponents,
+    measured_form,
+    measured_order,
+    steps,
+)
 
 EXCESS = 0.2
 """By which power of T left / order has to grow: over each of the last two pairs of neighbouring

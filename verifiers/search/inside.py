@@ -7,19 +7,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from toolkit.cases import Case
-from toolkit.draws import TooManyAtoms
-from toolkit.engines.enumerated import EnumeratedContext
-from toolkit.errors import DriftproofError
-from toolkit.federation import run, sampled_context
-from toolkit.parameters import Constraint, constraints
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.judges import bounds
-from verifiers.search.equalities import kept
-from verifiers.search.letters import LackingError, letters_of, violation
-from verifiers.search.score import measured
-from verifiers.search.structure import altered, real
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import TooManyAtoms
+from driftproof.toolkit.engines.enumerated import EnumeratedContext
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.parameters import Constraint, constraints
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.search.equalities import kept
+from driftproof.verifiers.search.letters import LackingError, letters_of, violation
+from driftproof.verifiers.search.score import measured
+from driftproof.verifiers.search.structure import altered, real
 
 DIGITS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
 POWERS = range(-9, 7)

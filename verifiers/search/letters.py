@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.cases import Assumption
-from toolkit.constants import Key, Letters, Notation
-from verifiers.judges.assumed import ROUNDED, relation_of
-from verifiers.judges.bounds import split_right
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Key, Letters, Notation
+from driftproof.verifiers.judges.assumed import ROUNDED, relation_of
+from driftproof.verifiers.judges.bounds import split_right
 
 Roles = Mapping[str, Any]
 """Role → a number for each candidate, [candidates], or one for all."""

@@ -14,14 +14,14 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from synthetic.pieces.curves import Curve, Curves, Vectors, straight
-from synthetic.problems.piecewise_bilevel import PiecewiseBilevel
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from synthetic.problems.piecewise_losses import PiecewiseLosses
-from synthetic.problems.piecewise_minimax import PiecewiseMinimax
-from toolkit.problem import Problem
-from verifiers.search.families import bilevel, composition, minimax
-from verifiers.search.structure import Choices
+from driftproof.synthetic.pieces.curves import Curve, Curves, Vectors, straight
+from driftproof.synthetic.problems.piecewise_bilevel import PiecewiseBilevel
+from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
+from driftproof.synthetic.problems.piecewise_losses import PiecewiseLosses
+from driftproof.synthetic.problems.piecewise_minimax import PiecewiseMinimax
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.search.families import bilevel, composition, minimax
+from driftproof.verifiers.search.structure import Choices
 
 M = TypeVar("M", bound=Problem)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolkit.parameters import Constraint
+from driftproof.toolkit.parameters import Constraint
 
 SMALLEST, LARGEST = -8.0, 6.0
 """Powers of ten that a scale may have."""

@@ -13,21 +13,21 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toolkit.cases import Case
-from toolkit.draws import TooManyAtoms
-from toolkit.federation import run_exactly
-from toolkit.verdict import Verdict
-from verifiers import searched
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.running.jobs import Source, blaming, loaded, users_file
-from verifiers.running.scheduler import Cache, Result, Task, run_jobs
-from verifiers.search.finding import CONFIRMED, NOTHING, Finding
-from verifiers.search.generic import ENOUGH, in_total_expectation
-from verifiers.search.score import ATOMS, OUTSIDE, score
-from verifiers.search.shrink import shrunk
-from verifiers.search.units import FEW_ATTEMPTS, judged
-from verifiers.searched import FOUND, Searched
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import TooManyAtoms
+from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.verdict import Verdict
+from driftproof.verifiers import searched
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.running.jobs import Source, blaming, loaded, users_file
+from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
+from driftproof.verifiers.search.finding import CONFIRMED, NOTHING, Finding
+from driftproof.verifiers.search.generic import ENOUGH, in_total_expectation
+from driftproof.verifiers.search.score import ATOMS, OUTSIDE, score
+from driftproof.verifiers.search.shrink import shrunk
+from driftproof.verifiers.search.units import FEW_ATTEMPTS, judged
+from driftproof.verifiers.searched import FOUND, Searched
 
 FRESH = 2**32
 """Added to a search's seed, it gives the draws with which its cases are measured."""

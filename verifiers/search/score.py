@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.cases import Case
-from toolkit.draws import TooManyAtoms
-from toolkit.engines.enumerated import Drew
-from toolkit.errors import DriftproofError
-from toolkit.federation import Outcome, run, run_exactly, sampled_context
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.claim_types.rate import RateClaim
-from verifiers.judges import bounds
-from verifiers.search.generic import in_total_expectation, largest_ratio, ratio
-from verifiers.search.horizons import Horizons, horizons_of, tells_nothing
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import TooManyAtoms
+from driftproof.toolkit.engines.enumerated import Drew
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.federation import Outcome, run, run_exactly, sampled_context
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.judges import bounds
+from driftproof.verifiers.search.generic import in_total_expectation, largest_ratio, ratio
+from driftproof.verifiers.search.horizons import Horizons, horizons_of, tells_nothing
 
 ATOMS = 1024
 """Outcomes that are enumerated; beyond them 64 replicates are sampled."""

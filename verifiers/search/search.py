@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.cases import Case
-from toolkit.ledger import Ledger
-from toolkit.readings import ByProof, Undecided
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.claim_types.rate import RateClaim
-from verifiers.running.jobs import Source, blaming, loaded
-from verifiers.running.scheduler import Cache, Result, Task, run_jobs
-from verifiers.search.families import FAMILIES, family_for
-from verifiers.search.finding import (
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.ledger import Ledger
+from driftproof.toolkit.readings import ByProof, Undecided
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.running.jobs import Source, blaming, loaded
+from driftproof.verifiers.running.scheduler import Cache, Result, Task, run_jobs
+from driftproof.verifiers.search.families import FAMILIES, family_for
+from driftproof.verifiers.search.finding import (
     CANDIDATE,
     CONFIRMED,
     FAILED,
@@ -35,12 +35,18 @@ from verifiers.search.finding import (
     VERIFIED,
     Finding,
 )  # fmt: skip
-from verifiers.search.generic import ENOUGH
-from verifiers.search.horizons import UnscheduledError, horizons_of
-from verifiers.search.letters import known_violation, letters_of
-from verifiers.search.shipped import movable
-from verifiers.search.structure import KINDS, MOST_STEPS, STEPS_AT_FIRST, Choices, Structure
-from verifiers.search.units import Climb, Confirmation, failure
+from driftproof.verifiers.search.generic import ENOUGH
+from driftproof.verifiers.search.horizons import UnscheduledError, horizons_of
+from driftproof.verifiers.search.letters import known_violation, letters_of
+from driftproof.verifiers.search.shipped import movable
+from driftproof.verifiers.search.structure import (
+    KINDS,
+    MOST_STEPS,
+    STEPS_AT_FIRST,
+    Choices,
+    Structure,
+)
+from driftproof.verifiers.search.units import Climb, Confirmation, failure
 
 TOGETHER = 2
 """Climbs that a search asks for at once, however many workers there are."""

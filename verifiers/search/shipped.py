@@ -12,18 +12,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Case
-from toolkit.errors import DriftproofError
-from toolkit.parameters import Constraint, constraints
-from toolkit.problem import Problem
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.judges.bounds import roles_of
-from verifiers.search import equalities
-from verifiers.search.letters import LackingError, letters_of, violation
-from verifiers.search.numbers import parameter
-from verifiers.search.score import OUTSIDE, score
-from verifiers.search.structure import Structure, altered, real
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import Constraint, constraints
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.judges.bounds import roles_of
+from driftproof.verifiers.search import equalities
+from driftproof.verifiers.search.letters import LackingError, letters_of, violation
+from driftproof.verifiers.search.numbers import parameter
+from driftproof.verifiers.search.score import OUTSIDE, score
+from driftproof.verifiers.search.structure import Structure, altered, real
 
 CANDIDATES = 10
 """Cases of a generation: each is a run of its own."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.cases import Case
-from toolkit.errors import DriftproofError
-from toolkit.parameters import constraints
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import constraints
 
 DIGITS = (1, 2, 3)
 STEPS = 200

@@ -18,7 +18,7 @@ try:
     from hypothesis import assume
     from hypothesis import strategies as st
 except ImportError:
-    from toolkit.errors import MissingError
+    from driftproof.toolkit.errors import MissingError
 
     raise MissingError(
         "driftproof.strategies without Hypothesis",
@@ -26,17 +26,17 @@ except ImportError:
         "pip install 'driftproof[testing]'",
     ) from None
 
-from toolkit.algorithm import Algorithm
-from toolkit.cases import Case
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.parameters import Constraint, Parameters, constraints
-from toolkit.problem import Problem
-from toolkit.readings import ByProof, Undecided
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.search.inside import is_quick, moved_inside
-from verifiers.search.members import (
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.parameters import Constraint, Parameters, constraints
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.readings import ByProof, Undecided
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.search.inside import is_quick, moved_inside
+from driftproof.verifiers.search.members import (
     MOST,
     Family,
     bilevel_problems,
@@ -47,9 +47,9 @@ from verifiers.search.members import (
     minimax_problems,
     sizes,
 )
-from verifiers.search.search import Space, spaces_of
-from verifiers.search.structure import altered
-from verifiers.search.units import judged
+from driftproof.verifiers.search.search import Space, spaces_of
+from driftproof.verifiers.search.structure import altered
+from driftproof.verifiers.search.units import judged
 
 P = TypeVar("P", bound=Parameters)
 A = TypeVar("A", bound=Algorithm)

@@ -13,9 +13,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from toolkit.algorithm import Algorithm
-from toolkit.errors import DriftproofError
-from toolkit.parameters import Constraint, Parameters, constraints
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.parameters import Constraint, Parameters, constraints
 
 P = TypeVar("P", bound=Parameters)
 STEPS_AT_FIRST, MOST_STEPS = 60, 4000

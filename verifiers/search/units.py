@@ -12,30 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.cases import Case
-from toolkit.climb import climb
-from toolkit.constants import Letters
-from toolkit.draws import TooManyAtoms
-from toolkit.errors import DriftproofError
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.claim_types.comparison import ComparisonClaim
-from verifiers.claim_types.rate import RateClaim
-from verifiers.judges import bounds, enclosed
-from verifiers.running.jobs import Source, blaming, loaded, users_file
-from verifiers.search.equalities import kept
-from verifiers.search.families import FAMILIES
-from verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, place
-from verifiers.search.generic import ENOUGH, Generic
-from verifiers.search.growth import Growth
-from verifiers.search.horizons import UnscheduledError, horizons_of
-from verifiers.search.letters import LackingError
-from verifiers.search.score import measured, over_horizons, score
-from verifiers.search.shipped import Shipped
-from verifiers.search.shrink import shrunk
-from verifiers.search.structure import MOST_STEPS, Structure, altered
-from verifiers.verify import Settings, judge
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.climb import climb
+from driftproof.toolkit.constants import Letters
+from driftproof.toolkit.draws import TooManyAtoms
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.claim_types.comparison import ComparisonClaim
+from driftproof.verifiers.claim_types.rate import RateClaim
+from driftproof.verifiers.judges import bounds, enclosed
+from driftproof.verifiers.running.jobs import Source, blaming, loaded, users_file
+from driftproof.verifiers.search.equalities import kept
+from driftproof.verifiers.search.families import FAMILIES
+from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, NOTHING, VERIFIED, place
+from driftproof.verifiers.search.generic import ENOUGH, Generic
+from driftproof.verifiers.search.growth import Growth
+from driftproof.verifiers.search.horizons import UnscheduledError, horizons_of
+from driftproof.verifiers.search.letters import LackingError
+from driftproof.verifiers.search.score import measured, over_horizons, score
+from driftproof.verifiers.search.shipped import Shipped
+from driftproof.verifiers.search.shrink import shrunk
+from driftproof.verifiers.search.structure import MOST_STEPS, Structure, altered
+from driftproof.verifiers.verify import Settings, judge
 
 GENERATIONS, SHIPPED_GENERATIONS = (8, 60), (3, 15)
 """Of a short climb and of a long one: beside each other, and one case at a time."""

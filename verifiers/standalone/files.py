@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from toolkit.report.files import cannot_write
-from verifiers.running.jobs import Source, loaded
-from verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, remade
-from verifiers.standalone.refusal import NoScriptError
-from verifiers.standalone.script import script_of
+from driftproof.toolkit.report.files import cannot_write
+from driftproof.verifiers.running.jobs import Source, loaded
+from driftproof.verifiers.search.finding import CANDIDATE, CONFIRMED, Finding, remade
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.script import script_of
 
 NAME = "counterexample"
 """How the names of the files begin."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolkit import measure
-from verifiers.standalone.refusal import NoScriptError
-from verifiers.standalone.texts import continued
+from driftproof.toolkit import measure
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.texts import continued
 
 SHIMS = {
     "sq": "def sq(x):  # ‖x‖²\n    return (x * x).sum(-2)\n",

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from toolkit.discover import Leaf
-from toolkit.errors import DriftproofError, unknown_name
-from toolkit.verdict import Evidence, Row, Verdict
-from verifiers.running.jobs import loaded
-from verifiers.standalone.files import refuse_others, sides
-from verifiers.standalone.of_class import script_of_class
-from verifiers.standalone.refusal import NoScriptError
-from verifiers.standalone.script import script_of
+from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.errors import DriftproofError, unknown_name
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
+from driftproof.verifiers.running.jobs import loaded
+from driftproof.verifiers.standalone.files import refuse_others, sides
+from driftproof.verifiers.standalone.of_class import script_of_class
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.script import script_of
 
 
 def script_of_own(

@@ -8,10 +8,10 @@ from typing import Any
 
 import sympy
 
-from toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed
-from verifiers.judges.bounds import roles_of
-from verifiers.standalone.refusal import NoScriptError
-from verifiers.standalone.texts import WIDEST, assigned
+from driftproof.toolkit.constants import MEASURED, ROLES, RUN_ROLES, Letters, expressed
+from driftproof.verifiers.judges.bounds import roles_of
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.texts import WIDEST, assigned
 
 
 def means_of(claim: Any, case: Any, right: Any) -> list[str]:

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.cases import Case
-from toolkit.discover import package_folder
-from toolkit.measure import Measure
-from verifiers.claim_types.bound import BoundClaim
-from verifiers.claim_types.claim import Claim, Form
-from verifiers.standalone.left import Shown, measured_text, moments
-from verifiers.standalone.refusal import NoScriptError
-from verifiers.standalone.right import means_of, right_text
-from verifiers.standalone.texts import (
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.discover import package_folder
+from driftproof.toolkit.measure import Measure
+from driftproof.verifiers.claim_types.bound import BoundClaim
+from driftproof.verifiers.claim_types.claim import Claim, Form
+from driftproof.verifiers.standalone.left import Shown, measured_text, moments
+from driftproof.verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.right import means_of, right_text
+from driftproof.verifiers.standalone.texts import (
     WIDEST,
     assigned,
     continued,
@@ -215,9 +215,9 @@ def _text_of(problem: Any, case: Case) -> str:
 def _module(folder: str, part: Any) -> Any:
     """Return the module with the text of a problem family or an algorithm."""
     name = part.leaf_name.replace("-", "_")
-    if not (package_folder(f"verifiers.standalone.{folder}") / f"{name}.py").exists():
+    if not (package_folder(f"driftproof.verifiers.standalone.{folder}") / f"{name}.py").exists():
         raise NoScriptError(f"{part.leaf_name} is not written in numpy yet")
-    return import_module(f"verifiers.standalone.{folder}.{name}")
+    return import_module(f"driftproof.verifiers.standalone.{folder}.{name}")
 
 
 def _values(case: Case, problem: Any) -> dict[str, Any]:

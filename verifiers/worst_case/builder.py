@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from synthetic.classes.conditions import FunctionClass
-from synthetic.classes.relations import Relation
-from synthetic.classes.whole import WholeClass
-from toolkit.algorithm import Algorithm
-from toolkit.engines.symbolic import run_symbolically
-from toolkit.errors import DriftproofError
-from toolkit.spans.tensor import other_sizes
-from verifiers.worst_case.record import WorstCase
+from driftproof.synthetic.classes.conditions import FunctionClass
+from driftproof.synthetic.classes.relations import Relation
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.engines.symbolic import run_symbolically
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.spans.tensor import other_sizes
+from driftproof.verifiers.worst_case.record import WorstCase
 
 
 def build(

@@ -10,13 +10,13 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from toolkit.errors import DriftproofError
-from verifiers.worst_case.exact import Exact
-from verifiers.worst_case.face import Kernel, kernels, optimum
-from verifiers.worst_case.program import Solved
-from verifiers.worst_case.proof import Proof, approach, prove
-from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.solve import solve
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.worst_case.exact import Exact
+from driftproof.verifiers.worst_case.face import Kernel, kernels, optimum
+from driftproof.verifiers.worst_case.program import Solved
+from driftproof.verifiers.worst_case.proof import Proof, approach, prove
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.solve import solve
 
 ROOM = Fraction(1, 10**7)
 """How much larger than the solver's value a bound has to be to be proved with a margin; a smaller

@@ -19,7 +19,7 @@ from itertools import product
 
 from flint import fmpq
 
-from verifiers.worst_case.statement import (
+from driftproof.verifiers.worst_case.statement import (
     CLASSES,
     ONE,
     ZERO,

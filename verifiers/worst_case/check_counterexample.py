@@ -22,8 +22,8 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from verifiers.worst_case.check import RefusedCertificateError, positive_semidefinite
-from verifiers.worst_case.statement import (
+from driftproof.verifiers.worst_case.check import RefusedCertificateError, positive_semidefinite
+from driftproof.verifiers.worst_case.statement import (
     CLASSES,
     ZERO,
     Combination,

@@ -16,12 +16,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
-from verifiers.worst_case.program import Matrices, Solved, matrices
-from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.scaling import units
-from verifiers.worst_case.solve import solve_matrices
-from verifiers.worst_case.witness import Witness, at_gram
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.scaling import units
+from driftproof.verifiers.worst_case.solve import solve_matrices
+from driftproof.verifiers.worst_case.witness import Witness, at_gram
 
 SHARE = 0.5
 """How much of the way from the bound to the worst case the counterexample has to go."""

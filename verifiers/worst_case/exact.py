@@ -13,11 +13,11 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from toolkit.spans.exact import Quantity, Vector
-from verifiers.worst_case.freedom import kept, reduced
-from verifiers.worst_case.program import Matrices, Solved, matrices
-from verifiers.worst_case.record import WorstCase, pairs
-from verifiers.worst_case.scaling import units
+from driftproof.toolkit.spans.exact import Quantity, Vector
+from driftproof.verifiers.worst_case.freedom import kept, reduced
+from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
+from driftproof.verifiers.worst_case.record import WorstCase, pairs
+from driftproof.verifiers.worst_case.scaling import units
 
 
 def rational(of: Fraction | float) -> fmpq:

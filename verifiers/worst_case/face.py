@@ -17,8 +17,8 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from verifiers.worst_case.exact import Exact, fraction, rational
-from verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
+from driftproof.verifiers.worst_case.program import Matrices, Solved
 
 CUT = 1e-9
 """Singular values of the Jacobian that are taken for 0, relative to the largest."""

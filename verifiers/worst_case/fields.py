@@ -19,8 +19,8 @@ from itertools import product
 from math import isqrt
 from typing import Any
 
-from toolkit.spans.exact import Quantity, Second, Vector
-from verifiers.worst_case.record import WorstCase
+from driftproof.toolkit.spans.exact import Quantity, Second, Vector
+from driftproof.verifiers.worst_case.record import WorstCase
 
 Point = tuple[Fraction, Fraction]
 DIGITS = 10**12

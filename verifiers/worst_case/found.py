@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from synthetic.classes.conditions import FunctionClass
-from synthetic.classes.relations import Relation
-from synthetic.classes.whole import WholeClass
-from toolkit.algorithm import Algorithm
-from verifiers.worst_case.builder import build
-from verifiers.worst_case.program import Solved
-from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.solve import solve
+from driftproof.synthetic.classes.conditions import FunctionClass
+from driftproof.synthetic.classes.relations import Relation
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.verifiers.worst_case.builder import build
+from driftproof.verifiers.worst_case.program import Solved
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.solve import solve
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ def worst_case(
 
     Gradient descent with η = 1/L on a convex function: F(x_1) − F* ≤ LR²/6 (Drori & Teboulle 2014).
 
-    >>> from toolkit.algorithms import FedAvg
-    >>> from toolkit.measure import Steps, each
-    >>> from synthetic.classes import smooth_convex, start_within
+    >>> from driftproof.toolkit.algorithms import FedAvg
+    >>> from driftproof.toolkit.measure import Steps, each
+    >>> from driftproof.synthetic.classes import smooth_convex, start_within
     >>> def left(view: Steps):
     ...     return each("round", "local_step", view.gap(view.mean("w")))
     >>> found = worst_case(FedAvg(step_size=1.0), [smooth_convex(L=1), start_within(R=1)],

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from verifiers.worst_case.program import Matrices
-from verifiers.worst_case.scaling import units
+from driftproof.verifiers.worst_case.program import Matrices
+from driftproof.verifiers.worst_case.scaling import units
 
 FREE = 1e-12
 """How small a singular value is that is taken for 0, relative to the largest."""

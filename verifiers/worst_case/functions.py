@@ -22,12 +22,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.classes.levels import Level, OneLevel
-from toolkit.errors import DriftproofError
-from toolkit.problem import Problem, Solution
-from toolkit.spans.exact import Vector
-from verifiers.worst_case.program import Solved
-from verifiers.worst_case.record import WorstCase
+from driftproof.synthetic.classes.levels import Level, OneLevel
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.problem import Problem, Solution
+from driftproof.toolkit.spans.exact import Vector
+from driftproof.verifiers.worst_case.program import Solved
+from driftproof.verifiers.worst_case.record import WorstCase
 
 SMALLEST = 1e-9
 """Eigenvalues of a Gram matrix that are left out, relative to the largest."""

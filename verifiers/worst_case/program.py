@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from synthetic.classes.conditions import Place
-from toolkit.spans.exact import Quantity
-from verifiers.worst_case.record import WorstCase, pairs
+from driftproof.synthetic.classes.conditions import Place
+from driftproof.toolkit.spans.exact import Quantity
+from driftproof.verifiers.worst_case.record import WorstCase, pairs
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from verifiers.worst_case.check import positive_semidefinite
-from verifiers.worst_case.exact import Exact, fraction, rational
-from verifiers.worst_case.face import Kernel, Optimum, spanned
-from verifiers.worst_case.program import Solved
+from driftproof.verifiers.worst_case.check import positive_semidefinite
+from driftproof.verifiers.worst_case.exact import Exact, fraction, rational
+from driftproof.verifiers.worst_case.face import Kernel, Optimum, spanned
+from driftproof.verifiers.worst_case.program import Solved
 
 DIGITS = range(16)
 """Digits after the point that multipliers are rounded to, the fewest first."""

@@ -15,8 +15,8 @@ from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any
 
-from synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
-from toolkit.spans.exact import Quantity, Vector
+from driftproof.synthetic.classes.conditions import Condition, Constraint, FunctionClass, Triple
+from driftproof.toolkit.spans.exact import Quantity, Vector
 
 
 @dataclass(frozen=True)

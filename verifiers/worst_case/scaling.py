@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.program import Matrices, Solved
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.errors import DriftproofError
-from verifiers.worst_case.freedom import kept, reduced
-from verifiers.worst_case.program import Matrices, Solved, matrices
-from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.scaling import units
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers.worst_case.freedom import kept, reduced
+from driftproof.verifiers.worst_case.program import Matrices, Solved, matrices
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.scaling import units
 
 TOLERANCE = 1e-9
 """Residuals and gap that the solver goes for."""

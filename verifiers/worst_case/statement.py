@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
-from verifiers.worst_case.expression import FUNCTIONS, ends, evaluate
+from driftproof.verifiers.worst_case.expression import FUNCTIONS, ends, evaluate
 
 ZERO, ONE = fmpq(0), fmpq(1)
 NAME = re.compile(r"∇?[A-Za-z][A-Za-z0-9_]*\*?(\([A-Za-z0-9_*]+\)(_[a-z])?)?")

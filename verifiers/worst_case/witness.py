@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from toolkit.errors import DriftproofError
-from toolkit.spans.exact import Quantity
-from verifiers.worst_case.exact import Exact, rational
-from verifiers.worst_case.face import optimum
-from verifiers.worst_case.fields import value_on, worst_of_fields
-from verifiers.worst_case.program import Matrices, Solved
-from verifiers.worst_case.record import WorstCase
-from verifiers.worst_case.solve import solve_matrices
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.spans.exact import Quantity
+from driftproof.verifiers.worst_case.exact import Exact, rational
+from driftproof.verifiers.worst_case.face import optimum
+from driftproof.verifiers.worst_case.fields import value_on, worst_of_fields
+from driftproof.verifiers.worst_case.program import Matrices, Solved
+from driftproof.verifiers.worst_case.record import WorstCase
+from driftproof.verifiers.worst_case.solve import solve_matrices
 
 TIMES = (2, 16, 128)
 """How many times the step inwards that doubles ask for is taken, until fractions agree."""

@@ -10,15 +10,15 @@ from typing import Any
 
 from flint import fmpq
 
-from synthetic.classes.conditions import Condition, FunctionClass
-from toolkit.errors import DriftproofError
-from toolkit.spans.exact import Quantity, Second, Vector
-from verifiers.worst_case import check, check_counterexample
-from verifiers.worst_case.digest import sealed
-from verifiers.worst_case.exact import fraction, rational
-from verifiers.worst_case.expression import ends, evaluate
-from verifiers.worst_case.record import WorstCase, pairs
-from verifiers.worst_case.witness import Witness
+from driftproof.synthetic.classes.conditions import Condition, FunctionClass
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.spans.exact import Quantity, Second, Vector
+from driftproof.verifiers.worst_case import check, check_counterexample
+from driftproof.verifiers.worst_case.digest import sealed
+from driftproof.verifiers.worst_case.exact import fraction, rational
+from driftproof.verifiers.worst_case.expression import ends, evaluate
+from driftproof.verifiers.worst_case.record import WorstCase, pairs
+from driftproof.verifiers.worst_case.witness import Witness
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_bench.cases.w1 import w1
-from gpu_bench.ways import distance
-from gpu_bench.workload import Workload
-from toolkit.environment import environment, processor
-from toolkit.federation import run, sampled_context
+from driftproof.gpu_bench.cases.w1 import w1
+from driftproof.gpu_bench.ways import distance
+from driftproof.gpu_bench.workload import Workload
+from driftproof.toolkit.environment import environment, processor
+from driftproof.toolkit.federation import run, sampled_context
 
 CLIENTS, LOCAL_STEPS, DIM, REPLICATES = 100, 10, 10, 64
 OURS = 400

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
 
 NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.5, inner_value_noise=0.02,

@@ -13,11 +13,11 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.certificates.smooth import minimise_smooth_on_ball
-from synthetic.problems.kl_dro import KLDRO
-from toolkit.constants import Expression
-from verifiers.algebra.symbolic import Step, nonnegative, vanishes
-from verifiers.claim_types.compared import Comparison
+from driftproof.synthetic.certificates.smooth import minimise_smooth_on_ball
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
 
 OuterFunction = Callable[[Expression, Expression], Expression]
 """G: from a loss and the temperature γ to what (6) averages, g(f^i/γ)."""

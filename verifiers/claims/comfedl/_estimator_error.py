@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
-from verifiers.claim_types.terms import Term, Terms
-from verifiers.claims.comfedl.assumptions import sigma
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.verifiers.claim_types.terms import Term, Terms
+from driftproof.verifiers.claims.comfedl.assumptions import sigma
 
 
 def error(view: Steps) -> Reduction:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sympy
 from sympy import exp, log, symbols
 
-from toolkit.constants import Expression
-from verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
 
 f, r, gamma, mean = symbols("f r gamma E", positive=True)
 multiplier = symbols("lambda", real=True)

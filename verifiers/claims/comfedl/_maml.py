@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from synthetic.problems.maml import MAML
+from driftproof.synthetic.problems.maml import MAML
 
 
 def points(problem: MAML) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ from itertools import product
 
 import sympy
 
-from verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
+from driftproof.verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
 
 Norm = Callable[[Sequence[int]], int]
 """From the entries of a diagonal matrix to the square of its norm."""

@@ -7,11 +7,11 @@ from typing import Literal
 
 from sympy import Rational, log, symbols
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import Case
-from toolkit.constants import Expression
-from verifiers.claim_types.rate import Floor, Schedule
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.claim_types.rate import Floor, Schedule
 
 T, TAU, a1, a2, a3 = symbols("T tau alpha_1 alpha_2 alpha_3", positive=True)
 STEPS = (64, 128, 256, 512, 1024, 2048, 4096)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sympy import sqrt
 
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, States, average, sq
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.comfedl.assumptions import sigma
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, States, average, sq
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.comfedl.assumptions import sigma
 
 
 def squared_gradient(view: States) -> Reduction:

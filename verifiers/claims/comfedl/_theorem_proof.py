@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import sympy
 
-from toolkit.constants import Expression, Letters, Notation
-from verifiers.algebra.symbolic import Step, nonnegative, vanishes
-from verifiers.claim_types.bound import RightSide
-from verifiers.claims.comfedl import _proof_steps as elementary
+from driftproof.toolkit.constants import Expression, Letters, Notation
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide
+from driftproof.verifiers.claims.comfedl import _proof_steps as elementary
 
 LETTERS = (
     "G_f", "G_g", "L_f", "L_g", "L", "sigma_1", "sigma_2", "sigma_3", "eta", "tau", "b", "b1",

@@ -16,14 +16,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from synthetic.problems.maml import MAML
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import Case, grid
-from toolkit.federation import run, sampled_context
-from toolkit.parameters import sweep
-from verifiers.claim_types.compared import Comparison, components
-from verifiers.claim_types.comparison import comparison
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.synthetic.problems.maml import MAML
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.compared import Comparison, components
+from driftproof.verifiers.claim_types.comparison import comparison
 
 NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,

@@ -12,8 +12,8 @@ from functools import cache
 
 import sympy
 
-from toolkit.cases import Assumption
-from toolkit.constants import Expression, Letters
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression, Letters
 
 A1 = Assumption(
     "Assumption 1",

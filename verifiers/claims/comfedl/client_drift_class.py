@@ -9,13 +9,13 @@ Attained for every τ and η, by functions whose directions are all the same: no
 holds, with all clients or with some.
 """
 
-from synthetic.classes import bounded_composition, over
-from synthetic.classes.whole import Conditions
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.measure import Reduction, Steps, each, sq
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl.lemma_2 import squared_path
+from driftproof.synthetic.classes import bounded_composition, over
+from driftproof.synthetic.classes.whole import Conditions
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.comfedl.lemma_2 import squared_path
 
 SHORT: Conditions = [bounded_composition(G_f=2, G_g=1.5)]
 

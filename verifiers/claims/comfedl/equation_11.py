@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import sympy
 
-from toolkit.constants import Expression
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.proof import proof
 
 W = sympy.symbols("w_1 w_2", positive=True)
 Y = sympy.symbols("y_1:4", positive=True)

@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 from sympy import Rational, exp, log, symbols
 
-from toolkit.constants import Expression
-from toolkit.readings import Erratum, intended, literal
-from verifiers.algebra.symbolic import Step, computed, convex_with_minimum, nonnegative
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.algebra.symbolic import Step, computed, convex_with_minimum, nonnegative
+from driftproof.verifiers.claim_types.proof import proof
 
 gamma, top, constant = symbols("gamma M G", positive=True)
 u = symbols("u", nonnegative=True)  # (M − y)/γ, which is 0 at y = M

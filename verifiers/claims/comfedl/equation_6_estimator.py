@@ -18,9 +18,9 @@ from collections.abc import Callable
 
 from sympy import Integer, Symbol, binomial, cosh, diff, exp, series, symbols, tanh
 
-from toolkit.constants import Expression
-from verifiers.algebra.symbolic import Step, differs, vanishes
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.algebra.symbolic import Step, differs, vanishes
+from driftproof.verifiers.claim_types.proof import proof
 
 w, gamma, s, c, b = symbols("w gamma s c b", positive=True)
 

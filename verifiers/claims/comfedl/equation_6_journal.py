@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import sympy
 
-from synthetic.problems.kl_dro import KLDRO
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.comfedl import _equation_6
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.comfedl import _equation_6
 
 
 @comparison(

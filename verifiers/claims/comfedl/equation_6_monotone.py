@@ -28,16 +28,16 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.problems.kl_dro import KLDRO
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.algebra.symbolic import Step, nonnegative, vanishes
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.comfedl import _equation_6
-from verifiers.claims.comfedl._equation_6 import OuterFunction
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.comfedl import _equation_6
+from driftproof.verifiers.claims.comfedl._equation_6 import OuterFunction
 
 QUOTE = (
     "the next sentence, “Clearly, the problem (6) is a special case of the above problem (1)”: "

@@ -14,13 +14,13 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.problems.maml import MAML
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.parameters import sweep
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.compared import Comparison, components
-from verifiers.claim_types.comparison import comparison
+from driftproof.synthetic.problems.maml import MAML
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison, components
+from driftproof.verifiers.claim_types.comparison import comparison
 
 RATE = sympy.Symbol("eta", positive=True)
 POINT = sympy.symbols("w_1 w_2", positive=True)

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from synthetic.certificates.cone import solve
-from synthetic.problems.maml import MAML
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.comfedl._maml import points, task_losses
+from driftproof.synthetic.certificates.cone import solve
+from driftproof.synthetic.problems.maml import MAML
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.comfedl._maml import points, task_losses
 
 
 @comparison(

@@ -23,24 +23,24 @@ from fractions import Fraction
 
 from sympy import Rational, sqrt
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from synthetic.problems.opposed_clients import OpposedClients
-from synthetic.problems.stuck_estimator import StuckEstimator
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import Assumption, grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, States
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import RightSide, bound
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.comfedl._cases import NOISY
-from verifiers.claims.comfedl._theorem_bounds import (
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.synthetic.problems.opposed_clients import OpposedClients
+from driftproof.synthetic.problems.stuck_estimator import StuckEstimator
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.comfedl._cases import NOISY
+from driftproof.verifiers.claims.comfedl._theorem_bounds import (
     bias,
     drift_length,
     largest,
     squared_gradient,
 )
-from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
+from driftproof.verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
 ALL = Assumption("all clients", r"m = n", relation=lambda c: c.m >= c.n)
 SMALL_STEP = Assumption(

@@ -19,16 +19,16 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
-from synthetic.pieces.losses import LOSSES
-from synthetic.problems.kl_dro import KLDRO
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.parameters import sweep
-from verifiers.algebra.symbolic import Step, convex_with_minimum, vanishes
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.judges.comparisons import maximum_over_simplex
+from driftproof.synthetic.certificates.cone import frank_wolfe_gap, minimise_on_ball
+from driftproof.synthetic.pieces.losses import LOSSES
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.algebra.symbolic import Step, convex_with_minimum, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.judges.comparisons import maximum_over_simplex
 
 Objective = Callable[[Sequence[Expression], Expression], Expression]
 """From the losses and the temperature γ to the maximum over r."""

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from toolkit.constants import Expression
-from verifiers.algebra.symbolic import Step
-from verifiers.claim_types.proof import proof
-from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.algebra.symbolic import Step
+from driftproof.verifiers.claim_types.proof import proof
+from driftproof.verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
 
 
 @proof(

@@ -9,11 +9,11 @@ version prints γ. It is no misprint of one place: (18) to (24) all carry γ/n.
 
 from __future__ import annotations
 
-from toolkit.constants import Expression
-from toolkit.readings import Erratum
-from verifiers.algebra.symbolic import Step
-from verifiers.claim_types.proof import proof
-from verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import Erratum
+from driftproof.verifiers.algebra.symbolic import Step
+from driftproof.verifiers.claim_types.proof import proof
+from driftproof.verifiers.claims.comfedl._lemma_1_proof import displays, gamma, n
 
 
 @proof(

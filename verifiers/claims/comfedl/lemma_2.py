@@ -6,14 +6,14 @@ of the t ≤ τ local steps has length at most η‖∇g‖‖∇f‖ ≤ ηG_gG
 
 from __future__ import annotations
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
 NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.5, inner_value_noise=0.1,

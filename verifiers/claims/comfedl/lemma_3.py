@@ -7,18 +7,18 @@
 
 from __future__ import annotations
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from synthetic.problems.maml import MAML
-from synthetic.problems.opposed_clients import OpposedClients
-from synthetic.problems.stuck_estimator import StuckEstimator
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import grid
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl._cases import wide
-from verifiers.claims.comfedl._estimator_error import error, largest, terms
-from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.synthetic.problems.maml import MAML
+from driftproof.synthetic.problems.opposed_clients import OpposedClients
+from driftproof.synthetic.problems.stuck_estimator import StuckEstimator
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.comfedl._cases import wide
+from driftproof.verifiers.claims.comfedl._estimator_error import error, largest, terms
+from driftproof.verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
 FAR = 6.283185307179586
 """2π: there the noise of the inner value vanishes, and that of its derivative is largest."""

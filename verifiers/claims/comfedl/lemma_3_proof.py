@@ -30,12 +30,12 @@ from typing import NamedTuple
 
 import sympy
 
-from toolkit.constants import Expression
-from toolkit.readings import literal, narrower, wider
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.proof import proof
-from verifiers.claims.comfedl import _proof_steps as elementary
-from verifiers.claims.comfedl._proof_steps import Norm
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import literal, narrower, wider
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.proof import proof
+from driftproof.verifiers.claims.comfedl import _proof_steps as elementary
+from driftproof.verifiers.claims.comfedl._proof_steps import Norm
 
 g1, g2, g3, g4, J1, J2, J3 = sympy.symbols("g_1 g_2 g_3 g_4 J_1 J_2 J_3", commutative=False)
 # ∇g_B̃(f_B(w)), ∇g(f_B(w)), ∇g(f_B(w̄)), ∇g(f(w̄)); ∇f_B(w), ∇f_B(w̄), ∇f(w̄)

@@ -8,19 +8,19 @@ first branch.
 
 from __future__ import annotations
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from synthetic.problems.kl_dro import KLDRO
-from synthetic.problems.opposed_clients import OpposedClients
-from synthetic.problems.stuck_estimator import StuckEstimator
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import grid
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl._cases import wide
-from verifiers.claims.comfedl._estimator_error import error, largest, terms
-from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
-from verifiers.claims.comfedl.lemma_3 import FAR
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.synthetic.problems.opposed_clients import OpposedClients
+from driftproof.synthetic.problems.stuck_estimator import StuckEstimator
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.comfedl._cases import wide
+from driftproof.verifiers.claims.comfedl._estimator_error import error, largest, terms
+from driftproof.verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
+from driftproof.verifiers.claims.comfedl.lemma_3 import FAR
 
 NOISY = BoundedComposition(
     clients=4, dim=3, inner_dim=2, inner_curvature=0.1, inner_heterogeneity=0.5,

@@ -14,14 +14,14 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.parameters import sweep
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.compared import Comparison, components
-from verifiers.claim_types.comparison import comparison
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison, components
+from driftproof.verifiers.claim_types.comparison import comparison
 
 Factor = Callable[[Expression, Expression], Expression]
 """From m and n to what the sum over the cohort is multiplied by."""

@@ -39,13 +39,13 @@ from typing import NamedTuple
 
 from sympy import Add, Rational, diff, expand, expand_log, log, simplify, sqrt, symbols
 
-from toolkit.constants import Expression, Letters, substituted
-from toolkit.readings import intended, literal, narrower
-from verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
-from verifiers.claim_types.bound import RightSide
-from verifiers.claim_types.proof import proof
-from verifiers.claims.comfedl._theorem_bounds import plus
-from verifiers.claims.comfedl.full_participation import full_participation, right_side
+from driftproof.toolkit.constants import Expression, Letters, substituted
+from driftproof.toolkit.readings import intended, literal, narrower
+from driftproof.verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide
+from driftproof.verifiers.claim_types.proof import proof
+from driftproof.verifiers.claims.comfedl._theorem_bounds import plus
+from driftproof.verifiers.claims.comfedl.full_participation import full_participation, right_side
 
 T, a1 = symbols("T alpha_1", positive=True)
 HALF, THIRD = Rational(1, 2), Rational(1, 3)

@@ -12,14 +12,14 @@ the noise terms are constants times T^{-α2/2}.
 
 from __future__ import annotations
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.measure import Reduction, States
-from toolkit.readings import Erratum, intended, literal
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.rate import rate
-from verifiers.claims.comfedl import _remarks as remarks
-from verifiers.claims.comfedl._theorem_bounds import largest, squared_gradient
-from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.rate import rate
+from driftproof.verifiers.claims.comfedl import _remarks as remarks
+from driftproof.verifiers.claims.comfedl._theorem_bounds import largest, squared_gradient
+from driftproof.verifiers.claims.comfedl.assumptions import A1, A2, A3, A4
 
 MINIBATCHES = {"b": remarks.a2}
 NOISY = BoundedComposition(distance=3.0, inner_heterogeneity=0.5, inner_value_noise=0.2)

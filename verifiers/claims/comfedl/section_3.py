@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 import sympy
 
-from toolkit.constants import Expression
-from toolkit.readings import Erratum, intended, literal
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.proof import proof
 
 w, y, s, t = sympy.symbols("w y s t", positive=True)
 VALUE, GRADIENT, OUTER = "inner value", "outer gradient", "outer function"

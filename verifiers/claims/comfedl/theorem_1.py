@@ -21,25 +21,25 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from synthetic.problems.kl_dro import KLDRO
-from synthetic.problems.opposed_clients import OpposedClients
-from synthetic.problems.stuck_estimator import StuckEstimator
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import Case, grid
-from toolkit.measure import Reduction, States
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl._cases import NOISY, wide
-from verifiers.claims.comfedl._theorem_bounds import (
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.synthetic.problems.opposed_clients import OpposedClients
+from driftproof.synthetic.problems.stuck_estimator import StuckEstimator
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.comfedl._cases import NOISY, wide
+from driftproof.verifiers.claims.comfedl._theorem_bounds import (
     largest,
     plus,
     product,
     sharpened,
     squared_gradient,
 )
-from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, EQUAL_BATCHES
+from driftproof.verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, EQUAL_BATCHES
 
 SMALL_NOISE = ComFedL(
     local_steps=5, step_size=0.01, batch=16, outer_batch=16,

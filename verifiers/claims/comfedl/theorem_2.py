@@ -11,25 +11,25 @@ from dataclasses import replace
 
 from sympy import sqrt
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from synthetic.problems.kl_dro import KLDRO
-from synthetic.problems.opposed_clients import OpposedClients
-from synthetic.problems.stuck_estimator import StuckEstimator
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, States
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.comfedl._cases import NOISY, wide
-from verifiers.claims.comfedl._theorem_bounds import (
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.synthetic.problems.opposed_clients import OpposedClients
+from driftproof.synthetic.problems.stuck_estimator import StuckEstimator
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.comfedl._cases import NOISY, wide
+from driftproof.verifiers.claims.comfedl._theorem_bounds import (
     h,
     initial,
     largest,
     smoothness,
     squared_gradient,
 )
-from verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, sigma
+from driftproof.verifiers.claims.comfedl.assumptions import A1, A2, A3, A4, sigma
 
 SMALL_NOISE = ComFedL(
     branch="special", local_steps=5, step_size=0.01, batch=16,

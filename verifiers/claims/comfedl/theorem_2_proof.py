@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from sympy import sqrt
 
-from toolkit.constants import Expression
-from verifiers.algebra.symbolic import Step
-from verifiers.claim_types.proof import proof
-from verifiers.claims.comfedl._theorem_proof import c, displays, sigma
-from verifiers.claims.comfedl.lemma_4 import four_terms
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.algebra.symbolic import Step
+from driftproof.verifiers.claim_types.proof import proof
+from driftproof.verifiers.claims.comfedl._theorem_proof import c, displays, sigma
+from driftproof.verifiers.claims.comfedl.lemma_4 import four_terms
 
 DRIFT = 2 * sqrt(c.G_g**2 * c.L_f**2 + c.G_f**4 * c.L_g**2) * c.tau * c.eta * c.G_g * c.G_f
 NOISE = 2 * (c.G_g + c.L_g * c.G_f) * sigma / sqrt(c.b)

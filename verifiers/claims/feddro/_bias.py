@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import sympy
 
-from toolkit.constants import Expression
+from driftproof.toolkit.constants import Expression
 
 OfSchedule = Callable[[int, float], float]
 """A number as a function of I and η."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sympy
 
-from verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
 
 y = sympy.Symbol("y", real=True)
 OUTER = -sympy.sqrt(1 + y**2)

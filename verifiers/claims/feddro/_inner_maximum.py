@@ -17,11 +17,11 @@ import sympy
 import torch
 from torch import Tensor
 
-from synthetic.certificates.penalised import minimise_robust, robust_value
-from synthetic.certificates.smooth import Function
-from synthetic.problems.penalised_dro import PenalisedDRO
-from toolkit.constants import Expression
-from verifiers.claim_types.compared import Comparison
+from driftproof.synthetic.certificates.penalised import minimise_robust, robust_value
+from driftproof.synthetic.certificates.smooth import Function
+from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.claim_types.compared import Comparison
 
 Losses: TypeAlias = Sequence[Expression] | Tensor
 """The losses of all samples, as sympy expressions or as numbers, [samples]."""

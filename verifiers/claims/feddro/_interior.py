@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy
 
-from synthetic.problems.penalised_dro import PenalisedDRO
-from toolkit.constants import Expression
-from toolkit.parameters import sweep
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claims.feddro._inner_maximum import Formula, Losses
+from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claims.feddro._inner_maximum import Formula, Losses
 
 FEW_SAMPLES = PenalisedDRO(
     divergence="chi-square", dim=1, samples=sweep(1, 2), ball=1.0, penalty=sweep(1.0, 0.1),

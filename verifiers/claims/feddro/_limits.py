@@ -6,8 +6,8 @@ from functools import cache
 
 import sympy
 
-from toolkit.constants import Expression
-from verifiers.claims.feddro import _bias as bias
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.claims.feddro import _bias as bias
 
 eta, beta = sympy.symbols("eta beta", positive=True)
 SLOPES, OFFSETS = (2, -1), (0, 1)

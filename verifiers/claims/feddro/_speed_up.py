@@ -19,13 +19,13 @@ from collections.abc import Callable, Mapping
 
 from sympy import Rational, log, sqrt, symbols
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.cases import Case
-from toolkit.constants import Expression
-from verifiers.claim_types.rate import Exact, Floor, Schedule
-from verifiers.claims.feddro import _theorem as parts
-from verifiers.second_moments import second_moments
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.claim_types.rate import Exact, Floor, Schedule
+from driftproof.verifiers.claims.feddro import _theorem as parts
+from driftproof.verifiers.second_moments import second_moments
 
 n = symbols("n", positive=True)
 K, b, T = symbols("K b T", positive=True)

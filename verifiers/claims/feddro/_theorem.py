@@ -8,12 +8,12 @@ from math import sqrt
 import sympy
 from sympy.logic.boolalg import Boolean
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.cases import Assumption, Case
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, States, average, sq
-from toolkit.problem import Problem
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, States, average, sq
+from driftproof.toolkit.problem import Problem
 
 
 def follows(c: Letters) -> Boolean:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from synthetic.problems.bias_amplification import BiasAmplification
-from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._pseudo_code import models
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._pseudo_code import models
 
 CURVED = AveragedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, inner_heterogeneity=0.4, inner_offset=0.6,

@@ -4,7 +4,7 @@ f has no noise. B_g is a mean-squared Lipschitz constant; a root mean square of 
 x, is one. Positive constants are read as non-negative (right sides are continuous at 0).
 """
 
-from toolkit.cases import Assumption
+from driftproof.toolkit.cases import Assumption
 
 A32 = Assumption(
     "Assumption 3.2",

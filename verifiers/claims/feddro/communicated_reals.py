@@ -12,16 +12,23 @@ from collections.abc import Callable
 
 import sympy
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.parameters import sweep
-from verifiers.algebra.symbolic import Step, nonnegative, vanishes
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._wire import counted
-from verifiers.claims.feddro.corollary_5_3 import LOCAL, REAL, STEPS, batch, clients, epsilon
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._wire import counted
+from driftproof.verifiers.claims.feddro.corollary_5_3 import (
+    LOCAL,
+    REAL,
+    STEPS,
+    batch,
+    clients,
+    epsilon,
+)
 
 d = sympy.symbols("d", positive=True)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import sympy
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.measure import Reduction, States
-from toolkit.readings import Erratum
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.bound import RightSide, bound
-from verifiers.claims.feddro import _theorem as parts
-from verifiers.claims.feddro import assumptions as given
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.readings import Erratum
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.claims.feddro import _theorem as parts
+from driftproof.verifiers.claims.feddro import assumptions as given
 
 
 def steps_of_local_updates(right: RightSide) -> list[Step]:

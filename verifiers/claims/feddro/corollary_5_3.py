@@ -17,16 +17,16 @@ from typing import NamedTuple
 
 import sympy
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.algebra.symbolic import Step, finite_limit, vanishes
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._wire import counted
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.algebra.symbolic import Step, finite_limit, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._wire import counted
 
 REAL = 8
 """Bytes."""

@@ -21,16 +21,21 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.problems.penalised_dro import PenalisedDRO
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, literal, wider
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.feddro._inner_maximum import Losses, Minimisers, Reformulation, Values
-from verifiers.claims.feddro._interior import FEW_SAMPLES
+from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, literal, wider
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.feddro._inner_maximum import (
+    Losses,
+    Minimisers,
+    Reformulation,
+    Values,
+)
+from driftproof.verifiers.claims.feddro._interior import FEW_SAMPLES
 
 
 def mean(values: Losses) -> Expression:

@@ -13,15 +13,15 @@ p_i* = 1/m + (ℓ_i − ℓ̄)/(λm), so p* is the maximiser if it is in the sim
 
 from __future__ import annotations
 
-from synthetic.problems.penalised_dro import PenalisedDRO
-from toolkit.cases import Assumption, Case, grid
-from toolkit.parameters import sweep
-from verifiers.algebra.symbolic import Step
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.feddro import _interior
-from verifiers.claims.feddro._inner_maximum import Values
-from verifiers.claims.feddro._interior import FEW_SAMPLES, mean, variance
+from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.algebra.symbolic import Step
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.feddro import _interior
+from driftproof.verifiers.claims.feddro._inner_maximum import Values
+from driftproof.verifiers.claims.feddro._interior import FEW_SAMPLES, mean, variance
 
 INTERIOR = Assumption(
     "no weight is clipped",

@@ -10,13 +10,13 @@ exceeds it by (t − 2λ)²/(8λ). So FedDRO on h + f(g) minimises an upper boun
 
 from __future__ import annotations
 
-from synthetic.problems.penalised_dro import PenalisedDRO
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.feddro._inner_maximum import Values
-from verifiers.claims.feddro._interior import composition, mean, variance
+from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.feddro._inner_maximum import Values
+from driftproof.verifiers.claims.feddro._interior import composition, mean, variance
 
 
 @comparison(

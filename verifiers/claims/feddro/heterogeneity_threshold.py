@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import sympy
 
-from toolkit.constants import Expression
-from toolkit.readings import literal
-from verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import literal
+from driftproof.verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
+from driftproof.verifiers.claim_types.proof import proof
 
 eta, first, second, shift, total, horizon = sympy.symbols(
     "eta a_1 a_2 delta n T", positive=True

@@ -8,16 +8,16 @@ family's own constant.
 
 from __future__ import annotations
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from synthetic.problems.bias_amplification import BiasAmplification
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression, Letters
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import RightSide
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._smoothness import steepest
-from verifiers.claims.feddro import assumptions as given
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import RightSide
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._smoothness import steepest
+from driftproof.verifiers.claims.feddro import assumptions as given
 
 ROLES = {
     "L_h": "plain_smoothness", "B_f": "outer_gradient_bound", "L_g": "inner_mean_smoothness",

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.cases import Case
-from toolkit.measure import Reduction, States
-from verifiers.claim_types.rate import Schedule, rate
-from verifiers.claims.feddro import _speed_up as speed_up
-from verifiers.claims.feddro import _theorem as parts
-from verifiers.claims.feddro import assumptions as given
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.verifiers.claim_types.rate import Schedule, rate
+from driftproof.verifiers.claims.feddro import _speed_up as speed_up
+from driftproof.verifiers.claims.feddro import _theorem as parts
+from driftproof.verifiers.claims.feddro import assumptions as given
 
 LETTERS = {"K": speed_up.n, "b": 1, "T": speed_up.STEPS}
 

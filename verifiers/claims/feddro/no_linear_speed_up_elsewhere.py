@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from toolkit.constants import Letters
-from toolkit.discover import leaves
-from toolkit.readings import Stated, Undecided, literal
-from verifiers.algebra.symbolic import Step, computed
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Letters
+from driftproof.toolkit.discover import leaves
+from driftproof.toolkit.readings import Stated, Undecided, literal
+from driftproof.verifiers.algebra.symbolic import Step, computed
+from driftproof.verifiers.claim_types.proof import proof
 
 ROLES = ("clients", "cohort_size")
 

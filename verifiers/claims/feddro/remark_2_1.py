@@ -23,20 +23,20 @@ from typing import NamedTuple, TypeAlias
 import sympy
 import torch
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.algorithms.local_bsgd import LocalBSGD
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import Assumption, Case, grid
-from toolkit.constants import Expression
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.federation import run
-from toolkit.parameters import sweep
-from toolkit.readings import Stated, Undecided, literal, wider
-from verifiers.algebra.symbolic import Step, differs, vanishes
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.feddro import _limits as limits
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.algorithms.local_bsgd import LocalBSGD
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Stated, Undecided, literal, wider
+from driftproof.verifiers.algebra.symbolic import Step, differs, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.feddro import _limits as limits
 
 Method: TypeAlias = ComFedL | LocalBSGD | LocalSCGDM
 

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from sympy import Rational, solve, symbols
 
-from toolkit.constants import Expression
-from toolkit.readings import literal
-from verifiers.algebra.symbolic import Step, computed, vanishes
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import literal
+from driftproof.verifiers.algebra.symbolic import Step, computed, vanishes
+from driftproof.verifiers.claim_types.proof import proof
 
 T, epsilon, K = symbols("T epsilon K", positive=True)
 

@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 import torch
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.algorithms.fednest import FedNest
-from toolkit.algorithms.gcivr import GCIVR
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.federation import run, sampled_context
-from toolkit.problem import Problem
-from toolkit.readings import literal
-from verifiers.algebra.symbolic import Step, computed
-from verifiers.claim_types.proof import proof
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.gcivr import GCIVR
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.readings import literal
+from driftproof.verifiers.algebra.symbolic import Step, computed
+from driftproof.verifiers.claim_types.proof import proof
 
 DIRECTIONS = {"m", "v", "x_direction", "y_direction"}
 """Fields of a state that carry a gradient from step to step."""

@@ -29,20 +29,20 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.cases import Assumption, Case, grid
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.federation import run
-from toolkit.parameters import sweep
-from toolkit.readings import ByProof, Stated, literal, narrower, wider
-from verifiers.algebra.symbolic import Step, argued, nonnegative, vanishes
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.feddro import _bias as bias
-from verifiers.claims.feddro import _escape
-from verifiers.claims.feddro import assumptions as given
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import ByProof, Stated, literal, narrower, wider
+from driftproof.verifiers.algebra.symbolic import Step, argued, nonnegative, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.feddro import _bias as bias
+from driftproof.verifiers.claims.feddro import _escape
+from driftproof.verifiers.claims.feddro import assumptions as given
 
 CASE_II = Assumption(
     "Case II", "x and y are shared at synchronisation",

@@ -19,20 +19,20 @@ from __future__ import annotations
 import sympy
 from sympy import Rational, oo, symbols
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.penalised_dro import PenalisedDRO
-from toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
-from toolkit.cases import Assumption, Case, grid
-from toolkit.constants import Expression, Letters, substituted
-from toolkit.measure import Reduction, States, average, sq
-from toolkit.parameters import sweep
-from toolkit.problem import Problem
-from toolkit.readings import ByProof, Erratum, Stated, intended, literal
-from verifiers.algebra.symbolic import Step, finite_limit, nonnegative, vanishes
-from verifiers.claim_types.bound import RightSide, bound
-from verifiers.claims.feddro import _escape
-from verifiers.claims.feddro import assumptions as given
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.penalised_dro import PenalisedDRO
+from driftproof.toolkit.algorithms.compositional_fedavg import CompositionalFedAvg
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.constants import Expression, Letters, substituted
+from driftproof.toolkit.measure import Reduction, States, average, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.readings import ByProof, Erratum, Stated, intended, literal
+from driftproof.verifiers.algebra.symbolic import Step, finite_limit, nonnegative, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.claims.feddro import _escape
+from driftproof.verifiers.claims.feddro import assumptions as given
 
 T = symbols("T", positive=True)
 DIFFERENT = AveragedComposition(

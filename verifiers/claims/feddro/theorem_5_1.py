@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import sympy
 
-from synthetic.problems.averaged_composition import AveragedComposition
-from toolkit.constants import Letters, substituted
-from toolkit.measure import Reduction, States
-from toolkit.readings import Erratum
-from verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
-from verifiers.claim_types.bound import RightSide, bound
-from verifiers.claims.feddro import _theorem as parts
-from verifiers.claims.feddro import assumptions as given
+from driftproof.synthetic.problems.averaged_composition import AveragedComposition
+from driftproof.toolkit.constants import Letters, substituted
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.readings import Erratum
+from driftproof.verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.claims.feddro import _theorem as parts
+from driftproof.verifiers.claims.feddro import assumptions as given
 
 B, L, e = sympy.symbols("B_g L_f e_0", positive=True)
 

@@ -8,10 +8,10 @@ one sample of every client.
 
 import numpy as np
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fednest import FedNest
-from toolkit.draws import Indices, Law
-from toolkit.federation import sampled_context
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.draws import Indices, Law
+from driftproof.toolkit.federation import sampled_context
 
 
 class MeanProblem:

@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.bilevel import BilevelProblem
-from toolkit.oracles import Bilevel
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.oracles import Bilevel
 
 
 def start(problem: BilevelProblem) -> tuple[Tensor, Tensor]:

@@ -1,10 +1,10 @@
 """The lengths N' of the Neumann series that a run on the wire draws."""
 
-from toolkit.algorithms._nested import Nested
-from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Case
-from toolkit.draws import Indices
-from toolkit.federation import sampled_context
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.draws import Indices
+from driftproof.toolkit.federation import sampled_context
 
 
 def lengths(case: Case[BilevelProblem, Nested], ticks: int, first: int = 0) -> list[int]:

@@ -21,10 +21,10 @@ from typing import Literal, TypeAlias
 from sympy import Rational, exp, log, symbols
 from torch import Tensor
 
-from toolkit.cases import Assumption
-from toolkit.constants import Expression
-from toolkit.measure import Reduction, Steps, average, each, sq
-from verifiers.claim_types.rate import Floor, Schedule
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.measure import Reduction, Steps, average, each, sq
+from driftproof.verifiers.claim_types.rate import Floor, Schedule
 
 SAMPLES = Assumption(
     "samples", r"0 \preceq \nabla^2_y g_i(\cdot;\zeta) \preceq \tfrac1\beta I",

@@ -4,11 +4,11 @@ from math import inf, isfinite
 
 import numpy as np
 
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms._nested import Nested
-from toolkit.cases import Case
-from verifiers.minimax_rounds import moments
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.cases import Case
+from driftproof.verifiers.minimax_rounds import moments
 
 DUST = 1e-25
 """A mean square below this is what rounding left of 0."""

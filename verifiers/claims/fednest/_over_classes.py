@@ -1,10 +1,10 @@
 """What the claims on FedNest over whole classes of functions share."""
 
-from synthetic.classes.whole import WholeClass
-from toolkit.algorithms._nested import Nested
-from toolkit.cases import Assumption, Case
-from toolkit.measure import Reduction, Steps, each
-from verifiers.claims.fednest._drift import Variable, drift
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.measure import Reduction, Steps, each
+from driftproof.verifiers.claims.fednest._drift import Variable, drift
 
 
 def _quiet(case: Case[WholeClass, Nested]) -> bool:

@@ -45,15 +45,15 @@ from typing import TypeAlias, TypedDict
 import sympy
 from sympy import Integer, Rational, symbols
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fednest import FedNest
-from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Assumption, Case
-from toolkit.constants import Expression
-from toolkit.measure import Reduction, States, Steps, average, sq
-from verifiers.claim_types.bound import Measure
-from verifiers.claim_types.rate import Exact, Floor, Schedule
-from verifiers.second_moments import second_moments
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.measure import Reduction, States, Steps, average, sq
+from driftproof.verifiers.claim_types.bound import Measure
+from driftproof.verifiers.claim_types.rate import Exact, Floor, Schedule
+from driftproof.verifiers.second_moments import second_moments
 
 K = symbols("K", positive=True)
 TERMS = symbols("N", positive=True)

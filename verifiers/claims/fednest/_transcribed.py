@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithms._nested import Nested
-from toolkit.bilevel import BilevelProblem
-from toolkit.draws import Indices, Subset
-from toolkit.federation import sampled_context
-from toolkit.oracles import Bilevel
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.draws import Indices, Subset
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.oracles import Bilevel
 
 NAME = "fednest-loop"
 Oracle: TypeAlias = Literal[

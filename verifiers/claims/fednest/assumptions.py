@@ -4,7 +4,7 @@ r"""The assumptions of FedNest (2022) (slide "Theory"), and what single statemen
 **Strong convexity**: g_i(x, ·) with μ_g for all x. **Noise**: unbiased, bounded variances.
 """
 
-from toolkit.cases import Assumption
+from driftproof.toolkit.cases import Assumption
 
 LIPSCHITZ = Assumption(
     "Lipschitz (1)", r"f_i, \nabla f_i, \nabla g_i, \nabla^2 g_i: \ell_{f,0}, \ell_{f,1}, "

@@ -14,18 +14,18 @@ count it is overstated.
 from collections.abc import Callable
 from typing import TypeAlias
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms._nested import Nested
-from toolkit.algorithms.fednest import FedNest
-from toolkit.algorithms.fednest_sgd import FedNestSGD
-from toolkit.algorithms.lfednest import LFedNest
-from toolkit.cases import Assumption, Case, grid
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, Stated, intended, literal
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._wire import counted
-from verifiers.claims.fednest._drawn import lengths
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.fednest_sgd import FedNestSGD
+from driftproof.toolkit.algorithms.lfednest import LFedNest
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, Stated, intended, literal
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._wire import counted
+from driftproof.verifiers.claims.fednest._drawn import lengths
 
 PROBLEM = QuadraticBilevel(clients=2, hessian_heterogeneity=0.3, upper_noise=0.1)
 SAMPLED = Assumption(

@@ -16,17 +16,17 @@ import numpy as np
 import sympy
 import torch
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.federation import run
-from toolkit.parameters import sweep
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.compared import Comparison, components
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.fednest import assumptions as given
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison, components
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.fednest import assumptions as given
 
 DIFFERENT = QuadraticBilevel(
     clients=2, dim=2, lower_dim=2, smallest=0.8, hessian_heterogeneity=0.5,

@@ -16,21 +16,21 @@ from itertools import combinations
 import numpy as np
 from sympy import Rational
 
-from synthetic.problems.logistic_bilevel import LogisticBilevel
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedihgp import FedIHGP
-from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression, Letters
-from toolkit.draws import TooManyAtoms
-from toolkit.federation import run_exactly
-from toolkit.measure import Reduction, Steps, average
-from toolkit.parameters import sweep
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._derivatives import derivatives, start
-from verifiers.claims.fednest.neumann import bias_bound, value
+from driftproof.synthetic.problems.logistic_bilevel import LogisticBilevel
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedihgp import FedIHGP
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.draws import TooManyAtoms
+from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.measure import Reduction, Steps, average
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._derivatives import derivatives, start
+from driftproof.verifiers.claims.fednest.neumann import bias_bound, value
 
 OUTCOMES = 2**18
 """The most outcomes that are run; beyond, one route is left."""

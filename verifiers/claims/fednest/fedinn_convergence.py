@@ -22,19 +22,19 @@ import numpy as np
 from sympy import Rational
 from torch import Tensor
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Assumption, grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each
-from toolkit.oracles import Bilevel
-from toolkit.parameters import sweep
-from toolkit.readings import Stated, literal, narrower, wider
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._derivatives import derivatives, start
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each
+from driftproof.toolkit.oracles import Bilevel
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Stated, literal, narrower, wider
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._derivatives import derivatives, start
 
 STEP_SIZE = Assumption("step size", r"\beta\le1/\ell_{g,1}",
                        relation=lambda c: c.beta <= 1 / c.ell_g1)  # fmt: skip

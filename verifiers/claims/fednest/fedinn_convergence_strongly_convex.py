@@ -30,17 +30,17 @@ suffices, which holds up to τ = 15. For more local steps a bound is fednest/fed
 βμ_g)^{2τ} for τβℓ_{g,1} = 4, and above it for 6; for 8 and κ_g = 100 the distance grows.
 """
 
-from synthetic.classes import lower_level, over, smooth_strongly_convex, start_within
-from synthetic.classes.whole import Conditions
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.cases import Assumption
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
-from toolkit.parameters import sweep
-from toolkit.readings import Stated
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._over_classes import ALL_CLIENTS, SHORT
+from driftproof.synthetic.classes import lower_level, over, smooth_strongly_convex, start_within
+from driftproof.synthetic.classes.whole import Conditions
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Stated
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._over_classes import ALL_CLIENTS, SHORT
 
 FEW = Assumption("few local steps", r"\tau\le15", relation=lambda c: c.tau <= 15)
 WELL: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_within(R=1)]

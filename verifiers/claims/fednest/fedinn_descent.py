@@ -19,16 +19,16 @@ and ‖q‖² ≥ 2μ_g(g(y) − g(y*)).
 the class violates that one here. For the value neither is derived.
 """
 
-from synthetic.classes import lower_level, over, smooth_strongly_convex, start_gap
-from synthetic.classes.whole import Conditions
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each
-from toolkit.parameters import sweep
-from toolkit.readings import Stated
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._over_classes import ALL_CLIENTS, SHORT
+from driftproof.synthetic.classes import lower_level, over, smooth_strongly_convex, start_gap
+from driftproof.synthetic.classes.whole import Conditions
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Stated
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._over_classes import ALL_CLIENTS, SHORT
 
 WELL: Conditions = [smooth_strongly_convex(L=1, mu=0.1), lower_level(), start_gap(delta=1)]
 ILL: Conditions = [smooth_strongly_convex(L=1, mu=0.01), lower_level(), start_gap(delta=1)]

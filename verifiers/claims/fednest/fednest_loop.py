@@ -8,20 +8,20 @@ one.
 against the federation on the same draws, with different noisy clients and with sampled ones.
 """
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithms._nested import Nested
-from toolkit.algorithms.fednest import FedNest
-from toolkit.algorithms.fednest_sgd import FedNestSGD
-from toolkit.algorithms.lfednest import LFedNest
-from toolkit.algorithms.lfednest_svrg import LFedNestSVRG
-from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._pseudo_code import models
-from verifiers.claims.fednest._transcribed import NAME, Loop, transcribed
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.fednest_sgd import FedNestSGD
+from driftproof.toolkit.algorithms.lfednest import LFedNest
+from driftproof.toolkit.algorithms.lfednest_svrg import LFedNestSVRG
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._pseudo_code import models
+from driftproof.verifiers.claims.fednest._transcribed import NAME, Loop, transcribed
 
 NOISY = QuadraticBilevel(
     clients=5, dim=2, lower_dim=3, hessian_heterogeneity=0.3, cross_heterogeneity=0.4,

@@ -13,18 +13,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.problems.kl_dro import KLDRO
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithms.fedsvrg import FedSVRG
-from toolkit.cases import Case, grid
-from toolkit.draws import Subset
-from toolkit.federation import sampled_context
-from toolkit.oracles import GradientField
-from toolkit.parameters import sweep
-from toolkit.problem import Problem
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._pseudo_code import models
+from driftproof.synthetic.problems.kl_dro import KLDRO
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithms.fedsvrg import FedSVRG
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.draws import Subset
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.oracles import GradientField
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._pseudo_code import models
 
 NAME = "fedsvrg"
 

@@ -13,14 +13,14 @@ smaller holds, as clients may be equal. That nothing larger is needed is proved 
 which prove the worst case itself, for each of these numbers, and is not derived for others.
 """
 
-from synthetic.classes import over, smooth_convex, start_within
-from synthetic.classes.whole import Conditions
-from toolkit.algorithms.fedsvrg import FedSVRG
-from toolkit.cases import Assumption
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
+from driftproof.synthetic.classes import over, smooth_convex, start_within
+from driftproof.synthetic.classes.whole import Conditions
+from driftproof.toolkit.algorithms.fedsvrg import FedSVRG
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
 
 SHORT = Assumption("short calls", r"\tau\alpha L\le1",
                    relation=lambda c: c.tau * c.alpha * c.L <= 1)  # fmt: skip

@@ -18,20 +18,20 @@ import sympy
 import torch
 from torch import Tensor
 
-from synthetic.problems.logistic_bilevel import LogisticBilevel
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression
-from toolkit.oracles import Bilevel
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._derivatives import derivatives
+from driftproof.synthetic.problems.logistic_bilevel import LogisticBilevel
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.oracles import Bilevel
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._derivatives import derivatives
 
 STEP = 1e-2
 """Of the differences, of step h and 2h; their error is of order h⁴."""

@@ -11,15 +11,15 @@ the printed factor τ_i says nothing. Nothing in the slides shows that τ_i² wa
 rests on that one exponent, which a conversion of the slides to text may have lost.
 """
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.cases import Case
-from toolkit.measure import Reduction, Steps
-from toolkit.readings import Erratum
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.rate import Schedule, rate
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._drift import BETA, INNER, TAU, T, mean_drift
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import Erratum
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.rate import Schedule, rate
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._drift import BETA, INNER, TAU, T, mean_drift
 
 PROBLEM = QuadraticBilevel(
     clients=2, hessian_heterogeneity=0.3, offset_heterogeneity=0.5, lower_start=2.0

@@ -7,17 +7,17 @@ step, and in the limit of a vanishing Hessian by each.
 
 from sympy import Rational
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.algorithms.fednest import FedNest
-from toolkit.cases import grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._drift import SAMPLES, drift_and_direction
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._drift import SAMPLES, drift_and_direction
 
 NOISY = [
     QuadraticBilevel(clients=2, dim=1, lower_dim=1, lower_curvature_noise=0.2),

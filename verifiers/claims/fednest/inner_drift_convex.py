@@ -10,15 +10,21 @@ as smooth and as convex, and whose gradient at y is q. Two clients are judged be
 ≤ R keeps the program bounded; R is longer than all steps together.
 """
 
-from synthetic.classes import lower_level, over, smooth_convex, start_gradient, start_within
-from synthetic.classes.whole import Conditions
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.cases import Assumption
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
+from driftproof.synthetic.classes import (
+    lower_level,
+    over,
+    smooth_convex,
+    start_gradient,
+    start_within,
+)
+from driftproof.synthetic.classes.whole import Conditions
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
 
 STEP_SIZE = Assumption("step size", r"\beta\le2/\ell_{g,1}",
                        relation=lambda c: c.beta * c.ell_g1 <= 2)  # fmt: skip

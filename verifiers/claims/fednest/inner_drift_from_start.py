@@ -5,15 +5,15 @@ printed; ‖y_{i,ν} − y‖² ≤ τ²β²ℓ_{g,1}²D² is what follows from 
 ‖q‖ = ‖∇_y g(x, y)‖ ≤ ℓ_{g,1}‖y − y*(x)‖ and D = ‖y − y*(x)‖ where the first call starts.
 """
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.cases import Assumption, grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._drift import SAMPLES, every_drift
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._drift import SAMPLES, every_drift
 
 FIRST = Assumption(
     "one call, exact gradients", r"k = 0, \text{ without noise}",

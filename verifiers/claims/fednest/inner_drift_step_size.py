@@ -3,15 +3,15 @@ r"""The order of FedInn's drift in β alone (slide "Proposed Algorithm", Inner O
 **Kind.** Rate, for fixed τ and β = 1/T → 0: the exponent of β is 2, as printed.
 """
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.cases import Case
-from toolkit.measure import Reduction, Steps
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.rate import Floor, Schedule, rate
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._drift import BETA, INNER, T, mean_drift
-from verifiers.claims.fednest.inner_drift import PROBLEM
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.rate import Floor, Schedule, rate
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._drift import BETA, INNER, T, mean_drift
+from driftproof.verifiers.claims.fednest.inner_drift import PROBLEM
 
 STEPS = 8
 LINE = {"tau": STEPS, "beta": 1 / T}

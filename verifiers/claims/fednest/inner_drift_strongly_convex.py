@@ -7,16 +7,16 @@ shared gradient. For β ≤ 2/(ℓ_{g,1} + μ_g) the map y ↦ y − β∇g_i(y)
 there.
 """
 
-from synthetic.classes import lower_level, over, smooth_strongly_convex, start_gradient
-from synthetic.classes.whole import Conditions
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.cases import Assumption
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
+from driftproof.synthetic.classes import lower_level, over, smooth_strongly_convex, start_gradient
+from driftproof.synthetic.classes.whole import Conditions
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
 
 STEP_SIZE = Assumption("step size", r"\beta\le2/(\ell_{g,1}+\mu_g)",
                        relation=lambda c: c.beta * (c.ell_g1 + c.mu_g) <= 2)  # fmt: skip

@@ -26,18 +26,18 @@ from typing import Self, TypeAlias
 
 import torch
 
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.algorithms.lfednest import LFedNest
-from toolkit.cases import Assumption, Case, grid
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.federation import run
-from toolkit.parameters import sweep
-from toolkit.readings import Stated, literal, wider
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.fednest import _minimax as exact
-from verifiers.claims.fednest.minimax_linear import ALL, DIRECT, SOME, STABLE
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.algorithms.lfednest import LFedNest
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.federation import run
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Stated, literal, wider
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.fednest import _minimax as exact
+from driftproof.verifiers.claims.fednest.minimax_linear import ALL, DIRECT, SOME, STABLE
 
 ONCE = Assumption("T = 1", r"T = 1", applies=lambda case: case.algorithm.inner_calls == 1)
 FIGURE = Assumption(

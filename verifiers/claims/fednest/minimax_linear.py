@@ -26,21 +26,21 @@ from typing import TypeAlias
 
 import numpy as np
 
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithms._nested import Nested
-from toolkit.algorithms.fednest import FedNest
-from toolkit.algorithms.fednest_sgd import FedNestSGD
-from toolkit.algorithms.lfednest import LFedNest
-from toolkit.cases import Assumption, Case, grid
-from toolkit.draws import TooManyAtoms
-from toolkit.federation import run_exactly
-from toolkit.measure import Reduction, Steps, average
-from toolkit.parameters import sweep
-from toolkit.readings import Stated, literal, wider
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.fednest import _minimax as exact
-from verifiers.minimax_rounds import moments
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.fednest_sgd import FedNestSGD
+from driftproof.toolkit.algorithms.lfednest import LFedNest
+from driftproof.toolkit.cases import Assumption, Case, grid
+from driftproof.toolkit.draws import TooManyAtoms
+from driftproof.toolkit.federation import run_exactly
+from driftproof.toolkit.measure import Reduction, Steps, average
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Stated, literal, wider
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.fednest import _minimax as exact
+from driftproof.verifiers.minimax_rounds import moments
 
 ALL = Assumption(
     "full participation", r"\mathcal S = \{1,\dots,m\}",

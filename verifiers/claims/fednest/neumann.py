@@ -19,20 +19,20 @@ from typing import TypeAlias
 import numpy as np
 import sympy
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedihgp import FedIHGP
-from toolkit.bilevel import BilevelProblem
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression, Letters, evaluate
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.bound import RightSide
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._derivatives import derivatives, start
-from verifiers.judges.bounds import roles_of
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedihgp import FedIHGP
+from driftproof.toolkit.bilevel import BilevelProblem
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression, Letters, evaluate
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.bound import RightSide
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._derivatives import derivatives, start
+from driftproof.verifiers.judges.bounds import roles_of
 
 Weights: TypeAlias = Callable[[Expression], tuple[Expression, Expression]]
 """From m to the weights of the sum around the bracket and of the one inside the product."""

@@ -9,15 +9,15 @@ overstates. It is the same exponent as in fednest/inner-drift, and is counted th
 
 from sympy import symbols
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedout import FedOut
-from toolkit.cases import Case
-from toolkit.measure import Reduction, Steps
-from toolkit.readings import Erratum
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.rate import Schedule, rate
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._drift import ALPHA, OUTER, TAU_X, T, mean_drift
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedout import FedOut
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import Erratum
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.rate import Schedule, rate
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._drift import ALPHA, OUTER, TAU_X, T, mean_drift
 
 PROBLEM = QuadraticBilevel(
     clients=2, cross=0.0, regulariser=1.0, regulariser_heterogeneity=0.5, lower_start=0.0

@@ -8,16 +8,16 @@ first step.
 
 from sympy import Rational
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.algorithms.fedout import FedOut
-from toolkit.cases import grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._drift import SAMPLES_OF_F, drift_and_direction
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.algorithms.fedout import FedOut
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._drift import SAMPLES_OF_F, drift_and_direction
 
 DIFFERENT = QuadraticBilevel(
     clients=sweep(2, 3), dim=3, hessian_heterogeneity=0.3, regulariser=0.8,

@@ -7,15 +7,15 @@ follows from fednest/outer-drift-bound, since h = λx and D = ‖x‖ where the 
 
 from sympy import exp
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedout import FedOut
-from toolkit.cases import Assumption, grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._drift import SAMPLES_OF_F, every_drift
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedout import FedOut
+from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._drift import SAMPLES_OF_F, every_drift
 
 ALONE = Assumption(
     "one call on an upper level alone, exact gradients",

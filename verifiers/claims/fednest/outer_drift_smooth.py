@@ -11,14 +11,14 @@ for all clients, and a local step knows of it through h alone; a linear part of 
 same.
 """
 
-from synthetic.classes import over, smooth, start_gradient, upper_level
-from synthetic.classes.whole import Conditions
-from toolkit.algorithms.fedout import FedOut
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
+from driftproof.synthetic.classes import over, smooth, start_gradient, upper_level
+from driftproof.synthetic.classes.whole import Conditions
+from driftproof.toolkit.algorithms.fedout import FedOut
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.fednest._over_classes import ALL_CLIENTS, last_drift
 
 SMOOTH: Conditions = [smooth(L=1), upper_level(), start_gradient(1)]
 

@@ -3,14 +3,14 @@ r"""The order of FedOut's drift in α alone (slide "Proposed Algorithm", Outer O
 **Kind.** Rate, for fixed τ, y^{k+1} = y*(x^k) and α = 1/T → 0: the exponent of α is 2, as printed.
 """
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fedout import FedOut
-from toolkit.cases import Case
-from toolkit.measure import Reduction, Steps
-from verifiers.claim_types.rate import Floor, Schedule, rate
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._drift import ALPHA, OUTER, T, mean_drift
-from verifiers.claims.fednest.outer_drift import PROBLEM
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fedout import FedOut
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.verifiers.claim_types.rate import Floor, Schedule, rate
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._drift import ALPHA, OUTER, T, mean_drift
+from driftproof.verifiers.claims.fednest.outer_drift import PROBLEM
 
 STEPS = 8
 LINE = {"tau_x": STEPS, "alpha": 1 / T}

@@ -14,14 +14,14 @@ from enum import Enum
 
 import numpy as np
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fednest import FedNest
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._pseudo_code import models
-from verifiers.claims.fednest._alset import MeanProblem
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._pseudo_code import models
+from driftproof.verifiers.claims.fednest._alset import MeanProblem
 
 NAME = "same-as-alset"
 NOISY = QuadraticBilevel(

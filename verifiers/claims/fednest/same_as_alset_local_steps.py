@@ -12,15 +12,15 @@ from math import ceil, log
 
 import torch
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.algorithms.fednest import FedNest
-from toolkit.cases import Case
-from toolkit.engines.enumerated import NoiselessContext
-from toolkit.federation import run
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._rates import condition, stationarity
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.engines.enumerated import NoiselessContext
+from driftproof.toolkit.federation import run
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._rates import condition, stationarity
 
 PROBLEM = QuadraticBilevel(
     clients=4, hessian_heterogeneity=0.3, cross_heterogeneity=0.4, offset_heterogeneity=0.5,

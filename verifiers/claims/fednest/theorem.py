@@ -21,11 +21,11 @@ different noisy clients whose ∇_y f is not 0 at the solution; asymptotic evide
 
 import sympy
 
-from toolkit.measure import Reduction, States
-from toolkit.readings import Stated, Undecided, literal, narrower
-from verifiers.claim_types.rate import Schedule, rate
-from verifiers.claims.fednest import _rates as rates
-from verifiers.claims.fednest import assumptions as given
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.readings import Stated, Undecided, literal, narrower
+from driftproof.verifiers.claim_types.rate import Schedule, rate
+from driftproof.verifiers.claims.fednest import _rates as rates
+from driftproof.verifiers.claims.fednest import assumptions as given
 
 K, ROOT = rates.K, rates.ROOT
 AS_BETA = {**rates.AT_ROOT, "N": rates.GROWING}

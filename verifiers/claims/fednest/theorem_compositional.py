@@ -10,12 +10,12 @@ the bilevel problem g_i = ½‖y − r_i(x)‖².
 every other composition.
 """
 
-from synthetic.problems.compositional_bilevel import CompositionalBilevel
-from toolkit.cases import Assumption
-from toolkit.measure import Reduction, States
-from verifiers.claim_types.rate import Floor, rate
-from verifiers.claims.fednest import _rates as rates
-from verifiers.claims.fednest import assumptions as given
+from driftproof.synthetic.problems.compositional_bilevel import CompositionalBilevel
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.verifiers.claim_types.rate import Floor, rate
+from driftproof.verifiers.claims.fednest import _rates as rates
+from driftproof.verifiers.claims.fednest import assumptions as given
 
 PROBLEM = CompositionalBilevel(
     clients=2, dim=2, inner_dim=2, inner_heterogeneity=0.3, inner_offset=0.5, outer_slope=20.0,

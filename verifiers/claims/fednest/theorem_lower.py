@@ -11,13 +11,13 @@ included, and for α = β = 1/√K and N ≥ κ_g log K the error is of order lo
 
 from dataclasses import replace
 
-from toolkit.measure import Reduction, Steps
-from toolkit.readings import Stated, literal, narrower
-from verifiers.claim_types.rate import Floor, Schedule, rate
-from verifiers.claims.fednest import _rates as rates
-from verifiers.claims.fednest import assumptions as given
-from verifiers.claims.fednest._derivatives import minimiser
-from verifiers.claims.fednest.theorem import AS_BETA, SLOWER
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import Stated, literal, narrower
+from driftproof.verifiers.claim_types.rate import Floor, Schedule, rate
+from driftproof.verifiers.claims.fednest import _rates as rates
+from driftproof.verifiers.claims.fednest import assumptions as given
+from driftproof.verifiers.claims.fednest._derivatives import minimiser
+from driftproof.verifiers.claims.fednest.theorem import AS_BETA, SLOWER
 
 SCALARS = replace(rates.PROBLEM, dim=1, lower_dim=1, slope=0.2, lower_start=0.0)
 AT_REST = replace(SCALARS, distance=float(minimiser(SCALARS)[0]))

@@ -6,11 +6,11 @@ r"""The theorem for minimax problems (slides "Theory" and "Conclusion").
 no series: ∇_y f vanishes at y*(x), so FedOut needs none, and no number of terms has to grow.
 """
 
-from synthetic.problems.quadratic_minimax import QuadraticMinimax
-from toolkit.measure import Reduction, States
-from verifiers.claim_types.rate import Floor, rate
-from verifiers.claims.fednest import _rates as rates
-from verifiers.claims.fednest import assumptions as given
+from driftproof.synthetic.problems.quadratic_minimax import QuadraticMinimax
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.verifiers.claim_types.rate import Floor, rate
+from driftproof.verifiers.claims.fednest import _rates as rates
+from driftproof.verifiers.claims.fednest import assumptions as given
 
 PROBLEM = QuadraticMinimax(clients=4, dim=2, heterogeneity=0.5, gradient_noise=0.5)
 

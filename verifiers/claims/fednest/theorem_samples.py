@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import sympy
 
-from toolkit.constants import Expression
-from toolkit.readings import Stated, Undecided, literal, narrower
-from verifiers.algebra.symbolic import Step, finite_limit
-from verifiers.claim_types.proof import proof
-from verifiers.claims.fednest._rates import ROOT, K, floor_of_constant_steps
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import Stated, Undecided, literal, narrower
+from driftproof.verifiers.algebra.symbolic import Step, finite_limit
+from driftproof.verifiers.claim_types.proof import proof
+from driftproof.verifiers.claims.fednest._rates import ROOT, K, floor_of_constant_steps
 
 epsilon, constant = sympy.symbols("epsilon C", positive=True)
 LOG = sympy.log(1 / epsilon)

@@ -6,12 +6,12 @@ r"""The theorem for single-level problems (slide "Proposed Algorithm: FedNest").
 the clients differ in curvature and in their minimisers.
 """
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel
-from toolkit.cases import Assumption
-from toolkit.measure import Reduction, States
-from verifiers.claim_types.rate import Floor, rate
-from verifiers.claims.fednest import _rates as rates
-from verifiers.claims.fednest import assumptions as given
+from driftproof.synthetic.problems.quadratic_bilevel import QuadraticBilevel
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.verifiers.claim_types.rate import Floor, rate
+from driftproof.verifiers.claims.fednest import _rates as rates
+from driftproof.verifiers.claims.fednest import assumptions as given
 
 PROBLEM = QuadraticBilevel(
     clients=4, cross=0.0, regulariser=1.0, regulariser_heterogeneity=0.5, tilt=0.5,

@@ -14,17 +14,20 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from synthetic.problems.quadratic_bilevel import QuadraticBilevel, QuadraticBilevelOracles
-from toolkit.algorithms._nested import Nested
-from toolkit.algorithms.fedihgp import FedIHGP
-from toolkit.algorithms.fednest import FedNest
-from toolkit.cases import Case, grid
-from toolkit.federation import run, sampled_context
-from toolkit.parameters import sweep
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._wire import counted
-from verifiers.claims.fednest._drawn import lengths
+from driftproof.synthetic.problems.quadratic_bilevel import (
+    QuadraticBilevel,
+    QuadraticBilevelOracles,
+)
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.algorithms.fedihgp import FedIHGP
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._wire import counted
+from driftproof.verifiers.claims.fednest._drawn import lengths
 
 REAL = 8
 PROBLEM = QuadraticBilevel(clients=2, dim=3, lower_dim=5, hessian_heterogeneity=0.3)

@@ -3,9 +3,9 @@
 import sympy
 import torch
 
-from toolkit.cases import Assumption
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
 
 NONEXPANSIVE = Assumption(
     "step size", r"\eta\le2\mu/L^2", relation=lambda c: c.eta * c.L**2 <= 2 * c.mu

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from synthetic.classes import over
-from synthetic.classes.conditions import FunctionClass
-from synthetic.classes.relations import Relation
-from synthetic.classes.whole import WholeClass
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.cases import Assumption, Case
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
+from driftproof.synthetic.classes import over
+from driftproof.synthetic.classes.conditions import FunctionClass
+from driftproof.synthetic.classes.relations import Relation
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
 
 SHORT_STEP = Assumption("step size", r"\eta \le 1/L", relation=lambda c: c.eta * c.L <= 1)
 LONG_STEP = Assumption("step size", r"\eta \le 2/L", relation=lambda c: c.eta * c.L <= 2)

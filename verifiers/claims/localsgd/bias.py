@@ -6,12 +6,12 @@ m_j = w̄_j − x* starts at 0 and m_{j+1} = (1 − ηc)m_j − η·mean(e), as 
 ≤ η((L − μ)/2) Σ_{j<τ} jηζ. Attained for τ = 2, by quadratics of curvature L and μ.
 """
 
-from synthetic.classes import over, similar, smooth_strongly_convex, start_at_minimiser
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import LONG_STEP, bias, distance_at_end
+from driftproof.synthetic.classes import over, similar, smooth_strongly_convex, start_at_minimiser
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import LONG_STEP, bias, distance_at_end
 
 
 @bound(

@@ -4,12 +4,17 @@ r"""One round of FedAvg contracts, where all clients have one minimiser.
 (1 − ημ)^τ, and so does the mean of the clients' ends. Attained by (μ/2)‖x‖².
 """
 
-from synthetic.classes import over, shared_minimiser, smooth_strongly_convex, start_within
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import CONTRACTING, distance_at_end, factor
+from driftproof.synthetic.classes import (
+    over,
+    shared_minimiser,
+    smooth_strongly_convex,
+    start_within,
+)
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import CONTRACTING, distance_at_end, factor
 
 
 @bound(

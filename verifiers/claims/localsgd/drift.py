@@ -5,13 +5,13 @@ r"""Client drift: how far local steps lead from where the round started.
 clients of ‖∇f_i(x_0)‖ is at most that of ‖∇f_i(x*)‖ plus LR.
 """
 
-from synthetic.classes import over, similar, smooth_convex, start_within
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import LONG_STEP
+from driftproof.synthetic.classes import over, similar, smooth_convex, start_within
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import LONG_STEP
 
 
 def steps_of_one_sign(c: Letters) -> Expression:

@@ -3,13 +3,13 @@ r"""Gradient descent on smooth convex functions, exactly: τ = 1 and one client,
 **Kind.** Bound over a class. It is attained: no smaller right side holds for all functions.
 """
 
-from synthetic.classes import over, smooth_convex, start_within
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import SHORT_STEP
+from driftproof.synthetic.classes import over, smooth_convex, start_within
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import SHORT_STEP
 
 
 def exact(c: Letters) -> Expression:

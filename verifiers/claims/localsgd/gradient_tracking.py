@@ -12,13 +12,13 @@ D_k ≤ η²L²‖z − z*‖k(k − 1)/2. Hence ‖z⁺ − z*‖² ≤ (γ^{2K
 Σ_{k<K} k²(k − 1)² = K(K − 1)(K − 2)(3K² − 6K + 1)/15.
 """
 
-from synthetic.classes import over, start_within, strongly_convex_concave
-from toolkit.algorithms.gradient_tracking_gda import GradientTrackingGDA
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._saddles import NONEXPANSIVE, shrinking
+from driftproof.synthetic.classes import over, start_within, strongly_convex_concave
+from driftproof.toolkit.algorithms.gradient_tracking_gda import GradientTrackingGDA
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._saddles import NONEXPANSIVE, shrinking
 
 
 def apart(c: Letters) -> Expression:

@@ -4,12 +4,12 @@ r"""FedAvg comes linearly to a neighbourhood of x*, whose size is the bias of a 
 b at most (localsgd/bias); so ‖x̄_{s+1} − x*‖ ≤ ρ‖x̄_s − x*‖ + b.
 """
 
-from synthetic.classes import over, similar, smooth_strongly_convex, start_within
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.measure import Reduction, Steps
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import (
+from driftproof.synthetic.classes import over, similar, smooth_strongly_convex, start_within
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import (
     CONTRACTING,
     bias,
     distance_at_end,

@@ -8,11 +8,11 @@ m_j = z̄_j − z* starts at 0, and m_{j+1} = (1 − ημ)m_j − η·mean(e), a
 ν² = L² − μ². It holds for monotone Lipschitz operators too.
 """
 
-from synthetic.classes import over, similar, start_at_minimiser, strongly_convex_concave
-from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.measure import Reduction, Steps
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._saddles import (
+from driftproof.synthetic.classes import over, similar, start_at_minimiser, strongly_convex_concave
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._saddles import (
     NONEXPANSIVE,
     ONE_STEP_SIZE,
     SIMULTANEOUS,

@@ -7,11 +7,16 @@ the clients' ends. Attained by (μ/2)x² + νxy − (μ/2)y², ν² = L² − μ
 the same is proved for all μ-strongly monotone, L-Lipschitz operators.
 """
 
-from synthetic.classes import over, shared_minimiser, start_within, strongly_convex_concave
-from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.measure import Reduction, Steps
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._saddles import (
+from driftproof.synthetic.classes import (
+    over,
+    shared_minimiser,
+    start_within,
+    strongly_convex_concave,
+)
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._saddles import (
     ONE_STEP_SIZE,
     SIMULTANEOUS,
     distance_at_end,

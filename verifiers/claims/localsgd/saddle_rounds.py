@@ -5,12 +5,12 @@ the mean of the clients' τ steps, with ρ = γ^τ. It moves z* by b at most (lo
 ‖z̄_{s+1} − z*‖ ≤ ρ‖z̄_s − z*‖ + b, and a constant step comes no nearer than the bias.
 """
 
-from synthetic.classes import over, similar, start_within, strongly_convex_concave
-from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._saddles import (
+from driftproof.synthetic.classes import over, similar, start_within, strongly_convex_concave
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._saddles import (
     NONEXPANSIVE,
     ONE_STEP_SIZE,
     SIMULTANEOUS,

@@ -20,13 +20,13 @@ Add up V = ‖u‖² + aC, a = η̃²/3. ℰ is counted 2s + 2s² + (2/3)s² ≤
 
 import sympy
 
-from synthetic.classes import over, smooth_strongly_convex, start_anywhere
-from toolkit.algorithms.scaffold import Scaffold
-from toolkit.cases import Assumption
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
+from driftproof.synthetic.classes import over, smooth_strongly_convex, start_anywhere
+from driftproof.toolkit.algorithms.scaffold import Scaffold
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
 
 
 def step(c: Letters) -> Expression:

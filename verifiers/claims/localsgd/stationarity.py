@@ -3,13 +3,13 @@ r"""Gradient descent on smooth functions that need not be convex: the mean squar
 **Kind.** Bound over a class. A step decreases F by η(1 − ηL/2)‖∇F‖² at least (descent lemma).
 """
 
-from synthetic.classes import over, smooth, start_gap
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, average, sq
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import SHORT_STEP
+from driftproof.synthetic.classes import over, smooth, start_gap
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, average, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import SHORT_STEP
 
 
 def by_descent(c: Letters) -> Expression:

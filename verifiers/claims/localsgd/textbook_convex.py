@@ -13,12 +13,12 @@ In a round V_j ≤ η²j Σ_{k<j} G_k with G_k ≤ 3L²V_k + 6LD_k + 3ζ² (chan
 Now (20/29)ΣD ≤ R²/η + (48/29)Lη²ζ²τ²(τ−1)S, and T = τS.
 """
 
-from synthetic.classes import over, similar, smooth_convex, start_within
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, average
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import SHORT_ROUND, short_rounds
+from driftproof.synthetic.classes import over, similar, smooth_convex, start_within
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, average
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import SHORT_ROUND, short_rounds
 
 
 def textbook(c: Letters) -> Expression:

@@ -7,12 +7,12 @@ summed over a round L²ΣV ≤ (3/29)ΣN + (32/29)L²η²ζ²τ²(τ−1). So (2
 (32/29)L²η²ζ²τ²(τ−1)S, and 29/13 ≤ 9/4, 16/13 ≤ 5/4.
 """
 
-from synthetic.classes import over, similar_everywhere, smooth, start_gap
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, average, sq
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import SHORT_ROUND, short_rounds
+from driftproof.synthetic.classes import over, similar_everywhere, smooth, start_gap
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, average, sq
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import SHORT_ROUND, short_rounds
 
 
 def textbook(c: Letters) -> Expression:

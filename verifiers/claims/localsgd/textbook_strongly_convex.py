@@ -12,12 +12,12 @@ Books go on with 1 − ρ ≥ (7/8)ημτ, which gives 2(L/μ)η²ζ²τ(τ−1)
 here, so that what is lost is not lost there.
 """
 
-from synthetic.classes import similar, smooth_strongly_convex, start_within
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.readings import literal, wider
-from verifiers.claim_types.bound import bound
-from verifiers.claims.localsgd._steps import (
+from driftproof.synthetic.classes import similar, smooth_strongly_convex, start_within
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import literal, wider
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.localsgd._steps import (
     SHORT_ROUND,
     distance_at_end,
     factor,

@@ -1,6 +1,6 @@
 """Assumption 3.8 of Local-SCGDM, as code: what is assumed of the task losses."""
 
-from toolkit.cases import Assumption
+from driftproof.toolkit.cases import Assumption
 
 TASKS = Assumption(
     "Assumption 3.8",

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from math import pi
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
 
 BENT = BoundedComposition(clients=1, inner_curvature=1.0, outer_curvature=1e-3, distance=3000.0)
 """f is a line where the run stays, g is not: L_f is small and L_F is not."""

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import sympy
 
-from verifiers.algebra.symbolic import Step, computed, vanishes
+from driftproof.verifiers.algebra.symbolic import Step, computed, vanishes
 
 CENTRES = np.array([3.0, -3.0, 0.0])
 START, RATE, RADIUS = 2.3, 0.5, 0.1

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from sympy import Rational, simplify, solve, sqrt, symbols
 
-from toolkit.constants import Expression
-from verifiers.algebra.symbolic import Step, argued, vanishes
-from verifiers.claims.scgdm._floors import refuted_by, two_lines
+from driftproof.toolkit.constants import Expression
+from driftproof.verifiers.algebra.symbolic import Step, argued, vanishes
+from driftproof.verifiers.claims.scgdm._floors import refuted_by, two_lines
 
 T, C, epsilon = symbols("T C epsilon", positive=True)
 

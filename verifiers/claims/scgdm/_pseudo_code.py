@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.federation import sampled_context
-from toolkit.oracles import OneSample
-from toolkit.problem import Problem
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.oracles import OneSample
+from driftproof.toolkit.problem import Problem
 
 
 @dataclass(frozen=True)

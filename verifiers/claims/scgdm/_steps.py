@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from toolkit.measure import Reduction, Steps, given_past, sq
-from verifiers.claim_types.bound import Measure
+from driftproof.toolkit.measure import Reduction, Steps, given_past, sq
+from driftproof.verifiers.claim_types.bound import Measure
 
 MEASURED = {
     "past": r"\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2",

@@ -2,15 +2,15 @@
 
 from sympy import Rational
 
-from toolkit.algorithms._samples import Samples
-from toolkit.algorithms.local_scgdm import Averaged, LocalSCGDM
-from toolkit.cases import Case, P
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, States, average, sq
-from toolkit.readings import Stated, intended, literal, narrower
-from verifiers.claim_types.bound import RightSide
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.scgdm import assumptions as given
+from driftproof.toolkit.algorithms._samples import Samples
+from driftproof.toolkit.algorithms.local_scgdm import Averaged, LocalSCGDM
+from driftproof.toolkit.cases import Case, P
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, States, average, sq
+from driftproof.toolkit.readings import Stated, intended, literal, narrower
+from driftproof.verifiers.claim_types.bound import RightSide
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.scgdm import assumptions as given
 
 ONE = (given.ONE_SAMPLE, given.PRINTED, given.PERIOD)
 TWO = (given.TWO_SAMPLES, given.PRINTED, given.PERIOD)

@@ -10,17 +10,17 @@ federation, with one sample a step as printed and with two as in the proofs.
 
 import numpy as np
 
-from synthetic.problems.analytic_maml import AnalyticMAML
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import Case, grid
-from toolkit.composition import CompositionProblem
-from toolkit.parameters import sweep
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._pseudo_code import models
-from verifiers.claims.scgdm._pseudo_code import Lines, steps
+from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._pseudo_code import models
+from driftproof.verifiers.claims.scgdm._pseudo_code import Lines, steps
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=2, inner_curvature=0.5, heterogeneity=1.0, inner_value_noise=0.2,

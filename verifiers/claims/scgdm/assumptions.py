@@ -9,11 +9,11 @@ import numpy as np
 import sympy
 import torch
 
-from toolkit.cases import Assumption, Case
-from toolkit.constants import Expression, Letters
-from toolkit.problem import Problem
-from toolkit.readings import Stated, intended, literal
-from verifiers.claim_types.bound import RightSide
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.problem import Problem
+from driftproof.toolkit.readings import Stated, intended, literal
+from driftproof.verifiers.claim_types.bound import RightSide
 
 A31 = Assumption(
     "Assumption 3.1",

@@ -17,10 +17,10 @@ g. What it says of Huang et al. agrees with that paper, with ε on the norm on b
 
 from sympy import Rational, solve, sqrt
 
-from toolkit.readings import Erratum, Stated, Undecided, literal, narrower
-from verifiers.algebra.symbolic import Step, nonnegative, vanishes
-from verifiers.claim_types.proof import proof
-from verifiers.claims.scgdm._orders import (
+from driftproof.toolkit.readings import Erratum, Stated, Undecided, literal, narrower
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.verifiers.claim_types.proof import proof
+from driftproof.verifiers.claims.scgdm._orders import (
     PRINTED,
     Complexity,
     Costs,

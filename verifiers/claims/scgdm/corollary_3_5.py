@@ -11,16 +11,16 @@ The substitution itself is right: the last two terms of (7) are those of (6) at 
 from sympy import And, Eq, Rational, sqrt
 from sympy.logic.boolalg import Boolean
 
-from synthetic.problems.analytic_maml import AnalyticMAML
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.cases import Assumption
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, States
-from toolkit.readings import Erratum, Stated
-from verifiers.claim_types.bound import RightSide, bound
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._theorem import (
+from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.cases import Assumption
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.readings import Erratum, Stated
+from driftproof.verifiers.claim_types.bound import RightSide, bound
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._theorem import (
     VALID,
     corrected,
     largest_squared_gradient,

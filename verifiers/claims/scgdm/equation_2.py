@@ -21,14 +21,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.cases import Case, grid
-from toolkit.federation import run, sampled_context
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5, inner_value_noise=0.2,

@@ -21,16 +21,16 @@ from typing import Literal
 
 import numpy as np
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import Case, grid
-from toolkit.composition import CompositionProblem
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.scgdm._pseudo_code import steps
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.scgdm._pseudo_code import steps
 
 NOISY = BoundedComposition(
     clients=3, dim=2, inner_dim=2, heterogeneity=1.0, inner_curvature=0.5, inner_offset=0.3,

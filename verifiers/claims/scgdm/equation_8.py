@@ -25,12 +25,12 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from synthetic.problems.analytic_maml import AnalyticMAML
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended, literal, narrower
-from verifiers.claim_types.compared import Comparison, components
-from verifiers.claim_types.comparison import comparison
+from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended, literal, narrower
+from driftproof.verifiers.claim_types.compared import Comparison, components
+from driftproof.verifiers.claim_types.comparison import comparison
 
 POINTS = (-2.0, 0.0, 0.7, 2.5)
 

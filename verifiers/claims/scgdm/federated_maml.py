@@ -22,14 +22,14 @@ Theorem 3.4. It is not Algorithm 1, and section 2.2 calls such states a limitati
 import sympy
 from sympy import Rational, sqrt
 
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.constants import Letters, substituted
-from toolkit.readings import Erratum, literal, narrower
-from verifiers.algebra.symbolic import Step, finite_limit
-from verifiers.claim_types.proof import proof
-from verifiers.claims.scgdm._floors import meta_learning, refuted_by
-from verifiers.claims.scgdm._orders import PRINTED, Complexity, Costs, T, given_the_order
-from verifiers.claims.scgdm._theorem import corrected
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.constants import Letters, substituted
+from driftproof.toolkit.readings import Erratum, literal, narrower
+from driftproof.verifiers.algebra.symbolic import Step, finite_limit
+from driftproof.verifiers.claim_types.proof import proof
+from driftproof.verifiers.claims.scgdm._floors import meta_learning, refuted_by
+from driftproof.verifiers.claims.scgdm._orders import PRINTED, Complexity, Costs, T, given_the_order
+from driftproof.verifiers.claims.scgdm._theorem import corrected
 
 
 def order_of_the_corrected_theorem() -> Step:

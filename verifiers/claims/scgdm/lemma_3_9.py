@@ -14,15 +14,15 @@ product; the spectral norm has none. Smallest counterexample, d = 2, with A = I 
 The other seven hold as printed.
 """
 
-from synthetic.problems.analytic_maml import AnalyticMAML
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression, Letters
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.scgdm import _suprema as sup
-from verifiers.claims.scgdm._assumption_3_8 import TASKS
+from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.scgdm import _suprema as sup
+from driftproof.verifiers.claims.scgdm._assumption_3_8 import TASKS
 
 SWEPT = AnalyticMAML(
     dim=sweep(1, 2), heterogeneity=sweep(0.0, 0.5), noise=sweep(0.0, 0.3),

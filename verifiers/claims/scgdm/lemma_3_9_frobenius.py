@@ -10,15 +10,15 @@ smooth loss with A → 0 it is d against 1. σ_g² holds. With d(1 + λL_1)² in
 is true and attained: L_1, the Lipschitz constant of a gradient, bounds ‖∇²L‖ in the spectral norm.
 """
 
-from synthetic.problems.analytic_maml import AnalyticMAML
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression, Letters
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.scgdm import _suprema as sup
-from verifiers.claims.scgdm._assumption_3_8 import TASKS
+from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.scgdm import _suprema as sup
+from driftproof.verifiers.claims.scgdm._assumption_3_8 import TASKS
 
 
 def moment(c: Letters, dim: Expression) -> Expression:

@@ -16,10 +16,10 @@ from typing import NamedTuple, TypeAlias
 
 import sympy
 
-from toolkit.constants import Expression
-from toolkit.readings import Erratum, literal
-from verifiers.algebra.symbolic import Step, nonnegative, vanishes
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import Erratum, literal
+from driftproof.verifiers.algebra.symbolic import Step, nonnegative, vanishes
+from driftproof.verifiers.claim_types.proof import proof
 
 a, n, lam, one, two, g, big = sympy.symbols("a n lambda L_1 L_2 g G", positive=True)
 mean, rest = sympy.symbols("m r", positive=True)

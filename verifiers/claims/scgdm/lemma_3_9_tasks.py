@@ -14,15 +14,15 @@ spread. C_f² holds: a second moment does not see which task was drawn.
 
 from math import pi
 
-from synthetic.problems.analytic_maml import AnalyticMAML
-from toolkit.cases import Case, grid
-from toolkit.constants import Expression, Letters
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, intended
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims.scgdm import _suprema as sup
-from verifiers.claims.scgdm._assumption_3_8 import TASKS
+from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, intended
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims.scgdm import _suprema as sup
+from driftproof.verifiers.claims.scgdm._assumption_3_8 import TASKS
 
 
 def moment(c: Letters) -> Expression:

@@ -16,14 +16,14 @@ curved: left 0.0331, right 9.4·10⁻⁷ (L_f = 10⁻³).
 
 from sympy import Rational
 
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.readings import Erratum, Stated, intended, narrower
-from verifiers.claim_types.bound import bound
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._cases import CASES, FULL
-from verifiers.claims.scgdm._steps import (
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import Erratum, Stated, intended, narrower
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._cases import CASES, FULL
+from driftproof.verifiers.claims.scgdm._steps import (
     MEASURED,
     between_communications,
     momentum_error_of_clients,

@@ -12,13 +12,13 @@ x_{t−1} is not at x̄_t. And the fourth equality of (25) drops a product that 
 
 from sympy import Rational
 
-from toolkit.measure import Reduction, Steps
-from toolkit.readings import Erratum, Stated, literal, narrower, wider
-from verifiers.claim_types.bound import bound
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._cases import CASES, FULL
-from verifiers.claims.scgdm._steps import MEASURED, momentum_error_of_clients
-from verifiers.claims.scgdm.lemma_4_1 import BETWEEN_COMMUNICATIONS, mended, proven
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import Erratum, Stated, literal, narrower, wider
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._cases import CASES, FULL
+from driftproof.verifiers.claims.scgdm._steps import MEASURED, momentum_error_of_clients
+from driftproof.verifiers.claims.scgdm.lemma_4_1 import BETWEEN_COMMUNICATIONS, mended, proven
 
 
 @bound(

@@ -8,14 +8,14 @@ is not −βηm_t, so it fails; no noise is needed (``bias-amplification``, p = 
 
 from sympy import Rational
 
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps
-from toolkit.readings import Erratum, Stated, literal, narrower
-from verifiers.claim_types.bound import bound
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._cases import CASES, FULL
-from verifiers.claims.scgdm._steps import (
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import Erratum, Stated, literal, narrower
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._cases import CASES, FULL
+from driftproof.verifiers.claims.scgdm._steps import (
     MEASURED,
     between_communications,
     estimate_error_of_clients,

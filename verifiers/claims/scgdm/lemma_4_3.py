@@ -16,16 +16,16 @@ from dataclasses import replace
 
 from sympy import Rational
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, average, sq
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, Stated, literal, narrower
-from verifiers.claim_types.bound import bound
-from verifiers.claims.scgdm import assumptions as given
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, average, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, Stated, literal, narrower
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.scgdm import assumptions as given
 
 PULLED = BoundedComposition(
     outer_slope=1e-6, opposition_slope=1.0, opposition_curvature=1e-3, opposition_centre=5e3

@@ -12,18 +12,18 @@ functions at one point, Δ_{t'} = Σ_k ‖g^(k)(x̄_{t'}) − (1/K) Σ_j g^(j)(x
 
 from sympy import Rational
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, Stated, literal, narrower
-from verifiers.claim_types.bound import bound
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._steps import spread
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, Stated, literal, narrower
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._steps import spread
 
 NOISY = BoundedComposition(distance=0.7, inner_value_noise=0.4, inner_gradient_noise=0.2)
 

@@ -15,17 +15,17 @@ from math import pi
 
 from sympy import Rational
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, given_past
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, Stated, intended, literal, narrower
-from verifiers.claim_types.bound import bound
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._steps import spread
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, given_past
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, Stated, intended, literal, narrower
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._steps import spread
 
 NEAR = BoundedComposition(distance=0.5)
 BENT = BoundedComposition(distance=3.0, inner_curvature=4.0, inner_value_noise=1.0)

@@ -18,18 +18,18 @@ from dataclasses import replace
 
 from sympy import Rational
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import Assumption, grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, Stated, literal
-from verifiers.claim_types.bound import bound
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._theorem import gradient_noise, value_noise
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, Stated, literal
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._theorem import gradient_noise, value_noise
 
 STEEP = BoundedComposition(clients=1, outer_slope=100.0, distance=3.0)
 AT_REST = BoundedComposition(clients=1, outer_slope=3.0, distance=0.0)

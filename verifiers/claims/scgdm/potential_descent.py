@@ -11,17 +11,17 @@ side falls by (βη/4)(1/K) Σ ‖∇F^(k)‖², the left side does not move if 
 
 from sympy import Rational
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import grid
-from toolkit.constants import Expression, Letters
-from toolkit.measure import Reduction, Steps, each, sq
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, Stated, literal, narrower
-from verifiers.claim_types.bound import bound
-from verifiers.claim_types.terms import Terms
-from verifiers.claims.scgdm import assumptions as given
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import grid
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps, each, sq
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, Stated, literal, narrower
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.claims.scgdm import assumptions as given
 
 NOISY = BoundedComposition(
     clients=sweep(1, 2), inner_curvature=sweep(0.0, 0.5), distance=1.2,

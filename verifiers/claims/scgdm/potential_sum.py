@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from sympy import symbols
 
-from toolkit.constants import Expression
-from toolkit.readings import Erratum, intended, literal
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.proof import proof
+from driftproof.toolkit.constants import Expression
+from driftproof.toolkit.readings import Erratum, intended, literal
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.proof import proof
 
 gap, first, inner, alpha, beta, gamma, eta, horizon = symbols(
     "Delta A_0 B_0 alpha beta gamma eta T", positive=True

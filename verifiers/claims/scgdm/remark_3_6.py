@@ -14,14 +14,14 @@ x moves by at most βη a step, so the gradient stays 1 in the first D/(βη) of
 
 from sympy import Rational, Symbol, log, sqrt, symbols
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.measure import Reduction, States
-from toolkit.readings import Erratum, literal, narrower
-from verifiers.algebra.symbolic import Step, vanishes
-from verifiers.claim_types.derived import Derived
-from verifiers.claim_types.rate import Floor, Schedule, rate
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._theorem import (
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.readings import Erratum, literal, narrower
+from driftproof.verifiers.algebra.symbolic import Step, vanishes
+from driftproof.verifiers.claim_types.derived import Derived
+from driftproof.verifiers.claim_types.rate import Floor, Schedule, rate
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._theorem import (
     largest_squared_gradient,
     mean_squared_gradient,
     scheduled_case,

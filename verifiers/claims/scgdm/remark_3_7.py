@@ -17,15 +17,15 @@ same bound gives ε⁻² samples and ε^{−3/2} communications.
 
 from sympy import Rational
 
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import Case, grid
-from toolkit.parameters import sweep
-from toolkit.readings import Erratum, literal, narrower
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._wire import counted
-from verifiers.claims.scgdm._orders import (
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.parameters import sweep
+from driftproof.toolkit.readings import Erratum, literal, narrower
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._wire import counted
+from driftproof.verifiers.claims.scgdm._orders import (
     PRINTED,
     Complexity,
     Costs,

@@ -6,16 +6,16 @@ The left side is enclosed: from below by a search for the steepest pair of point
 family's own constant, derived without Assumption 3.2.
 """
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.cases import Case, grid
-from toolkit.composition import CompositionProblem
-from toolkit.parameters import sweep
-from verifiers.claim_types.bound import RightSide
-from verifiers.claim_types.compared import Comparison
-from verifiers.claim_types.comparison import comparison
-from verifiers.claims._smoothness import steepest
-from verifiers.claims.scgdm import assumptions as given
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.cases import Case, grid
+from driftproof.toolkit.composition import CompositionProblem
+from driftproof.toolkit.parameters import sweep
+from driftproof.verifiers.claim_types.bound import RightSide
+from driftproof.verifiers.claim_types.compared import Comparison
+from driftproof.verifiers.claim_types.comparison import comparison
+from driftproof.verifiers.claims._smoothness import steepest
+from driftproof.verifiers.claims.scgdm import assumptions as given
 
 ROLES = {"C_g": "inner_gradient_moment", "C_f": "outer_gradient_moment",
          "L_g": "inner_mean_smoothness", "L_f": "outer_mean_smoothness"}  # fmt: skip

@@ -28,15 +28,15 @@ from math import ceil
 
 from sympy import Rational
 
-from synthetic.problems.bias_amplification import BiasAmplification
-from synthetic.problems.bounded_composition import BoundedComposition
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.cases import Case
-from toolkit.measure import Reduction, States
-from toolkit.readings import Erratum, Stated
-from verifiers.claim_types.bound import bound
-from verifiers.claims.scgdm import assumptions as given
-from verifiers.claims.scgdm._theorem import (
+from driftproof.synthetic.problems.bias_amplification import BiasAmplification
+from driftproof.synthetic.problems.bounded_composition import BoundedComposition
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.cases import Case
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.readings import Erratum, Stated
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claims.scgdm import assumptions as given
+from driftproof.verifiers.claims.scgdm._theorem import (
     VALID,
     admitted,
     corrected,

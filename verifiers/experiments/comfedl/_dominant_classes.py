@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from synthetic.network_problems.samples import ClientData
-from toolkit.dataset import Data, Split, read
-from toolkit.errors import DriftproofError
-from toolkit.heterogeneity import heterogeneity
-from toolkit.split import by_class
-from toolkit.splits.dominant_class import DominantClass
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.dataset import Data, Split, read
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.heterogeneity import heterogeneity
+from driftproof.toolkit.split import by_class
+from driftproof.toolkit.splits.dominant_class import DominantClass
 
 CLIENTS = 10
 HELD_OUT = 0.3

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch
 
-from synthetic.image_problems.imbalanced import ImbalancedImages
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.algorithms.drfl import DRFL
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.q_fedavg import QFedAvg
-from toolkit.errors import DriftproofError
-from verifiers import experiment as study
-from verifiers.experiment import Followed, Outcome
+from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.algorithms.drfl import DRFL
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.q_fedavg import QFedAvg
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Followed, Outcome
 
 TAU, BATCH, PRINTED = 5, 20, 0.01
 LABELS = {"comfedl": "ComFedL", "fedavg": "FedAvg", "q-fedavg": "q-FedAvg", "drfl": "DRFL"}

@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from verifiers import experiment as study
-from verifiers.experiment import Axis, Outcome, Panel, Sentence
-from verifiers.experiments.comfedl._personalised import MARGIN, NAMES, PersonalisedRun
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Axis, Outcome, Panel, Sentence
+from driftproof.verifiers.experiments.comfedl._personalised import MARGIN, NAMES, PersonalisedRun
 
 TUNING = 900
 """The first partition on which step sizes are searched; no sentence is judged there.

@@ -25,24 +25,24 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.adapted import AdaptedLosses
-from synthetic.network_problems.base import NetworkProblem
-from synthetic.network_problems.evaluated import evaluated
-from synthetic.network_problems.plain import NetworkLosses
-from synthetic.network_problems.samples import piece_of
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.comfedl import ComFedL
-from toolkit.algorithms.ditto import Ditto
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.fedmaml import FedMAML
-from toolkit.algorithms.tr_maml import TRMAML
-from toolkit.engines.batched import BatchedContext
-from toolkit.network import Model
-from toolkit.networks.convolutions import FourConvolutions
-from verifiers import experiment as study
-from verifiers.claims.comfedl._theorem_bounds import sharpened
-from verifiers.experiment import theory
-from verifiers.experiments.comfedl._dominant_classes import Dealt, Images, dealt
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.synthetic.network_problems.base import NetworkProblem
+from driftproof.synthetic.network_problems.evaluated import evaluated
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.synthetic.network_problems.samples import piece_of
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.comfedl import ComFedL
+from driftproof.toolkit.algorithms.ditto import Ditto
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.fedmaml import FedMAML
+from driftproof.toolkit.algorithms.tr_maml import TRMAML
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.network import Model
+from driftproof.toolkit.networks.convolutions import FourConvolutions
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.claims.comfedl._theorem_bounds import sharpened
+from driftproof.verifiers.experiment import theory
+from driftproof.verifiers.experiments.comfedl._dominant_classes import Dealt, Images, dealt
 
 NAMES = {
     "maml": "ComFedL-MAML",

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from math import exp, log
 
-from verifiers import experiment as study
-from verifiers.experiment import experiment
-from verifiers.experiments.comfedl import _personalised as personalised
-from verifiers.experiments.comfedl._personal_models import (
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import experiment
+from driftproof.verifiers.experiments.comfedl import _personalised as personalised
+from driftproof.verifiers.experiments.comfedl._personal_models import (
     all_axes,
     better,
     ends,
@@ -34,7 +34,7 @@ from verifiers.experiments.comfedl._personal_models import (
     robust,
     searched,
 )
-from verifiers.experiments.comfedl._personalised import (
+from driftproof.verifiers.experiments.comfedl._personalised import (
     SHARE,
     SMALLER,
     STEP_SIZE,

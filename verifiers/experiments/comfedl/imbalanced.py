@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from verifiers import experiment as study
-from verifiers.experiment import Sentence, experiment, judged
-from verifiers.experiments.comfedl._imbalanced import (
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Sentence, experiment, judged
+from driftproof.verifiers.experiments.comfedl._imbalanced import (
     METRICS,
     PRINTED,
     ImageRun,

@@ -16,8 +16,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from verifiers.experiment import Conclusion, Plan, Sentence, Steps, experiment, judged, outcomes
-from verifiers.experiments.comfedl._imbalanced import (
+from driftproof.verifiers.experiment import (
+    Conclusion,
+    Plan,
+    Sentence,
+    Steps,
+    experiment,
+    judged,
+    outcomes,
+)
+from driftproof.verifiers.experiments.comfedl._imbalanced import (
     Images,
     Search,
     base_run,

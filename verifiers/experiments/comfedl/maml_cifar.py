@@ -18,10 +18,10 @@ images and rounds. What "better" and "faster" mean and who is measured how are i
 
 from __future__ import annotations
 
-from verifiers import experiment as study
-from verifiers.experiment import experiment
-from verifiers.experiments.comfedl import _personalised as personalised
-from verifiers.experiments.comfedl._personal_models import (
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import experiment
+from driftproof.verifiers.experiments.comfedl import _personalised as personalised
+from driftproof.verifiers.experiments.comfedl._personal_models import (
     all_axes,
     better,
     ends,
@@ -31,7 +31,7 @@ from verifiers.experiments.comfedl._personal_models import (
     panel,
     searched,
 )
-from verifiers.experiments.comfedl._personalised import SHARE, STEP_SIZES, Size, shorter
+from driftproof.verifiers.experiments.comfedl._personalised import SHARE, STEP_SIZES, Size, shorter
 
 SIZES = personalised.sizes(quick=Size(seeds=7, rounds=24, short=16, every=2, filters=8))
 OURS, FEDAVG = "ComFedL-MAML", "FedAvg"

@@ -26,11 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from verifiers import experiment as study
-from verifiers.experiment import experiment
-from verifiers.experiments.comfedl import _personalised as personalised
-from verifiers.experiments.comfedl._imbalanced import LABELS, ImageRun
-from verifiers.experiments.comfedl._personal_models import (
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import experiment
+from driftproof.verifiers.experiments.comfedl import _personalised as personalised
+from driftproof.verifiers.experiments.comfedl._imbalanced import LABELS, ImageRun
+from driftproof.verifiers.experiments.comfedl._personal_models import (
     Kind,
     Kinds,
     all_axes,
@@ -44,7 +44,7 @@ from verifiers.experiments.comfedl._personal_models import (
     robust,
     searched,
 )
-from verifiers.experiments.comfedl._personalised import (
+from driftproof.verifiers.experiments.comfedl._personalised import (
     NAMES,
     SHARE,
     SMALLER,

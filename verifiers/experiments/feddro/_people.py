@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from synthetic.network_problems.samples import ClientData
-from toolkit.dataset import read
-from toolkit.errors import DriftproofError
-from toolkit.heterogeneity import heterogeneity
-from toolkit.splits import IID, LabelShards
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.dataset import read
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.heterogeneity import heterogeneity
+from driftproof.toolkit.splits import IID, LabelShards
 
 CLIENTS = 8
 SPLITS = ("at random", "by protected group")

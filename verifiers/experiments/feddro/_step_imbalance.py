@@ -26,22 +26,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.evaluated import evaluated
-from synthetic.network_problems.robust import RobustSamples
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.fastdro import FastDRO
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.algorithms.mbsgd import MBSGD
-from toolkit.algorithms.pdsgd import PDSGD
-from toolkit.engines.batched import BatchedContext
-from toolkit.network import Model
-from toolkit.networks.resnet import ResNet
-from toolkit.oracles import on_every_client
-from toolkit.worst_case import Geometry, worst_case_weights
-from verifiers import experiment as study
-from verifiers.claims.feddro import _theorem as theorem_5_1
-from verifiers.experiment import Axis, Outcome, Panel, averaged, theory
-from verifiers.experiments.feddro._step_imbalance_data import CLIENTS, SHARE, Dealt, dealt
+from driftproof.synthetic.network_problems.evaluated import evaluated
+from driftproof.synthetic.network_problems.robust import RobustSamples
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fastdro import FastDRO
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.algorithms.mbsgd import MBSGD
+from driftproof.toolkit.algorithms.pdsgd import PDSGD
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.network import Model
+from driftproof.toolkit.networks.resnet import ResNet
+from driftproof.toolkit.oracles import on_every_client
+from driftproof.toolkit.worst_case import Geometry, worst_case_weights
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.claims.feddro import _theorem as theorem_5_1
+from driftproof.verifiers.experiment import Axis, Outcome, Panel, averaged, theory
+from driftproof.verifiers.experiments.feddro._step_imbalance_data import (
+    CLIENTS,
+    SHARE,
+    Dealt,
+    dealt,
+)
 
 Divergence: TypeAlias = Literal["kl", "chi-square"]
 BATCH = 16

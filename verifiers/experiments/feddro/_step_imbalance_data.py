@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from synthetic.network_problems.samples import ClientData
-from toolkit.dataset import Data, Split, read
-from toolkit.errors import DriftproofError
-from toolkit.heterogeneity import Heterogeneity, heterogeneity
-from toolkit.splits.reduced_classes import ReducedClasses
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.dataset import Data, Split, read
+from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.heterogeneity import Heterogeneity, heterogeneity
+from driftproof.toolkit.splits.reduced_classes import ReducedClasses
 
 CLIENTS = 8
 SHARE = 0.02

@@ -48,16 +48,24 @@ from typing import Any
 import numpy as np
 import torch
 
-from synthetic.network_problems.fairness import FairLosses
-from synthetic.network_problems.plain import NetworkLosses
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.feddro import FedDRO
-from toolkit.algorithms.gcivr import GCIVR
-from toolkit.networks.softmax import SoftmaxRegression
-from verifiers import experiment as study
-from verifiers.experiment import Outcome, Panel, Sentence, averaged, experiment, judged, theory
-from verifiers.experiments.feddro._people import (
+from driftproof.synthetic.network_problems.fairness import FairLosses
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.algorithms.gcivr import GCIVR
+from driftproof.toolkit.networks.softmax import SoftmaxRegression
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import (
+    Outcome,
+    Panel,
+    Sentence,
+    averaged,
+    experiment,
+    judged,
+    theory,
+)
+from driftproof.verifiers.experiments.feddro._people import (
     CLIENTS,
     SPLITS,
     Table,

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from verifiers import experiment as study
-from verifiers.experiment import Sentence, experiment, judged
-from verifiers.experiments.feddro import _step_imbalance as common
-from verifiers.experiments.feddro._step_imbalance import (
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Sentence, experiment, judged
+from driftproof.verifiers.experiments.feddro import _step_imbalance as common
+from driftproof.verifiers.experiments.feddro._step_imbalance import (
     BATCH,
     LEARNING_RATES,
     METHODS,
@@ -36,7 +36,7 @@ from verifiers.experiments.feddro._step_imbalance import (
     Size,
     ends,
 )
-from verifiers.experiments.feddro._step_imbalance_data import CLIENTS
+from driftproof.verifiers.experiments.feddro._step_imbalance_data import CLIENTS
 
 MARGIN = 0.02
 """A test accuracy that is lower by less than this is comparable."""

@@ -22,10 +22,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from verifiers import experiment as study
-from verifiers.experiment import Sentence, experiment, judged
-from verifiers.experiments.feddro import _step_imbalance as common
-from verifiers.experiments.feddro._step_imbalance import LEARNING_RATES, Net, Runs, Size, ends
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Sentence, experiment, judged
+from driftproof.verifiers.experiments.feddro import _step_imbalance as common
+from driftproof.verifiers.experiments.feddro._step_imbalance import (
+    LEARNING_RATES,
+    Net,
+    Runs,
+    Size,
+    ends,
+)
 
 MARGIN = 0.01
 """A gain in accuracy below which the performance does not improve."""

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from synthetic.problems.random_minimax import RandomMinimax
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.fedavg_s import FedAvgS
-from toolkit.algorithms.fednest import FedNest
-from toolkit.algorithms.lfednest import LFedNest
-from verifiers.experiment import Run
-from verifiers.minimax_rounds import moments
+from driftproof.synthetic.problems.random_minimax import RandomMinimax
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.lfednest import LFedNest
+from driftproof.verifiers.experiment import Run
+from driftproof.verifiers.minimax_rounds import moments
 
 RATE = 0.01
 """lr and hlr of the public notebook."""

@@ -23,11 +23,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from toolkit.algorithm import Collective, Context
-from toolkit.algorithms._nested import Nested, State, fed_inn
-from toolkit.algorithms.fednest import FedNest
-from toolkit.draws import Law
-from toolkit.oracles import Bilevel
+from driftproof.toolkit.algorithm import Collective, Context
+from driftproof.toolkit.algorithms._nested import Nested, State, fed_inn
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.draws import Law
+from driftproof.toolkit.oracles import Bilevel
 
 
 class AllShared:

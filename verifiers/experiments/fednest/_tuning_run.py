@@ -12,16 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.image_problems.label_imbalance import LabelImbalance
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.fedinn import FedInn
-from toolkit.algorithms.fednest import FedNest
-from toolkit.algorithms.fednest_sgd import FedNestSGD
-from toolkit.algorithms.lfednest import LFedNest
-from toolkit.algorithms.stocbio import StocBiO
-from toolkit.oracles import ClientVectors, on_every_client
-from verifiers.experiment import Computed, Run
-from verifiers.experiments.fednest._public_code import AllSharedFedNest, PublicFedNest
+from driftproof.synthetic.image_problems.label_imbalance import LabelImbalance
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fedinn import FedInn
+from driftproof.toolkit.algorithms.fednest import FedNest
+from driftproof.toolkit.algorithms.fednest_sgd import FedNestSGD
+from driftproof.toolkit.algorithms.lfednest import LFedNest
+from driftproof.toolkit.algorithms.stocbio import StocBiO
+from driftproof.toolkit.oracles import ClientVectors, on_every_client
+from driftproof.verifiers.experiment import Computed, Run
+from driftproof.verifiers.experiments.fednest._public_code import AllSharedFedNest, PublicFedNest
 
 RIDGE = 1e-3
 """ν of the lower level."""

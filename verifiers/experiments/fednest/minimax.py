@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from verifiers import experiment as study
-from verifiers.experiment import Outcome, Panel, Sentence, curve, experiment, judged
-from verifiers.experiments.fednest._minimax_run import (
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Outcome, Panel, Sentence, curve, experiment, judged
+from driftproof.verifiers.experiments.fednest._minimax_run import (
     METHODS,
     RATE,
     SINGLE,

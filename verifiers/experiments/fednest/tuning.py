@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.dataset import read
-from verifiers import experiment as study
-from verifiers.experiment import Outcome, Panel, Sentence, curve, experiment, judged
-from verifiers.experiments.fednest._tuning_run import RIDGE, Series, Size, TuningRun
+from driftproof.toolkit.dataset import read
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Outcome, Panel, Sentence, curve, experiment, judged
+from driftproof.verifiers.experiments.fednest._tuning_run import RIDGE, Series, Size, TuningRun
 
 TUNED_ON = (998, 999)
 """The splits on which step sizes are chosen; no sentence is judged on them."""

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from toolkit.dataset import read
-from toolkit.errors import DriftproofError
+from driftproof.toolkit.dataset import read
+from driftproof.toolkit.errors import DriftproofError
 
 DRAWINGS = 20
 STROKES = 3

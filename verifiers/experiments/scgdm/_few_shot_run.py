@@ -14,18 +14,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.adapted import AdaptedLosses
-from synthetic.network_problems.few_shot import FewShot
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.local_bsgd import LocalBSGD
-from toolkit.algorithms.local_scgd import LocalSCGD
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.engines.batched import BatchedContext
-from toolkit.federation import sampled_context
-from toolkit.network import Model
-from toolkit.networks import FourConvolutions
-from verifiers.experiment import TrackedRun, averaged, theory
-from verifiers.experiments.scgdm._alphabets import alphabets
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.synthetic.network_problems.few_shot import FewShot
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.local_bsgd import LocalBSGD
+from driftproof.toolkit.algorithms.local_scgd import LocalSCGD
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.network import Model
+from driftproof.toolkit.networks import FourConvolutions
+from driftproof.verifiers.experiment import TrackedRun, averaged, theory
+from driftproof.verifiers.experiments.scgdm._alphabets import alphabets
 
 LOCAL_STEPS, INNER_RATE = 5, 0.4
 QUERIES, FILTERS, SIDE = 15, 64, 28

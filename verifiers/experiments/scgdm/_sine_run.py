@@ -14,24 +14,24 @@ from typing import Any
 
 import torch
 
-from synthetic.network_problems.adapted import AdaptedLosses
-from synthetic.network_problems.base import NetworkProblem
-from synthetic.network_problems.plain import NetworkLosses
-from synthetic.network_problems.sine_waves import SineWaves
-from toolkit.algorithm import Algorithm
-from toolkit.algorithms.fedavg import FedAvg
-from toolkit.algorithms.local_bsgd import LocalBSGD
-from toolkit.algorithms.local_moml import LocalMOML
-from toolkit.algorithms.local_scgd import LocalSCGD
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from toolkit.engines.batched import BatchedContext
-from toolkit.federation import sampled_context
-from toolkit.network import Model
-from toolkit.networks import Perceptron
-from toolkit.problem import Problem
-from verifiers.claims.scgdm._theorem import corrected
-from verifiers.experiment import Asked, Outcome, TrackedRun, averaged, results_of, theory
-from verifiers.experiments.scgdm import _sine_tasks as tasks
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.synthetic.network_problems.base import NetworkProblem
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.synthetic.network_problems.sine_waves import SineWaves
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.local_bsgd import LocalBSGD
+from driftproof.toolkit.algorithms.local_moml import LocalMOML
+from driftproof.toolkit.algorithms.local_scgd import LocalSCGD
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.network import Model
+from driftproof.toolkit.networks import Perceptron
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.claims.scgdm._theorem import corrected
+from driftproof.verifiers.experiment import Asked, Outcome, TrackedRun, averaged, results_of, theory
+from driftproof.verifiers.experiments.scgdm import _sine_tasks as tasks
 
 INNER_RATE, LOCAL_STEPS = 0.001, 5
 STEPS_SHOWN = (1, 10, 100)

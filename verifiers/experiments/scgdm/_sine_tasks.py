@@ -19,11 +19,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.network_problems.adapted import AdaptedLosses, AdaptedOracles
-from synthetic.network_problems.sine_waves import REACH, SineWaves
-from toolkit.engines.batched import BatchedContext
-from toolkit.federation import sampled_context
-from toolkit.network import Model
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses, AdaptedOracles
+from driftproof.synthetic.network_problems.sine_waves import REACH, SineWaves
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.network import Model
 
 CLIENTS, TASKS, SAMPLED, POINTS = 5, 5, 3, 10
 VALUES = (1, 2, 3, 4, 5)

@@ -32,11 +32,11 @@ from typing import Any
 
 import numpy as np
 
-from toolkit.algorithms.local_scgdm import LocalSCGDM
-from verifiers import experiment as study
-from verifiers.experiment import Axis, Outcome, Sentence, experiment, judged
-from verifiers.experiments.scgdm._alphabets import alphabets
-from verifiers.experiments.scgdm._few_shot_run import (
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Axis, Outcome, Sentence, experiment, judged
+from driftproof.verifiers.experiments.scgdm._alphabets import alphabets
+from driftproof.verifiers.experiments.scgdm._few_shot_run import (
     FILTERS,
     METHODS,
     NEW_U,

@@ -30,10 +30,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from verifiers import experiment as study
-from verifiers.experiment import Axis, Outcome, Panel, Sentence, curve, experiment, judged, theory
-from verifiers.experiments.scgdm import _sine_tasks as tasks
-from verifiers.experiments.scgdm._sine_run import (
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import (
+    Axis,
+    Outcome,
+    Panel,
+    Sentence,
+    curve,
+    experiment,
+    judged,
+    theory,
+)
+from driftproof.verifiers.experiments.scgdm import _sine_tasks as tasks
+from driftproof.verifiers.experiments.scgdm._sine_run import (
     INNER_RATE,
     LOCAL_STEPS,
     STEPS_SHOWN,

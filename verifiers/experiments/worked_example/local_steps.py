@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from synthetic.image_problems.imbalanced import ImbalancedImages
-from toolkit.algorithms.fedavg import FedAvg
-from verifiers.experiment import (
+from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.verifiers.experiment import (
     Conclusion,
     Plan,
     Run,

@@ -10,15 +10,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from toolkit.algorithm import Algorithm
-from toolkit.oracles import OFFERS
-from toolkit.problem import Problem
-from verifiers.search.families.bilevel import BilevelProblems
-from verifiers.search.families.composition import Compositions
-from verifiers.search.families.decoding import Rows
-from verifiers.search.families.losses import LossFunctions
-from verifiers.search.families.minimax import MinimaxProblems
-from verifiers.search.structure import Choices, Structure
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.oracles import OFFERS
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.search.families.bilevel import BilevelProblems
+from driftproof.verifiers.search.families.composition import Compositions
+from driftproof.verifiers.search.families.decoding import Rows
+from driftproof.verifiers.search.families.losses import LossFunctions
+from driftproof.verifiers.search.families.minimax import MinimaxProblems
+from driftproof.verifiers.search.structure import Choices, Structure
 
 
 class Parts(Protocol):

@@ -7,14 +7,14 @@ from typing import Any
 
 import torch
 
-from synthetic.oracles.piecewise_levels import LevelParts
-from synthetic.pieces.piecewise_levels import LevelMembers
-from synthetic.problems.piecewise_bilevel import PiecewiseBilevel
-from toolkit.algorithm import Algorithm
-from toolkit.problem import Problem
-from verifiers.search.families import decoding
-from verifiers.search.families.decoding import Rows
-from verifiers.search.structure import Choices, Structure
+from driftproof.synthetic.oracles.piecewise_levels import LevelParts
+from driftproof.synthetic.pieces.piecewise_levels import LevelMembers
+from driftproof.synthetic.problems.piecewise_bilevel import PiecewiseBilevel
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.search.families import decoding
+from driftproof.verifiers.search.families.decoding import Rows
+from driftproof.verifiers.search.structure import Choices, Structure
 
 NOISES = ("x_noise", "y_noise", "value_noise", "curvature_noise", "cross_noise")
 NUMBERS = ("curvature", "cross", "offsets")

@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 
-from synthetic.oracles.piecewise import PiecewiseParts
-from synthetic.pieces.piecewise_members import PiecewiseMembers
-from synthetic.problems.piecewise_composition import PiecewiseComposition
-from toolkit.algorithm import Algorithm
-from toolkit.problem import Problem
-from verifiers.search.families import decoding
-from verifiers.search.families.decoding import Rows
-from verifiers.search.structure import Choices, Structure
+from driftproof.synthetic.oracles.piecewise import PiecewiseParts
+from driftproof.synthetic.pieces.piecewise_members import PiecewiseMembers
+from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposition
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.search.families import decoding
+from driftproof.verifiers.search.families.decoding import Rows
+from driftproof.verifiers.search.structure import Choices, Structure
 
 NOISES = ("value_noise", "gradient_noise", "outer_noise", "plain_noise")
 

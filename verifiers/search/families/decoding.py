@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from synthetic.certificates.piecewise import spread_out
-from synthetic.pieces.curves import Curves, Vectors
-from synthetic.pieces.piecewise_linear import PiecewiseLinear
-from verifiers.search.numbers import scale
-from verifiers.search.structure import Structure
+from driftproof.synthetic.certificates.piecewise import spread_out
+from driftproof.synthetic.pieces.curves import Curves, Vectors
+from driftproof.synthetic.pieces.piecewise_linear import PiecewiseLinear
+from driftproof.verifiers.search.numbers import scale
+from driftproof.verifiers.search.structure import Structure
 
 RISE = 1e-6
 """How much an objective rises where it ends, in units of its steepest derivative."""

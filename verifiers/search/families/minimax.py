@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any
 
-from synthetic.oracles.piecewise_levels import LevelParts
-from synthetic.pieces.piecewise_levels import LevelMembers
-from synthetic.problems.piecewise_minimax import PiecewiseMinimax
-from toolkit.algorithm import Algorithm
-from toolkit.problem import Problem
-from verifiers.search.families import decoding
-from verifiers.search.families.decoding import Rows
-from verifiers.search.structure import Choices, Structure
+from driftproof.synthetic.oracles.piecewise_levels import LevelParts
+from driftproof.synthetic.pieces.piecewise_levels import LevelMembers
+from driftproof.synthetic.problems.piecewise_minimax import PiecewiseMinimax
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.search.families import decoding
+from driftproof.verifiers.search.families.decoding import Rows
+from driftproof.verifiers.search.structure import Choices, Structure
 
 NOISES = ("x_noise", "y_noise")
 

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from verifiers.standalone.nested import INNER, START
+from driftproof.verifiers.standalone.nested import INNER, START
 
 TEXT = (
     "\ndef run():  # FedInn: FedSVRG on y at fixed x\n"

@@ -1,6 +1,6 @@
 """FedNest (2022), with FedInn, FedOut and FedIHGP."""
 
-from verifiers.standalone.nested import INNER, OUTER, SERIES, START
+from driftproof.verifiers.standalone.nested import INNER, OUTER, SERIES, START
 
 TEXT = (
     SERIES

@@ -1,6 +1,6 @@
 """FedOut of FedNest (2022)."""
 
-from verifiers.standalone.nested import OUTER, SERIES, START
+from driftproof.verifiers.standalone.nested import OUTER, SERIES, START
 
 TEXT = (
     SERIES

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.refusal import NoScriptError
 
 TEXT = """
 s, b_i = np.reshape([slopes, targets], (2, clients, 1, 1))  # of f^i, and of Huber's functions

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from verifiers.standalone.curves import CURVES
-from verifiers.standalone.refusal import NoScriptError
+from driftproof.verifiers.standalone.curves import CURVES
+from driftproof.verifiers.standalone.refusal import NoScriptError
 
 CURVES_OF = {"plain": "dh", "upper": "du"}
 """What the curves are called in a script."""

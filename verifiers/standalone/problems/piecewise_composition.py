@@ -1,6 +1,6 @@
 """F = (1/K) Σ_k [h_k + g_k(f_k)], whose derivatives are piecewise linear."""
 
-from verifiers.standalone.curves import CURVES
+from driftproof.verifiers.standalone.curves import CURVES
 
 CURVES_OF = {"inner": "df", "outer": "dg", "plain": "dh"}
 """What the curves are called in a script."""

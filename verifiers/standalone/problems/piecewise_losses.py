@@ -1,6 +1,6 @@
 """F = (1/K) Σ_k F_k, whose derivatives are piecewise linear."""
 
-from verifiers.standalone.curves import CURVES, LINEAR
+from driftproof.verifiers.standalone.curves import CURVES, LINEAR
 
 CURVES_OF = {"gradients": "dF"}
 """What the curves are called in a script."""

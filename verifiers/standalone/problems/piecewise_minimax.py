@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from verifiers.standalone.curves import CURVES, LINEAR
+from driftproof.verifiers.standalone.curves import CURVES, LINEAR
 
 CURVES_OF = {"plain": "dh", "lower": "dk"}
 """What the curves are called in a script."""
