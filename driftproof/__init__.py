@@ -193,7 +193,9 @@ _DEFINED_IN = {
     ),
     "driftproof.synthetic.attacks": ("attack",),
     "driftproof.synthetic.audit": ("audit_algorithm", "audit_problem"),
-    "driftproof.toolkit.algorithm": ("Algorithm", "Collective", "Context", "algorithm", "descended"),
+    "driftproof.toolkit.algorithm": (
+        "Algorithm", "Collective", "Context", "algorithm", "descended",
+    ),
     "driftproof.toolkit.autograd_bilevel": ("AutogradBilevel",),
     "driftproof.toolkit.bilevel": ("BilevelProblem",),
     "driftproof.toolkit.cases": ("Assumption", "Case", "grid"),
@@ -203,7 +205,9 @@ _DEFINED_IN = {
     "driftproof.toolkit.errors": ("DriftproofError",),
     "driftproof.toolkit.flower_split": ("from_flower",),
     "driftproof.toolkit.heterogeneity": ("Heterogeneity", "heterogeneity"),
-    "driftproof.toolkit.measure": ("Reduction", "States", "Steps", "average", "each", "given_past", "sq"),
+    "driftproof.toolkit.measure": (
+        "Reduction", "States", "Steps", "average", "each", "given_past", "sq",
+    ),
     "driftproof.toolkit.oracles": (
         "Bilevel", "ClientVectors", "Composition", "GradientField", "InnerVectors", "Losses",
         "Pullback",
@@ -238,9 +242,6 @@ _MODULE = {name: module for module, names in _DEFINED_IN.items() for name in nam
 def __getattr__(name: str) -> Any:
     if name not in _MODULE:
         raise AttributeError(f"module 'driftproof' has no attribute {name!r}")
-    from driftproof.whole import refuse_hidden
-
-    refuse_hidden()
     module = _MODULE[name]
     if module == "driftproof":
         return importlib.import_module(f"driftproof.{name}")

@@ -1,10 +1,6 @@
 """Classes of functions and their worst cases: ``from driftproof.classes import smooth, over``."""
 
-from driftproof.whole import refuse_hidden
-
-refuse_hidden()
-
-from driftproof.synthetic.classes import (  # noqa: E402 - after the look at whose it is
+from driftproof.synthetic.classes import (
     bounded_composition,
     bounded_gradients,
     cocoercive,
@@ -26,7 +22,7 @@ from driftproof.synthetic.classes import (  # noqa: E402 - after the look at who
     strongly_convex_concave,
     upper_level,
 )
-from driftproof.verifiers.worst_case.found import Found, worst_case  # noqa: E402
+from driftproof.verifiers.worst_case.found import Found, worst_case
 
 __all__ = [
     "Found",

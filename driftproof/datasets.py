@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from driftproof.whole import refuse_hidden
-
-refuse_hidden()
-
-from driftproof.toolkit.dataset import Data, DataSet, Split, dataset, read  # noqa: E402 - after the look
-from driftproof.toolkit.file_reader import FileReader, opened, wrong_at  # noqa: E402
-from driftproof.toolkit.idx import as_idx, read_idx  # noqa: E402
+from driftproof.toolkit.dataset import Data, DataSet, Split, dataset, read
+from driftproof.toolkit.file_reader import FileReader, opened, wrong_at
+from driftproof.toolkit.idx import as_idx, read_idx
 
 __all__ = [
     "Data",

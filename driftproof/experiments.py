@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from driftproof.whole import refuse_hidden
-
-refuse_hidden()
-
-from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages  # noqa: E402 - after the look
-from driftproof.toolkit.federation import run, sampled_context  # noqa: E402
-from driftproof.verifiers.experiment import (  # noqa: E402
+from driftproof.synthetic.image_problems.imbalanced import ImbalancedImages
+from driftproof.toolkit.federation import run, sampled_context
+from driftproof.verifiers.experiment import (
     ROUNDS,
     SENT,
     STEPS,

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from driftproof.whole import refuse_hidden
-
-refuse_hidden()
-
-from driftproof.synthetic.network_problems.adapted import AdaptedLosses  # noqa: E402 - after the look
-from driftproof.synthetic.network_problems.bilevel import NetworkTuning  # noqa: E402
-from driftproof.synthetic.network_problems.evaluated import Scores, evaluated  # noqa: E402
-from driftproof.synthetic.network_problems.fairness import FairLosses  # noqa: E402
-from driftproof.synthetic.network_problems.plain import NetworkLosses  # noqa: E402
-from driftproof.synthetic.network_problems.robust import RobustClients, RobustSamples  # noqa: E402
-from driftproof.synthetic.network_problems.samples import ClientData  # noqa: E402
-from driftproof.toolkit.discover import find_symbol, symbols  # noqa: E402
-from driftproof.toolkit.network import Model, Network, network, uniform_by_fan_in  # noqa: E402
-from driftproof.toolkit.networks._linear import linear  # noqa: E402
-from driftproof.toolkit.own_model import from_function, from_module  # noqa: E402
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.synthetic.network_problems.bilevel import NetworkTuning
+from driftproof.synthetic.network_problems.evaluated import Scores, evaluated
+from driftproof.synthetic.network_problems.fairness import FairLosses
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.synthetic.network_problems.robust import RobustClients, RobustSamples
+from driftproof.synthetic.network_problems.samples import ClientData
+from driftproof.toolkit.discover import find_symbol, symbols
+from driftproof.toolkit.network import Model, Network, network, uniform_by_fan_in
+from driftproof.toolkit.networks._linear import linear
+from driftproof.toolkit.own_model import from_function, from_module
 
 __all__ = [
     "AdaptedLosses",

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from driftproof.whole import refuse_hidden
-
-refuse_hidden()
-
-from driftproof.toolkit.discover import find_symbol, symbols  # noqa: E402 - after the look at whose it is
+from driftproof.toolkit.discover import find_symbol, symbols
 
 
 def __getattr__(symbol: str) -> Any:

@@ -309,7 +309,9 @@ def test_a_claim_of_ones_own_is_proved_and_its_certificates_are_written(tmp_path
     assert [row.verdict for row in rows] == [Verdict.SUPPORTED]
     assert unpack_rows(pack_rows(rows)) == rows
     written = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    schema = json.loads(files("toolkit").joinpath("report/assets/results.schema.json").read_text())
+    schema = json.loads(
+        files("driftproof.toolkit").joinpath("report/assets/results.schema.json").read_text()
+    )
     jsonschema.validate(written, schema)
     (name,) = written["results"][0]["certificates"]
     proved = check((out / "certificates" / name).read_text(encoding="utf-8"))

@@ -148,7 +148,8 @@ HELPERS = {
     "claim": ["driftproof.verifiers.claims.comfedl.assumptions"],
     "problem": ["driftproof.synthetic.pieces.huber", "driftproof.synthetic.pieces.pairs"],
     "kernel": [
-        "driftproof.synthetic.kernels._minimax_cost", "driftproof.synthetic.kernels._nested_minimax",
+        "driftproof.synthetic.kernels._minimax_cost",
+        "driftproof.synthetic.kernels._nested_minimax",
         "driftproof.toolkit.kernels.registry",
     ],
 }  # fmt: skip
@@ -169,7 +170,9 @@ def test_new_writes_a_file_that_works(kind, tmp_path):
     script = [sys.executable, "-c", words, kind, path.name]
     imported = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
     assert imported.returncode == 0, imported.stderr
-    left = re.findall(r"^from ((?:toolkit|synthetic|verifiers)\S*) import", path.read_text(), re.M)
+    left = re.findall(
+        r"^from (driftproof\.(?:toolkit|synthetic|verifiers)\S*) import", path.read_text(), re.M
+    )
     assert left == HELPERS.get(kind, [])  # everything else comes from driftproof
     if kind == "experiment":
         ran = driftproof("run", path.name, "--profile", "smoke", "--workers", "2", cwd=tmp_path)

@@ -19,7 +19,6 @@ import yaml
 
 from driftproof.toolkit import __version__
 from driftproof.toolkit.report.page import asset
-from driftproof.toolkit.shadowing import PACKAGES
 from tests.fresh_install import ROOT, build
 
 USED = """
@@ -43,16 +42,21 @@ def wheel(tmp_path_factory):
     return build(ROOT, tmp_path_factory.mktemp("wheel"), isolated=False)
 
 
-def test_it_holds_every_file_of_the_packages_and_no_other(wheel):
+ROOMS = "toolkit", "verifiers", "synthetic", "gpu_bench"
+
+
+def test_it_holds_every_file_of_the_package_and_no_other(wheel):
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *PACKAGES],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "driftproof", *ROOMS],
         cwd=ROOT, check=True, capture_output=True, text=True,
     ).stdout.split("\n")  # fmt: skip
-    tracked = {name for name in listed if name and (ROOT / name).is_file()}
-    assert {f"{package}/py.typed" for package in PACKAGES} < tracked
+    listed = [name for name in listed if name and (ROOT / name).is_file()]
+    assert all((ROOT / "driftproof" / room).samefile(ROOT / room) for room in ROOMS)
+    tracked = {name if name.startswith("driftproof/") else f"driftproof/{name}" for name in listed}
+    assert "driftproof/py.typed" in tracked
     with ZipFile(wheel) as archive:
         held = set(archive.namelist())
-        beside = {name for name in held if name.partition("/")[0] not in PACKAGES}
+        beside = {name for name in held if name.partition("/")[0] != "driftproof"}
         assert held - beside == tracked
         information = f"driftproof-{__version__}.dist-info"
         assert {name.partition("/")[0] for name in beside} == {information}

@@ -26,11 +26,11 @@ from types import ModuleType
 
 import driftproof.cli  # what every command has loaded as it starts
 from driftproof.toolkit.discover import leaves
-from driftproof.toolkit.shadowing import PACKAGES
 
 PRELOADED = (
-    "driftproof.verifiers.verify", "numba", "scipy.optimize", "driftproof.verifiers.errata", "driftproof.verifiers.controls",
-    "driftproof.toolkit.report.files", "driftproof.toolkit.report.mathml", "matplotlib.backends.backend_svg",
+    "driftproof.verifiers.verify", "numba", "scipy.optimize", "driftproof.verifiers.errata",
+    "driftproof.verifiers.controls", "driftproof.toolkit.report.files",
+    "driftproof.toolkit.report.mathml", "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf", "fontTools.subset", "cvxpy", "sklearn.datasets",
 )  # fmt: skip
 
@@ -59,7 +59,7 @@ class Withheld(MetaPathFinder, Loader):
 
 def withhold() -> None:
     """Import what commands import, and take it from ``sys.modules`` until one asks for it."""
-    before = {*sys.modules, *PACKAGES}  # whose own names are looked up before any import
+    before = {*sys.modules}
     for name in PRELOADED:
         importlib.import_module(name)
     for kernel in leaves("kernel").values():

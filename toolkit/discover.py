@@ -23,7 +23,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from driftproof.toolkit import shadowing
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
 from driftproof.toolkit.located import located
 from driftproof.toolkit.names import check_name
@@ -96,7 +95,7 @@ class Leaf:
         try:
             return getattr(importlib.import_module(self.module), self.symbol)
         except (Exception, SystemExit) as error:
-            if self.module.partition(".")[0] in shadowing.PACKAGES:
+            if self.module.startswith("driftproof."):
                 raise
             raise _told_of_a_package(self.module, self.path, error) from error
 
@@ -123,7 +122,8 @@ def package_folder(package: str) -> Path:
         raise DriftproofError(
             f"no package {top!r} on the path", "an installed driftproof", "pip install -e ."
         )
-    return Path(next(iter(spec.submodule_search_locations)), *rest)
+    # in a checkout most rooms are links to folders beside the package
+    return Path(next(iter(spec.submodule_search_locations)), *rest).resolve()
 
 
 def _folder_of(point: EntryPoint) -> Path:
@@ -328,9 +328,6 @@ def is_own(module: str) -> bool:
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
     _refuse_half_letters(path, parse(path))
-    shadowed = shadowing.beside(path)
-    if shadowed is not None:
-        raise DriftproofError(*shadowed)
     entering(path)
     name = f"{OWN}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)

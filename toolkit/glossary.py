@@ -1,7 +1,7 @@
 """Letters and roles: what a letter of a paper stands for, and what has a number for it.
 
-``driftproof show roles`` prints them; ``python -m driftproof.toolkit.glossary FILE`` writes the tables of
-docs/glossary.md anew, between the marks that are there.
+``driftproof show roles`` prints them; ``python -m driftproof.toolkit.glossary FILE`` writes
+the tables of docs/glossary.md between the marks that are there.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ from types import CodeType, FrameType
 from typing import Any
 
 from driftproof.toolkit.errors import FEW, DriftproofError
-from driftproof.toolkit.shadowing import PACKAGES, ROOT
 from driftproof.toolkit.supervised import entering
 
-INSTALLED = (
-    *(ROOT / package for package in PACKAGES),
+PACKAGE = Path(__file__).parents[1]
+INSTALLED = (  # in a checkout the rooms are links to folders beside the package
+    *(folder.resolve() for folder in (PACKAGE, *PACKAGE.iterdir()) if folder.is_dir()),
     *(Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib")),
 )
 """Folders whose files are nobody's own."""

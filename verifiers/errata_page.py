@@ -1,4 +1,6 @@
-r"""The errata as a page to cite: ``python -m driftproof.verifiers.errata_page docs/errata.md`` writes it anew.
+r"""The errata as a page to cite.
+
+``python -m driftproof.verifiers.errata_page docs/errata.md`` writes it anew.
 
 Each erratum has its statement, what it changes and why, a counterexample with both sides' numbers,
 what holds instead, and a BibTeX entry. The numbers are what the standalone scripts print

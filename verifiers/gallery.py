@@ -1,10 +1,10 @@
 """The gallery: every experiment's figures with its sentences, written from finished runs.
 
-``python -m driftproof.verifiers.gallery docs/gallery.md FOLDER …`` takes folders that ``driftproof run`` has
-written and makes anew what stands between ``<!-- figure: NAME -->`` and ``<!-- end -->`` on the
-page: setting, sentences with their verdicts, plots, and the command. An experiment that has no mark
-gets one at the end. What stands outside the marks is written by hand. The plots are copied beside
-the page, to ``figures/gallery/``; an older one that no section shows is removed.
+``python -m driftproof.verifiers.gallery docs/gallery.md FOLDER …`` takes folders that ``driftproof
+run`` has written and writes what stands between ``<!-- figure: NAME -->`` and ``<!-- end -->`` on
+the page: setting, sentences with their verdicts, plots, and the command. An experiment that has no
+mark gets one at the end. What stands outside the marks is written by hand. The plots are copied
+beside the page, to ``figures/gallery/``; an older one that no section shows is removed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 r"""The papers' pages: what a claim says about itself is written into them from the claim.
 
-``python -m driftproof.verifiers.pages docs/comfedl.md …`` makes anew what stands between two kinds of marks.
+``python -m driftproof.verifiers.pages docs/comfedl.md …`` writes what stands between two kinds of
+marks.
 ``<!-- claim: comfedl/lemma-2 -->`` has one claim's statement, right sides, verdicts on record and
 erratum. ``<!-- errata: comfedl -->`` has a table of a paper's errata and the list of what holds; a
 claim of that paper that has no mark gets one at the end of the page. Each ends at

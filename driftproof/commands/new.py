@@ -38,8 +38,8 @@ NEXT = {
 """What to do with the file."""
 COLUMNS = 100
 FOLDERS = (
-    ("synthetic", "problems"), ("toolkit", "algorithms"), ("toolkit", "networks"),
-    ("toolkit", "splits"),
+    ("driftproof.synthetic", "problems"), ("driftproof.toolkit", "algorithms"),
+    ("driftproof.toolkit", "networks"), ("driftproof.toolkit", "splits"),
 )  # fmt: skip
 """Packages whose leaves users import from driftproof."""
 
@@ -101,9 +101,9 @@ def renamed(leaf: Leaf, name: str) -> str:
 def as_a_user(text: str) -> str:
     r"""Return a leaf's file with what ``driftproof`` offers imported from there.
 
-    >>> print(as_a_user("from driftproof.toolkit.measure import each, sq\nfrom driftproof.toolkit.philox import words"))
+    >>> print(as_a_user("from driftproof.toolkit.measure import each, reduced, sq"))
     from driftproof import each, sq
-    from driftproof.toolkit.philox import words
+    from driftproof.toolkit.measure import reduced
     """
     offered, lines = _offered(), text.splitlines(keepends=True)
     wanted: dict[str, list[str]] = {}

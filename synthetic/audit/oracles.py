@@ -99,7 +99,7 @@ def check_exists(problem: Problem, oracles: Any, one: Asked) -> None:
         if name and not callable(getattr(oracles, name, None)):
             raise DriftproofError(
                 f"{problem.leaf_name}'s oracles have no {name}",
-                f"what a problem that offers {problem.offers!r} oracles has (driftproof.toolkit.oracles)",
+                f"what a problem that offers {problem.offers!r} oracles has (toolkit/oracles.py)",
                 f"write {name}, or return another word from offers",
             )
 

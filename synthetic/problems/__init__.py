@@ -1,4 +1,4 @@
-"""Every file in this folder is one problem family; ``from driftproof.synthetic.problems import KLDRO``."""
+"""Every file in this folder is one problem family; ``from driftproof.problems import KLDRO``."""
 
 from typing import Any
 

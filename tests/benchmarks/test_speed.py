@@ -117,8 +117,8 @@ def test_fednest_minimax_as_in_the_notebook(benchmark):
 
 @pytest.mark.parametrize(
     "words",
-    [[sys.executable, "-c", "import toolkit"], [*DRIFTPROOF, "list"]],
-    ids=["import toolkit", "driftproof list"],
+    [[sys.executable, "-c", "import driftproof.toolkit"], [*DRIFTPROOF, "list"]],
+    ids=["import driftproof.toolkit", "driftproof list"],
 )
 def test_start(benchmark, words):
     benchmark.group = "start"

@@ -1,4 +1,4 @@
-"""Every file in this folder is one algorithm; ``from driftproof.toolkit.algorithms import ComFedL``."""
+"""Every file in this folder is one algorithm; ``from driftproof.algorithms import ComFedL``."""
 
 from typing import Any
 

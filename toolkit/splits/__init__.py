@@ -1,4 +1,4 @@
-"""Every file in this folder is one federated split; ``from driftproof.toolkit.splits import Dirichlet``."""
+"""Every file in this folder is one federated split; ``from driftproof.splits import Dirichlet``."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ def judge(claim: Claim[Any], form: Form, steps: Sequence[Step]) -> Row:
         raise DriftproofError(
             f"prove(right) of claim {claim.name} returned no steps",
             "one step or more",
-            "return [vanishes(left - right, 'left = right')], say (driftproof.verifiers.algebra.symbolic)",
+            "return [vanishes(left - right, 'left = right')], say; driftproof has vanishes",
         )
     failed = [step for step in steps if step.holds is False and step.computed]
     said = [step for step in steps if step.holds is False and not step.computed]
