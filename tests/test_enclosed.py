@@ -80,7 +80,7 @@ def rows_of(made, *, seed=0):
     for job in jobs_for(made, made, profile="quick", seed=seed, device="cpu", siblings=True):
         asked = next(job)
         while True:
-            tasks += [item.task for item in asked]
+            tasks += [item.kind for item in asked]
             try:
                 asked = job.send([(item.work(), 0.0) for item in asked])
             except StopIteration as end:
@@ -313,7 +313,7 @@ def test_the_unit_is_one_of_the_ledger(tmp_path):
     ((job,)) = jobs_for(made, made, profile="quick", seed=0, device="cpu", siblings=False)
     exact = next(job)
     asked = job.send([(exact[0].work(), 0.0)])
-    assert [item.task for item in asked] == ["enclosed"]
+    assert [item.kind for item in asked] == ["enclosed"]
     assert asked[0].name != exact[0].name
     one, two = asked[0].work(), asked[0].work()
     assert one == two

@@ -15,7 +15,6 @@ import pytest
 from driftproof import cli
 from driftproof.toolkit.errors import after_system_error
 from driftproof.toolkit.names import LONGEST, check_name
-from driftproof.toolkit.workers import nameless_locks
 from tests.commands import DRIFTPROOF, driftproof
 
 SMOKE = ("--profile", "smoke", "--workers", "1")
@@ -89,23 +88,6 @@ def test_a_mistake_with_two_workers_leaves_no_semaphores(tmp_path):
     assert "TypeError" in made.stderr
     assert "leaked" not in made.stderr
     assert "Warning" not in made.stderr
-
-
-def test_a_lock_without_a_name_has_nobody_to_give_it_back(monkeypatch):
-    """The control: a lock of the usual kind is registered, so a worker that is killed leaks it."""
-    import multiprocessing
-    from multiprocessing import resource_tracker
-
-    named = []
-    monkeypatch.setattr(resource_tracker, "register", lambda name, kind: named.append(name))
-    monkeypatch.setattr(resource_tracker, "unregister", lambda name, kind: None)
-    before = multiprocessing.get_start_method(allow_none=True)
-    multiprocessing.get_context("spawn").RLock()
-    assert len(named) == 1
-    with nameless_locks():
-        multiprocessing.RLock()
-    assert len(named) == 1
-    assert multiprocessing.get_start_method(allow_none=True) == before
 
 
 def session(leader: int) -> list[int]:

@@ -502,7 +502,7 @@ def test_an_exact_left_side_is_a_number_or_an_enclosure(bad):
 
 def test_an_exact_horizon_is_a_unit_of_work():
     leaf = leaves("claim")["fednest/theorem-minimax"]
-    item = jobs.Item(leaf, "known", number=64, case="T = 64")
+    item = jobs.ClaimTask(leaf, "known", number=64, case="T = 64")
     low, high = json.loads(item.work())
     assert 0 < low <= high < 0.1
 

@@ -21,7 +21,7 @@ Record = dict[str, dict[str, dict[str, str]]]
 
 def path() -> Path:
     """Return the record's file."""
-    return package_folder("verifiers") / "record.json"
+    return package_folder("driftproof.verifiers") / "record.json"
 
 
 def read() -> Record:

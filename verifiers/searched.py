@@ -83,7 +83,7 @@ def tightness(ratio: float | None) -> str:
 
 def path() -> Path:
     """Return the file."""
-    return package_folder("verifiers") / "searched.json"
+    return package_folder("driftproof.verifiers") / "searched.json"
 
 
 def read() -> Record:

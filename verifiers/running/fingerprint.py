@@ -12,7 +12,7 @@ from pathlib import Path
 from driftproof.toolkit.discover import package_folder
 from driftproof.toolkit.located import is_users
 
-PACKAGES = ("toolkit", "synthetic", "verifiers")
+PACKAGES = ("driftproof.toolkit", "driftproof.synthetic", "driftproof.verifiers")
 LIBRARIES = (
     "numpy", "scipy", "torch", "cvxpy", "clarabel", "cma", "sympy", "python-flint", "numba",
     "triton", "scikit-learn",
