@@ -42,13 +42,14 @@ REFUTED = {
         ("scgdm/lemma-4.1", "printed: one sample, as in Algorithm 1"),
         ("scgdm/lemma-4.1", "printed: two samples, and L_F as in the proof"),
         ("scgdm/lemma-4.1-proof", "printed: two samples, as written there"),
+        ("scgdm/lemma-4.1-proof", "printed: one sample"),
         ("scgdm/lemma-4.2", "printed: as printed"),
         ("scgdm/lemma-4.3", "printed: as printed"),
         ("scgdm/lemma-a.1", "printed: as printed"),
-        ("scgdm/lemma-a.2", "printed: u as printed"),
     },
     "scgdm/potential*": {
         ("scgdm/potential", "printed: (40), and (16) as (40)"),
+        ("scgdm/potential", "printed: (17) and (41)"),
         ("scgdm/potential-descent", "printed: as printed"),
     },
 }  # fmt: skip
@@ -211,10 +212,13 @@ def broken(view):
 
 def test_one_claim_that_fails_costs_one_row(tmp_path):
     (tmp_path / "mine.py").write_text(DRIFT + BROKEN)
-    done = driftproof("falsify", "mine.py", "--climbs", "4", "--out", "s", cwd=tmp_path)
+    done = driftproof(
+        "falsify", "mine.py", "--climbs", "1", "--no-controls", "--out", "s", cwd=tmp_path
+    )
     assert done.returncode == 2, done.stderr
     assert quiet(done)
     status = {f["claim"]: f["status"] for f in data(tmp_path / "s")}
-    assert status == {"mine/drift": "verified", "mine/broken": "failed"}
+    assert status.keys() == {"mine/drift", "mine/broken"}
+    assert [claim for claim in status if status[claim] == "failed"] == ["mine/broken"]
     assert "mine.py" in done.stdout
     assert "ZeroDivisionError" in done.stdout
