@@ -9,7 +9,10 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import OWN, leaves
 from driftproof.toolkit.parameters import Parameters
 
-HOMES = {"synthetic": "driftproof.problems", "toolkit": "driftproof.algorithms"}
+HOMES = {
+    "driftproof.synthetic.": "driftproof.problems",
+    "driftproof.toolkit.": "driftproof.algorithms",
+}
 """Where users import driftproof's own leaves from, by the package that they are in."""
 
 
@@ -90,7 +93,8 @@ def _called(part: Parameters) -> str:
 
 def _home(module: str) -> str:
     """Return the module that a user imports a name from."""
-    return HOMES.get(module.partition(".")[0], module.removeprefix(f"{OWN}."))
+    own = module.removeprefix(f"{OWN}.")
+    return next((home for room, home in HOMES.items() if module.startswith(room)), own)
 
 
 def _tuples(value: Any) -> Any:

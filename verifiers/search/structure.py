@@ -138,7 +138,7 @@ class Choices:
                 noises=(structure.noises or self.noises[:1]) if noisy else (),
                 rare=float(random.choice(RARE)) if noisy else 0.5,
             )  # fmt: skip
-        elif number % 4:
+        elif number % 2:
             steps, clients = int(random.integers(2, 4)), max(2, structure.clients)
             rounds = int(max(1.0, longest / steps) ** random.uniform(0.5, 1.0))
             structure = replace(

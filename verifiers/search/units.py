@@ -50,6 +50,10 @@ MARGIN = 0.01
 """What is left of a violation when its case is made simpler, at most (half of it, at least)."""
 
 
+FEW_ROUNDS = 1, 2, 4, 8
+"""Of so many rounds the cohorts may have few enough outcomes to be enumerated."""
+
+
 @dataclass(frozen=True)
 class Climb:
     """One climb in one structure.
@@ -211,9 +215,10 @@ def confirmed(claim: Claim[Any], form: Form, case: Case, seed: int) -> dict[str,
         return _grown(claim, form, case, seed)
     first = judged(claim, form, case, seed)
     if first.verdict is not Verdict.REFUTED:
-        quiet = _without_noise(case)
-        if quiet != case and score(claim, form, quiet, seed) >= ENOUGH:
-            return confirmed(claim, form, quiet, seed)  # what is sampled takes more to decide
+        shorter = [replace(case, rounds=rounds) for rounds in FEW_ROUNDS if rounds < case.rounds]
+        for simpler in (_without_noise(case), *shorter):
+            if simpler != case and score(claim, form, simpler, seed) >= ENOUGH:
+                return confirmed(claim, form, simpler, seed)  # what is sampled takes more to decide
         return _told(CANDIDATE if _is_open(first) else NOTHING, case, first)
     balls = _in_balls(claim, form, case, first)
     if balls is not None and balls.verdict is Verdict.SUPPORTED:
