@@ -64,7 +64,7 @@ class Comparison:
         numbers = f"[{self.low:.10g}, {self.high:.10g}] and {self.value:.10g}"
         if any(map(isnan, (self.low, self.high, self.value))):
             return f"{self.what}: the sides, {numbers}, are not all numbers"
-        if self.low > self.high:
+        if self.low - self.high > self.slack:  # the ends of a point may cross by their rounding
             return f"{self.what}: no number is in [{self.low:.10g}, {self.high:.10g}]"
         if not 0 <= self.scale < inf:
             return f"{self.what}: the scale that the sides are compared at is {self.scale}"
