@@ -30,7 +30,6 @@ from driftproof.verifiers.judges.rows import case_entry, row_of
 EFFORT = 0.25
 """How much of ``falsify``'s search is made before a verdict."""
 GAP = "initial_gap"
-OWN = ("synthetic", "toolkit")
 
 DECLARED = " is declared "
 """What follows the role in the reason of a row whose constant is exceeded."""
@@ -38,15 +37,15 @@ DECLARED = " is declared "
 _found: dict[tuple[Any, ...], dict[str, str]] = {}
 
 
-def is_own(part: object) -> bool:
+def is_shipped(part: object) -> bool:
     """Say whether a problem or an algorithm is one of driftproof's own leaves."""
-    return type(part).__module__.partition(".")[0] in OWN
+    return type(part).__module__.startswith("driftproof.")
 
 
 def to_check(case: Case) -> bool:
     """Say whether something of a case is a user's own."""
     parts = (case.problem, case.algorithm)
-    return any(part is not None and not is_own(part) for part in parts)
+    return any(part is not None and not is_shipped(part) for part in parts)
 
 
 def key_of(case: Case) -> str:
@@ -64,13 +63,13 @@ def look(case: Case) -> dict[str, str]:
     """
     key = (type(case.problem), type(case.algorithm), key_of(case))
     if key not in _found:
-        if not is_own(case.problem):
+        if not is_shipped(case.problem):
             with telling_the_method(type(case.problem)):
                 audit_problem(case.problem)
         if case.algorithm is not None:
             with telling_the_method(type(case.algorithm)):
                 audit_algorithm(case.algorithm, case.problem)
-        _found[key] = {} if is_own(case.problem) else exceeded(case)
+        _found[key] = {} if is_shipped(case.problem) else exceeded(case)
     return _found[key]
 
 

@@ -18,7 +18,7 @@ from driftproof.toolkit.discover import Leaf, leaves, leaves_in
 from driftproof.toolkit.ledger import Ledger
 from driftproof.toolkit.located import telling_the_method
 from driftproof.toolkit.problem import Problem
-from driftproof.verifiers.judges.declared import GAP, is_own
+from driftproof.verifiers.judges.declared import GAP, is_shipped
 from driftproof.verifiers.running.jobs import blaming, loaded, users_file
 from driftproof.verifiers.running.scheduler import Cache, Result, run_jobs
 from driftproof.verifiers.search.search import Effort
@@ -47,7 +47,7 @@ class Members:
                 members: list[Problem] = self.source.load().examples()
             else:
                 cases = loaded(self.source).cases_for("full")
-                members = [case.problem for case in cases if not is_own(case.problem)]
+                members = [case.problem for case in cases if not is_shipped(case.problem)]
         return list({str(member): member for member in members}.values())
 
 
