@@ -98,8 +98,7 @@ class _Crew:
             raise DriftproofError(
                 f"a case that cannot be sent to a process: {error}",
                 "a problem and an algorithm whose classes can be imported by name",
-                "put their classes into a module, or start torchrun"
-                " -m driftproof.toolkit.wire FILE",
+                "put their classes into a module",
             ) from error
 
     def follow(self) -> WireRun:

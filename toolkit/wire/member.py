@@ -71,17 +71,17 @@ def assigned(clients: int, world: int) -> list[range]:
     return [range(int(share[0]), int(share[-1]) + 1) for share in shares]
 
 
-def join(device: str, *, one_machine: bool, **more: Any) -> None:
+def join(device: str, **more: Any) -> None:
     """Join the process group: gloo, and nccl besides where payloads live on GPUs.
 
     With device "cuda" headers go by gloo and payloads by nccl, which wants a GPU for each process.
     """
     torch.set_num_threads(1)
-    if one_machine and sys.platform == "linux":
+    if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     backend = "gloo"
     if device == "cuda":
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", more.get("rank", 0))))
+        torch.cuda.set_device(more["rank"])
         backend = "cpu:gloo,cuda:nccl"
     dist.init_process_group(backend, timeout=START, **more)
     dist.barrier()
@@ -140,10 +140,7 @@ def live(rank: int, world: int, clients: range, folder: str, pipe: Connection) -
     end_with(os.getppid())
     try:
         task = pipe.recv()
-        join(
-            task.device, one_machine=True, rank=rank, world_size=world,
-            init_method=f"file://{folder}/store",
-        )  # fmt: skip
+        join(task.device, rank=rank, world_size=world, init_method=f"file://{folder}/store")
         if rank == 0:
             pipe.send(None)  # the processes have met: patience begins
         take_part(task, rank, world, pipe.send)
