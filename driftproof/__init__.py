@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from driftproof.toolkit.constants import Expression, Letters
     from driftproof.toolkit.draws import Law, SignMean
     from driftproof.toolkit.errors import DriftproofError
-    from driftproof.toolkit.flower_split import from_flower
     from driftproof.toolkit.heterogeneity import Heterogeneity, heterogeneity
     from driftproof.toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
     from driftproof.toolkit.oracles import (
@@ -163,7 +162,6 @@ __all__ = [
     "experiments",
     "finite_limit",
     "frame",
-    "from_flower",
     "given_past",
     "grid",
     "heterogeneity",
@@ -203,7 +201,6 @@ _DEFINED_IN = {
     "driftproof.toolkit.constants": ("Expression", "Letters"),
     "driftproof.toolkit.draws": ("Law", "SignMean"),
     "driftproof.toolkit.errors": ("DriftproofError",),
-    "driftproof.toolkit.flower_split": ("from_flower",),
     "driftproof.toolkit.heterogeneity": ("Heterogeneity", "heterogeneity"),
     "driftproof.toolkit.measure": (
         "Reduction", "States", "Steps", "average", "each", "given_past", "sq",
