@@ -23,7 +23,6 @@ from driftproof.verifiers.citations import cited
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.claim_types.derived import inherit
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
-from driftproof.verifiers.claim_types.right_sides import right_sides_of
 from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.judges.bounds import LEVEL
 from driftproof.verifiers.overrides import AS_WRITTEN, Overrides
@@ -40,6 +39,7 @@ from driftproof.verifiers.running.jobs import (
 )
 from driftproof.verifiers.running.scheduler import FEW, Cache, run_jobs
 from driftproof.verifiers.searched import shown
+from driftproof.verifiers.siblings import right_sides_of
 
 PROFILES = ("smoke", "quick", "full")
 
