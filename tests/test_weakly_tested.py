@@ -30,6 +30,8 @@ def group(*rows):
         ([replace(PLAIN, kind="identity")], False),
         ([replace(PLAIN, lhs=None)], False),  # a proof
         ([replace(PLAIN, rhs=2.0, vacuous=True), PLAIN], True),
+        ([replace(PLAIN, kind="rate", evidence="asymptotic")], True),  # slopes on one family
+        ([replace(PLAIN, kind="rate", evidence=x) for x in ("asymptotic", "symbolic")], False),
     ],
 )
 def test_a_bound_with_room_to_spare_is_weakly_tested(rows, weak):

@@ -32,12 +32,10 @@ BOUNDS = {
 }  # fmt: skip
 ORDERS = {
     # τβ² at β = 1/τ is 1/τ; corrected, τ²β² is 1
-    ("inner-drift", "printed"): "1 / T",
-    ("outer-drift", "printed"): "1 / T",
+    ("inner-drift", "printed: τβ²"): "1 / T",
+    ("outer-drift", "printed: τα²"): "1 / T",
     ("inner-drift", "corrected"): "1",
     ("outer-drift", "corrected"): "1",
-    ("inner-drift-step-size", "printed"): "T**-2",
-    ("outer-drift-step-size", "printed"): "T**-2",
     ("theorem", "printed"): "1 / sqrt(K)",
     ("theorem-lower", "printed"): "1 / sqrt(K)",
     ("theorem-minimax", "printed"): "1 / sqrt(K)",

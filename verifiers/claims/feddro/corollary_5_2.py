@@ -59,7 +59,8 @@ def steps_of_local_updates(right: RightSide) -> list[Step]:
         same_as="feddro/theorem-5.1",
     ),
     corrected=parts.corrected,
-    correction="The corrected Theorem 5.1 (feddro/theorem-5.1); 𝒞 is 1/√(|b|KT) for such I.",
+    correction="For σ = Δ = 0. The corrected Theorem 5.1 (feddro/theorem-5.1); 𝒞 is 1/√(|b|KT) "
+    "for such I.",
     false_siblings=[
         ("half of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 2))),
         ("0.4 of the first term", lambda c: parts.corrected(c, gap=sympy.Rational(4, 5))),
