@@ -198,7 +198,9 @@ def _instead(entry: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
     if entry["corrected"]:
         right = told["forms"].get("corrected", "")
         note = plain(told["notes"].get("corrected", ""))
-        lines += ["", f"**Corrected form: {entry['corrected']}.** {note}"]
+        where = told["readings"].get("corrected", "")  # what it leaves out, beside the print
+        form = f"Corrected form, {where}" if where else "Corrected form"
+        lines += ["", f"**{form}: {entry['corrected']}.** {note}"]
         if right and order(right) not in told["statement"]:
             lines += ["", *_formulas(right)[:-1]]
     readings = [plain(reading) for reading in entry["holds"] if reading]

@@ -127,6 +127,7 @@ def _form(name: str, form: Form) -> str:
     cases = record.read().get(name, {}).get(form.key, {})
     verdict = together(map(Verdict, cases.values())) if cases else "not on record"
     kind = f", {form.reading_kind}" if form.reading_kind and form.reading else ""
+    kind = f", {form.quote}" if form.form == "corrected" and form.quote else kind
     return f"{plain(form.key)}{kind}: {verdict}"
 
 

@@ -22,7 +22,7 @@ import sympy
 from driftproof.synthetic.problems.averaged_composition import AveragedComposition
 from driftproof.toolkit.constants import Letters, substituted
 from driftproof.toolkit.measure import Reduction, States
-from driftproof.toolkit.readings import Erratum
+from driftproof.toolkit.readings import Erratum, Stated
 from driftproof.verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide, bound
 from driftproof.verifiers.claims.feddro import _theorem as parts
@@ -94,9 +94,9 @@ def steps(right: RightSide) -> list[Step]:
         "samples makes the embedding exact.)",
         depends="constant",
     ),
-    corrected=parts.corrected,
+    corrected=Stated(parts.corrected, quote="σ = Δ = 0"),
     correction=(
-        "For σ = Δ = 0. Without noise and with equal inner gradients all x_k agree and x̄ moves "
+        "Without noise and with equal inner gradients all x_k agree and x̄ moves "
         "along ∇h(x̄) + ∇g(x̄)∇f(ȳ), at most B_gL_fe_t from ∇Φ, e_t = (1 − β)^t e_0. For η ≤ "
         "1/L_Φ: Φ(x̄^{t+1}) ≤ Φ(x̄^t) − (η/2)‖∇Φ‖² + (η/2)B_g²L_f²e_t², and Σ e_t² ≤ e_0²/(β(2 − "
         "β)), β = 4B_g⁴L_f²η. Summed: (1/T) Σ ‖∇Φ(x̄^t)‖² ≤ [2(Φ(x̄⁰) − Φ*) + e_0²/(4B_g²(2 − "
