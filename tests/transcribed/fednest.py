@@ -32,8 +32,8 @@ BOUNDS = {
 }  # fmt: skip
 ORDERS = {
     # τβ² at β = 1/τ is 1/τ; corrected, τ²β² is 1
-    ("inner-drift", "printed: τβ²"): "1 / T",
-    ("outer-drift", "printed: τα²"): "1 / T",
+    ("inner-drift", "printed"): "1 / T",
+    ("outer-drift", "printed"): "1 / T",
     ("inner-drift", "corrected"): "1",
     ("outer-drift", "corrected"): "1",
     ("theorem", "printed"): "1 / sqrt(K)",

@@ -40,10 +40,14 @@ def at_most(left: Expression, right: Expression) -> Step:
     statement=r"\mathbb{E}\|u_1^{(k)}-g^{(k)}(x_0)\|^2 = \mathbb{E}\|g^{(k)}(x_0;\xi_0^{(k)})-"
     r"g^{(k)}(x_0)\|^2 = \delta_g^2",
     readings={
-        "=": literal(equal),
-        "≤": intended(at_most, quote="Assumption 3.3 bounds the variance, and (45) has ≤"),
+        "equal": literal(equal),
+        "at most": intended(
+            at_most, quote="Assumption 3.3 bounds the variance, and (45) is an inequality"
+        ),
     },
-    erratum=Erratum("misprint", changes="Read ≤ for the last sign of (44).", depends="nothing"),
+    erratum=Erratum(
+        "misprint", changes="Read “at most” for the last sign of (44).", depends="nothing"
+    ),
     false_siblings=[("at most half of it", lambda left, right: at_most(left, right / 2))],
     explain="A bound on a variance for all x is attained at some x, and not at every x_0.",
 )

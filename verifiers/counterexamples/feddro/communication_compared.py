@@ -20,5 +20,6 @@ theirs = (log10(rounds(1e-8)) - log10(rounds(1e-4))) / -4.0
 left = round(ours - theirs, 9)  # by how large a power of ε FedDRO sends less
 assert abs(left) < 1e-9
 right = ours - -3.0  # by which it would, if Gao et al.'s O(1/ε³) had ε on the square too
+assert left < right
 print(f"both send ε^{ours} d reals; with ε on the norm it is Gao et al.'s ε^{2 * theirs:.6f}")
 print(f"REFUTED printed: Gao et al.: left = {left!r} != right = {right!r}")

@@ -9,4 +9,5 @@ estimate = sum(1.0 * (x + xi) for xi in coins) / 2  # E ∇g f'(g(x; ξ)), with 
 gradient = x  # F(x) = f(E g(x; ξ)) = x²/2
 assert estimate == gradient
 left, right = 0.0 if estimate == gradient else 1.0, 1.0  # whether they differ, as is said
+assert left != right
 print(f"REFUTED printed: for every nonlinear f: left = {left!r} != right = {right!r}")

@@ -15,11 +15,11 @@ vectors = [1, 1]  # z_{t'} − z̄_{t'}, or the D_{t'} ≥ 0 of (32)
 double = sum(r ** (i - j) * vectors[j] for i in range(t) for j in range(i + 1))
 turned = sum(vectors[i] * sum(r**j for j in range(t - i + 1)) for i in range(t))
 left, right = float(double**2), float(turned**2)
-assert right > 1.01 * left
+assert left < 0.99 * right
 print(f"REFUTED printed: (35), to t − t': left = {left!r} != right = {right!r}")
 
 double = sum(r ** (i - 1 - j) * vectors[j] for i in range(t) for j in range(i))
 turned = sum(vectors[i] * sum(r**j for j in range(t - i)) for i in range(t))
 left, right = float(double), float(turned)
-assert right > 1.01 * left
+assert left < 0.99 * right
 print(f"REFUTED printed: (32), to t − t' − 1: left = {left!r} != right = {right!r}")

@@ -12,5 +12,5 @@ def variance(x):
 
 
 left, right = variance(0.0), variance(pi / 2)  # δ_g²: no x has a larger one
-assert right > left
-print(f"REFUTED printed: =: left = {left!r} != right = {right!r}")
+assert left < right
+print(f"REFUTED printed: equal: left = {left!r} != right = {right!r}")
