@@ -25,18 +25,6 @@ Third: TypeAlias = Callable[[Expression, Expression, Expression], Expression]
 """From S, M and g^(k)(x̄) to what stands between the clients' differences and the means'."""
 
 
-def printed(mean: Expression, at: Expression, of_client: Expression) -> Expression:
-    return mean - mean
-
-
-def meant(mean: Expression, at: Expression, of_client: Expression) -> Expression:
-    return at - mean
-
-
-def with_spread(mean: Expression, at: Expression, of_client: Expression) -> Expression:
-    return of_client - mean
-
-
 @proof(
     name="scgdm/equation-31",
     source="Local-SCGDM (2022), proof of Lemma A.1, the first equality of (31)",
@@ -44,9 +32,10 @@ def with_spread(mean: Expression, at: Expression, of_client: Expression) -> Expr
     statement=r"g^{(k)}(x^{(k)};\xi)-S(\xi) = g^{(k)}(x^{(k)};\xi)-g^{(k)}(x^{(k)}) + g^{(k)}("
     r"x^{(k)})-g^{(k)}(\bar x) + S-S + S-S(\xi),\quad S = \tfrac1K\sum_{k'}g^{(k')}(x^{(k')})",
     readings={
-        "S − S, as printed": literal(printed),
+        "S − S, as printed": literal(lambda mean, at, of_client: mean - mean),
         "the mean of the g^(k')(x̄), less S": intended(
-            meant, quote="the next lines bound the third difference by C_g²‖x^{(k')} − x̄‖²"
+            lambda mean, at, of_client: at - mean,
+            quote="the next lines bound the third difference by C_g²‖x^{(k')} − x̄‖²",
         ),
     },
     erratum=Erratum(
@@ -54,7 +43,7 @@ def with_spread(mean: Expression, at: Expression, of_client: Expression) -> Expr
         changes="The third difference is g^(k)(x̄) − S: the clients' spread at one point is in it.",
         same_as="scgdm/lemma-a.1",
     ),
-    corrected=with_spread,
+    corrected=lambda mean, at, of_client: of_client - mean,
     correction="The terms cancel in turn: g^(k)(x̄) is taken away and added again.",
     false_siblings=[("twice it", lambda mean, at, of_client: 2 * (of_client - mean))],
     explain="What is inserted for client k is g^(k)(x̄), and what is taken out is the clients' "
