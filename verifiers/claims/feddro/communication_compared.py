@@ -67,6 +67,7 @@ READINGS: Mapping[str, Stated[Other] | Stated[Undecided]] = {
     false_siblings=[
         (
             "Local-SCGDM without a period",
+            "Local-SCGDM with p = √T",
             Other("–", sympy.Rational(-1, 2), sympy.Rational(0), False),
         )
     ],

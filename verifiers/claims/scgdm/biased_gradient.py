@@ -37,7 +37,7 @@ x, xi = sympy.symbols("x xi", real=True)
         changes="It may be biased: it is not for f(y) = y²/2 and g(x; ξ) = x + ξ.",
         depends="nothing",
     ),
-    false_siblings=[("without noise", x)],
+    false_siblings=[("without noise", x), ("noise of a constant", 2 * x + 3 * xi)],
     explain="The bias is the covariance of ∇g with f'(g) and what f' makes of the noise of g.",
 )
 def bias(inner: Expression) -> list[Step]:

@@ -53,7 +53,10 @@ class Split(NamedTuple):
     ),
     corrected=Split(True, cross=2),
     correction="B is centred given the rest and A is of the past; of the products E⟨C, D⟩ is left.",
-    false_siblings=[("half of the cross term", Split(True, cross=1))],
+    false_siblings=[
+        ("half of the cross term", Split(True, cross=1)),
+        ("twice the cross term", Split(True, cross=4)),
+    ],
     explain="The printed reason, E v_t = ∇g(x_t), makes D centred, but C is a function of v_t too.",
 )
 def split(of: Split) -> list[Step]:

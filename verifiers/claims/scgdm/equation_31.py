@@ -45,7 +45,10 @@ Third: TypeAlias = Callable[[Expression, Expression, Expression], Expression]
     ),
     corrected=lambda mean, at, of_client: of_client - mean,
     correction="The terms cancel in turn: g^(k)(x̄) is taken away and added again.",
-    false_siblings=[("twice it", lambda mean, at, of_client: 2 * (of_client - mean))],
+    false_siblings=[
+        ("twice it", lambda mean, at, of_client: 2 * (of_client - mean)),
+        ("the other sign", lambda mean, at, of_client: mean - of_client),
+    ],
     explain="What is inserted for client k is g^(k)(x̄), and what is taken out is the clients' "
     "mean at x̄: they are one for clients with one g.",
 )

@@ -60,7 +60,10 @@ READINGS: Mapping[str, Stated[Turned]] = {
         "bounds that follow hold.",
         depends="nothing",
     ),
-    false_siblings=[("(35), one power too few", Turned(0, -2))],
+    false_siblings=[
+        ("(35), one power too few", Turned(0, -2)),
+        ("(32), one power too few", Turned(1, -3)),
+    ],
     explain="The vector of step t' stands in the terms of the later steps alone, one fewer.",
 )
 def coefficients(of: Turned) -> list[Step]:

@@ -48,7 +48,10 @@ def at_most(left: Expression, right: Expression) -> Step:
     erratum=Erratum(
         "misprint", changes="Read “at most” for the last sign of (44).", depends="nothing"
     ),
-    false_siblings=[("at most half of it", lambda left, right: at_most(left, right / 2))],
+    false_siblings=[
+        ("at most half of it", lambda left, right: at_most(left, right / 2)),
+        ("at least it", lambda left, right: at_most(right, left)),
+    ],
     explain="A bound on a variance for all x is attained at some x, and not at every x_0.",
 )
 def first_estimate(says: Says) -> list[Step]:
