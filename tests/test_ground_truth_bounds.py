@@ -60,7 +60,7 @@ def row_of(*enclosures, value=1.0, scale=0.0):
         (3.0, float("inf"), Verdict.REFUTED, False),
         (-5.0, float("inf"), Verdict.INCONCLUSIVE, False),
         (float("nan"), float("nan"), Verdict.INCONCLUSIVE, False),
-        (2.0, 0.5, Verdict.REFUTED, False),  # an empty enclosure supports nothing
+        (2.0, 0.5, Verdict.INCONCLUSIVE, False),  # an empty enclosure decides nothing
         (0.6, 0.5, Verdict.INCONCLUSIVE, False),
         (0.5 + 1e-15, 0.5, Verdict.SUPPORTED, False),  # one point, computed twice
     ],

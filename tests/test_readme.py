@@ -70,7 +70,7 @@ def test_the_counts_of_statements_and_errata_are_those_on_record():
     ) in told
     of_papers = (forms for name, forms in record.read().items() if not name.startswith(KNOWN))
     rows = sum(map(len, of_papers))
-    assert f"13 of the {rows} rows" in told
+    assert f"13 of the papers' {rows} rows" in told
     mended = sum(one.severity is not None and one.verdict is SUPPORTED for one in printed)
     assert f"Of the supported ones {mended} hold only as they were meant" in told
     counts = mistakes(statements)

@@ -227,9 +227,10 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
     if len(papers) > 1:
         papers["all"] = [one.verdict for one in printed]
         new["all"] = len(news)
+    recorded = {*leaves("claim")} & {one.claim for one in printed}
     lines = [
         [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict),
-         str(new[paper])]
+         *([str(new[paper])] if recorded else [])]
         for paper, verdicts in papers.items()
     ]  # fmt: skip
     refuted = [one.claim for one in printed if one.verdict is Verdict.REFUTED]
@@ -237,11 +238,11 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
         "paper",
         "printed statements",
         *(v.lower() for v in Verdict),
-        "forms not as on record",
+        *(["forms not as on record"] if recorded else []),
     ]
     shared.table(columns, lines)
     if refuted:
-        more = "; driftproof errata says what is wrong" if {*refuted} & {*leaves("claim")} else ""
+        more = "; driftproof errata says what is wrong" if {*refuted} & recorded else ""
         shared.tell(f"Refuted as printed: {', '.join(refuted)}{more}.")
 
 

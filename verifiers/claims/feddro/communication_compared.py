@@ -65,11 +65,8 @@ READINGS: Mapping[str, Stated[Other] | Stated[Undecided]] = {
     corrected=Other("Local-SCGDM", sympy.Rational(-1, 2), sympy.Rational(1, 4), better=False),
     correction="T^{−1/2} = ε gives T = ε^{−2}, and T/p = T^{3/4} = ε^{−3/2} rounds of O(d) reals.",
     false_siblings=[
-        (
-            "Local-SCGDM without a period",
-            "Local-SCGDM with p = √T",
-            Other("–", sympy.Rational(-1, 2), sympy.Rational(0), False),
-        )
+        ("without a period", Other("–", sympy.Rational(-1, 2), sympy.Rational(0), False)),
+        ("with p = √T", Other("–", sympy.Rational(-1, 2), sympy.Rational(1, 2), False)),
     ],
     explain="Both send models T^{3/4} times for a mean squared gradient of order T^{−1/2}.",
 )
