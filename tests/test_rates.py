@@ -365,8 +365,7 @@ def test_an_exact_left_side_of_another_instance_is_noticed():
 
 SIBLINGS = [
     (name, form.reading)
-    for name in ("comfedl/remark-2", "feddro/linear-speed-up-steps", "fednest/theorem-minimax",
-                 "fednest/outer-drift-step-size")
+    for name in ("comfedl/remark-2", "feddro/linear-speed-up-steps", "fednest/theorem-minimax")
     for form in leaves("claim")[name].load().forms
     if form.form == "sibling" and "sample" not in form.reading
 ]  # fmt: skip

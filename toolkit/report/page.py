@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -34,7 +35,13 @@ from driftproof.toolkit.report.typeset import (
     spelled,
     typeset,
 )
-from driftproof.toolkit.statements import ReadingVerdict, Statement, by_severity, statement
+from driftproof.toolkit.statements import (
+    ReadingVerdict,
+    Statement,
+    by_severity,
+    sentences,
+    statement,
+)
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, form_key, overall
 
 FAR = 0.05
@@ -120,13 +127,18 @@ class Group:
 
     @property
     def weakly_tested(self) -> bool:
-        """Whether a supported inequality was met with so much room that it was hardly tested.
+        """Whether what is supported was hardly tested.
 
-        On every case that is not vacuous the left side is below ``FAR`` of the right one, or most
-        cases are vacuous: their right sides exceed what the left could be anyway.
+        Of an inequality: on every case that is not vacuous the left side is below ``FAR`` of the
+        right one, or most cases are vacuous: their right sides exceed what the left could be
+        anyway. Of a rate, which speaks of all problems: slopes on one family are all its evidence.
         """
         if self.verdict is not Verdict.SUPPORTED or equates(self.rows):
             return False
+        if {row.evidence for row in self.rows if row.verdict is Verdict.SUPPORTED} == {
+            "asymptotic"
+        }:
+            return True
         supported = [row for row in self.rows if row.verdict is Verdict.SUPPORTED and row.lhs]
         supported = [row for row in supported if row.kind in ("bound", "existence")]
         telling = [row for row in supported if not row.vacuous]
@@ -201,10 +213,10 @@ def statements(head: Mapping[str, Any], rows: Sequence[Row]) -> list[Statement]:
     judged = []
     for claim, groups in grouped(rows).items():
         printed = [group for group in groups if group.form == "printed"]
-        erratum = head["claims"].get(claim, {}).get("erratum")
-        weak = _weakly_tested(printed)
+        about = head["claims"].get(claim, {})
+        told = about.get("counted", {}) | {"weakly_tested": _weakly_tested(printed)}
         readings = [group.as_reading for group in printed]
-        judged.append(statement(claim, readings, erratum, weakly_tested=weak))
+        judged.append(statement(claim, readings, about.get("erratum"), **told))
     return [one for one in judged if one is not None]
 
 
@@ -228,7 +240,7 @@ def render(head: Mapping[str, Any], rows: Sequence[Row]) -> str:
     claims = grouped(rows)
     printed = statements(head, rows)
     known = {one.claim: one for one in printed}
-    counts = {verdict: sum(one.verdict is verdict for one in printed) for verdict in Verdict}
+    counts = dict.fromkeys(Verdict, 0) | Counter(one.verdict for one in sentences(printed))
     drawn = {name: [_drawn(f) for f in of_claim] for name, of_claim in figures(rows).items()}
     return document(
         "page.html.j2", head=head, claims=claims, counts=counts, figures=drawn,
