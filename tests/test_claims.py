@@ -14,9 +14,9 @@ from driftproof.toolkit.algorithms import ComFedL
 from driftproof.toolkit.cases import Assumption, Case, grid
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.measure import average, each, sq
 from driftproof.toolkit.readings import ByProof
-from driftproof.toolkit.report.page import grouped
 from driftproof.toolkit.verdict import Verdict, overall
 from driftproof.verifiers import record
 from driftproof.verifiers.asserting import assert_claim

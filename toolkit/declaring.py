@@ -16,6 +16,7 @@ from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 Q = ParamSpec("Q")
 R = TypeVar("R")
+L = TypeVar("L")
 
 
 def with_words_alone(decorator: Callable[Q, R]) -> Callable[Q, R]:
@@ -63,6 +64,24 @@ def check_words(
             form,
             f"add {'=…, '.join(lacking)}=…, written out as a string",
         )
+
+
+def leaf_class(kind: str, base: type, name: str) -> Callable[[type[L]], type[L]]:
+    """Return what makes a subclass of a kind's base class a leaf, a frozen dataclass with a name.
+
+    Raises:
+        DriftproofError: it does not derive from the base class, or lacks something that this asks
+            for; or a parameter has no annotation or no default.
+    """
+
+    def decorate(cls: type[L]) -> type[L]:
+        check_class(kind, cls, base)
+        made: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+        check_declared(made)
+        made.leaf_name = name
+        return cls
+
+    return decorate
 
 
 def check_class(decorator: str, cls: Any, base: type) -> None:

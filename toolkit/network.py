@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.declaring import leaf_class, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import Parameters
 
@@ -174,12 +174,4 @@ def network(*, name: str, source: str, statement: str) -> Callable[[type[N]], ty
         source: who introduced it, or which paper trains it.
         statement: its layers, in words.
     """
-
-    def decorate(cls: type[N]) -> type[N]:
-        check_class("network", cls, Network)
-        decorated = dataclass(frozen=True, kw_only=True)(cls)
-        check_declared(decorated)
-        decorated.leaf_name = name
-        return decorated
-
-    return decorate
+    return leaf_class("network", Network, name)

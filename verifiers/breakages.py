@@ -14,7 +14,7 @@ from typing import Any
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import Leaf, leaves
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.report.page import number
+from driftproof.toolkit.groups import number
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.broken import BIASED, BREAKAGES, COHORT, SIGN, broken, told_apart

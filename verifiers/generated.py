@@ -13,8 +13,8 @@ from functools import cache, partial
 from typing import Any
 
 from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.groups import number
 from driftproof.toolkit.readings import ByProof, Stated, Undecided, literal
-from driftproof.toolkit.report.page import number
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.breakages import Breakage, broken_judged, compared, largest

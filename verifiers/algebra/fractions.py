@@ -47,7 +47,7 @@ def _parts(expression: Any, letters: dict[Any, int]) -> None:
     if expression.is_Add or expression.is_Mul:
         for part in expression.args:
             _parts(part, letters)
-    elif expression.is_Pow or expression.is_Function and expression.func.__name__ == "exp":
+    elif expression.is_Pow or (expression.is_Function and expression.func.__name__ == "exp"):
         for letter, _ in _factors(expression):
             if isinstance(letter, tuple):
                 letters.setdefault(letter, len(letters))
