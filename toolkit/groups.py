@@ -15,6 +15,8 @@ FAR = 0.05
 """Left over right below which a case hardly tests a bound."""
 NOTHING = 1e-17
 """What a distance of 0 is drawn as on a logarithmic axis."""
+LARGEST = 1e150
+"""What is larger is not drawn: distances between such numbers, and their squares, overflow."""
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,11 @@ def _relative(low: float, high: float, value: float, size: float) -> float:
     if not all(map(isfinite, (low, high, value, size))):
         return inf
     return max(max(abs(low - value), abs(high - value)) / size if size else 0.0, NOTHING)
+
+
+def drawable(number: float) -> bool:
+    """Say whether a number has a place on a plot."""
+    return abs(number) <= LARGEST
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -9,13 +9,11 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
-from driftproof.toolkit.groups import NOTHING, distance, distances_of, equated, over_class
+from driftproof.toolkit.groups import NOTHING, distance, distances_of, drawable, equated, over_class
 from driftproof.toolkit.report.class_lines import lines
 from driftproof.toolkit.report.results_table import csv_of
 from driftproof.toolkit.verdict import Row, Verdict
 
-LARGEST = 1e150
-"""What is larger is not drawn: distances between such numbers, and their squares, overflow."""
 NOTHING_HERE = 1e-9
 """Below this a map's number is shown as ≈ 0."""
 ROUNDING = 1e-9
@@ -168,11 +166,6 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
     stronger = [row for row in strongest[:1] if (row.ratio or 0) > 1.01 * (refuted[0].ratio or 0)]
     chosen = (refuted[:1] + stronger + tightest[:1]) or drawn[:1]
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
-
-
-def drawable(number: float) -> bool:
-    """Say whether a number has a place on a plot."""
-    return abs(number) <= LARGEST
 
 
 def _maps(name: str, rows: Sequence[Row]) -> list[Figure]:
