@@ -45,7 +45,7 @@ def test_it_is_said_on_the_terminal_on_the_page_and_in_the_results(tmp_path, cap
 
     loose = make(right=lambda c: 1000 * c.tau**2 * c.G_g**2 * c.G_f**2)
     rows = judge([loose], Settings())
-    head = {"profile": "quick", "union_bound": 0.0, "claims": {"own/drift": {}}}
+    head = {"profile": "quick", "union_bound": 0.0, "claims": {"own/drift": {"unlike": {}}}}
     summary(head, rows, tmp_path)
     assert "weakly tested" in capsys.readouterr().out
     (found,) = statements(head, rows)
