@@ -9,8 +9,9 @@ import pytest
 
 from driftproof.synthetic.problems import BoundedComposition
 from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.report.figures import draw, headline
-from driftproof.toolkit.report.page import figures, grouped, render
+from driftproof.toolkit.report.page import figures, render
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from driftproof.toolkit.report.page import Group, render
+from driftproof.toolkit.groups import Group
+from driftproof.toolkit.report.page import render
 from driftproof.toolkit.verdict import Row, Verdict
 
 PLAIN = Row("own/x", "printed", "–", "", "bound", {"key": "k"}, Verdict.SUPPORTED, None, "",
@@ -40,7 +41,7 @@ def test_a_bound_with_room_to_spare_is_weakly_tested(rows, weak):
 
 def test_it_is_said_on_the_terminal_on_the_page_and_in_the_results(tmp_path, capsys):
     from driftproof.commands.verify import summary
-    from driftproof.toolkit.report.page import statements
+    from driftproof.toolkit.groups import statements
     from driftproof.verifiers.verify import Settings, judge
     from tests.test_claims import make
 

@@ -14,8 +14,8 @@ from math import isfinite
 from typing import Any
 
 from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.groups import number
 from driftproof.toolkit.readings import ByProof, Stated, Undecided, literal
-from driftproof.toolkit.report.page import number
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.claim_types.claim import Claim
