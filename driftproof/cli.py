@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import io
+import os
 import signal
 import sys
 import threading
@@ -19,6 +20,7 @@ import click
 
 from driftproof.toolkit import __version__
 from driftproof.toolkit.errors import DriftproofError, after_system_error, unknown_name
+from driftproof.toolkit.supervised import supervised
 from driftproof.toolkit.workers import end_pool
 
 INTERNAL = 70
@@ -80,7 +82,8 @@ def main() -> None:
     words = sys.argv[1:]
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(status(words))
+    own = any(os.path.isfile(word) for word in words)
+    sys.exit(supervised(lambda: status(words), wanted=own))
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:

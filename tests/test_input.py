@@ -48,6 +48,32 @@ def mine(folder: Path, first: str = "", left: str = "") -> Path:
 
 
 @LINUX
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [("os._exit(0)", "exit status 0"), ("os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV")],
+)
+def test_a_file_that_ends_the_command_is_named(tmp_path, end, how):
+    mine(tmp_path, first=end)
+    made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)
+    assert made.returncode == 2
+    assert f"mine.py ended the command with {how}" in made.stderr or how in made.stderr
+    assert "mine.py" in made.stderr
+    assert "remedy:" in made.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@LINUX
+def test_a_measure_that_ends_its_process_is_named(tmp_path, workers):
+    mine(tmp_path, left="os._exit(3)")
+    made = driftproof("verify", "mine.py", "--workers", workers, cwd=tmp_path)
+    assert made.returncode == 2
+    assert "mine.py" in made.stderr
+    assert "exit status 3" in made.stderr
+    assert "memory" not in made.stderr
+    assert "leaked" not in made.stderr
+
+
+@LINUX
 def test_an_exit_at_import_is_an_error_at_its_line(tmp_path):
     mine(tmp_path, first="raise SystemExit(0)")
     made = driftproof("verify", "mine.py", *SMOKE, cwd=tmp_path)
@@ -109,14 +135,14 @@ def test_no_process_outlives_a_command_that_was_killed(tmp_path, own):
 
 @LINUX
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_command_ends_in_order(tmp_path, number, status):
+def test_what_a_supervised_command_is_sent_reaches_it(tmp_path, number, status):
     mine(tmp_path, left=LONG)
     running = subprocess.Popen(
         [*DRIFTPROOF, "verify", "mine.py", "--workers", "2"],
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
-    while len(session(running.pid)) < 4:
+    while len(session(running.pid)) < 5:
         assert running.poll() is None
         time.sleep(0.05)
     os.kill(running.pid, number)

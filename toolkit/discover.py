@@ -26,6 +26,7 @@ from typing import Any
 from driftproof.toolkit.errors import DriftproofError, MissingError, unknown_name
 from driftproof.toolkit.located import located
 from driftproof.toolkit.names import check_name
+from driftproof.toolkit.supervised import entering
 
 
 @dataclass(frozen=True)
@@ -327,6 +328,7 @@ def is_own(module: str) -> bool:
 def import_path(path: Path) -> ModuleType:
     """Import a user's own file; what it raises is reported with its own line."""
     _refuse_half_letters(path, parse(path))
+    entering(path)
     name = f"{OWN}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -98,14 +98,24 @@ def end_with(parent: int) -> None:
     Elsewhere a thread looks once a second.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    die_with_parent(parent)
     if sys.platform != "linux":
         threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends (on Linux; elsewhere do nothing).
+
+    Args:
+        parent: the parent's number, which is another by now if it has ended already.
+    """
+    if sys.platform != "linux":
         return
     import ctypes
 
     with suppress(OSError, AttributeError):  # a C library without it
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended already
+    if os.getppid() != parent:
         os._exit(1)
 
 
