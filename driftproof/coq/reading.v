@@ -91,29 +91,14 @@ Lemma realises f g f0 t x : x = (origin + comb (at_point t) scaled)%V -> g x = c
 Proof. intros. exists x. auto. Qed.
 End Reading.
 
-(* Reads an expression made of those that are read in the hypotheses. *)
-Ltac read := unfold mean; cbn [sum length Z.of_nat]; repeat first [eassumption | eapply reads_add | eapply reads_fraction
-  | eapply reads_whole | eapply reads_zero | eapply reads_origin].
-Ltac decided := vm_compute; reflexivity.
-(* Proves v = comb r vs, and x = origin + comb r vs. *)
-Ltac vector := eapply vector_read; [read | decided].
-Ltac point := eapply at_point_read; [eassumption | decided].
 Lemma right_side (a : R) p q : a <= Q2R q -> Qeq_bool p q = true -> a <= Q2R p.
 Proof. intros H C. apply Qeq_bool_eq, Qeq_eqR in C. lra. Qed.
 Lemma curved_by {E : space} m l m' l' (f : E -> R) g : curved m l f g -> m = m' -> l = l' -> curved m' l' f g.
 Proof. intros H -> ->. exact H. Qed.
-
-(* What a theorem assumes is what the certificate assumes. *)
-Ltac stated := unfold holds, left; cbn [products numbers right product_sum fst snd].
-Ltac linear H := revert H; clear; intro H; lra.
-Ltac counted K := cbn [fold_right map length sum Z.of_nat Pos.of_succ_nat Pos.succ fst snd] in K.
-Ltac multiplied K := counted K; unfold mean in K; counted K; expand_in K; expand;
-  rewrite ?ip_zero, ?ip_zero_r in *.
 Lemma start_at_zero {E : space} D l (v : E) r : reads D l zero v 0 r -> reads D l zero v 1 r.
 Proof. unfold reads. intros ->. rewrite !scale_zero. reflexivity. Qed.
 Lemma upper_bound {E : space} m L (f : E -> R) g : curved m L f g -> forall x y, f y <= f x + ⟨g x, y - x⟩ + L / 2 * ‖y - x‖².
 Proof. intros H x y. apply (H x y). Qed.
-Ltac beta_nothing := cbn beta; rewrite total_nil; lra.
 Section By.
 Context {E : space}.
 Lemma bounded_gradients_by G G' (g : E -> E) : bounded_gradients G g -> G = G' -> bounded_gradients G' g.
@@ -125,3 +110,35 @@ Proof. intros H ->. exact H. Qed.
 Lemma cocoercive_by L m L' m' (g : E -> E) : cocoercive L m g -> L = L' -> m = m' -> cocoercive L' m' g.
 Proof. intros H -> ->. exact H. Qed.
 End By.
+
+(* What the files that driftproof writes are proved by. D, l and o are those of Section Reading. *)
+Ltac read := unfold mean; cbn [sum length Z.of_nat]; repeat first [eassumption | eapply reads_add | eapply reads_fraction
+  | eapply reads_whole | eapply reads_zero | eapply reads_origin].
+Ltac decided := vm_compute; reflexivity.
+Ltac linear H := revert H; clear; intro H; lra.
+Ltac vector := eapply vector_read; [read | decided].
+(* an unknown vector, and an unknown number, is the k-th *)
+Ltac unknown D l o v k := assert (reads D l o v 0 (unit_row k D)) by (apply reads_atom; reflexivity).
+Ltac number ws w k := assert (nth_error ws k = Some w) by reflexivity.
+Ltac added_up ws := clear; subst ws; cbn [total]; ring.
+Ltac origin D l o := assert (reads D l o o 1 (map inject_Z [])) by apply reads_origin.
+Ltac start D l o x k := assert (reads D l o x 1 (unit_row k D)) by (first [apply reads_start; assumption | apply start_at_zero; assumption]).
+(* a gradient that an equation H determines *)
+Ltac determined D l o v r H := assert (reads D l o v 0 (map inject_Z r)) by (eapply reads_vector;
+  [first [eapply reads_opposite; [exact H | read] | rewrite H; read] | decided]).
+(* a point that an equation H defines *)
+Ltac iterate D l o x r H :=
+  assert (reads D l o x 1 (map inject_Z r)) by (eapply reads_point; [exact H | read | decided]); clear H.
+Ltac triple x := apply Forall_cons; [apply (realises _ _ _ _ _ _ _ _ x);
+  [eapply at_point_read; [eassumption | decided] | vector
+  | first [cbn beta; rewrite total_nil; lra | eapply value_read; [eassumption | decided]]]|].
+Ltac is_member H := apply Forall_cons; [first [eapply curved_by | eapply bounded_gradients_by | eapply strongly_monotone_by
+  | eapply lipschitz_by | eapply cocoercive_by]; [exact H | lra..]|].
+Ltac each := repeat first [apply Forall2_cons; [eassumption|] | apply Forall_cons; [solve [auto]|]];
+  first [apply Forall2_nil | apply Forall_nil].
+Ltac below := repeat (apply Forall_cons; [cbn [fst snd]; eapply upper_bound; eassumption|]); apply Forall_nil.
+Ltac stated := unfold holds, left; cbn [inequality equality products numbers right product_sum fst snd].
+Ltac counted K := cbn [fold_right map length sum Z.of_nat Pos.of_succ_nat Pos.succ fst snd] in K.
+Ltac multiplied K := counted K; unfold mean in K; counted K; expand_in K; expand;
+  rewrite ?ip_zero, ?ip_zero_r in *.
+Ltac concluded q := let K := fresh in intro K; apply (right_side _ _ q); [unfold Q2R; cbn [Qnum Qden]; linear K | decided].

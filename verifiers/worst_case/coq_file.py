@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import lcm
+from typing import NamedTuple
 
 from flint import fmpq
 
-from driftproof.verifiers.worst_case import check
+from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.expression import evaluate
 from driftproof.verifiers.worst_case.squares import squares
-from driftproof.verifiers.worst_case.statement import ZERO, Combination, Condition, number
+from driftproof.verifiers.worst_case.statement import CLASSES, ZERO, Combination, Condition, number
 from driftproof.verifiers.worst_case.theorem import (
     Function,
     Row,
     Theorem,
     UntranslatedError,
-    bracketed,
+    argument,
     one_space,
     text,
 )
@@ -32,7 +34,22 @@ OTHERS = {
 }  # fmt: skip
 
 
-def coq(certificate: str) -> str:
+class Written(NamedTuple):
+    """A Coq file.
+
+    Attributes:
+        about: what the certificate says that it is of.
+        theorem: the lines of the statement that is proved, as Coq has it.
+        conclusion: its conclusion, as ``driftproof check`` has it.
+    """
+
+    text: str
+    about: str
+    theorem: tuple[str, ...]
+    conclusion: str
+
+
+def coq(certificate: str) -> Written:
     """Return a Coq file whose last theorem is what a certificate proves.
 
     Raises:
@@ -40,8 +57,22 @@ def coq(certificate: str) -> str:
         RefusedCertificateError: it does not prove what it says.
         ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
     """
-    said = check.check(certificate).said
-    return _File(Theorem(one_space(json.loads(certificate))), said).text()
+    if f'"{check_counterexample.SCHEMA}"' in certificate:
+        raise UntranslatedError(
+            "a counterexample", "a certificate: no theorem of another is written"
+        )
+    about, *given, conclusion = check.check(certificate).said
+    theorem = Theorem(one_space(json.loads(certificate)))
+    points = "the points that the equations of the theorem give"
+    if theorem.algorithm:
+        points = f"the iterates of {theorem.algorithm}, which algorithms.v defines"
+    said = (
+        about, "for every real inner product space, all functions of the classes and all starts, "
+        f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
+    )  # fmt: skip
+    made = _File(theorem, said).text()
+    stated = made[made.index("\nTheorem bound") + 1 :].partition("\nProof.")[0]
+    return Written(made, about, tuple(stated.splitlines()), conclusion)
 
 
 class _File:
@@ -55,7 +86,7 @@ class _File:
         self.of, self.said = of, said
         self.functions = list(of.functions.values())
         it = of.it
-        conditions = [it.conclusion, *it.assumptions.values()]
+        conditions = [of.ending, *it.assumptions.values()]
         rows = [part for f in self.functions for t in f.triples.values() for part in (t.x, t.g)]
         rows += [w for c in conditions for _, u, v in c.products for w in (u, v)]
         rows += [dict(zip(of.vectors, p.row, strict=True)) for p in of.defined]
@@ -65,7 +96,7 @@ class _File:
     def _taken(self) -> None:
         """Collect the inequalities with their multipliers, all of them times a common number."""
         of, it = self.of, self.of.it
-        weights: dict[object, fmpq] = {}
+        weights: dict[str, fmpq] = {}
         total: list[tuple[fmpq, Condition]] = []
         self.used: dict[str, dict[str, dict[tuple[int, ...], fmpq]]] = {}
         for written, kind, name, *at in of.file["multipliers"]:
@@ -75,26 +106,30 @@ class _File:
                 total.append((times, it.assumptions[name]))
                 continue
             f = of.functions[name]
-            condition = check.CLASSES[kind][2](*f.classes[kind], *(f.triples[p] for p in at))
+            condition = CLASSES[kind][2](*f.classes[kind], *(f.triples[p] for p in at))
             total.append((times, condition))
             places = tuple(list(f.triples).index(p) for p in at)
             here = self.used.setdefault(name, {}).setdefault(kind, {})
-            here[places] = here.get(places, ZERO) + times / self._constants(kind, f.classes[kind])[1]
-        places = {name: j for j, name in enumerate(of.vectors)}
-        size = len(places)
+            here[places] = (
+                here.get(places, ZERO) + times / self._constants(kind, f.classes[kind])[1]
+            )
+        column = {name: j for j, name in enumerate(of.vectors)}
+        size = len(column)
         S = [[ZERO] * size for _ in range(size)]
-        for times, c in [*total, (fmpq(-1), it.conclusion)]:
+        for times, c in [*total, (fmpq(-1), of.ending)]:
             for a, u, v in c.products:
                 for n, x in u.items():
                     for m, y in v.items():
                         z = times * a * x * y / 2
-                        S[places[n]][places[m]] += z
-                        S[places[m]][places[n]] += z
+                        S[column[n]][column[m]] += z
+                        S[column[m]][column[n]] += z
         found = squares(S)
         if found is None:
-            raise UntranslatedError("squares of thousands of digits", "a certificate of fewer digits")
+            raise UntranslatedError(
+                "squares of thousands of digits", "a certificate of fewer digits"
+            )
         self.factors = {name: self._factor(c) for name, c in it.assumptions.items()}
-        self.ending = self._factor(it.conclusion)
+        self.ending = self._factor(of.ending)
         every = [1 / fmpq(self.ending), *(w / self.factors[n] for n, w in weights.items())]
         every += [w for f in self.used.values() for k in f.values() for w in k.values()]
         # products are of scaled vectors: a matrix of theirs has scale² for each 1 here
@@ -145,17 +180,14 @@ class _File:
         return "\n".join([*self._heading(), *self._certificate(), *self._theorem()]) + "\n"
 
     def _heading(self) -> list[str]:
-        of = self.of
-        proved = (
-            f"for the iterates of {of.algorithm} (algorithms.v)" if of.algorithm
-            else "for points that obey the equations of the theorem"
-        )
-        said = [line.replace("(*", "( *").replace("*)", "* )") for line in self.said]
+        said = [
+            line.replace("(*", "( *").replace("*)", "* )").replace('"', "'") for line in self.said
+        ]
         return [
-            "(* Written by driftproof prove. The last statement is proved: for every real inner",
-            "   product space, all functions of the classes, and all starts with its conditions,",
-            f"   {proved}. The certificate says:", *(f"     {line}" for line in said), "*)",
-            "Require Import algorithms reading.", "From Coq Require Import Lra.", "",
+            "(* Written by driftproof prove. The last statement is proved. In words:",
+            *(f"     {line}" for line in said), "*)",
+            "From Driftproof Require Import algorithms reading.",
+            "From Coq Require Import Lra.", "",
         ]  # fmt: skip
 
     def _certificate(self) -> list[str]:
@@ -166,31 +198,38 @@ class _File:
                        for t in f.triples.values()]  # fmt: skip
             taken = []
             for kind, places in self.used.get(name, {}).items():
-                items = [f"({(w * self.common).p}, ({p[0]}, {p[-1]})%nat)" for p, w in places.items()]
+                items = [
+                    f"({(w * self.common).p}, ({p[0]}, {p[-1]})%nat)" for p, w in places.items()
+                ]
                 taken.append(f"({self._constants(kind, f.classes[kind])[0]}, {listed(items)})")
             made.append(f"Definition points_{k} : list triple := {listed(triples)}.")
-            made.append(f"Definition taken_{k} : list (class * list (Z * (nat * nat))) := {listed(taken)}.")
+            made.append(
+                f"Definition taken_{k} : list (class * list (Z * (nat * nat))) := {listed(taken)}."
+            )
             uses.append(f"Used points_{k} taken_{k}")
         assumed = []
         for k, (name, c) in enumerate(it.assumptions.items()):
             made.append(f"Definition assumption_{k} := {self._condition(c, self.factors[name])}.")
             times = self.weights.get(name, ZERO) / self.factors[name] * self.common
             assumed.append(f"Assumed ({times.p}) {str(c.equality).lower()} assumption_{k}")
-        made.append(f"Definition ending := {self._condition(it.conclusion, self.ending)}.")
+        made.append(f"Definition ending := {self._condition(of.ending, self.ending)}.")
         own = [f"({d}, {listed(r)})" for d, r in self.squares]
         made.append(
             f"Definition the_certificate := Certificate {len(of.vectors)} {listed(uses)} "
             f"{listed(assumed)} {self.common // self.ending} ending "
-            f"{listed(map(listed, self.found.basis))} {listed(map(listed, self.gram))} {listed(own)}."
+            f"{listed(map(listed, self.found.basis))} {listed(map(listed, self.gram))} "
+            f"{listed(own)}."
         )
-        made.append("Lemma checked : check the_certificate = true. Proof. vm_compute; reflexivity. Qed.")
+        made.append(
+            "Lemma checked : check the_certificate = true. Proof. vm_compute; reflexivity. Qed."
+        )
         return [*made, "Open Scope R_scope.", ""]
 
     def _conclusion(self) -> str:
         of, ending = self.of, self.of.file["conclusion"]
         constant = number(ending["constant"])
-        left = of.quantity(of.it.conclusion) + f" + {text(constant)}" * (constant != 0)
-        self.value = of.it.conclusion.right + constant
+        left = of.quantity(of.ending) + f" + {text(constant)}" * (constant != 0)
+        self.value = of.ending.right + constant
         try:
             self.right = f"({_fractions(ending['right'], ending['letters'])})%Q"
         except UntranslatedError:
@@ -200,15 +239,14 @@ class _File:
     def _theorem(self) -> list[str]:
         of = self.of
         names = []
-        for k, f in enumerate(self.functions):
-            names += [f"({f.f} : E -> R)"] * self._has_values(f) + [f"({f.g} : E -> E)"]
-            del k
+        for f in self.functions:
+            names += [f"({f.f} : E -> R)"] * f.has_values + [f"({f.g} : E -> E)"]
         low = "(low : R)" * of.lower
         starts = f"({' '.join([*of.variables, *of.free])} : E)" * bool(of.variables or of.free)
         classes = []
         for k, f in enumerate(self.functions):
             for j, (kind, constants) in enumerate(f.classes.items()):
-                values = " ".join(_arg(text(c)) for c in constants)
+                values = " ".join(argument(text(c)) for c in constants)
                 both = f"{f.f} {f.g}" if kind in CURVED else f.g
                 classes.append((f"member_{k}_{j}", f"{kind.replace('-', '_')} {values} {both}"))
         given = [*classes, *of.hypotheses]
@@ -220,8 +258,8 @@ class _File:
         made = [
             f"{'Lemma' if of.algorithm else 'Theorem'} {lemma} : forall {before} {own},",
             *(f"  ({said}) ->" for _, said in [*given, *points]), f"  {ending}.",
-            "Proof.", f"  intros {_intros(names, of, own)} {' '.join(n for n, _ in [*given, *points])}.",
-            *self._proof(), "Qed.",
+            "Proof.", f"  intros {_intros(names, of)}",
+            f"    {' '.join(n for n, _ in [*given, *points])}.", *self._proof(), "Qed.",
         ]  # fmt: skip
         if of.algorithm:
             for p in reversed(of.defined):
@@ -233,119 +271,107 @@ class _File:
             made += [
                 "", f"Theorem bound : forall {before},", *(f"  ({said}) ->" for _, said in given),
                 f"  {ending}.", "Proof.",
-                f"  intros. apply (points_of_the_certificate {arguments}); try assumption; reflexivity.",
+                f"  intros. apply (points_of_the_certificate {arguments});",
+                "    try assumption; reflexivity.",
                 "Qed.",
             ]  # fmt: skip
         return [*made, "Print Assumptions bound."]
 
-    def _has_values(self, f: Function) -> bool:
-        return f.g[0] == "g"
-
     def _proof(self) -> list[str]:
-        of, it, D = self.of, self.of.it, self.scale
-        reads = f"reads {D} l {of.origin}"
-        made = [f"pose (l := {listed(f'({a})%V' for a in of.atoms)} : list E)."]
-        made.append(f"pose (ws := {listed(of.numbers)} : list R).")
-        for k, atom in enumerate(of.atoms):
-            made.append(f"assert (atom_{k} : {reads} ({atom})%V 0 (unit_row {k} {D})) by (apply reads_atom; reflexivity).")
-        for k, value in enumerate(of.numbers):
-            made.append(f"assert (number_{k} : nth_error ws {k} = Some ({value})) by reflexivity.")
-        sums = [*([(it.conclusion, self.ending)]), *((c, self.factors[n]) for n, c in it.assumptions.items())]
-        done: set[str] = set()
-        for c, times in sums:
-            row = self._numbers(c.numbers, times)
-            if row in done:
-                continue
-            done.add(row)
-            total = " + ".join(f"({(a * times).p}) * ({of.numbers[of.values.index(n)]})" for n, a in c.numbers.items() if a != 0)
-            made.append(f"assert (total_{len(done)} : total {row}%Z ws = {total or '0'}) by (clear; subst ws; cbn [total]; ring).")
-        made.append("assert (size : (length (scaled %d l) <= %d)%%nat) by (clear; apply le_n)." % (D, len(of.atoms)))
-        made.append("clearbody l ws.")
-        if of.solution:
-            made.append(f"assert (at_xs : {reads} xs 1 (map inject_Z [])) by apply reads_origin.")
+        """Return the proof: what is read of the points, then the certificate (reading.v)."""
+        of, it = self.of, self.of.it
+        known = f"{self.scale}%Z l {of.origin}"
+        sums = [
+            (of.ending, self.ending),
+            *((c, self.factors[n]) for n, c in it.assumptions.items()),
+        ]
+        numbers = {self._numbers(c.numbers, times): (c.numbers, times) for c, times in sums}
+        rows = {self._row(w): w for c, _ in sums for _, u, v in c.products for w in (u, v)}
+        made = [f"pose (l := {listed(f'({atom})%V' for atom in of.atoms)} : list E).",
+                f"pose (ws := {listed(of.numbers)} : list R)."]  # fmt: skip
+        made += [f"unknown {known} ({atom})%V {k}%nat." for k, atom in enumerate(of.atoms)]
+        made += [f"number ws ({value}) {k}%nat." for k, value in enumerate(of.numbers)]
+        for k, (row, (combination, times)) in enumerate(numbers.items()):
+            parts = [
+                (a * times, f"({of.numbers[of.values.index(n)]})") for n, a in combination.items()
+            ]
+            total = " + ".join(f"({a.p}) * {value}" for a, value in parts) or "0"
+            made.append(f"assert (total_{k} : total {row}%Z ws = {total}) by added_up ws.")
+        made.append(f"assert (size : (length (scaled {self.scale} l) <= {len(of.atoms)})%nat)"
+                    " by apply le_n. clearbody l ws.")  # fmt: skip
+        made += [f"origin {known}."] * of.solution
         for p in of.points.values():
             if p.name in of.variables and p.name != "xs":
-                k = next(j for j, x in enumerate(p.row) if x != 0)
-                start = f"apply reads_start; exact atom_{k}" if of.solution else f"eapply start_at_zero; exact atom_{k}"
-                made.append(f"assert (at_{p.name} : {reads} {p.name} 1 (unit_row {k} {D})) by ({start}).")
+                made.append(
+                    f"start {known} {p.name} {next(k for k, x in enumerate(p.row) if x)}%nat."
+                )
         for k, (at, row) in enumerate(of.equations):
-            said = dict(of.hypotheses)[f"sum_{k}"]
-            how = (
-                f"eapply reads_opposite; [exact sum_{k}|read]" if said.endswith("%V = zero")
-                else f"rewrite sum_{k}; read"
-            )
-            made.append(f"assert (sum_at_{k} : exists a r, {reads} ({at}) a r /\\ (Qeq_bool a 0 && same r {self._whole(row)}%Z)%bool = true) by (do 2 eexists; split; [{how} | decided]).")
-            made.append(f"destruct sum_at_{k} as (? & ? & ? & _).") if False else made.append(f"assert (gradient_{k} : {reads} ({at}) 0 (map inject_Z {self._whole(row)}%Z)) by (destruct sum_at_{k} as (? & ? & G & C); eapply reads_vector; eassumption). clear sum_at_{k}.")
-        for p in of.defined:
-            made.append(f"assert (at_{p.name} : {reads} {p.name} 1 (map inject_Z {self._whole(p.row)}%Z)) by (eapply reads_point; [exact is_{p.name} | read | decided]). clear is_{p.name}.")
-        rows = {self._row(w): w for c in [it.conclusion, *it.assumptions.values()] for _, u, v in c.products for w in (u, v)}
+            made.append(f"determined {known} ({at}) ({self._whole(row)}%Z : row) sum_{k}.")
+        made += [
+            f"iterate {known} {p.name} ({self._whole(p.row)}%Z : row) is_{p.name}."
+            for p in of.defined
+        ]
         for k, (row, w) in enumerate(rows.items()):
-            made.append(f"assert (vector_{k} : ({of.vector(of.row(w))})%V = comb {row}%Z (scaled {D} l)) by vector.")
-        stated = "stated; rewrite <- ?" + ", <- ?".join(f"vector_{k}" for k in range(len(rows))) if rows else "stated"
-        stated += "; rewrite ?" + ", ?".join(f"total_{k + 1}" for k in range(len(done)))
-        fs = []
+            made.append(f"assert (row_{k} : ({of.vector(of.row(w))})%V = comb {row}%Z"
+                        f" (scaled {self.scale} l)) by vector.")  # fmt: skip
+        rewritten = ["stated", *(f"rewrite <- ?row_{k}" for k in range(len(rows))),
+                     *(f"rewrite ?total_{k}" for k in range(len(numbers)))]  # fmt: skip
+        stated = "; ".join(rewritten)
+        fs = [f"({_value(f)}, {f.g}, {f.shift})" for f in self.functions]
+        space = f"(scaled {self.scale} l) ws"
         for k, f in enumerate(self.functions):
-            name = f.f if self._has_values(f) else "(fun _ => 0)"
-            fs.append(f"({name}, {f.g}, {f.shift})")
-            made.append(f"assert (function_{k} : describes (scaled {D} l) ws {of.origin} {name} {f.g} ({f.shift}) (Used points_{k} taken_{k})).")
-            made.append("{ split; cbn [points taken]; [unfold points_%d | unfold taken_%d]." % (k, k))
-            realised = []
-            for t in f.triples.values():
-                at = of.points[of.row(t.x)].name
-                place = next((j for j, n in enumerate(of.values) if t.f.get(n, ZERO) != 0), None)
-                value = "beta_nothing" if place is None else f"eapply value_read; [exact number_{place} | decided]"
-                realised.append(f"apply Forall_cons; [apply (realises {D} l ws {of.origin} _ _ _ _ {at}); [point | vector | {value}]|].")
-            made += ["  - " + " ".join([*realised, "apply Forall_nil."])]
-            members = [f"apply Forall_cons; [{self._member(k, list(f.classes).index(kind), kind)}|]." for kind in self.used.get(list(of.functions)[k], {})]
-            made += ["  - " + " ".join([*members, "apply Forall_nil. }"])]
-        for k, (name, c) in enumerate(it.assumptions.items()):
-            how, where = of.assumed[k]
-            unfolded = f"unfold assumption_{k}; {stated}"
-            if where:
-                if how == "bounded":
-                    large = max(cs[0] for f in self.functions for kind, cs in f.classes.items() if kind in CURVED)
-                    pairs = listed(f"({f.f}, {f.g})" for f in self.functions)
-                    steps = f"pose proof (mean_descent ({text(large)}) low {pairs} ltac:(lra) ltac:(discriminate) ltac:(repeat (apply Forall_cons; [cbn [fst snd]; eapply upper_bound; eassumption|]); apply Forall_nil) bounded {where}) as K"
-                else:
-                    steps = f"pose proof (similar {where}) as K"
-                gradients = [f"({f.g} {where})" for f in self.functions]
-                turned = "".join(f", ?(ip_sym _ {b} {a})" for a, b in combinations(gradients, 2))
-                swap = f"rewrite {turned[2:]} in *; " if turned else ""
-                proof = f"{steps}; {unfolded}; multiplied K; {swap}linear K"
-            elif how in dict(of.hypotheses):
-                proof = f"{unfolded}; linear {how}"
-            else:
-                proof = f"{unfolded}; clear; lra"
-            also = proof if c.equality else "exact I"
-            made.append(f"assert (met_{k} : forall t, assumption_holds (scaled {D} l) ws (Assumed t {str(c.equality).lower()} assumption_{k})) by (intro t; split; cbn [inequality equality]; [{proof} | {also}]).")
-        described = "".join(f"apply Forall2_cons; [exact function_{k}|]; " for k in range(len(fs)))
-        met = "".join(f"apply Forall_cons; [apply met_{k}|]; " for k in range(len(it.assumptions)))
-        made.append(f"pose proof (sound (scaled {D} l) ws {of.origin} the_certificate {listed(fs)} checked size ltac:({described}apply Forall2_nil) ltac:({met}apply Forall_nil)) as K.")
-        made.append("cbn [conclusion the_certificate] in K. unfold ending in K. revert K; " + stated + "; intro K.")
-        made.append(f"apply (right_side _ _ ({self.value.p} # {self.value.q})); [unfold Q2R; cbn [Qnum Qden]; linear K | decided].")
+            made.append(f"assert (function_{k} : describes {space} {of.origin} {_value(f)} {f.g}"
+                        f" ({f.shift}) (Used points_{k} taken_{k})).")  # fmt: skip
+            points = [f"triple {of.points[of.row(t.x)].name}." for t in f.triples.values()]
+            used = self.used.get(list(of.functions)[k], {})
+            members = [f"is_member member_{k}_{list(f.classes).index(kind)}." for kind in used]
+            made.append(f"{{ split; [unfold points_{k} | unfold taken_{k}].")
+            made.append(f"  - {' '.join([*points, 'apply Forall_nil.'])}")
+            made.append(f"  - {' '.join([*members, 'apply Forall_nil.'])} }}")
+        for k, c in enumerate(it.assumptions.values()):
+            proof = f"unfold assumption_{k}; {self._assumption(k, stated)}"
+            made.append(f"assert (met_{k} : forall t, assumption_holds {space}"
+                        f" (Assumed t {str(c.equality).lower()} assumption_{k}))")  # fmt: skip
+            made.append(f"  by (intro t; split; [{proof} | {proof if c.equality else 'exact I'}]).")
+        made.append(f"pose proof (sound {space} {of.origin} the_certificate {listed(fs)} checked"
+                    " size ltac:(each) ltac:(each)) as K.")  # fmt: skip
+        made.append(
+            f"cbn [conclusion the_certificate] in K; unfold ending in K; revert K; {stated}."
+        )
+        made.append(f"concluded ({self.value.p} # {self.value.q}).")
         return ["  " + line for line in made]
 
-    @staticmethod
-    def _member(k: int, j: int, kind: str) -> str:
-        name = f"member_{k}_{j}"
-        if kind in CURVED:
-            return f"eapply curved_by; [exact {name} | lra | lra]"
-        return f"cbn [member fst]; eapply {kind.replace('-', '_')}_by; [exact {name} | lra..]"
+    def _assumption(self, k: int, stated: str) -> str:
+        """Return the proof that an assumption of the certificate is one of the theorem's."""
+        of = self.of
+        how, where = of.assumed[k]
+        if not where:
+            return f"{stated}; linear {how}" if how in dict(of.hypotheses) else f"{stated}; lra"
+        known = f"similar {where}"
+        if how == "bounded":
+            constants = [(f.classes[kind][0], kind) for f in self.functions for kind in f.classes]
+            large = max(L for L, kind in constants if kind in CURVED)
+            pairs = listed(f"({f.f}, {f.g})" for f in self.functions)
+            known = (f"mean_descent ({text(large)}) low {pairs} ltac:(lra) ltac:(discriminate)"
+                     f" ltac:(below) bounded {where}")  # fmt: skip
+        gradients = [f"({f.g} {where})" for f in self.functions]
+        turned = [f"rewrite ?(ip_sym _ {b} {a}) in *" for a, b in combinations(gradients, 2)]
+        return "; ".join(
+            [f"pose proof ({known}) as K", stated, "multiplied K", *turned, "linear K"]
+        )
 
 
-def _intros(names: Sequence[str], of: Theorem, own: str) -> str:
+def _value(f: Function) -> str:
+    return f.f if f.has_values else "(fun _ => 0)"
+
+
+def _intros(names: Sequence[str], of: Theorem) -> str:
     plain = [n.split()[0][1:] for n in names]
     return " ".join(["E", *plain, *["low"] * of.lower, *of.variables, *of.free,
                      *(p.name for p in of.defined)])  # fmt: skip
 
 
-def _arg(of: str) -> str:
-    return of if of.isdigit() else f"({of})"
-
-
 def _replaced(of: str, name: str, by: str) -> str:
-    import re
-
     return re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", lambda _: f"({by})", of)
 
 
@@ -369,28 +395,31 @@ def _fractions(right: str, letters: dict[str, str]) -> str:
     """
     values = {name: number(value) for name, value in letters.items()}
 
-    def written(node: ast.expr) -> str:
+    def written(node: ast.expr, above: int = 0) -> str:
+        """Return a part, in brackets where what is above it binds as tightly."""
+        binds = 0
         match node:
             case ast.Constant(int() as whole):
                 return str(whole)
             case ast.Name(name) if name in values:
-                return f"{name}"
+                return name
             case ast.UnaryOp(ast.USub(), of):
-                return f"(- {written(of)})"
+                made, binds = f"- {written(of, 3)}", 1
             case ast.BinOp(one, ast.Pow(), two):
                 inside = {n.id: values[n.id] for n in ast.walk(two) if isinstance(n, ast.Name)}
                 power = evaluate(ast.unparse(two), inside)
-                if isinstance(power, fmpq) and power.q == 1:
-                    return f"({written(one)} ^ ({power.p}))"
-            case ast.BinOp(one, operator, two) if (sign := SIGNS.get(type(operator))):
-                return f"({written(one)} {sign} {written(two)})"
-        raise UntranslatedError(f"{ast.unparse(node)} in a right side", "a fraction")
+                if not isinstance(power, fmpq) or power.q != 1:
+                    raise UntranslatedError(ast.unparse(node), "a whole power")
+                made, binds = f"{written(one, 4)} ^ {text(power)}", 3
+            case ast.BinOp(one, operator, two) if type(operator) in SIGNS:
+                sign, binds = SIGNS[type(operator)]
+                made = f"{written(one, binds)} {sign} {written(two, binds + 1)}"
+            case _:
+                raise UntranslatedError(f"{ast.unparse(node)} in a right side", "a fraction")
+        return f"({made})" if binds < above else made
 
     made = written(ast.parse(right.strip(), mode="eval").body)
-    given = "".join(
-        f"let {name} := ({value.p} # {value.q}) in " for name, value in values.items()
-    )
-    return given + made
+    return "".join(f"let {n} := {text(value)} in " for n, value in values.items()) + made
 
 
-SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+SIGNS = {ast.Add: ("+", 1), ast.Sub: ("-", 1), ast.Mult: ("*", 2), ast.Div: ("/", 2)}

@@ -3,27 +3,23 @@
 The theorem is for all inner product spaces, all functions of the classes, and all starts that meet
 the assumptions. An algorithm that ``algorithms.v`` defines is run here on the certificate's
 combinations, and the theorem speaks of its iterates; of any other, each point is given by its
-equation. Either way Coq proves that the points are those of the certificate. Nothing here has to be
-believed: what is proved is what the file's last statement says. docs/machine_checked.md explains it.
+equation. Either way Coq proves that the points are those of the certificate. Nothing here has to
+be believed: what is proved is what the file's last statement says (docs/machine_checked.md).
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
-from math import lcm
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 from flint import fmpq
 
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.verifiers.worst_case import check
-from driftproof.verifiers.worst_case.expression import evaluate
-from driftproof.verifiers.worst_case.squares import squares
+from driftproof.verifiers.worst_case import expression
 from driftproof.verifiers.worst_case.statement import (
     ONE,
     ZERO,
@@ -31,7 +27,6 @@ from driftproof.verifiers.worst_case.statement import (
     Condition,
     Statement,
     Triple,
-    number,
 )
 
 OPERATORS = ("strongly-monotone", "lipschitz", "cocoercive")
@@ -96,22 +91,41 @@ class Point:
 
 @dataclass
 class Function:
+    """A function f and its gradient g, or an operator g; values are less ``shift``."""
+
     f: str
     g: str
     shift: str
     triples: dict[str, Triple]
     classes: dict[str, list[fmpq]]
-    taken: dict[str, list[tuple[fmpq, list[str]]]] = field(default_factory=dict)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether anything is said of its values; of an operator nothing is."""
+        said = any(_nonzero(t.f) for t in self.triples.values())
+        return said or any(kind.startswith("smooth") for kind in self.classes)
 
 
 class Theorem:
+    """What a certificate of one space says, in the words of Coq.
+
+    Attributes:
+        atoms: what each unknown vector stands for: a gradient at a point, a start, a state.
+        numbers: what each unknown number stands for.
+        variables, free, defined: points that are given, vectors that are, points with equations.
+        hypotheses: names and statements of what is assumed beside the classes.
+        equations: gradients that the others determine, and what they are.
+        assumed: for each assumption of the file the hypothesis that it follows from, and the point.
+        ending: the conclusion.
+    """
+
     def __init__(self, file: dict[str, Any]) -> None:
         self.file = file
         it = self.it = Statement(file)  # of one space
         self.vectors, self.values = it.vectors, it.values
         every = [t for triples in it.triples.values() for t in triples.values()]
         self.solution = any(not self.row(t.x) or not any(self.row(t.x)) for t in every)
-        self.origin = "xs" if self.solution else "zero"
+        self.origin = "xs" if self.solution else "(@zero E)"
         self.lower = any(name.startswith("bounded below") for name in it.assumptions)
         self.functions: dict[str, Function] = {}
         for k, (name, triples) in enumerate(it.triples.items()):
@@ -124,11 +138,18 @@ class Theorem:
         self._points()
         self._functions()
         self._recursion()
+        self._apart = {
+            _minus(p.row, q.row): f"{p.name} - {q.name}"
+            for p, q in permutations(self.points.values(), 2) if p.name != "xs"
+        }  # fmt: skip
+        self._apart |= {p.row: f"{p.name} - xs" for p in self.points.values() if self.solution}
+        self.ending = self._between(self.it.conclusion)
         self._assumptions()
 
     # --- what things are called -----------------------------------------------------------------
 
     def row(self, of: Combination) -> Row:
+        """Return a combination as a row of its coefficients."""
         return tuple(of.get(name, ZERO) for name in self.vectors)
 
     def _points(self) -> None:
@@ -207,13 +228,13 @@ class Theorem:
                 f.shift = "low"
             else:
                 at_zero = [t for t in f.triples.values() if not _nonzero(t.f)]
-                if at_zero and any(_nonzero(t.f) for t in f.triples.values()):
+                if at_zero and f.has_values:
                     f.shift = f"{f.f} {self.points[self.row(at_zero[0].x)].name}"
             for triple in f.triples.values():
                 name, at = _alone(triple.f), f"{f.f} {self.points[self.row(triple.x)].name}"
                 if name and not self.numbers[k := self.values.index(name[0])]:
                     self.numbers[k] = at if f.shift == "0" else f"{at} - {f.shift}"
-                elif f.g[0] == "g" and at != f.shift and any(map(any, self.numbers)):
+                elif f.has_values and at != f.shift:
                     raise UntranslatedError("values that depend on each other", "free values")
         if not all(self.numbers):
             raise UntranslatedError("a value of no point", "values of functions at points")
@@ -231,17 +252,21 @@ class Theorem:
             return
         earlier = [p for p in self.points.values() if p not in self.defined]
         for point in self.defined:
-            base = min(earlier, default=None, key=lambda p: sum(map(bool, _minus(point.row, p.row))))
+            base = min(
+                earlier, default=None, key=lambda p: sum(map(bool, _minus(point.row, p.row)))
+            )
             if base is None:
                 point.equation = self._linear(point.row)
             else:
-                point.equation = _joined([(ONE, base.name), *self._terms(_minus(point.row, base.row))])
+                point.equation = _joined(
+                    [(ONE, base.name), *self._terms(_minus(point.row, base.row))]
+                )
             earlier.append(point)
 
     def _said(self) -> tuple[str, dict[str, str]]:
         """Return the name and parameters that ``about`` gives the algorithm: Coq checks them."""
-        found = re.match(r"algorithm: name = ([a-z-]+), (.*?); rounds: ([0-9]+); clients: ([0-9]+);",
-                         self.file["about"])  # fmt: skip
+        form = r"algorithm: name = ([a-z-]+), (.*?); rounds: ([0-9]+); clients: ([0-9]+);"
+        found = re.match(form, self.file["about"])
         if not found:
             return "", {}
         values = dict(part.split(" = ") for part in found[2].split(", ") if " = " in part)
@@ -252,10 +277,20 @@ class Theorem:
         name, said = self._said()
         if name not in ("fedavg", "fedavg-s", "gradient-descent"):
             return
-        sizes = {said.get(key) for key in ("step_size", "inner_step_size", "outer_step_size")} - {None}
-        if len(sizes) != 1 or said.get("participation", "1.0") != "1.0" or said.get("order", "simultaneous") != "simultaneous":
+        sizes = {said.get(key) for key in ("step_size", "inner_step_size", "outer_step_size")} - {
+            None
+        }
+        if (
+            len(sizes) != 1
+            or said.get("participation", "1.0") != "1.0"
+            or said.get("order", "simultaneous") != "simultaneous"
+        ):
             return
-        eta, tau, rounds = _decimal(sizes.pop() or ""), int(said["local_steps"]), int(said["rounds"])
+        eta, tau, rounds = (
+            _decimal(sizes.pop() or ""),
+            int(said["local_steps"]),
+            int(said["rounds"]),
+        )
         gs = [f.g for f in self.functions.values()]
         if len(gs) == 1:
             gs *= int(said["clients"])
@@ -287,22 +322,24 @@ class Theorem:
                     if (g, at.row) not in gradients:
                         return
                     row = _minus(at.row, tuple(eta * x for x in gradients[g, at.row]))
-                    many = f"gradient_descent ({step}) {g} {_arg(server)} {k}"
+                    many = f"gradient_descent {argument(step)} {g} {argument(server)} {k}"
                     if alone:
-                        many = f"gradient_descent ({step}) {g} {start.name} {r * tau + k}"
+                        many = f"gradient_descent {argument(step)} {g} {start.name} {r * tau + k}"
                     yield from put(row, f"{at.name} - {step} * {g} {at.name}", many)
                     own[i] = seen[row]
                 if alone:
                     continue
-                mean = tuple(sum(xs, ZERO) / len(gs) for xs in zip(*(p.row for p in own), strict=True))
-                whole = f"average ({step}) {clients} {_arg(server)} {k}"
+                mean = tuple(
+                    sum(xs, ZERO) / len(gs) for xs in zip(*(p.row for p in own), strict=True)
+                )
+                whole = f"average {argument(step)} {clients} {argument(server)} {k}"
                 if k == tau:
-                    whole = f"fedavg ({step}) {tau} {clients} {start.name} {r + 1}"
+                    whole = f"fedavg {argument(step)} {tau} {clients} {start.name} {r + 1}"
                 yield from put(mean, f"mean [{'; '.join(p.name for p in own)}]", whole)
                 here = seen[mean]
             if alone:
                 here = own[0]
-            server = f"fedavg ({step}) {tau} {clients} {start.name} {r + 1}"
+            server = f"fedavg {argument(step)} {tau} {clients} {start.name} {r + 1}"
 
     # --- combinations as text -------------------------------------------------------------------
 
@@ -310,7 +347,8 @@ class Theorem:
         return [(c, bracketed(a)) for c, a in zip(row, self.atoms, strict=True) if c != 0]
 
     def _linear(self, row: Row) -> str:
-        return _joined(self._terms(row))
+        own = [(c, a) for c, a in zip(row, self.atoms, strict=True) if c != 0]
+        return own[0][1] if len(own) == 1 and own[0][0] == 1 else _joined(self._terms(row))
 
     def vector(self, row: Row) -> str:
         """Return a combination as text: a point, a difference of points, or a sum."""
@@ -318,12 +356,25 @@ class Theorem:
             return self._linear(row)
         if row in self.points:
             return self._from_origin(self.points[row].name)
-        for p, q in product(self.points.values(), repeat=2):
-            if p is not q and _minus(p.row, q.row) == row:
-                return f"{p.name} - {q.name}"
-        return self._linear(row)
+        return self._apart.get(row) or self._linear(row)
+
+    def _between(self, of: Condition) -> Condition:
+        """Write c‖u‖² as ‖p − q‖² where it is the distance of two points."""
+        made = []
+        for c, u, v in of.products:
+            row, root = self.row(u), expression.sqrt(c)
+            turned = tuple(x * root for x in row) if isinstance(root, fmpq) else row
+            for sign in (1, -1):
+                near = tuple(x * sign for x in turned)
+                if u == v and sum(map(bool, row)) > 1 and near in self._apart:
+                    c, u = ONE, dict(zip(self.vectors, near, strict=True))
+                    v = u
+                    break
+            made.append((c, u, v))
+        return of._replace(products=made)
 
     def quantity(self, of: Condition) -> str:
+        """Return the left side of a condition as Coq has it."""
         terms = []
         for c, u, v in of.products:
             one, two = self.vector(self.row(u)), self.vector(self.row(v))
@@ -346,7 +397,7 @@ class Theorem:
                 said = ("bounded", f"bounded_below low [{fs}]")
             elif name.startswith("similar, (") and where:
                 self.assumed.append(("similar", where))
-                said = ("similar", f"similar_everywhere ({text(of.right)}) [{gs}]")
+                said = ("similar", f"similar_everywhere {argument(text(of.right))} [{gs}]")
             else:
                 self.assumed.append((f"assumed_{k}", ""))
                 left, sign = self.quantity(of), "=" if of.equality else "<="
@@ -384,7 +435,11 @@ def _minus(one: Row, other: Row) -> Row:
 
 def _decimal(written: str) -> fmpq:
     whole, _, part = written.partition(".")
-    return fmpq(int(whole + part), 10 ** len(part)) if "e" not in written else fmpq(*ast.literal_eval(written).as_integer_ratio())
+    return (
+        fmpq(int(whole + part), 10 ** len(part))
+        if "e" not in written
+        else fmpq(*ast.literal_eval(written).as_integer_ratio())
+    )
 
 
 def text(of: fmpq) -> str:
@@ -394,11 +449,13 @@ def text(of: fmpq) -> str:
 
 
 def bracketed(of: str) -> str:
+    """Return a sum in brackets."""
     return f"({of})" if " - " in of or " + " in of else of
 
 
-def _arg(of: str) -> str:
-    return f"({of})" if " " in of else of
+def argument(of: str) -> str:
+    """Return an expression as the argument of a function."""
+    return of if of.replace("_", "").isalnum() else f"({of})"
 
 
 def _joined(terms: Iterable[tuple[fmpq, str]]) -> str:
