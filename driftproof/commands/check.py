@@ -43,7 +43,7 @@ def command(certificates: tuple[str, ...]) -> int:
         text = text_of_certificate(Path(name))
         try:
             kind, lines = _checked(text)
-            if not _intact(text):
+            if not intact(text):
                 raise RefusedCertificateError("it was changed after it was written")
         except RefusedCertificateError as reason:
             kind, lines = "", [str(reason)]
@@ -88,7 +88,7 @@ def text_of_certificate(path: Path) -> str:
         ) from None
 
 
-def _intact(text: str) -> bool:
+def intact(text: str) -> bool:
     """Tell whether the digest is that of the rest, which shows what was damaged by mistake."""
     from driftproof.verifiers.worst_case.digest import digest
 

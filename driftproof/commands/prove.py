@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from driftproof.commands import _shared as shared
-from driftproof.commands.check import UNREADABLE, shown, text_of_certificate
+from driftproof.commands.check import UNREADABLE, intact, shown, text_of_certificate
 from driftproof.toolkit.errors import DriftproofError
 
 INNER = ("made", "file")
@@ -70,7 +70,10 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
         "theorem": None, "seconds": None, "axioms": [], "coq": None,
     }  # fmt: skip
     try:
-        made = coq(text_of_certificate(path))
+        text = text_of_certificate(path)
+        made = coq(text)
+        if not intact(text):
+            raise RefusedCertificateError("it was changed after it was written")
     except RefusedCertificateError as reason:
         return row | {"reason": f"driftproof check refuses it: {reason}"}
     except UntranslatedError as reason:

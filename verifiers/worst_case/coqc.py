@@ -96,15 +96,26 @@ def prove(text: str) -> Accepted:
         RefusedTheoremError: Coq refuses it, or it rests on more than the real numbers' axioms.
         MissingError: coqc is not on the path.
     """
-    folder, start = compiled(), time.perf_counter()
-    with tempfile.TemporaryDirectory() as made:
-        path = Path(made) / "theorem.v"
-        path.write_text(text, encoding="utf-8")
-        said = _run(folder, path)
+    compiled()
+    start = time.perf_counter()
+    said = output(text)
     axioms = tuple(re.findall(r"^([A-Z][\w.']*)\s*(?::|$)", said.partition("Axioms:")[2], re.M))
     if strange := set(axioms) - AXIOMS or ("Axioms:" not in said and "Closed under" not in said):
         raise RefusedTheoremError(f"it rests on {strange or 'what Coq did not say'}")
     return Accepted(time.perf_counter() - start, axioms)
+
+
+def output(text: str) -> str:
+    """Return what Coq prints of a file that it accepts.
+
+    Raises:
+        RefusedTheoremError: Coq refuses it.
+        MissingError: coqc is not on the path.
+    """
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made) / "theorem.v"
+        path.write_text(text, encoding="utf-8")
+        return _run(compiled(), path)
 
 
 def _run(folder: Path, path: Path) -> str:

@@ -43,20 +43,30 @@ def squares(matrix: Sequence[Sequence[fmpq]]) -> Squares | None:
     chosen = [next(j for j in range(size) if row[j] != 0) for row in rows]
     below = lcm(1, *(int(x.q) for row in rows for x in row))
     inner = lcm(1, *(int(matrix[i][j].q) for i in chosen for j in chosen))
+    whole = [[int((matrix[i][j] * inner).p) for j in chosen] for i in chosen]
+    if any(row[k] <= 0 for k, row in enumerate(whole)):
+        return None
+    # powers of 2 bring the diagonal to one size: dominance depends on it
+    sizes = [row[k].bit_length() // 2 for k, row in enumerate(whole)]
+    least, most = min(sizes, default=0), max(sizes, default=0)
+    basis = [
+        [int((x * below).p) << (of - least) for x in row]
+        for row, of in zip(rows, sizes, strict=True)
+    ]
     for bits in BITS:
-        room = 4 ** (2 * bits + 16)  # so that weights are whole numbers of enough bits
-        gram = [[int((matrix[i][j] * inner).p) * room for j in chosen] for i in chosen]
+        room = 2 * bits + 16  # so that weights are whole numbers of enough bits
+        gram = [
+            [x << (2 * (most + room) - sizes[i] - sizes[j]) for j, x in enumerate(row)]
+            for i, row in enumerate(whole)
+        ]
         if (found := _rounded(gram, bits)) is not None:
-            basis = [[int((x * below).p) for x in row] for row in rows]
-            return Squares(below**2 * inner * room, basis, gram, found)
+            return Squares(below**2 * inner * 4 ** (most - least + room), basis, gram, found)
     return None
 
 
 def _rounded(gram: Whole, bits: int) -> list[tuple[int, list[int]]] | None:
     """Return squares whose sum is ``gram`` but for a diagonally dominant rest."""
     size = len(gram)
-    if any(gram[k][k] <= 0 for k in range(size)):
-        return None
     scale = [(gram[k][k].bit_length() + 1) // 2 for k in range(size)]  # gram_kk ≤ 4^scale_k
     exact, low = 3 * bits + 64, min(scale, default=0)
     left = [
