@@ -270,7 +270,7 @@ def test_files_that_cannot_be_read_are_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "data").mkdir()
     os.mkfifo(tmp_path / "data" / "adult.data")
-    commands = ("verify", "falsify", "show", "counterexample", "controls", "check")
+    commands = ("verify", "falsify", "show", "counterexample", "controls", "check", "prove")
     tried = [(command, f"{name}.py") for command in commands for name in ("loop", "pipe")]
     tried += [("run", "comfedl/imbalanced", "--data", name) for name in ("loop.py", "data")]
     for words in tried:

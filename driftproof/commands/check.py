@@ -40,22 +40,22 @@ def command(certificates: tuple[str, ...]) -> int:
 
     held: Counter[str] = Counter()
     for name in certificates:
-        text = _text(Path(name))
+        text = text_of_certificate(Path(name))
         try:
             kind, lines = _checked(text)
-            if not _intact(text):
+            if not intact(text):
                 raise RefusedCertificateError("it was changed after it was written")
         except RefusedCertificateError as reason:
             kind, lines = "", [str(reason)]
         except UNREADABLE as error:
             raise DriftproofError(
-                f"{name} is no certificate: {_shown(f'{type(error).__name__}: {error}')}",
+                f"{name} is no certificate: {shown(f'{type(error).__name__}: {error}')}",
                 "a file as docs/certificates.md describes it",
                 "let driftproof verify write it again",
             ) from None
         head = {"certificate": "PROVED", "counterexample": "COUNTEREXAMPLE"}.get(kind, "REFUSED")
         held.update([kind] if kind else [])
-        shared.tell("\n".join([f"{name}: {head}", *(f"  {_shown(line)}" for line in lines)]))
+        shared.tell("\n".join([f"{name}: {head}", *(f"  {shown(line)}" for line in lines)]))
     refused = len(certificates) - held.total()
     if len(certificates) > 1:
         kinds = [f"{n} {kind}{'s' * (n != 1)}" for kind, n in held.items()] or ["0 certificates"]
@@ -78,7 +78,8 @@ def _checked(text: str) -> tuple[str, list[str]]:
     return "certificate", [*proved, NOT_PROVED]
 
 
-def _text(path: Path) -> str:
+def text_of_certificate(path: Path) -> str:
+    """Return what a file holds."""
     try:
         return text_of(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -87,7 +88,7 @@ def _text(path: Path) -> str:
         ) from None
 
 
-def _intact(text: str) -> bool:
+def intact(text: str) -> bool:
     """Tell whether the digest is that of the rest, which shows what was damaged by mistake."""
     from driftproof.verifiers.worst_case.digest import digest
 
@@ -95,6 +96,6 @@ def _intact(text: str) -> bool:
     return bool(file["digest"] == digest(file))
 
 
-def _shown(line: str) -> str:
+def shown(line: str) -> str:
     """Return a line without letters that would steer a terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in line)

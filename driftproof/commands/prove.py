@@ -1,0 +1,122 @@
+"""``driftproof prove``: a certificate as a theorem that the proof assistant Coq accepts."""
+
+from __future__ import annotations
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import click
+
+from driftproof.commands import _shared as shared
+from driftproof.commands.check import UNREADABLE, intact, shown, text_of_certificate
+from driftproof.toolkit.errors import DriftproofError
+
+INNER = ("made", "file")
+"""What of a row is not printed as JSON."""
+
+
+@click.command()
+@click.argument("certificates", nargs=-1, required=True, metavar="CERTIFICATE...")
+@shared.out_of("the Coq files  [default: beside each certificate]")
+@click.option(
+    "--workers", type=click.IntRange(1), default=lambda: os.cpu_count() or 1,
+    show_default="all cores", help="How many files Coq checks at a time.",
+)  # fmt: skip
+@shared.as_json
+def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_json: bool) -> int:
+    """Write class certificates as theorems of Coq, and have Coq check them.
+
+    Beside each CERTIFICATE, or in --out, a file FILE.v is written. Its last theorem is about all
+    functions of the class, and the iterates of the algorithm. coqc checks it against a library of
+    driftproof's, which is compiled when it is first used. docs/machine_checked.md says what a
+    reader has to trust.
+
+    The exit status is 0 if Coq accepts every file, 1 if a certificate is refused by driftproof or
+    by Coq, or is of a kind that is not translated, 2 if one cannot be read, 3 if there is no coqc;
+    the files are written all the same.
+    """
+    written = [_written(Path(name), out) for name in certificates]
+    if any(made["theorem"] for made in written):
+        from driftproof.verifiers.worst_case import coqc
+
+        coqc.compiled()
+    with ThreadPoolExecutor(workers) as pool:
+        rows = []
+        for row in pool.map(_proved, written):
+            rows.append(row)
+            if not as_json:
+                shared.tell("\n".join([f"{row['certificate']}: {row['result']}", *_lines(row)]))
+    held = sum(row["result"] == "MACHINE-CHECKED" for row in rows)
+    if as_json:
+        shared.print_json([{k: v for k, v in row.items() if k not in INNER} for row in rows])
+    elif len(rows) > 1:
+        seconds = [row["seconds"] for row in rows if row["seconds"]]
+        times = f", {sum(seconds) / len(seconds):.1f} s each, {max(seconds):.1f} s at most"
+        shared.tell(f"{held} of {len(rows)} are machine-checked{times * bool(seconds)}")
+    return 0 if held == len(rows) else 1
+
+
+def _written(path: Path, out: Path | None) -> dict[str, Any]:
+    """Write a certificate's theorem, and return what is known of it."""
+    from driftproof.verifiers.worst_case.check import RefusedCertificateError
+    from driftproof.verifiers.worst_case.coq_file import coq
+    from driftproof.verifiers.worst_case.theorem import UntranslatedError
+
+    row: dict[str, Any] = {
+        "certificate": path.name, "result": "REFUSED", "reason": "", "about": "", "conclusion": "",
+        "theorem": None, "seconds": None, "axioms": [], "coq": None,
+    }  # fmt: skip
+    try:
+        text = text_of_certificate(path)
+        made = coq(text)
+        if not intact(text):
+            raise RefusedCertificateError("it was changed after it was written")
+    except RefusedCertificateError as reason:
+        return row | {"reason": f"driftproof check refuses it: {reason}"}
+    except UntranslatedError as reason:
+        return row | {"result": "NOT TRANSLATED", "reason": f"got: {reason.got}; {reason.wanted}"}
+    except UNREADABLE as error:
+        raise DriftproofError(
+            f"{path} is no certificate: {shown(f'{type(error).__name__}: {error}')}",
+            "a file as docs/certificates.md describes it",
+            "let driftproof verify write it again",
+        ) from None
+    stem = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # a name that Coq takes
+    file = (out or path.parent) / f"{'_' * stem[:1].isdigit()}{stem}.v"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(made.text, encoding="utf-8")
+    return row | {
+        "theorem": file.name, "about": made.about, "conclusion": made.conclusion, "made": made,
+        "file": str(file),
+    }  # fmt: skip
+
+
+def _proved(row: dict[str, Any]) -> dict[str, Any]:
+    """Have Coq check a theorem."""
+    if row["theorem"] is None:
+        return row
+    from driftproof.verifiers.worst_case import coqc
+
+    try:
+        found = coqc.prove(row["made"].text)
+    except coqc.RefusedTheoremError as error:
+        return row | {"reason": str(error)}
+    return row | {
+        "result": "MACHINE-CHECKED", "seconds": round(found.seconds, 2), "coq": coqc.version(),
+        "axioms": list(found.axioms),
+    }  # fmt: skip
+
+
+def _lines(row: dict[str, Any]) -> list[str]:
+    """Return what is said of a file, indented."""
+    if row["seconds"] is None:
+        return [f"  {shown(line)}" for line in row["reason"].splitlines()[:12]]
+    axioms = f"rests on {', '.join(row['axioms'])}" if row["axioms"] else "rests on no axiom"
+    lines = [
+        row["about"], *row["made"].theorem, f"that is: {row['conclusion']}",
+        f"{row['file']}: Coq {row['coq']}, {row['seconds']} s; {axioms}",
+    ]  # fmt: skip
+    return [f"  {shown(line)}" for line in lines]

@@ -1,0 +1,146 @@
+"""Certificates as theorems of Coq: what is accepted, that changed ones are refused, the squares."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from flint import fmpq, fmpq_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from driftproof.verifiers.worst_case import check, coqc
+from driftproof.verifiers.worst_case.coq_file import _File, coq
+from driftproof.verifiers.worst_case.squares import squares
+from driftproof.verifiers.worst_case.theorem import Theorem, UntranslatedError, one_space
+from tests.certificates import RUNS, UNREADABLE, counterexamples, edits, made
+from tests.commands import driftproof
+
+LIBRARY = Path(__file__).parents[1] / "driftproof" / "coq"
+COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc: apt-get install coq")
+
+
+def test_the_library_assumes_nothing():
+    assert {path.stem for path in LIBRARY.glob("*.v")} == set(coqc.ORDER)
+    for path in LIBRARY.glob("*.v"):
+        text = re.sub(r"\(\*.*?\*\)", "", path.read_text(encoding="utf-8"), flags=re.S)
+        assert not re.search(r"\b(Admitted|Axioms?|Parameters?|Conjecture|admit|give_up)\b", text)
+        for section in re.split(r"^End \w+\.$", text, flags=re.M)[-1:]:  # outside of all sections
+            assert not re.search(r"^(Variables?|Hypothes[ie]s|Context)\b", section, re.M)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_squares_are_those_of_the_matrix(data):
+    """The basis gives the matrix back, exactly; what Coq has to see is dominant."""
+    size, rank = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6))
+    number = st.builds(fmpq, st.integers(-9, 9), st.integers(1, 10**6))
+    factor = fmpq_mat(
+        size, rank, data.draw(st.lists(number, min_size=size * rank, max_size=size * rank))
+    )
+    matrix = (factor * factor.transpose()).tolist()
+    found = squares(matrix)
+    assert found is not None
+    basis = fmpq_mat(len(found.basis), size, [x for row in found.basis for x in row])
+    gram = fmpq_mat(len(found.gram), len(found.gram), [x for row in found.gram for x in row])
+    assert (basis.transpose() * gram * basis).tolist() == [
+        [x * found.factor for x in row] for row in matrix
+    ]
+    for i, row in enumerate(found.gram):
+        rest = [x - sum(d * r[i] * r[j] for d, r in found.squares) for j, x in enumerate(row)]
+        assert 2 * rest[i] >= sum(map(abs, rest))
+    matrix[0][0] -= matrix[0][0] + 1  # below 0
+    assert squares(matrix) is None
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_theorem_is_written_without_coq(name):
+    written = coq(made(name).text)
+    assert written.theorem[0].startswith("Theorem bound : forall (E : space)")
+    assert written.conclusion == check.check(made(name).text).said[-1]
+    known = RUNS[name][0].leaf_name == "fedavg"
+    assert ("gradient_descent" in written.text or "fedavg (" in written.text) or not known
+
+
+@COQ
+@pytest.mark.parametrize("name", ["convex", "two variables", "bounded gradients"])
+def test_coq_accepts(name, tmp_path):
+    (tmp_path / "1 run.json").write_text(made(name).text, encoding="utf-8")
+    ran = driftproof("prove", "1 run.json", "--json", cwd=tmp_path)
+    (row,) = json.loads(ran.stdout)
+    assert (ran.returncode, row["result"], row["theorem"]) == (0, "MACHINE-CHECKED", "_1_run.v")
+    assert (tmp_path / "_1_run.v").exists()
+    assert set(row["axioms"]) == {
+        "ClassicalDedekindReals.sig_forall_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+    } <= coqc.AXIOMS  # fmt: skip
+
+
+OF_CONVEX = (
+    ("smooth_convex 1 f_0", "smooth_convex 2 f_0"),  # of a larger class
+    ("‖x_0 - xs‖² <= 1)", "‖x_0 - xs‖² <= 2)"),  # from farther away
+    ("gradient_descent 1 ", "gradient_descent (1/2) "),  # of another step size
+    ("g_0 xs = zero", "g_0 x_0 = g_0 x_0"),  # where no gradient is 0
+    ("Q2R (1 / 6)", "Q2R (1 / 7)"),
+)
+
+
+@COQ
+@pytest.mark.parametrize(("part", "other"), OF_CONVEX)
+def test_coq_refuses_another_statement(part, other):
+    """Each of them is false; nothing of the certificate is changed."""
+    text = coq(made("convex").text).text
+    assert part in text
+    with pytest.raises(coqc.RefusedTheoremError):
+        coqc.prove(text.replace(part, other))
+
+
+@COQ
+def test_coq_decides_as_the_checker_does():
+    """What changed certificates prove, by both; of one whose squares are not found neither says."""
+    parts, expected = ["From Driftproof Require Import reading."], []
+    for name in ("convex", "nonconvex"):
+        file = json.loads(made(name).text)
+        for changed, _ in zip(edits(file, random.Random(1)), range(40), strict=False):
+            try:
+                written = _File(Theorem(one_space(changed)), []).text()
+            except (UntranslatedError, *UNREADABLE):
+                continue
+            try:
+                check.check(json.dumps(changed))
+                expected.append("true")
+            except check.RefusedCertificateError:
+                expected.append("false")
+            except UNREADABLE:
+                continue
+            definitions = written[written.index("Open Scope") : written.index("Lemma checked")]
+            parts.append(f"Module M{len(parts)}.\n{definitions}\nEnd M{len(parts)}.\n"
+                         f"Eval vm_compute in check M{len(parts)}.the_certificate.")  # fmt: skip
+    assert min(expected.count("true"), expected.count("false")) > 5
+    said = coqc.output("\n".join(parts))
+    assert re.findall(r"= (true|false)", said) == expected
+
+
+def test_what_is_not_translated_is_refused_with_the_reason(tmp_path):
+    (tmp_path / "other.json").write_text(counterexamples()[0], encoding="utf-8")
+    file = json.loads(made("convex").text)
+    file["multipliers"][0][0] = "1/7"
+    (tmp_path / "forged.json").write_text(json.dumps(file), encoding="utf-8")
+    ran = driftproof("prove", "other.json", "forged.json", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert "NOT TRANSLATED\n  got: a counterexample" in ran.stdout
+    assert "REFUSED\n  driftproof check refuses it: the values do not cancel" in ran.stdout
+    assert "0 of 2 are machine-checked" in ran.stdout
+
+
+def test_without_coqc_the_file_is_written_and_the_remedy_told(tmp_path, monkeypatch):
+    (tmp_path / "run.json").write_text(made("convex").text, encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ran = driftproof("prove", "run.json", cwd=tmp_path)
+    assert ran.returncode == 3
+    assert "apt-get install coq" in ran.stderr
+    assert (tmp_path / "run.v").exists()

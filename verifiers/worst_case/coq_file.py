@@ -1,0 +1,425 @@
+"""Writes the file of a theorem: the certificate in whole numbers, the theorem, and its proof."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from math import lcm
+from typing import NamedTuple
+
+from flint import fmpq
+
+from driftproof.verifiers.worst_case import check, check_counterexample
+from driftproof.verifiers.worst_case.expression import evaluate
+from driftproof.verifiers.worst_case.squares import squares
+from driftproof.verifiers.worst_case.statement import CLASSES, ZERO, Combination, Condition, number
+from driftproof.verifiers.worst_case.theorem import (
+    Function,
+    Row,
+    Theorem,
+    UntranslatedError,
+    argument,
+    one_space,
+    text,
+)
+
+CURVED = {"smooth": -1, "smooth-convex": 0, "smooth-strongly-convex": 1}
+"""Classes between two parabolas → what the lower one is: −L, 0 or mu."""
+OTHERS = {
+    "bounded-gradients": "Bounded", "strongly-monotone": "Monotone", "lipschitz": "Lipschitz",
+    "cocoercive": "Cocoercive",
+}  # fmt: skip
+
+
+class Written(NamedTuple):
+    """A Coq file.
+
+    Attributes:
+        about: what the certificate says that it is of.
+        theorem: the lines of the statement that is proved, as Coq has it.
+        conclusion: its conclusion, as ``driftproof check`` has it.
+    """
+
+    text: str
+    about: str
+    theorem: tuple[str, ...]
+    conclusion: str
+
+
+def coq(certificate: str) -> Written:
+    """Return a Coq file whose last theorem is what a certificate proves.
+
+    Raises:
+        UntranslatedError: it is of a kind that is not translated.
+        RefusedCertificateError: it does not prove what it says.
+        ArithmeticError, LookupError, SyntaxError, TypeError, ValueError: it is no certificate.
+    """
+    if f'"{check_counterexample.SCHEMA}"' in certificate:
+        raise UntranslatedError(
+            "a counterexample", "a certificate: no theorem of another is written"
+        )
+    about, *given, conclusion = check.check(certificate).said
+    theorem = Theorem(one_space(json.loads(certificate)))
+    points = "the points that the equations of the theorem give"
+    if theorem.algorithm:
+        points = f"the iterates of {theorem.algorithm}, which algorithms.v defines"
+    said = (
+        about, "for every real inner product space, all functions of the classes and all starts, "
+        f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
+    )  # fmt: skip
+    made = _File(theorem, said).text()
+    stated = made[made.index("\nTheorem bound") + 1 :].partition("\nProof.")[0]
+    return Written(made, about, tuple(stated.splitlines()), conclusion)
+
+
+class _File:
+    """The parts of a file, of one theorem.
+
+    The vectors of the Coq certificate are those of the file divided by ``scale``, so that all
+    combinations are of whole numbers.
+    """
+
+    def __init__(self, of: Theorem, said: Sequence[str]) -> None:
+        self.of, self.said = of, said
+        self.functions = list(of.functions.values())
+        it = of.it
+        conditions = [of.ending, *it.assumptions.values()]
+        rows = [part for f in self.functions for t in f.triples.values() for part in (t.x, t.g)]
+        rows += [w for c in conditions for _, u, v in c.products for w in (u, v)]
+        rows += [dict(zip(of.vectors, p.row, strict=True)) for p in of.defined]
+        self.scale = lcm(1, *(int(c.q) for row in rows for c in row.values()))
+        self._taken()
+
+    def _taken(self) -> None:
+        """Collect the inequalities with their multipliers, all of them times a common number."""
+        of, it = self.of, self.of.it
+        weights: dict[str, fmpq] = {}
+        total: list[tuple[fmpq, Condition]] = []
+        self.used: dict[str, dict[str, dict[tuple[int, ...], fmpq]]] = {}
+        for written, kind, name, *at in of.file["multipliers"]:
+            times = number(written)
+            if kind == "assumption":
+                weights[name] = weights.get(name, ZERO) + times
+                total.append((times, it.assumptions[name]))
+                continue
+            f = of.functions[name]
+            condition = CLASSES[kind][2](*f.classes[kind], *(f.triples[p] for p in at))
+            total.append((times, condition))
+            places = tuple(list(f.triples).index(p) for p in at)
+            here = self.used.setdefault(name, {}).setdefault(kind, {})
+            here[places] = (
+                here.get(places, ZERO) + times / self._constants(kind, f.classes[kind])[1]
+            )
+        column = {name: j for j, name in enumerate(of.vectors)}
+        size = len(column)
+        S = [[ZERO] * size for _ in range(size)]
+        for times, c in [*total, (fmpq(-1), of.ending)]:
+            for a, u, v in c.products:
+                for n, x in u.items():
+                    for m, y in v.items():
+                        z = times * a * x * y / 2
+                        S[column[n]][column[m]] += z
+                        S[column[m]][column[n]] += z
+        found = squares(S)
+        if found is None:
+            raise UntranslatedError(
+                "squares of thousands of digits", "a certificate of fewer digits"
+            )
+        self.factors = {name: self._factor(c) for name, c in it.assumptions.items()}
+        self.ending = self._factor(of.ending)
+        every = [1 / fmpq(self.ending), *(w / self.factors[n] for n, w in weights.items())]
+        every += [w for f in self.used.values() for k in f.values() for w in k.values()]
+        # products are of scaled vectors: a matrix of theirs has scale² for each 1 here
+        common = lcm(1, *(int(w.q) for w in every), found.factor)
+        more = common * self.scale**2 // found.factor
+        self.common, self.found = common, found
+        self.gram = [[x * more for x in row] for row in found.gram]
+        self.squares = [(d * more, r) for d, r in found.squares]
+        self.weights = weights
+
+    @staticmethod
+    def _constants(kind: str, constants: Sequence[fmpq]) -> tuple[str, int]:
+        """Return a class as certificates.v has it, and how often its condition is meant there."""
+        q = lcm(*(int(c.q) for c in constants))
+        first, *rest = [int((c * q).p) for c in constants]
+        if kind in CURVED:
+            mu = rest[0] if rest else CURVED[kind] * first
+            return f"Curved ({mu}) {first} {q}", 2 * q * (first - mu)
+        values = f"{rest[0]} {first} {q}" if rest else f"{first} {q}"
+        return f"{OTHERS[kind]} {values}", q if kind == "strongly-monotone" else q * q
+
+    @staticmethod
+    def _factor(of: Condition) -> int:
+        return lcm(1, int(of.right.q), *(int(c.q) for c, _, _ in of.products),
+                   *(int(a.q) for a in of.numbers.values()))  # fmt: skip
+
+    def _whole(self, row: Row) -> str:
+        return listed(_trimmed(int((x * self.scale).p) for x in row))
+
+    def _row(self, of: Combination) -> str:
+        return self._whole(self.of.row(of))
+
+    def _numbers(self, of: Combination, times: int) -> str:
+        values = [of.get(name, ZERO) * times for name in self.of.values]
+        if any(x.q != 1 for x in values):
+            raise UntranslatedError("points of which fractions of values are known", "values")
+        return listed(_trimmed(int(x.p) for x in values))
+
+    def _condition(self, of: Condition, times: int) -> str:
+        products = [f"({(c * times).p}, {self._row(u)}, {self._row(v)})" for c, u, v in of.products]
+        right = (of.right * times).p
+        return f"Cond {listed(products)} {self._numbers(of.numbers, times)} ({right})"
+
+    # --- the file -------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """Return all of it."""
+        return "\n".join([*self._heading(), *self._certificate(), *self._theorem()]) + "\n"
+
+    def _heading(self) -> list[str]:
+        said = [
+            line.replace("(*", "( *").replace("*)", "* )").replace('"', "'") for line in self.said
+        ]
+        return [
+            "(* Written by driftproof prove. The last statement is proved. In words:",
+            *(f"     {line}" for line in said), "*)",
+            "From Driftproof Require Import algorithms reading.",
+            "From Coq Require Import Lra.", "",
+        ]  # fmt: skip
+
+    def _certificate(self) -> list[str]:
+        of, it = self.of, self.of.it
+        made, uses = ["Open Scope Z_scope."], []
+        for k, (name, f) in enumerate(of.functions.items()):
+            triples = [f"Triple {self._row(t.x)} {self._row(t.g)} {self._numbers(t.f, 1)}"
+                       for t in f.triples.values()]  # fmt: skip
+            taken = []
+            for kind, places in self.used.get(name, {}).items():
+                items = [
+                    f"({(w * self.common).p}, ({p[0]}, {p[-1]})%nat)" for p, w in places.items()
+                ]
+                taken.append(f"({self._constants(kind, f.classes[kind])[0]}, {listed(items)})")
+            made.append(f"Definition points_{k} : list triple := {listed(triples)}.")
+            made.append(
+                f"Definition taken_{k} : list (class * list (Z * (nat * nat))) := {listed(taken)}."
+            )
+            uses.append(f"Used points_{k} taken_{k}")
+        assumed = []
+        for k, (name, c) in enumerate(it.assumptions.items()):
+            made.append(f"Definition assumption_{k} := {self._condition(c, self.factors[name])}.")
+            times = self.weights.get(name, ZERO) / self.factors[name] * self.common
+            assumed.append(f"Assumed ({times.p}) {str(c.equality).lower()} assumption_{k}")
+        made.append(f"Definition ending := {self._condition(of.ending, self.ending)}.")
+        own = [f"({d}, {listed(r)})" for d, r in self.squares]
+        made.append(
+            f"Definition the_certificate := Certificate {len(of.vectors)} {listed(uses)} "
+            f"{listed(assumed)} {self.common // self.ending} ending "
+            f"{listed(map(listed, self.found.basis))} {listed(map(listed, self.gram))} "
+            f"{listed(own)}."
+        )
+        made.append(
+            "Lemma checked : check the_certificate = true. Proof. vm_compute; reflexivity. Qed."
+        )
+        return [*made, "Open Scope R_scope.", ""]
+
+    def _conclusion(self) -> str:
+        of, ending = self.of, self.of.file["conclusion"]
+        constant = number(ending["constant"])
+        left = of.quantity(of.ending) + f" + {text(constant)}" * (constant != 0)
+        self.value = of.ending.right + constant
+        try:
+            self.right = f"({_fractions(ending['right'], ending['letters'])})%Q"
+        except UntranslatedError:
+            self.right = f"({text(self.value)})%Q"
+        return f"{left} <= Q2R {self.right}"
+
+    def _theorem(self) -> list[str]:
+        of = self.of
+        names = []
+        for f in self.functions:
+            names += [f"({f.f} : E -> R)"] * f.has_values + [f"({f.g} : E -> E)"]
+        low = "(low : R)" * of.lower
+        starts = f"({' '.join([*of.variables, *of.free])} : E)" * bool(of.variables or of.free)
+        classes = []
+        for k, f in enumerate(self.functions):
+            for j, (kind, constants) in enumerate(f.classes.items()):
+                values = " ".join(argument(text(c)) for c in constants)
+                both = f"{f.f} {f.g}" if kind in CURVED else f.g
+                classes.append((f"member_{k}_{j}", f"{kind.replace('-', '_')} {values} {both}"))
+        given = [*classes, *of.hypotheses]
+        points = [(f"is_{p.name}", f"{p.name} = ({p.equation})%V") for p in of.defined]
+        ending = self._conclusion()
+        own = f"({' '.join(p.name for p in of.defined)} : E)" * bool(of.defined)
+        before = " ".join(["(E : space)", *names, low, starts])
+        lemma = "points_of_the_certificate" if of.algorithm else "bound"
+        made = [
+            f"{'Lemma' if of.algorithm else 'Theorem'} {lemma} : forall {before} {own},",
+            *(f"  ({said}) ->" for _, said in [*given, *points]), f"  {ending}.",
+            "Proof.", f"  intros {_intros(names, of)}",
+            f"    {' '.join(n for n, _ in [*given, *points])}.", *self._proof(), "Qed.",
+        ]  # fmt: skip
+        if of.algorithm:
+            for p in reversed(of.defined):
+                ending = _replaced(ending, p.name, p.recursion)
+            arguments = " ".join(
+                ["E", *(n.split()[0][1:] for n in names), *["low"] * of.lower, *of.variables,
+                 *of.free, *(f"({p.recursion})" for p in of.defined)]
+            )  # fmt: skip
+            made += [
+                "", f"Theorem bound : forall {before},", *(f"  ({said}) ->" for _, said in given),
+                f"  {ending}.", "Proof.",
+                f"  intros. apply (points_of_the_certificate {arguments});",
+                "    try assumption; reflexivity.",
+                "Qed.",
+            ]  # fmt: skip
+        return [*made, "Print Assumptions bound."]
+
+    def _proof(self) -> list[str]:
+        """Return the proof: what is read of the points, then the certificate (reading.v)."""
+        of, it = self.of, self.of.it
+        known = f"{self.scale}%Z l {of.origin}"
+        sums = [
+            (of.ending, self.ending),
+            *((c, self.factors[n]) for n, c in it.assumptions.items()),
+        ]
+        numbers = {self._numbers(c.numbers, times): (c.numbers, times) for c, times in sums}
+        rows = {self._row(w): w for c, _ in sums for _, u, v in c.products for w in (u, v)}
+        made = [f"pose (l := {listed(f'({atom})%V' for atom in of.atoms)} : list E).",
+                f"pose (ws := {listed(of.numbers)} : list R)."]  # fmt: skip
+        made += [f"unknown {known} ({atom})%V {k}%nat." for k, atom in enumerate(of.atoms)]
+        made += [f"number ws ({value}) {k}%nat." for k, value in enumerate(of.numbers)]
+        for k, (row, (combination, times)) in enumerate(numbers.items()):
+            parts = [
+                (a * times, f"({of.numbers[of.values.index(n)]})") for n, a in combination.items()
+            ]
+            total = " + ".join(f"({a.p}) * {value}" for a, value in parts) or "0"
+            made.append(f"assert (total_{k} : total {row}%Z ws = {total}) by added_up ws.")
+        made.append(f"assert (size : (length (scaled {self.scale} l) <= {len(of.atoms)})%nat)"
+                    " by apply le_n. clearbody l ws.")  # fmt: skip
+        made += [f"origin {known}."] * of.solution
+        for p in of.points.values():
+            if p.name in of.variables and p.name != "xs":
+                made.append(
+                    f"start {known} {p.name} {next(k for k, x in enumerate(p.row) if x)}%nat."
+                )
+        for k, (at, row) in enumerate(of.equations):
+            made.append(f"determined {known} ({at}) ({self._whole(row)}%Z : row) sum_{k}.")
+        made += [
+            f"iterate {known} {p.name} ({self._whole(p.row)}%Z : row) is_{p.name}."
+            for p in of.defined
+        ]
+        for k, (row, w) in enumerate(rows.items()):
+            made.append(f"assert (row_{k} : ({of.vector(of.row(w))})%V = comb {row}%Z"
+                        f" (scaled {self.scale} l)) by vector.")  # fmt: skip
+        rewritten = ["stated", *(f"rewrite <- ?row_{k}" for k in range(len(rows))),
+                     *(f"rewrite ?total_{k}" for k in range(len(numbers)))]  # fmt: skip
+        stated = "; ".join(rewritten)
+        fs = [f"({_value(f)}, {f.g}, {f.shift})" for f in self.functions]
+        space = f"(scaled {self.scale} l) ws"
+        for k, f in enumerate(self.functions):
+            made.append(f"assert (function_{k} : describes {space} {of.origin} {_value(f)} {f.g}"
+                        f" ({f.shift}) (Used points_{k} taken_{k})).")  # fmt: skip
+            points = [f"triple {of.points[of.row(t.x)].name}." for t in f.triples.values()]
+            used = self.used.get(list(of.functions)[k], {})
+            members = [f"is_member member_{k}_{list(f.classes).index(kind)}." for kind in used]
+            made.append(f"{{ split; [unfold points_{k} | unfold taken_{k}].")
+            made.append(f"  - {' '.join([*points, 'apply Forall_nil.'])}")
+            made.append(f"  - {' '.join([*members, 'apply Forall_nil.'])} }}")
+        for k, c in enumerate(it.assumptions.values()):
+            proof = f"unfold assumption_{k}; {self._assumption(k, stated)}"
+            made.append(f"assert (met_{k} : forall t, assumption_holds {space}"
+                        f" (Assumed t {str(c.equality).lower()} assumption_{k}))")  # fmt: skip
+            made.append(f"  by (intro t; split; [{proof} | {proof if c.equality else 'exact I'}]).")
+        made.append(f"pose proof (sound {space} {of.origin} the_certificate {listed(fs)} checked"
+                    " size ltac:(each) ltac:(each)) as K.")  # fmt: skip
+        made.append(
+            f"cbn [conclusion the_certificate] in K; unfold ending in K; revert K; {stated}."
+        )
+        made.append(f"concluded ({self.value.p} # {self.value.q}).")
+        return ["  " + line for line in made]
+
+    def _assumption(self, k: int, stated: str) -> str:
+        """Return the proof that an assumption of the certificate is one of the theorem's."""
+        of = self.of
+        how, where = of.assumed[k]
+        if not where:
+            return f"{stated}; linear {how}" if how in dict(of.hypotheses) else f"{stated}; lra"
+        known = f"similar {where}"
+        if how == "bounded":
+            constants = [(f.classes[kind][0], kind) for f in self.functions for kind in f.classes]
+            large = max(L for L, kind in constants if kind in CURVED)
+            pairs = listed(f"({f.f}, {f.g})" for f in self.functions)
+            known = (f"mean_descent ({text(large)}) low {pairs} ltac:(lra) ltac:(discriminate)"
+                     f" ltac:(below) bounded {where}")  # fmt: skip
+        gradients = [f"({f.g} {where})" for f in self.functions]
+        turned = [f"rewrite ?(ip_sym _ {b} {a}) in *" for a, b in combinations(gradients, 2)]
+        return "; ".join(
+            [f"pose proof ({known}) as K", stated, "multiplied K", *turned, "linear K"]
+        )
+
+
+def _value(f: Function) -> str:
+    return f.f if f.has_values else "(fun _ => 0)"
+
+
+def _intros(names: Sequence[str], of: Theorem) -> str:
+    plain = [n.split()[0][1:] for n in names]
+    return " ".join(["E", *plain, *["low"] * of.lower, *of.variables, *of.free,
+                     *(p.name for p in of.defined)])  # fmt: skip
+
+
+def _replaced(of: str, name: str, by: str) -> str:
+    return re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", lambda _: f"({by})", of)
+
+
+def _trimmed(of: Iterable[int]) -> list[str]:
+    made = list(of)
+    while made and made[-1] == 0:
+        made.pop()
+    return [str(x) for x in made]
+
+
+def listed(items: Iterable[object]) -> str:
+    """Return a list as Coq reads it."""
+    return f"[{'; '.join(map(str, items))}]"
+
+
+def _fractions(right: str, letters: dict[str, str]) -> str:
+    """Return a right side as an expression of fractions, its letters given values.
+
+    Raises:
+        UntranslatedError: it has a function, or a power that is no whole number.
+    """
+    values = {name: number(value) for name, value in letters.items()}
+
+    def written(node: ast.expr, above: int = 0) -> str:
+        """Return a part, in brackets where what is above it binds as tightly."""
+        binds = 0
+        match node:
+            case ast.Constant(int() as whole):
+                return str(whole)
+            case ast.Name(name) if name in values:
+                return name
+            case ast.UnaryOp(ast.USub(), of):
+                made, binds = f"- {written(of, 3)}", 1
+            case ast.BinOp(one, ast.Pow(), two):
+                inside = {n.id: values[n.id] for n in ast.walk(two) if isinstance(n, ast.Name)}
+                power = evaluate(ast.unparse(two), inside)
+                if not isinstance(power, fmpq) or power.q != 1:
+                    raise UntranslatedError(ast.unparse(node), "a whole power")
+                made, binds = f"{written(one, 4)} ^ {text(power)}", 3
+            case ast.BinOp(one, operator, two) if type(operator) in SIGNS:
+                sign, binds = SIGNS[type(operator)]
+                made = f"{written(one, binds)} {sign} {written(two, binds + 1)}"
+            case _:
+                raise UntranslatedError(f"{ast.unparse(node)} in a right side", "a fraction")
+        return f"({made})" if binds < above else made
+
+    made = written(ast.parse(right.strip(), mode="eval").body)
+    return "".join(f"let {n} := {text(value)} in " for n, value in values.items()) + made
+
+
+SIGNS = {ast.Add: ("+", 1), ast.Sub: ("-", 1), ast.Mult: ("*", 2), ast.Div: ("/", 2)}
