@@ -9,12 +9,9 @@ for and no measure looks inside the round.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import torch
 
 from driftproof.toolkit.discover import Leaf, leaves
 from driftproof.toolkit.errors import DriftproofError
@@ -172,19 +169,9 @@ def fused(
         pair = names(algorithm), names(problem)
         kernel = Fused(name, *pair, accepts, cost, tolerance, many_rounds, rows)
         kernel.variant("numba", device="cpu")(advance)
-        compute_on(torch.get_num_threads())  # the file has imported numba
         return kernel
 
     return decorate
-
-
-def compute_on(threads: int) -> None:
-    """Have torch, and numba once something has imported it, compute on so many threads."""
-    if "numba" in sys.modules:
-        numba = sys.modules["numba"]
-        # first: as its threads start, torch's number changes
-        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-    torch.set_num_threads(threads)
 
 
 def names(one_or_more: str | Iterable[str]) -> tuple[str, ...]:

@@ -14,17 +14,14 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
-import torch
-
 from driftproof.toolkit import workers as processes
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.kernels.registry import compute_on
 from driftproof.toolkit.ledger import Ledger
 from driftproof.verifiers.running.fingerprint import code_of
 
@@ -294,8 +291,7 @@ class _Workers:
 @contextmanager
 def on_one_thread() -> Iterator[None]:
     """Compute on one thread: then results are the same to the bit on any number of workers."""
-    before, set_to = torch.get_num_threads(), os.environ.get(BLAS)
-    compute_on(1)
+    before, set_to = compute_on(1, 1), os.environ.get(BLAS)
     limited = _one_blas_thread()
     try:
         yield
@@ -304,7 +300,7 @@ def on_one_thread() -> Iterator[None]:
         os.environ.pop(BLAS, None)
         if set_to is not None:
             os.environ[BLAS] = set_to
-        compute_on(before)
+        compute_on(*before)
 
 
 def _one_blas_thread() -> Any:
@@ -316,6 +312,20 @@ def _one_blas_thread() -> Any:
 
     os.environ[BLAS] = "1"  # for a library that is loaded later
     return threadpool_limits(1, user_api="blas")
+
+
+def compute_on(torch_threads: int, numba_threads: int) -> tuple[int, int]:
+    """Set how many threads torch and numba compute on; return how many they did."""
+    import torch
+
+    before = torch.get_num_threads(), numba_threads
+    with suppress(ImportError):  # without numba there are no kernels of it either
+        import numba
+
+        before = before[0], numba.get_num_threads()
+        numba.set_num_threads(numba_threads)  # first: as its threads start, torch's number changes
+    torch.set_num_threads(torch_threads)
+    return before
 
 
 def task_key(task: Task) -> str:
