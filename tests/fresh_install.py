@@ -101,7 +101,7 @@ def used(scripts: Path, folder: Path) -> int:
     """Run the commands in a folder that has a user's files, and nothing of the checkout."""
     folder.mkdir()
     mine, test = blocks("README.md", "## A claim of your own")[:2]
-    whole = blocks("docs/claims.md", "## A whole class in the place of cases")[0]
+    whole = blocks("docs/claims.md", "## A whole class instead of cases")[0]
     for name, text in {"mine.py": mine, "test_mine.py": test, "whole.py": whole}.items():
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copy(ROOT / "docs/notebooks/a_theorem_of_your_own.ipynb", folder)

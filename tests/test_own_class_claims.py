@@ -12,7 +12,7 @@ from tests.commands import driftproof
 SECTION = (
     (Path(__file__).parents[1] / "docs/claims.md")
     .read_text(encoding="utf-8")
-    .partition("## A whole class in the place of cases\n")[2]
+    .partition("## A whole class instead of cases\n")[2]
     .partition("\n## ")[0]
 )
 (MINE,) = re.findall(r"```python\n(.*?)```", SECTION, re.S)

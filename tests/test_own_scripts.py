@@ -14,7 +14,7 @@ from tests.commands import driftproof
 from tests.fresh_install import blocks
 
 ON_CASES = blocks("README.md", "## A claim of your own")[0]
-WITH_BIAS = blocks("docs/claims.md", "## A whole class in the place of cases")[0]
+WITH_BIAS = blocks("docs/claims.md", "## A whole class instead of cases")[0]
 OVER_A_CLASS = WITH_BIAS.replace(" + c.eta**2 * c.zeta) ** 2", ") ** 2")
 SIDES = re.compile(r"REFUTED (.+): left = (\S+) > right = (\S+)\n")
 
