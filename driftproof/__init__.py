@@ -7,236 +7,116 @@ a data set or an experiment is written with is in ``driftproof.datasets`` and
 ``driftproof.experiments``. A name is imported when it is first used, so that importing driftproof
 costs next to nothing.
 
-A new name is a line of the imports below, of ``__all__`` and of ``_DEFINED_IN``; a test holds the
-three to each other.
+A new name is a line of the imports below: type checkers read them, and so does this module.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from driftproof import (
-        algorithms,
-        datasets,
-        experiments,
-        networks,
-        problems,
-        splits,
-        strategies,
-    )
-    from driftproof.synthetic.attacks import attack
-    from driftproof.synthetic.audit import audit_algorithm, audit_problem
-    from driftproof.toolkit.algorithm import Algorithm, Collective, Context, algorithm, descended
-    from driftproof.toolkit.autograd_bilevel import AutogradBilevel
-    from driftproof.toolkit.bilevel import BilevelProblem
-    from driftproof.toolkit.cases import Assumption, Case, grid
-    from driftproof.toolkit.composition import CompositionProblem, NoPlainPart
-    from driftproof.toolkit.constants import Expression, Letters
-    from driftproof.toolkit.draws import Law, SignMean
-    from driftproof.toolkit.errors import DriftproofError
-    from driftproof.toolkit.flower_split import from_flower
-    from driftproof.toolkit.heterogeneity import Heterogeneity, heterogeneity
-    from driftproof.toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
-    from driftproof.toolkit.oracles import (
-        Bilevel,
-        ClientVectors,
-        Composition,
-        GradientField,
-        InnerVectors,
-        Losses,
-        Pullback,
-    )
-    from driftproof.toolkit.parameters import (
-        BelowOne,
-        Flag,
-        NonNegative,
-        NonNegativeInt,
-        One,
-        Positive,
-        PositiveInt,
-        Real,
-        Share,
-        UnitInterval,
-        sweep,
-    )
-    from driftproof.toolkit.problem import Problem, Solution, problem
-    from driftproof.toolkit.readings import (
-        ByProof,
-        Erratum,
-        Stated,
-        Undecided,
-        intended,
-        literal,
-        narrower,
-        wider,
-    )
-    from driftproof.toolkit.recorded_run import run
-    from driftproof.toolkit.report.results_table import frame
-    from driftproof.toolkit.split import FederatedSplit, split
-    from driftproof.verifiers.algebra.symbolic import (
-        Step,
-        argued,
-        computed,
-        convex_with_minimum,
-        differs,
-        finite_limit,
-        nonnegative,
-        vanishes,
-    )
-    from driftproof.verifiers.asserting import assert_claim, assert_holds
-    from driftproof.verifiers.claim_types.bound import bound
-    from driftproof.verifiers.claim_types.compared import Comparison, components
-    from driftproof.verifiers.claim_types.comparison import comparison
-    from driftproof.verifiers.claim_types.derived import Derived
-    from driftproof.verifiers.claim_types.proof import proof
-    from driftproof.verifiers.claim_types.rate import Floor, Schedule, rate
-    from driftproof.verifiers.verification import verify
+    from driftproof import algorithms as algorithms
+    from driftproof import datasets as datasets
+    from driftproof import experiments as experiments
+    from driftproof import networks as networks
+    from driftproof import problems as problems
+    from driftproof import splits as splits
+    from driftproof import strategies as strategies
+    from driftproof.synthetic.attacks import attack as attack
+    from driftproof.synthetic.audit import audit_algorithm as audit_algorithm
+    from driftproof.synthetic.audit import audit_problem as audit_problem
+    from driftproof.toolkit.algorithm import Algorithm as Algorithm
+    from driftproof.toolkit.algorithm import Collective as Collective
+    from driftproof.toolkit.algorithm import Context as Context
+    from driftproof.toolkit.algorithm import algorithm as algorithm
+    from driftproof.toolkit.algorithm import descended as descended
+    from driftproof.toolkit.autograd_bilevel import AutogradBilevel as AutogradBilevel
+    from driftproof.toolkit.bilevel import BilevelProblem as BilevelProblem
+    from driftproof.toolkit.cases import Assumption as Assumption
+    from driftproof.toolkit.cases import Case as Case
+    from driftproof.toolkit.cases import grid as grid
+    from driftproof.toolkit.composition import CompositionProblem as CompositionProblem
+    from driftproof.toolkit.composition import NoPlainPart as NoPlainPart
+    from driftproof.toolkit.constants import Expression as Expression
+    from driftproof.toolkit.constants import Letters as Letters
+    from driftproof.toolkit.draws import Law as Law
+    from driftproof.toolkit.draws import SignMean as SignMean
+    from driftproof.toolkit.errors import DriftproofError as DriftproofError
+    from driftproof.toolkit.heterogeneity import Heterogeneity as Heterogeneity
+    from driftproof.toolkit.heterogeneity import heterogeneity as heterogeneity
+    from driftproof.toolkit.measure import Reduction as Reduction
+    from driftproof.toolkit.measure import States as States
+    from driftproof.toolkit.measure import Steps as Steps
+    from driftproof.toolkit.measure import average as average
+    from driftproof.toolkit.measure import each as each
+    from driftproof.toolkit.measure import given_past as given_past
+    from driftproof.toolkit.measure import sq as sq
+    from driftproof.toolkit.oracles import Bilevel as Bilevel
+    from driftproof.toolkit.oracles import ClientVectors as ClientVectors
+    from driftproof.toolkit.oracles import Composition as Composition
+    from driftproof.toolkit.oracles import GradientField as GradientField
+    from driftproof.toolkit.oracles import InnerVectors as InnerVectors
+    from driftproof.toolkit.oracles import Losses as Losses
+    from driftproof.toolkit.oracles import Pullback as Pullback
+    from driftproof.toolkit.parameters import BelowOne as BelowOne
+    from driftproof.toolkit.parameters import Flag as Flag
+    from driftproof.toolkit.parameters import NonNegative as NonNegative
+    from driftproof.toolkit.parameters import NonNegativeInt as NonNegativeInt
+    from driftproof.toolkit.parameters import One as One
+    from driftproof.toolkit.parameters import Positive as Positive
+    from driftproof.toolkit.parameters import PositiveInt as PositiveInt
+    from driftproof.toolkit.parameters import Real as Real
+    from driftproof.toolkit.parameters import Share as Share
+    from driftproof.toolkit.parameters import UnitInterval as UnitInterval
+    from driftproof.toolkit.parameters import sweep as sweep
+    from driftproof.toolkit.problem import Problem as Problem
+    from driftproof.toolkit.problem import Solution as Solution
+    from driftproof.toolkit.problem import problem as problem
+    from driftproof.toolkit.readings import ByProof as ByProof
+    from driftproof.toolkit.readings import Erratum as Erratum
+    from driftproof.toolkit.readings import Stated as Stated
+    from driftproof.toolkit.readings import Undecided as Undecided
+    from driftproof.toolkit.readings import intended as intended
+    from driftproof.toolkit.readings import literal as literal
+    from driftproof.toolkit.readings import narrower as narrower
+    from driftproof.toolkit.readings import wider as wider
+    from driftproof.toolkit.recorded_run import run as run
+    from driftproof.toolkit.report.results_table import frame as frame
+    from driftproof.toolkit.split import FederatedSplit as FederatedSplit
+    from driftproof.toolkit.split import split as split
+    from driftproof.verifiers.algebra.symbolic import Step as Step
+    from driftproof.verifiers.algebra.symbolic import argued as argued
+    from driftproof.verifiers.algebra.symbolic import computed as computed
+    from driftproof.verifiers.algebra.symbolic import convex_with_minimum as convex_with_minimum
+    from driftproof.verifiers.algebra.symbolic import differs as differs
+    from driftproof.verifiers.algebra.symbolic import finite_limit as finite_limit
+    from driftproof.verifiers.algebra.symbolic import nonnegative as nonnegative
+    from driftproof.verifiers.algebra.symbolic import vanishes as vanishes
+    from driftproof.verifiers.asserting import assert_claim as assert_claim
+    from driftproof.verifiers.asserting import assert_holds as assert_holds
+    from driftproof.verifiers.claim_types.bound import bound as bound
+    from driftproof.verifiers.claim_types.compared import Comparison as Comparison
+    from driftproof.verifiers.claim_types.compared import components as components
+    from driftproof.verifiers.claim_types.comparison import comparison as comparison
+    from driftproof.verifiers.claim_types.derived import Derived as Derived
+    from driftproof.verifiers.claim_types.proof import proof as proof
+    from driftproof.verifiers.claim_types.rate import Floor as Floor
+    from driftproof.verifiers.claim_types.rate import Schedule as Schedule
+    from driftproof.verifiers.claim_types.rate import rate as rate
+    from driftproof.verifiers.verification import verify as verify
 
-__all__ = [
-    "Algorithm",
-    "Assumption",
-    "AutogradBilevel",
-    "BelowOne",
-    "Bilevel",
-    "BilevelProblem",
-    "ByProof",
-    "Case",
-    "ClientVectors",
-    "Collective",
-    "Comparison",
-    "Composition",
-    "CompositionProblem",
-    "Context",
-    "Derived",
-    "DriftproofError",
-    "Erratum",
-    "Expression",
-    "FederatedSplit",
-    "Flag",
-    "Floor",
-    "GradientField",
-    "Heterogeneity",
-    "InnerVectors",
-    "Law",
-    "Letters",
-    "Losses",
-    "NoPlainPart",
-    "NonNegative",
-    "NonNegativeInt",
-    "One",
-    "Positive",
-    "PositiveInt",
-    "Problem",
-    "Pullback",
-    "Real",
-    "Reduction",
-    "Schedule",
-    "Share",
-    "SignMean",
-    "Solution",
-    "Stated",
-    "States",
-    "Step",
-    "Steps",
-    "Undecided",
-    "UnitInterval",
-    "algorithm",
-    "algorithms",
-    "argued",
-    "assert_claim",
-    "assert_holds",
-    "attack",
-    "audit_algorithm",
-    "audit_problem",
-    "average",
-    "bound",
-    "comparison",
-    "components",
-    "computed",
-    "convex_with_minimum",
-    "datasets",
-    "descended",
-    "differs",
-    "each",
-    "experiments",
-    "finite_limit",
-    "frame",
-    "from_flower",
-    "given_past",
-    "grid",
-    "heterogeneity",
-    "intended",
-    "literal",
-    "narrower",
-    "networks",
-    "nonnegative",
-    "problem",
-    "problems",
-    "proof",
-    "rate",
-    "run",
-    "split",
-    "splits",
-    "sq",
-    "strategies",
-    "sweep",
-    "vanishes",
-    "verify",
-    "wider",
-]
-
-_DEFINED_IN = {
-    "driftproof": (
-        "algorithms", "datasets", "experiments", "networks", "problems", "splits", "strategies",
-    ),
-    "driftproof.synthetic.attacks": ("attack",),
-    "driftproof.synthetic.audit": ("audit_algorithm", "audit_problem"),
-    "driftproof.toolkit.algorithm": (
-        "Algorithm", "Collective", "Context", "algorithm", "descended",
-    ),
-    "driftproof.toolkit.autograd_bilevel": ("AutogradBilevel",),
-    "driftproof.toolkit.bilevel": ("BilevelProblem",),
-    "driftproof.toolkit.cases": ("Assumption", "Case", "grid"),
-    "driftproof.toolkit.composition": ("CompositionProblem", "NoPlainPart"),
-    "driftproof.toolkit.constants": ("Expression", "Letters"),
-    "driftproof.toolkit.draws": ("Law", "SignMean"),
-    "driftproof.toolkit.errors": ("DriftproofError",),
-    "driftproof.toolkit.flower_split": ("from_flower",),
-    "driftproof.toolkit.heterogeneity": ("Heterogeneity", "heterogeneity"),
-    "driftproof.toolkit.measure": (
-        "Reduction", "States", "Steps", "average", "each", "given_past", "sq",
-    ),
-    "driftproof.toolkit.oracles": (
-        "Bilevel", "ClientVectors", "Composition", "GradientField", "InnerVectors", "Losses",
-        "Pullback",
-    ),
-    "driftproof.toolkit.parameters": (
-        "BelowOne", "Flag", "NonNegative", "NonNegativeInt", "One", "Positive", "PositiveInt",
-        "Real", "Share", "UnitInterval", "sweep",
-    ),
-    "driftproof.toolkit.problem": ("Problem", "Solution", "problem"),
-    "driftproof.toolkit.readings": (
-        "ByProof", "Erratum", "Stated", "Undecided", "intended", "literal", "narrower", "wider",
-    ),
-    "driftproof.toolkit.recorded_run": ("run",),
-    "driftproof.toolkit.report.results_table": ("frame",),
-    "driftproof.toolkit.split": ("FederatedSplit", "split"),
-    "driftproof.verifiers.asserting": ("assert_claim", "assert_holds"),
-    "driftproof.verifiers.claim_types.bound": ("bound",),
-    "driftproof.verifiers.claim_types.comparison": ("comparison",),
-    "driftproof.verifiers.claim_types.proof": ("proof",),
-    "driftproof.verifiers.claim_types.rate": ("Floor", "Schedule", "rate"),
-    "driftproof.verifiers.claim_types.compared": ("Comparison", "components"),
-    "driftproof.verifiers.claim_types.derived": ("Derived",),
-    "driftproof.verifiers.algebra.symbolic": (
-        "Step", "argued", "computed", "convex_with_minimum", "differs", "finite_limit",
-        "nonnegative", "vanishes",
-    ),
-    "driftproof.verifiers.verification": ("verify",),
-}  # fmt: skip
-_MODULE = {name: module for module, names in _DEFINED_IN.items() for name in names}
+_MODULE = {
+    alias.name: str(node.module)
+    for node in ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8")))
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+    if alias.asname
+}
+"""Each public name, and the module that it is imported from when it is first used."""
+__all__ = sorted(_MODULE)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,50 +1,8 @@
 """Classes of functions and their worst cases: ``from driftproof.classes import smooth, over``."""
 
-from driftproof.synthetic.classes import (
-    bounded_composition,
-    bounded_gradients,
-    cocoercive,
-    equal,
-    lower_level,
-    monotone_lipschitz,
-    over,
-    shared_minimiser,
-    similar,
-    similar_everywhere,
-    smooth,
-    smooth_convex,
-    smooth_strongly_convex,
-    start_anywhere,
-    start_at_minimiser,
-    start_gap,
-    start_gradient,
-    start_within,
-    strongly_convex_concave,
-    upper_level,
-)
+from driftproof.synthetic import classes
+from driftproof.synthetic.classes import *  # noqa: F403 - all of them are public
 from driftproof.verifiers.worst_case.found import Found, worst_case
 
-__all__ = [
-    "Found",
-    "bounded_composition",
-    "bounded_gradients",
-    "cocoercive",
-    "equal",
-    "lower_level",
-    "monotone_lipschitz",
-    "over",
-    "shared_minimiser",
-    "similar",
-    "similar_everywhere",
-    "smooth",
-    "smooth_convex",
-    "smooth_strongly_convex",
-    "start_anywhere",
-    "start_at_minimiser",
-    "start_gap",
-    "start_gradient",
-    "start_within",
-    "strongly_convex_concave",
-    "upper_level",
-    "worst_case",
-]
+__all__ = ["Found", "worst_case"]
+__all__ += classes.__all__

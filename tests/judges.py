@@ -18,6 +18,7 @@ BUILD = ROOT / "build" / "judges"
 DATA, SECONDS = BUILD / "coverage.sqlite", BUILD / "seconds.json"
 
 MODULES = (
+    "toolkit/groups.py",
     "toolkit/statements.py",
     "toolkit/statistics.py",
     "toolkit/verdict.py",
@@ -29,6 +30,7 @@ MODULES = (
     "verifiers/judges/declared.py",
     "verifiers/claim_types/derived.py",
     "verifiers/algebra/domains.py",
+    "verifiers/algebra/fractions.py",
     "verifiers/judges/bounds.py",
     "verifiers/judges/enclosed.py",
     "verifiers/judges/evidence.py",

@@ -38,6 +38,8 @@ COMPOSED = AveragedComposition(
     plain_noise=0.1, distance=1.1,
 )  # fmt: skip
 few, steps, noise = st.integers(1, 5), st.integers(1, 3), st.sampled_from([0.0, 0.3])
+wide = few | st.integers(1, 40)
+"""Of what is computed in tiles, or in the lanes of a vector."""
 inner = {
     "clients": few, "dim": few, "inner_dim": few, "inner_curvature": st.sampled_from([0.0, 0.4]),
     "inner_value_noise": noise, "inner_gradient_noise": noise,
@@ -60,11 +62,11 @@ FAMILIES = {
         BiasAmplification, heterogeneity=st.sampled_from(["slopes", "offsets"]),
     ),
     "quadratic-minimax": st.builds(
-        QuadraticMinimax, clients=few, dim=st.integers(1, 9), gradient_noise=noise,
+        QuadraticMinimax, clients=wide, dim=wide, gradient_noise=noise,
         heterogeneity=st.just(0.3),
     ),
     "random-minimax": st.builds(
-        RandomMinimax, clients=few, dim=st.integers(1, 9), coupling=st.just(0.5),
+        RandomMinimax, clients=wide, dim=wide, coupling=st.just(0.5),
         matrices_drawn=st.sampled_from(["multiples", "general"]),
         form=st.sampled_from(["printed", "halved"]), centring=st.just("none"),
     ),

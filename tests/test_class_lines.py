@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from driftproof.toolkit.report.class_lines import lines, over_class
+from driftproof.toolkit.groups import over_class
+from driftproof.toolkit.report.class_lines import lines
 from driftproof.toolkit.report.figures import draw, headline
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 

@@ -1,4 +1,4 @@
-"""What tests of the command rest on: a fork does as a new process, and what is made once is."""
+"""What tests of the command rest on: a fork does as a new process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from tests.commands import driftproof, started
-from tests.once import once
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="commands are forked on Linux")
 CLAIM = """
@@ -45,30 +44,3 @@ def test_forks_leave_nothing_to_each_other(tmp_path, monkeypatch):
     assert "SystemExit: set" in driftproof("verify", "own.py", cwd=tmp_path).stderr
     monkeypatch.delenv("OWN")
     assert "SystemExit: not set" in driftproof("verify", "own.py", cwd=tmp_path).stderr
-
-
-class Folders:
-    """pytest's tmp_path_factory, as far as ``once`` needs it."""
-
-    def __init__(self, base):
-        self.base = base
-
-    def getbasetemp(self):
-        return self.base
-
-
-def test_what_is_made_once_is_made_again_only_after_an_error(tmp_path, monkeypatch):
-    made, workers = [], [tmp_path / name for name in ("gw0", "gw1", "gw2")]
-    for worker in workers:
-        worker.mkdir()
-
-    def make(folder):
-        made.append(folder)
-        if len(made) == 1:
-            raise ZeroDivisionError
-
-    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
-    with pytest.raises(ZeroDivisionError):
-        once(Folders(workers[0]), "thing", make)
-    assert [once(Folders(worker), "thing", make) for worker in workers] == [tmp_path / "thing"] * 3
-    assert made == [tmp_path / "thing"] * 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 from sympy import Abs, Max, Piecewise, Rational, Symbol, exp, log, sqrt
 
 from driftproof.toolkit.discover import leaves
@@ -11,6 +13,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.algebra import conditioned
 from driftproof.verifiers.algebra.domains import domain_in_words, points
+from driftproof.verifiers.algebra.fractions import is_zero_fraction
 from driftproof.verifiers.algebra.symbolic import (
     Step,
     argued,
@@ -216,3 +219,45 @@ def test_coefficients_of_matrices_are_simplified():
     assert vanishes(a * b - b * a, "").holds is False
     assert vanishes((a + b) ** 2 - a**2 - a * b - b * a - b**2, "").holds is True
     assert vanishes(sympy.sin(a) * b, "").holds is None
+
+
+A, B, STEPS = Symbol("a", positive=True), Symbol("b", positive=True), Symbol("I", integer=True)
+LETTERS = st.sampled_from([A, B, log(A), exp(-B), (A / B) ** STEPS, A ** (STEPS - 1)])
+FRACTIONS = st.recursive(
+    LETTERS | st.integers(-3, 3).map(sympy.Integer),
+    lambda part: st.one_of(
+        st.tuples(part, part).map(lambda xs: xs[0] + xs[1]),
+        st.tuples(part, part).map(lambda xs: xs[0] * xs[1]),
+        part.map(lambda x: x / (1 + A + B)),
+        part.map(lambda x: x**2),
+    ),
+    max_leaves=6,
+)
+
+
+@given(FRACTIONS, FRACTIONS)
+def test_a_fraction_is_0_as_it_is_written_in_whatever_way_and_not_with_something_added(x, y):
+    difference = (x + y) * (x - y) - x**2 + y**2
+    assert is_zero_fraction(difference)
+    assert not is_zero_fraction(difference + exp(A) / (1 + B))
+    if is_zero_fraction(x - y):
+        assert (x - y).subs({A: Rational(3, 7), B: Rational(5, 2), STEPS: 2}).equals(0)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [sqrt(r**2) - r, log(p) - log(2 * p) + log(2), 0.1 * p + 0.2 * p - 0.3 * p, sympy.zoo * p,
+     sympy.oo - p, 1 / sympy.Add(p, -p, evaluate=False), Abs(r) - r],
+)  # fmt: skip
+def test_of_what_is_no_fraction_of_polynomials_in_exact_numbers_nothing_is_said(expression):
+    assert not is_zero_fraction(sympy.sympify(expression))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [p ** (2 * r + 1) - p * (p**r) ** 2, exp(p + r) - exp(p) * exp(r), exp(3 * p) - exp(p) ** 3,
+     p ** Rational(3, 2) - sqrt(p) ** 3, (1 - p) ** (bare - 1) * (1 - p) - (1 - p) ** bare,
+     log(p) / (1 + log(p)) + 1 / (1 + log(p)) - 1],
+)  # fmt: skip
+def test_powers_roots_and_logarithms_are_letters_of_fractions(expression):
+    assert is_zero_fraction(expression)

@@ -1,4 +1,4 @@
-"""Results as CSV, Parquet, a frame and LaTeX: nothing is lost, and LaTeX compiles what it gets."""
+"""Results as CSV, a frame and LaTeX: nothing is lost, and LaTeX compiles what it gets."""
 
 from __future__ import annotations
 
@@ -239,21 +239,8 @@ def test_a_folder_without_results_is_told(tmp_path, text):
         driftproof.frame(tmp_path)
 
 
-def test_a_parquet_file_holds_the_same(folder):
-    pyarrow = pytest.importorskip("pyarrow.parquet", reason="an extra: driftproof[frames]")
-    made = command("report", "out", "--parquet", cwd=folder.parent)
-    assert made.returncode == 0, made.stderr
-    read = pyarrow.read_table(folder / "results.parquet").to_pydict()
-    assert read == table_of(rows_of(folder))
-
-
-def test_without_the_extra_its_name_is_told(folder, monkeypatch, tmp_path):
-    from driftproof.toolkit.report.results_table import write_parquet
-
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+def test_without_the_extra_its_name_is_told(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingError, match=r"results\.csv holds the same"):
-        write_parquet(tmp_path / "it.parquet", {"x": [1]})
     with pytest.raises(MissingError, match="frames"):
         driftproof.frame(folder)
 

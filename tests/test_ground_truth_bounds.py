@@ -9,8 +9,9 @@ import pytest
 
 from driftproof.synthetic.problems import BoundedComposition
 from driftproof.toolkit.cases import Assumption, grid
+from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.report.figures import draw, headline
-from driftproof.toolkit.report.page import figures, grouped, render
+from driftproof.toolkit.report.page import figures, render
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
@@ -60,7 +61,7 @@ def row_of(*enclosures, value=1.0, scale=0.0):
         (3.0, float("inf"), Verdict.REFUTED, False),
         (-5.0, float("inf"), Verdict.INCONCLUSIVE, False),
         (float("nan"), float("nan"), Verdict.INCONCLUSIVE, False),
-        (2.0, 0.5, Verdict.REFUTED, False),  # an empty enclosure supports nothing
+        (2.0, 0.5, Verdict.INCONCLUSIVE, False),  # an empty enclosure decides nothing
         (0.6, 0.5, Verdict.INCONCLUSIVE, False),
         (0.5 + 1e-15, 0.5, Verdict.SUPPORTED, False),  # one point, computed twice
     ],

@@ -24,6 +24,7 @@ from driftproof.verifiers.calibration.rates import line
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.judges import comparisons, proofs
 from driftproof.verifiers.judges.comparisons import maximum_over_simplex
+from tests import judges, mutation
 
 x, y = sympy.symbols("x y", positive=True)
 n = sympy.Symbol("n", positive=True, integer=True)
@@ -123,3 +124,10 @@ def test_the_floors_of_the_remarks_hold_on_the_runs_that_they_name(steps):
     stuck = Case(StuckEstimator(), ComFedL(step_size=eta), 5)
     made = run_exactly(stuck.problem, stuck.algorithm, rounds=5, left=left, limit=64)
     assert made.values[0] @ made.weights == pytest.approx(float(stated[1])) == 1.0
+
+
+def test_the_judges_of_the_mutation_run_are_there_and_have_changes():
+    for path in judges.MODULES:
+        assert next(mutation.changes(path), None) is not None, path
+    for name in judges.TESTS:
+        assert (judges.ROOT / "tests" / f"test_{name}.py").is_file(), name

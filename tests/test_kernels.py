@@ -9,108 +9,36 @@ import torch
 
 from driftproof.synthetic.problems import (
     KLDRO,
-    AveragedComposition,
     BiasAmplification,
     BoundedComposition,
     QuadraticMinimax,
-    RandomMinimax,
 )
 from driftproof.toolkit.algorithms import (
     ComFedL,
     CompositionalFedAvg,
-    FedAvg,
     FedAvgS,
     FedDRO,
     FedNest,
-    FedNestSGD,
-    LFedNest,
     LocalSCGDM,
 )
-from driftproof.toolkit.discover import find, leaves
+from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.kernels.registry import fused_for
 from driftproof.toolkit.measure import Reduction, States, Steps, average, each, given_past, sq
-from tests.kernel_cases import COMPOSED, NOISY
+from tests.kernel_cases import COMPOSED, NOISY, simplest
 from tests.views import of_states
 
-NESTED = {"terms": 0, "inner_calls": 2, "inner_steps": 3, "outer_steps": 4}
-COUPLED = RandomMinimax(clients=5, dim=4, matrices_drawn="general", coupling=0.5)
-
-# for each kernel: pairs that it serves
-SERVED = {
-    "kl-dro-local-steps": [
-        (ComFedL(local_steps=5, step_size=0.1, batch=4), KLDRO()),
-        (ComFedL(local_steps=2, batch=1, participation=0.5), KLDRO(clients=6, dim=1, samples=3)),
-        (ComFedL(local_steps=1, step_size=0.01, batch=7), KLDRO(temperature=0.5, dim=17, ball=2.0)),
-    ],
-    "local-scgdm-stretches": [
-        (LocalSCGDM(local_steps=3, momentum=4.0, inner_momentum=6.0), COMPOSED),
-        (LocalSCGDM(local_steps=1, samples="one", averaged="mx"), NOISY),
-        (LocalSCGDM(local_steps=4, averaged="", step_factor=0.3), BoundedComposition(dim=3)),
-        (LocalSCGDM(local_steps=2, averaged="u"), BiasAmplification(heterogeneity="offsets")),
-    ],
-    "compositional-fedavg-stretches": [
-        (CompositionalFedAvg(local_steps=3, sharing="case-1"), COMPOSED),
-        (CompositionalFedAvg(local_steps=1), BiasAmplification()),
-        (CompositionalFedAvg(local_steps=4, decay=1.5), BiasAmplification()),
-        (CompositionalFedAvg(local_steps=2, sharing="every-step"), COMPOSED),
-    ],
-    "feddro-stretches": [
-        (FedDRO(local_steps=3, batch=2), COMPOSED),
-        (FedDRO(local_steps=1, first_step="computed", batch=4), COMPOSED),
-        (FedDRO(local_steps=2, embedding="given", embedding_error=0.4), AveragedComposition()),
-        (FedDRO(local_steps=2), NOISY),
-    ],
-    "minimax-local-steps": [
-        (FedAvg(local_steps=5, step_size=0.05), COUPLED),
-        (FedAvg(local_steps=3, participation=0.5, weighting="samples"), RandomMinimax(dim=9)),
-        (FedAvg(local_steps=2, batch=3), QuadraticMinimax(clients=3, dim=7, gradient_noise=0.3)),
-    ],
-    "nested-fednest": [
-        (FedNest(**NESTED), RandomMinimax(clients=7, dim=10)),
-        (FedNest(**NESTED, participation=0.5), COUPLED),
-        (FedNest(terms=0), QuadraticMinimax(clients=3, dim=2, heterogeneity=0.3)),
-        (FedNestSGD(**NESTED), COUPLED),
-        (FedNestSGD(**NESTED, participation=0.3), RandomMinimax(clients=4, dim=3, form="halved")),
-        (LFedNest(**NESTED), COUPLED),
-        (LFedNest(**NESTED, participation=0.3), QuadraticMinimax(clients=4, dim=3)),
-    ],
-    "nested-fedavg-s": [
-        (FedAvgS(local_steps=5), COUPLED),
-        (FedAvgS(local_steps=3, order="alternating", participation=0.5), RandomMinimax(dim=9)),
-        (FedAvgS(local_steps=1), QuadraticMinimax(clients=3, dim=2, heterogeneity=0.3)),
-    ],
-}
+KERNELS = [pytest.param(simplest(name), id=name) for name in sorted(leaves("kernel"))]
 
 
-for name, leaf in leaves("kernel").items():  # one that is new: the examples of what it serves
-    if name not in SERVED:
-        kernel = leaf.load()
-        SERVED[name] = [
-            (algorithm, problem)
-            for served in kernel.algorithm
-            for algorithm in find("algorithm", served).load().examples()
-            for family in kernel.problem
-            for problem in find("problem", family).load().examples()
-            if kernel.accepts(algorithm, problem)
-        ]
-
-
-def test_every_kernel_has_pairs_to_be_tested_on():
-    served = {name: {a.leaf_name for a, _ in pairs} for name, pairs in SERVED.items()}
-    assert served == {name: set(leaf.load().algorithm) for name, leaf in leaves("kernel").items()}
-
-
-@pytest.mark.parametrize(
-    ("name", "algorithm", "problem"),
-    [(name, a, p) for name, pairs in SERVED.items() for a, p in pairs],
-)
+@pytest.mark.parametrize("case", KERNELS)
 @pytest.mark.parametrize("replicates", [1, 64])
-def test_a_kernel_equals_the_plain_step_repeated(name, algorithm, problem, replicates):
-    ctx = sampled_context(problem, ("k",), replicates=replicates)
-    kernel = fused_for(algorithm, problem, ctx)
+def test_a_run_by_a_kernel_is_the_plain_one(case, replicates):
+    """Several rounds by the federation; of single ones ``test_kernels_generated`` has the law."""
+    algorithm, problem = case.algorithm, case.problem
+    kernel = fused_for(algorithm, problem, sampled_context(problem, ("k",)))
     assert kernel is not None
-    assert kernel.kernel == name
+    assert kernel.kernel == case.kernel.name
     made = [
         run(problem, algorithm, sampled_context(problem, ("k",), replicates=replicates),
             rounds=4, kernels=kernels)
@@ -124,7 +52,7 @@ def test_a_kernel_equals_the_plain_step_repeated(name, algorithm, problem, repli
 
 
 def test_a_kernel_gives_the_same_bits_on_one_thread_and_on_two():
-    algorithm, problem = SERVED["kl-dro-local-steps"][0]
+    algorithm, problem = ComFedL(local_steps=5, step_size=0.1, batch=4), KLDRO()
     ends = []
     for threads in (1, 2):
         numba.set_num_threads(threads)
@@ -167,7 +95,11 @@ def inside_and_outside(problem, algorithm, left, *, rounds, **context):
 
 
 STRETCHES = [
-    (a, p) for name in sorted(SERVED) if name.endswith("stretches") for a, p in SERVED[name]
+    (LocalSCGDM(local_steps=3, momentum=4.0, inner_momentum=6.0), COMPOSED),
+    (LocalSCGDM(local_steps=1, samples="one", averaged="mx"), NOISY),
+    (CompositionalFedAvg(local_steps=3, sharing="case-1"), COMPOSED),
+    (CompositionalFedAvg(local_steps=4, decay=1.5), BiasAmplification()),
+    (FedDRO(local_steps=3, batch=2), COMPOSED),
 ]
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,8 +58,8 @@ def test_a_statement_that_is_computed_is_found(statement, found, tmp_path):
     assert computed(find("claim", str(tmp_path / "own.py"))) == found
 
 
-def imported(tree, known):
-    """Yield the modules that a module imports as it loads, or for its annotations."""
+def imported(tree, known, late=True):
+    """Yield the modules that a module imports: as it loads, for annotations, and in functions."""
     todo = list(tree.body)
     while todo:
         node = todo.pop()
@@ -67,7 +68,7 @@ def imported(tree, known):
         elif isinstance(node, ast.ImportFrom):
             names = (f"{node.module}.{alias.name}" for alias in node.names)
             yield from (n if n in known else str(node.module) for n in names)
-        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        elif late or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             todo.extend(ast.iter_child_nodes(node))  # a class's body, an if, a try
 
 
@@ -91,21 +92,49 @@ def circle(imports):
     return next((found for module in sorted(imports) if (found := visit(module))), [])
 
 
-def test_no_modules_import_each_other_in_a_circle():
-    """Neither as they load nor under TYPE_CHECKING; inside a function is another matter."""
+def modules():
+    """Return the syntax tree of every module, by its name."""
     names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in SOURCES}
     names = {p: n if n.startswith("driftproof") else f"driftproof.{n}" for p, n in names.items()}
-    names = {path: name.removesuffix(".__init__") for path, name in names.items()}
-    known = set(names.values())
-    imports = {
-        name: set(imported(ast.parse(path.read_text(encoding="utf-8")), known)) & known - {name}
+    return {
+        name.removesuffix(".__init__"): ast.parse(path.read_text(encoding="utf-8"))
         for path, name in names.items()
     }
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """As they load, under TYPE_CHECKING or inside a function."""
+    trees = modules()
+    imports = {name: set(imported(tree, trees)) & trees.keys() - {name}
+               for name, tree in trees.items()}  # fmt: skip
     assert imports["driftproof.synthetic.attacks.search"] > {
         "driftproof.synthetic.attacks.scores",
         "driftproof.toolkit.problem",
     }
     assert not circle(imports), " imports ".join(circle(imports))
+
+
+LATE = {
+    "driftproof.strategies",  # hypothesis
+    "driftproof.pytest_plugin",  # loaded by every run of pytest, whatever it tests
+    "driftproof.toolkit.engines.batched",  # numba, where a kernel draws
+    "driftproof.toolkit.recorded_run",  # the page's parts, in a notebook
+    "driftproof.gpu_bench.roofline",  # numba
+    "driftproof.synthetic.kernels.kl_dro_local_steps",  # Triton
+    "driftproof.synthetic.kernels.minimax_local_steps",  # Triton, and numba's compiler
+}
+
+
+def test_modules_of_ours_are_imported_late_for_start_up_time_alone():
+    """By the commands, and by the modules above, whose costly part few need."""
+    trees = modules()
+    late = {
+        name for name, tree in trees.items()
+        if not name.startswith("driftproof.commands.")
+        and any(module.startswith("driftproof.") for module in
+                Counter(imported(tree, trees)) - Counter(imported(tree, trees, late=False)))
+    }  # fmt: skip
+    assert late == LATE
 
 
 def test_a_circle_is_found():

@@ -649,7 +649,8 @@ def written_measures(steps, p):
         ))  # fmt: skip
         made["lemma-a.2"].append((
             on * apart(step["z"]),
-            {"models": on * apart(x), "before": on * apart(at["u"]), "used": on * apart(step["u"])},
+            {"models": on * apart(x), "before": on * apart(at["u"]), "used": on * apart(step["u"]),
+             "clients": on * apart(a * np.clip(step["u"].mean(), -3, 3))},
         ))  # fmt: skip
         made["potential"].append((
             on * objective(mean),

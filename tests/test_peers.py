@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -18,7 +17,6 @@ from driftproof.synthetic.problems import QuadraticMinimax
 from driftproof.toolkit.algorithms import FedAvg
 from driftproof.toolkit.errors import DriftproofError, MissingError
 from driftproof.toolkit.federation import run, sampled_context
-from tests.benchmarks.recorded import beside
 
 WORKLOADS = ("w1", "w2")
 FURTHER = [p for name in WORKLOADS for p in peers_for(name) if p.name != REFERENCE]
@@ -180,50 +178,3 @@ def test_listing_peers_imports_no_library():
         "sys.exit(bool({'torch', 'jax', 'scipy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-@pytest.fixture
-def record_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(beside, "FILE", tmp_path / "docs" / "recorded.json")
-    monkeypatch.setattr(beside, "OURS", 2)
-    monkeypatch.setattr(beside, "version", lambda package: f"{package} 1.0")
-    return beside.FILE
-
-
-def rounds_by_clients(rounds):
-    z = beside.start()
-    for _ in range(rounds):
-        z = np.mean([beside.local_steps(k, z) for k in range(beside.CLIENTS)], axis=0)
-    return z
-
-
-def test_a_record_is_of_the_same_run_and_replaces_the_last_one(record_file):
-    ours = beside.ours()
-    for seconds in ([1.0, 3.0, 2.0], [0.5]):
-        beside.record(
-            "another", "package", ours, seconds, rounds_by_clients(3), 3, engine="by hand"
-        )
-    beside.record("one", "package", ours, [1.0], rounds_by_clients(1), 1)
-    first, second = json.loads(record_file.read_text())
-    assert (first["peer"], second["peer"]) == ("another", "one")
-    assert (first["milliseconds_a_round"]["median"], first["engine"]) == (500.0, "by hand")
-    assert first["client_steps_per_second"] == 2 * beside.CLIENTS * beside.LOCAL_STEPS
-    assert first["times"] == pytest.approx(0.5 / ours.one.min())
-    assert first["furthest_apart"] <= 1e-12
-
-
-def test_what_computed_something_else_is_not_recorded(record_file):
-    with pytest.raises(SystemExit, match="nothing was recorded"):
-        beside.record("another", "package", beside.ours(), [1.0], rounds_by_clients(2), 3)
-    assert not record_file.exists()
-
-
-def test_the_recorded_figures_are_whole():
-    held = json.loads(beside.FILE.read_text(encoding="utf-8"))
-    assert [row["peer"] for row in held] == ["blazefl", "flower"]
-    for row in held:
-        ours, theirs = row["driftproof"]["milliseconds_a_round"], row["milliseconds_a_round"]
-        assert row["times"] == pytest.approx(theirs["least"] / ours["least"], rel=1e-2)
-        assert theirs["least"] <= theirs["median"] <= theirs["upper quartile"]
-        assert row["furthest_apart"] <= beside.TOLERANCE
-        assert {"version", "workload", "processor", "environment", "date", "command"} <= set(row)

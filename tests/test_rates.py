@@ -32,7 +32,7 @@ from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.rate import Schedule
 from driftproof.verifiers.claim_types.rate import rate as claims_rate
 from driftproof.verifiers.claims.feddro._theorem import squared_gradient
-from driftproof.verifiers.judges import rates
+from driftproof.verifiers.judges import followed, rates
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import measure_block
 from driftproof.verifiers.judges.evidence import Measured
@@ -86,7 +86,7 @@ def test_the_statement_shows_the_order_that_is_judged():
     assert held.statement == r"\|x\|^2 = \mathcal O(\frac{1}{T})"
     faster = made(r"\|x\|^2 = \mathcal O(\order)", right=Schedule({}, T**-50))
     assert "T^{50}" in faster.statement
-    assert leading(rates.measured_order(faster, faster.forms[0].right), T) == Order(-50)
+    assert leading(followed.measured_order(faster, faster.forms[0].right), T) == Order(-50)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def slope_of(name, *, exact=None, cases=None):
     blocks = [measure_block(held, case, 0, 0) for case in cases]
     known = {at: rates.known(held, at) for at in rates.known_horizons(held, cases)}
     known = {at: exact(at, *ends) if exact else ends for at, ends in known.items()}
-    return judge_slope(held, rates.measured_form(held), cases, blocks, known)
+    return judge_slope(held, followed.measured_form(held), cases, blocks, known)
 
 
 def test_a_speed_up_of_a_square_root_is_not_linear():
@@ -365,8 +365,7 @@ def test_an_exact_left_side_of_another_instance_is_noticed():
 
 SIBLINGS = [
     (name, form.reading)
-    for name in ("comfedl/remark-2", "feddro/linear-speed-up-steps", "fednest/theorem-minimax",
-                 "fednest/outer-drift-step-size")
+    for name in ("comfedl/remark-2", "feddro/linear-speed-up-steps", "fednest/theorem-minimax")
     for form in leaves("claim")[name].load().forms
     if form.form == "sibling" and "sample" not in form.reading
 ]  # fmt: skip
@@ -381,7 +380,7 @@ def test_the_slope_of_a_sibling_is_not_supported(name, sibling):
     blocks = [measure_block(held, case, 0, 0) for case in cases]
     known = {at: rates.known(held, at) for at in rates.known_horizons(held, cases)}
     assert judge_slope(held, form, cases, blocks, known).verdict is Verdict.INCONCLUSIVE
-    own = rates.measured_form(held)
+    own = followed.measured_form(held)
     assert judge_slope(held, own, cases, blocks, known).verdict is Verdict.SUPPORTED
 
 
@@ -404,7 +403,7 @@ def test_an_open_rate_says_which_replicates_and_horizons_would_do():
                  case.rounds**-0.5 * (1 + 0.3 * random.standard_normal((1, 1, 64))))
         for case in cases
     ]  # fmt: skip
-    row = judge_slope(held, rates.measured_form(held), cases, blocks)
+    row = judge_slope(held, followed.measured_form(held), cases, blocks)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert "would do" in row.reason
     assert "replicates" in row.reason
@@ -509,11 +508,11 @@ def test_an_exact_horizon_is_a_unit_of_work():
 
 def test_free_exponents_are_those_of_the_cases():
     held = leaves("claim")["comfedl/remark-1"].load()
-    found = rates.measured_exponents(held)
+    found = followed.measured_exponents(held)
     assert {str(k): v for k, v in found.items()} == {
         "alpha_1": Rational(1, 2), "alpha_2": 1, "alpha_3": 1,
     }  # fmt: skip
-    special = rates.measured_exponents(leaves("claim")["comfedl/remark-2"].load())
+    special = followed.measured_exponents(leaves("claim")["comfedl/remark-2"].load())
     assert {str(k): v for k, v in special.items()} == {"alpha_1": Rational(1, 2), "alpha_2": 1}
     slower = [
         Case(case.problem, dataclasses.replace(case.algorithm, step_size=case.rounds**-0.25),
@@ -521,7 +520,7 @@ def test_free_exponents_are_those_of_the_cases():
         for case in held.cases
     ]  # fmt: skip
     assert isinstance(slower[0].algorithm, ComFedL)
-    found = rates.measured_exponents(dataclasses.replace(held, cases=tuple(slower)))
+    found = followed.measured_exponents(dataclasses.replace(held, cases=tuple(slower)))
     assert found[symbols("alpha_1", positive=True)] == Rational(1, 4)
 
 
@@ -558,13 +557,15 @@ def test_left_sides_that_no_order_has_decide_nothing_and_are_reported(tmp_path, 
     held = leaves("claim")["comfedl/remark-2"].load()
     blocks = [measure_block(held, case, 0, 0) for case in held.cases[:5]]
     zeros = [dataclasses.replace(b, taken=np.full_like(b.taken, value)) for b in blocks]
-    known = {} if sampled else {rates.steps(c): (value, value) for c in held.cases[:5]}
+    known = {} if sampled else {followed.steps(c): (value, value) for c in held.cases[:5]}
     with np.errstate(all="ignore"):
-        row = judge_slope(held, rates.measured_form(held), held.cases[:5], zeros, known)
+        row = judge_slope(held, followed.measured_form(held), held.cases[:5], zeros, known)
     assert row.verdict is Verdict.INCONCLUSIVE
     assert f"is {value:.6g}: an order needs left sides" in row.reason or value == 1e308
     nothing = [dataclasses.replace(b, taken=b.taken[:, :0]) for b in blocks]
-    assert "is nan" in judge_slope(held, rates.measured_form(held), held.cases[:5], nothing).reason
+    assert (
+        "is nan" in judge_slope(held, followed.measured_form(held), held.cases[:5], nothing).reason
+    )
     head = header(select(["comfedl/remark-2"]), Settings()) | {"union_bound": 0.0}
     write_report(tmp_path, head, [row])
     assert json.loads((tmp_path / "results.json").read_text())["results"][0]["lhs"] is None

@@ -27,6 +27,7 @@ from driftproof.toolkit.statements import (
     Statement,
     at_odds,
     by_severity,
+    mistakes,
     verdict_on,
     worst_first,
 )
@@ -96,13 +97,14 @@ def test_errata_are_sorted_by_severity_and_one_mistake_counts_once():
     made = [
         Statement("a/one", SUPPORTED, "misprint", "x"),
         Statement("a/two", SUPPORTED, "misprint", "x", same_as="a/one"),
-        Statement("a/three", REFUTED, "false", "x"),
-        Statement("a/proof", REFUTED, "false", "Nothing for a/three, which has another proof."),
+        Statement("a/three", REFUTED, "false", "x", "theorem"),
+        Statement("a/proof", REFUTED, "false", "x", "nothing"),
         Statement("a/step", REFUTED, "false", "x", same_as="a/three"),
         Statement("a/four", SUPPORTED),
     ]
-    order = ["a/three", "a/step", "a/proof", "a/one", "a/two"]
+    order = ["a/three", "a/proof", "a/step", "a/one", "a/two"]
     assert [one.claim for one in worst_first(made)] == order
+    assert mistakes(made)["false", "theorem"] == mistakes(made)["false", "nothing"] == 1
     assert by_severity(made) == {"false": 2, "incomplete": 0, "misprint": 1, "overstated": 0}
 
 
@@ -116,6 +118,15 @@ def test_an_erratum_is_on_file_where_the_print_fails_and_nowhere_else(made):
     assert at_odds(one) == ""
     if made.erratum is not None:
         assert len(made.erratum.changes) > 20
+        assert bool(made.erratum.depends) != bool(made.erratum.same_as)
+
+
+@pytest.mark.parametrize("made", claims())
+def test_a_sentence_is_counted_with_one_that_is_printed(made):
+    if made.sentence:
+        lead = ON_RECORD[made.sentence]
+        assert made.name in ON_RECORD
+        assert not lead.sentence
 
 
 def test_an_erratum_that_is_counted_elsewhere_names_one_that_is_counted():

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from driftproof.toolkit.statements import by_severity
+from driftproof.toolkit.readings import DEPENDS, SEVERITIES
+from driftproof.toolkit.statements import mistakes, sentences
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers import errata, record
 from tests.commands import driftproof
@@ -51,25 +52,35 @@ def test_the_table_is_what_is_on_record():
         assert any(fnmatchcase(claim, pattern) for pattern in named), claim
 
 
+NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+NUMBERS += ["eleven", "twelve"]
 KNOWN = "localsgd/"
 """Statements that are known in the literature, in our words: no paper's print."""
 
 
 def test_the_counts_of_statements_and_errata_are_those_on_record():
-    printed = [one for one in errata.statements() if not one.claim.startswith(KNOWN)]
+    statements = [one for one in errata.statements() if not one.claim.startswith(KNOWN)]
+    printed = sentences(statements)
     told = " ".join(README.split())
     count = {v: sum(one.verdict is v for one in printed) for v in Verdict}
     assert (
         f"Of {len(printed)} printed statements of four papers {count[Verdict.SUPPORTED]} are "
-        f"supported, {count[Verdict.REFUTED]} refuted and {count[Verdict.INCONCLUSIVE]} undecided."
+        f"supported, {count[Verdict.REFUTED]} refuted and {count[Verdict.INCONCLUSIVE]} undecided; "
+        f"{sum(one.display for one in printed)} of them are displays of proofs."
     ) in told
     of_papers = (forms for name, forms in record.read().items() if not name.startswith(KNOWN))
     rows = sum(map(len, of_papers))
-    assert f"13 of the {rows} rows" in told
+    assert f"13 of the papers' {rows} rows" in told
     mended = sum(one.severity is not None and one.verdict is SUPPORTED for one in printed)
     assert f"Of the supported ones {mended} hold only as they were meant" in told
-    for severity, mistakes in by_severity(printed).items():
-        assert f"| {severity} | {mistakes} |" in README
+    counts = mistakes(statements)
+    for severity in SEVERITIES:
+        row = " | ".join(str(counts[severity, what]) for what in DEPENDS)
+        assert f"| {severity} | {row} |" in README
+    most = sum(counts[severity, "theorem"] for severity in SEVERITIES)
+    assert f"On {NUMBERS[most]} of all {counts.total()} mistakes a theorem depends" in told
+    shared = {one.same_as or one.claim for one in printed if one.verdict is Verdict.REFUTED}
+    assert f"the refuted ones share {NUMBERS[len(shared)]} mistakes" in told
 
 
 def test_findings_that_rest_on_one_character_are_not_in_the_table():

@@ -11,14 +11,14 @@ from html.parser import HTMLParser
 
 import pytest
 
+from driftproof.toolkit.groups import NOTHING, distance, equates, grouped, over_class, statements
 from driftproof.toolkit.ledger import Ledger
-from driftproof.toolkit.report.class_lines import over_class
 from driftproof.toolkit.report.experiment import draw
-from driftproof.toolkit.report.figures import NOTHING, distance, equates, headline
 from driftproof.toolkit.report.figures import draw as draw_figure
+from driftproof.toolkit.report.figures import headline
 from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.report.mathml import mathml
-from driftproof.toolkit.report.page import grouped, render, statements
+from driftproof.toolkit.report.page import render
 from driftproof.toolkit.report.papers import Reference, by_paper, findings, references
 from driftproof.toolkit.report.typeset import letters
 from driftproof.toolkit.statements import ReadingVerdict, statement

@@ -15,7 +15,7 @@ from driftproof.verifiers.experiments.scgdm import _sine_tasks as tasks
 from driftproof.verifiers.experiments.scgdm import sine_wave
 from driftproof.verifiers.experiments.scgdm._alphabets import DRAWINGS, alphabets
 from driftproof.verifiers.experiments.scgdm._few_shot_run import METHODS, TRAINED, FewShotRun
-from driftproof.verifiers.experiments.scgdm._sine_run import SineRun, by_seed, largest_factor
+from driftproof.verifiers.experiments.scgdm._sine_run import SineRun, by_seed
 from driftproof.verifiers.experiments.scgdm.omniglot import sentences as _sentences
 
 SMALL = FewShotRun(rounds=1, filters=2, side=14, queries=2, test_tasks=2, points=2)
@@ -146,15 +146,6 @@ def test_what_diverged_is_the_worst_and_is_no_nan():
             sentences = sine_wave.of_methods(runs, rate)
             assert {s.verdict for s in sentences} == {"not reproduced"}
             assert all(("our own" in s.text) == (rate != 0.001) for s in sentences)
-
-
-def test_the_largest_step_factor_is_the_theorems_formula():
-    algorithm = SineRun(rounds=1).with_(momentum=0.5, inner_momentum=0.5).algorithm
-    constants = {"inner_gradient_moment": 2.0, "outer_mean_smoothness": 3.0,
-                 "outer_gradient_moment": 5.0, "inner_mean_smoothness": 7.0}  # fmt: skip
-    # C_g⁴L_f² = 144, L_F = 12 + 35 = 47: 144/¼ + 144/½ + 2209/¼
-    expected = (1 / 8 / (576 + 288 + 8836)) ** 0.5
-    assert largest_factor(constants, algorithm) == pytest.approx(expected)
 
 
 def test_generated_alphabets_are_characters_drawn_several_times():

@@ -24,8 +24,8 @@ from driftproof.verifiers.claim_types.bound import bound
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.rate import Floor, RateClaim, Schedule, rate
 from driftproof.verifiers.judges import slope
-from driftproof.verifiers.judges.followed import broken_assumption, off_schedule
-from driftproof.verifiers.judges.rates import judge_schedule, measured_exponents
+from driftproof.verifiers.judges.followed import broken_assumption, measured_exponents, off_schedule
+from driftproof.verifiers.judges.rates import judge_schedule
 from driftproof.verifiers.verify import Settings, judge
 from tests.test_claims import drift
 
@@ -229,7 +229,7 @@ def test_a_misprint_whose_intended_reading_holds_is_no_failure():
 
 
 def test_an_erratum_that_the_verdicts_contradict_is_told():
-    from driftproof.toolkit.report.page import grouped
+    from driftproof.toolkit.groups import grouped
 
     made = about_drift(readings=readings(exactly, twice), erratum=MISPRINT)
     printed = [g.as_reading for g in grouped(judge([made], Settings()))["own/drift"]]

@@ -9,8 +9,8 @@ import pytest
 
 from driftproof.commands import _shared as shared
 from driftproof.commands.verify import on_record, summary
+from driftproof.toolkit.groups import Group
 from driftproof.toolkit.report.forms_table import meaning
-from driftproof.toolkit.report.page import Group
 from driftproof.toolkit.report.text_table import lay_out
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.record import is_news

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from driftproof.toolkit.report.page import Group, render
+from driftproof.toolkit.groups import Group
+from driftproof.toolkit.report.page import render
 from driftproof.toolkit.verdict import Row, Verdict
 
 PLAIN = Row("own/x", "printed", "–", "", "bound", {"key": "k"}, Verdict.SUPPORTED, None, "",
@@ -30,6 +31,8 @@ def group(*rows):
         ([replace(PLAIN, kind="identity")], False),
         ([replace(PLAIN, lhs=None)], False),  # a proof
         ([replace(PLAIN, rhs=2.0, vacuous=True), PLAIN], True),
+        ([replace(PLAIN, kind="rate", evidence="asymptotic")], True),  # slopes on one family
+        ([replace(PLAIN, kind="rate", evidence=x) for x in ("asymptotic", "symbolic")], False),
     ],
 )
 def test_a_bound_with_room_to_spare_is_weakly_tested(rows, weak):
@@ -38,13 +41,13 @@ def test_a_bound_with_room_to_spare_is_weakly_tested(rows, weak):
 
 def test_it_is_said_on_the_terminal_on_the_page_and_in_the_results(tmp_path, capsys):
     from driftproof.commands.verify import summary
-    from driftproof.toolkit.report.page import statements
+    from driftproof.toolkit.groups import statements
     from driftproof.verifiers.verify import Settings, judge
     from tests.test_claims import make
 
     loose = make(right=lambda c: 1000 * c.tau**2 * c.G_g**2 * c.G_f**2)
     rows = judge([loose], Settings())
-    head = {"profile": "quick", "union_bound": 0.0, "claims": {"own/drift": {}}}
+    head = {"profile": "quick", "union_bound": 0.0, "claims": {"own/drift": {"unlike": {}}}}
     summary(head, rows, tmp_path)
     assert "weakly tested" in capsys.readouterr().out
     (found,) = statements(head, rows)

@@ -7,11 +7,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +34,9 @@ from driftproof.toolkit.algorithms import (
     LocalSCGD,
     QFedAvg,
 )
-from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.wire import WireFailure, run_on_wire
-from tests.commands import DRIFTPROOF
 from tests.leaves import pairs
 from tests.wire_clients import Failing, Twice, Unequal
 
@@ -276,7 +272,7 @@ def test_a_mistake_of_the_case_is_told_with_its_remedy():
 
 
 def test_bad_words_are_refused():
-    for more in ({"patience": 0}, {"device": "tpu"}, {"replicates": 65}):
+    for more in ({"patience": 0}, {"replicates": 65}):
         with pytest.raises(DriftproofError, match=next(iter(more))):
             run_on_wire(SADDLE, FedAvg(), ("b",), rounds=1, **more)
 
@@ -355,110 +351,6 @@ def test_finished_runs_stay_in_the_ledger_and_a_resumed_experiment_goes_on(tmp_p
     head = json.loads((tmp_path / "out" / "experiment.json").read_text())
     assert head["findings"] == ["4", "4", "4"]
     assert left_alone(tmp_path)
-
-
-# torchrun ---------------------------------------------------------------------------------------
-
-
-def torchrun(file, *words, processes=K, nodes=("--standalone",)):
-    return subprocess.run(
-        [
-            sys.executable, "-m", "torch.distributed.run", *nodes,
-            "--nproc-per-node", str(processes), "-m", "driftproof.toolkit.wire", str(file), *words,
-        ],
-        capture_output=True, text=True, timeout=180, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-
-
-def test_torchrun_gives_the_batched_iterates_and_the_counts(tmp_path):
-    case = Case(BoundedComposition(clients=5, dim=3, inner_dim=2), FedDRO(local_steps=2), 3)
-    (tmp_path / "mine.py").write_text(
-        "from driftproof.synthetic.problems import BoundedComposition\n"
-        "from driftproof.toolkit.cases import Case\n"
-        "from driftproof.toolkit.algorithms import FedDRO\n"
-        "case = Case(BoundedComposition(clients=5, dim=3, inner_dim=2), FedDRO(local_steps=2), 3)\n"
-    )
-    out = tmp_path / "out.json"
-    made = torchrun(tmp_path / "mine.py", "--seed", "7", "--replicates", "2", "--out", str(out))
-    assert made.returncode == 0, made.stderr
-    assert "rounds 9, messages_up 45, messages_down 45" in made.stdout
-    told = json.loads(out.read_text())
-    names = ("7", case.key)
-    iterates, _ = batched(case.problem, case.algorithm, names, rounds=3, replicates=2)
-    np.testing.assert_allclose(told["iterates"], iterates, rtol=1e-13, atol=1e-14)
-    # five clients over four processes; two replicates a message
-    assert (told["processes"], told["failure"]) == (4, None)
-    assert told["traffic"]["bytes_up"] == 5 * (6 * 2 + 3 * 3) * 2 * REAL
-    assert told["traffic"]["sent_messages"] == 9 * 2 * 3
-
-
-def test_a_client_killed_under_torchrun_is_named(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "from driftproof.synthetic.problems import QuadraticMinimax\n"
-        "from tests.wire_clients import Failing\n"
-        "from driftproof.toolkit.cases import Case\n"
-        "case = Case(QuadraticMinimax(clients=4), Failing(fault='killed', client=2, at=3,"
-        f" folder={armed(tmp_path)!r}), 50)\n"
-    )
-    out = tmp_path / "out.json"
-    made = torchrun(tmp_path / "mine.py", "--patience", "5", "--out", str(out))
-    assert made.returncode != 0
-    assert (
-        "driftproof: client 2 ended before the run did in round of communication 4" in made.stderr
-    )
-    told = json.loads(out.read_text())
-    assert (told["failure"]["clients"], told["failure"]["round"]) == ([2], 4)
-    assert (told["traffic"]["rounds"], len(told["iterates"])) == (3, 4)
-    assert left_alone(tmp_path)
-
-
-def test_every_machine_is_told_that_the_server_is_lost(tmp_path):
-    """Two machines' torchruns, both on this one, of two clients each."""
-    (tmp_path / "mine.py").write_text(
-        "from driftproof.synthetic.problems import QuadraticMinimax\n"
-        "from tests.wire_clients import Failing\n"
-        "from driftproof.toolkit.cases import Case\n"
-        "case = Case(QuadraticMinimax(clients=4), Failing(fault='killed', client=0, at=3,"
-        f" folder={armed(tmp_path)!r}), 50)\n"
-    )
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    place = ("--nnodes", "2", "--master-addr", "127.0.0.1", "--master-port", port)
-    with ThreadPoolExecutor(2) as machines:
-        ends = [
-            machines.submit(
-                torchrun, tmp_path / "mine.py", processes=2, nodes=(*place, "--node-rank", rank)
-            )
-            for rank in ("0", "1")
-        ]
-    for end in ends:
-        said = end.result()
-        assert said.returncode != 0
-        assert "driftproof: client 0 ended before the run did in round of communication 4" in (
-            said.stderr
-        )
-    assert left_alone(tmp_path)
-
-
-def test_without_torchrun_it_says_how():
-    made = subprocess.run(
-        [sys.executable, "-m", "driftproof.toolkit.wire", "mine.py"],
-        capture_output=True, text=True, timeout=60, cwd=ROOT,
-    )  # fmt: skip
-    assert made.returncode == 2
-    assert "torchrun --nproc-per-node" in made.stderr
-    assert "docs/cluster.md" in made.stderr
-
-
-def test_driftproof_run_refuses_torchrun():
-    made = subprocess.run(
-        [*DRIFTPROOF, "run", "comfedl/imbalanced", "--engine", "wire"],
-        capture_output=True, text=True, timeout=60,
-        env={**os.environ, "TORCHELASTIC_RUN_ID": "x"},
-    )  # fmt: skip
-    assert made.returncode == 2
-    assert "-m driftproof.toolkit.wire FILE" in made.stderr
 
 
 def test_fields_that_are_asked_for_are_kept_beside_the_iterate():

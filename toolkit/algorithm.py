@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -21,7 +21,7 @@ from typing import (
     runtime_checkable,
 )
 
-from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import Parameters
 
@@ -165,12 +165,4 @@ def algorithm(*, name: str, source: str, statement: str) -> Callable[[type[A]], 
         DriftproofError: the class does not derive from Algorithm, or lacks something that Algorithm
             asks for; or a parameter has no annotation or no default.
     """
-
-    def decorate(cls: type[A]) -> type[A]:
-        check_class("algorithm", cls, Algorithm)
-        decorated = dataclass(frozen=True, kw_only=True)(cls)
-        check_declared(decorated)
-        decorated.leaf_name = name
-        return decorated
-
-    return decorate
+    return partial(declared, "algorithm", Algorithm, name)

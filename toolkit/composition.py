@@ -67,6 +67,11 @@ class CompositionProblem(Problem):
         y, pullback = oracles.inner(x, None)
         return oracles.plain_grad(x, None) + pullback(oracles.outer_grad(y, None))
 
+    def gradients_at(self, x: ClientVectors, u: InnerVectors) -> ClientVectors:
+        """Return ∇inner_k(x)ᵀ ∇outer_k(u) at each client's own x and u, exactly."""
+        oracles = self._oracles(x)
+        return oracles.inner(x, None)[1](oracles.outer_grad(u, None))
+
     def inner_values(self, x: ClientVectors) -> InnerVectors:
         """Return each client's expected inner value at its own x."""
         return self._oracles(x).inner(x, None)[0]

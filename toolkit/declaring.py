@@ -16,6 +16,7 @@ from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 Q = ParamSpec("Q")
 R = TypeVar("R")
+C = TypeVar("C")
 
 
 def with_words_alone(decorator: Callable[Q, R]) -> Callable[Q, R]:
@@ -63,6 +64,15 @@ def check_words(
             form,
             f"add {'=…, '.join(lacking)}=…, written out as a string",
         )
+
+
+def declared(decorator: str, base: type, name: str, cls: type[C]) -> type[C]:
+    """Return a class as a frozen dataclass of parameters, if it is what its base asks for."""
+    check_class(decorator, cls, base)
+    decorated: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+    check_declared(decorated)
+    decorated.leaf_name = name
+    return decorated  # type: ignore[no-any-return]
 
 
 def check_class(decorator: str, cls: Any, base: type) -> None:

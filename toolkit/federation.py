@@ -271,7 +271,7 @@ class _Jitter:
         """Move each entry at random."""
         unit = torch.finfo(x.dtype).eps
         up = torch.empty_like(x, device="cpu").bernoulli_(0.5, generator=self._random).to(x.device)
-        return torch.addcmul(x, x, up.mul_(2 * unit).sub_(unit))
+        return torch.addcmul(x, x, torch.rsub(up, -unit, alpha=-2 * unit))  # ± unit, in one go
 
 
 def _reach(problem: Problem, algorithm: Algorithm, state: Any) -> float:

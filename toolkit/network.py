@@ -12,12 +12,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import prod, sqrt
 from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import Parameters
 
@@ -174,12 +175,4 @@ def network(*, name: str, source: str, statement: str) -> Callable[[type[N]], ty
         source: who introduced it, or which paper trains it.
         statement: its layers, in words.
     """
-
-    def decorate(cls: type[N]) -> type[N]:
-        check_class("network", cls, Network)
-        decorated = dataclass(frozen=True, kw_only=True)(cls)
-        check_declared(decorated)
-        decorated.leaf_name = name
-        return decorated
-
-    return decorate
+    return partial(declared, "network", Network, name)

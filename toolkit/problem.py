@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import Parameters
 
@@ -187,12 +187,4 @@ def problem(*, name: str, source: str, statement: str) -> Callable[[type[P]], ty
         DriftproofError: the class does not derive from Problem, or lacks something that Problem
             asks for; or a parameter has no annotation or no default.
     """
-
-    def decorate(cls: type[P]) -> type[P]:
-        check_class("problem", cls, Problem)
-        decorated = dataclass(frozen=True, kw_only=True)(cls)
-        check_declared(decorated)
-        decorated.leaf_name = name
-        return decorated
-
-    return decorate
+    return partial(declared, "problem", Problem, name)

@@ -55,7 +55,8 @@ class Stated(Generic[R_co]):
         assumes: in addition to the claim's.
         reading_kind: how a reading stands to the print (set by ``literal`` and its like).
         quote: for an intended reading, what in the paper shows that it was meant; for a narrower
-            or wider one, in which way it is.
+            or wider one, in which way it is; for a corrected form, to what part of the print it
+            is restricted ("σ = 0").
         part: which part of the statement it reads, where the statement has several ("" for all of
             it). A statement holds if each of its parts holds in some admissible reading.
     """
@@ -156,7 +157,15 @@ SEVERITIES = {
     "misprint": "the intended reading holds",
     "overstated": "true in its setting, false in the generality of its words",
 }
-"""How much is wrong with a print, worst first."""
+"""What kind of mistake a print has, worst first."""
+
+DEPENDS = {
+    "theorem": "a theorem, or another result that the paper announces, fails or needs a condition",
+    "constant": "a result keeps its order, with another constant or one more term",
+    "step": "a step of a proof, whose conclusion is reached in another way",
+    "nothing": "nothing that the paper concludes",
+}
+"""What depends on a mistake, most first."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +175,8 @@ class Erratum:
     Attributes:
         severity: false, incomplete, misprint or overstated (``SEVERITIES``).
         changes: what it changes for somebody who relies on the statement.
+        depends: what depends on the mistake: theorem, constant, step or nothing (``DEPENDS``; "":
+            not said, or said where it is counted).
         same_as: the claim under which the same mistake is counted, if it stands in several.
         one_character: whether the finding rests on one character that the conversion of the
             paper to text may have changed.
@@ -173,12 +184,15 @@ class Erratum:
 
     severity: str
     changes: str
+    depends: str = ""
     same_as: str = ""
     one_character: bool = False
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
             raise unknown_name("severity of an erratum", self.severity, SEVERITIES)
+        if self.depends and self.depends not in DEPENDS:
+            raise unknown_name("dependence of an erratum", self.depends, DEPENDS)
         if not self.changes.strip():
             raise DriftproofError(
                 "an erratum without changes",

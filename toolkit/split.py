@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from driftproof.toolkit.declaring import check_class, check_declared, with_words_alone
+from driftproof.toolkit.declaring import declared, with_words_alone
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.parameters import Parameters
 
@@ -138,15 +138,7 @@ def split(*, name: str, source: str, statement: str) -> Callable[[type[S]], type
         DriftproofError: the class does not derive from FederatedSplit, or has no ``deal``; or a
             parameter has no annotation or no default.
     """
-
-    def decorate(cls: type[S]) -> type[S]:
-        check_class("split", cls, FederatedSplit)
-        decorated = dataclass(frozen=True, kw_only=True)(cls)
-        check_declared(decorated)
-        decorated.leaf_name = name
-        return decorated
-
-    return decorate
+    return partial(declared, "split", FederatedSplit, name)
 
 
 def cut(order: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:

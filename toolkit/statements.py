@@ -7,15 +7,18 @@ author would defend it; a statement is as good as the worst of its parts.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from driftproof.toolkit.readings import SEVERITIES, ReadingKind
+from driftproof.toolkit.readings import DEPENDS, SEVERITIES, ReadingKind
 from driftproof.toolkit.verdict import Verdict
 
 BEST_FIRST = (Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.REFUTED, Verdict.INAPPLICABLE)
 """A reading that no case could meet saves no other: it comes last."""
+WORST_LAST = (Verdict.INAPPLICABLE, Verdict.SUPPORTED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
+"""How the parts of a sentence that are claims of their own are put together."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,12 @@ class ReadingVerdict:
 
 @dataclass(frozen=True)
 class Statement:
-    """One printed statement with the verdict on it.
+    """What one claim says of the print, with the verdict on it.
 
     Attributes:
-        severity: of its erratum (None: it has none); ``changes``, ``same_as`` and ``one_character``
-            are the erratum's.
+        severity: of its erratum (None: it has none); ``changes``, ``depends``, ``same_as`` and
+            ``one_character`` are the erratum's.
+        sentence, display: the claim's.
         weakly_tested: whether it is supported by cases that could hardly have refuted it.
     """
 
@@ -53,19 +57,13 @@ class Statement:
     verdict: Verdict
     severity: str | None = None
     changes: str = ""
+    depends: str = ""
     same_as: str = ""
     one_character: bool = False
+    sentence: str = ""
+    display: bool = False
     weakly_tested: bool = False
     readings: tuple[ReadingVerdict, ...] = ()
-
-    @property
-    def harmless(self) -> bool:
-        """Whether its erratum changes nothing in what is concluded, and says so at its beginning.
-
-        >>> Statement("a/step", Verdict.REFUTED, "false", "Nothing for Lemma 1.").harmless
-        True
-        """
-        return self.changes.lower().startswith("nothing")
 
     @property
     def shown(self) -> bool:
@@ -104,16 +102,16 @@ def statement(
     claim: str,
     readings: Iterable[ReadingVerdict],
     erratum: Mapping[str, Any] | None = None,
-    *,
-    weakly_tested: bool = False,
+    **told: Any,
 ) -> Statement | None:
-    """Return the statement of a claim (None: nothing of it is printed, it is a result of ours)."""
+    """Return the statement of a claim (None: nothing of it is printed, it is a result of ours).
+
+    ``told`` is what else a statement has: sentence, display, weakly_tested.
+    """
     every = tuple(readings)
     if not every:
         return None
-    return Statement(
-        claim, verdict_on(every), **(erratum or {}), readings=every, weakly_tested=weakly_tested
-    )
+    return Statement(claim, verdict_on(every), **(erratum or {}), **told, readings=every)
 
 
 def at_odds(one: Statement) -> str:
@@ -138,20 +136,50 @@ def at_odds(one: Statement) -> str:
 def worst_first(statements: Iterable[Statement]) -> list[Statement]:
     """Return the statements that have an erratum, sorted by its severity.
 
-    Of one severity those whose erratum changes nothing in what is concluded come last.
+    Of one severity those come first on which most depends.
     """
     return sorted((s for s in statements if s.severity is not None), key=badness)
 
 
-def badness(one: Statement) -> tuple[int, bool, str, str]:
+def badness(one: Statement) -> tuple[int, int, str, str]:
     """Return what sorts an erratum among the others: less is worse."""
-    return list(SEVERITIES).index(str(one.severity)), one.harmless, one.same_as, one.claim
+    most = [*DEPENDS, ""].index(one.depends)
+    return list(SEVERITIES).index(str(one.severity)), most, one.same_as, one.claim
+
+
+def sentences(statements: Iterable[Statement]) -> list[Statement]:
+    """Return the printed sentences: the parts and readings of one count once, as their worst.
+
+    >>> held, left_open = Verdict.SUPPORTED, Verdict.INCONCLUSIVE
+    >>> both = Statement("a/rate", left_open), Statement("a/half", held, sentence="a/rate")
+    >>> [(one.claim, str(one.verdict)) for one in sentences(both)]
+    [('a/rate', 'INCONCLUSIVE')]
+    """
+    known = {one.claim: one for one in statements}
+    made: dict[str, Statement] = {}
+    for one in known.values():
+        name = one.sentence if one.sentence in known else one.claim
+        worst = max(one.verdict, made.get(name, known[name]).verdict, key=WORST_LAST.index)
+        made[name] = replace(known[name], verdict=worst)
+    return list(made.values())
+
+
+def mistakes(statements: Iterable[Statement]) -> Counter[tuple[str, str]]:
+    """Count mistakes by kind and by what depends on them: one that stands in several places once.
+
+    It is the one rule by which mistakes are counted; those on which a theorem depends matter most.
+    """
+    return Counter(
+        (one.severity, one.depends)
+        for one in statements
+        if one.severity is not None and not one.same_as
+    )
 
 
 def by_severity(statements: Iterable[Statement]) -> dict[str, int]:
-    """Count errata by severity; a mistake that stands in several places counts once."""
-    counts = dict.fromkeys(SEVERITIES, 0)
-    for one in statements:
-        if one.severity is not None and not one.same_as:
-            counts[one.severity] += 1
-    return counts
+    """Count mistakes by their kind alone."""
+    counts = mistakes(statements)
+    return {
+        severity: sum(n for (kind, _), n in counts.items() if kind == severity)
+        for severity in SEVERITIES
+    }

@@ -8,7 +8,7 @@ from typing import Any
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.report.page import Group, grouped, number
+from driftproof.toolkit.groups import Group, grouped, number
 from driftproof.toolkit.statements import ReadingVerdict, verdict_on
 from driftproof.toolkit.verdict import Evidence, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from driftproof.toolkit.report.page import grouped
+from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import record
 from driftproof.verifiers.verify import Settings, judge, select

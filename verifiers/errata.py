@@ -33,7 +33,8 @@ def _statement(claim: Claim[Any], forms: dict[str, dict[str, str]]) -> Statement
                 ReadingVerdict(form.reading, kind, form.part, together(verdicts), empty)
             )
     erratum = None if claim.erratum is None else vars(claim.erratum)
-    return statement(claim.name, readings, erratum)
+    told = {"sentence": claim.sentence, "display": claim.display}
+    return statement(claim.name, readings, erratum, **told)
 
 
 def errata() -> list[dict[str, Any]]:

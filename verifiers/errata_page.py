@@ -15,7 +15,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,11 @@ from typing import Any
 from driftproof.toolkit import __version__
 from driftproof.toolkit.discover import Leaf, leaves
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.readings import SEVERITIES
+from driftproof.toolkit.readings import DEPENDS, SEVERITIES
 from driftproof.toolkit.report.latex_text import latex_text
 from driftproof.toolkit.report.page import first_sentence
 from driftproof.toolkit.report.papers import Reference
+from driftproof.toolkit.statements import Statement, mistakes
 from driftproof.verifiers import errata
 from driftproof.verifiers.counterexamples import scripts
 from driftproof.verifiers.pages import math, order, plain
@@ -39,7 +40,7 @@ BAR = r"\|"
 HEAD = """\
 # Errata
 
-Statements of four papers that do not hold as printed, worst first. [What the severities
+Statements of four papers that do not hold as printed, worst first. [What the words
 mean](verdicts.md#errata-have-a-severity). The papers were read from conversions of their PDF files
 to text; a finding that rests on one character says so.
 
@@ -47,7 +48,7 @@ A print that is refuted has a *counterexample*: a script of numpy alone, which r
 without driftproof. The numbers are what the script prints, to six digits. A script has the
 smallest instance that we know. The verdict's own cases may be larger, and the papers' pages have
 numbers of those.
-*Counted at* another statement means that it is the same mistake.
+*Counted at* another statement means that it is the same mistake; a mistake counts once.
 
 **To cite one**, take its BibTeX entry. Its anchor is its name, with `-` for `/` and `.`, such as
 `errata.html#comfedl-theorem-1`, and does not change. `driftproof errata --json` has the same as
@@ -62,19 +63,14 @@ def page() -> str:
         DriftproofError: a script ends with an error.
     """
     entries = errata.errata()
-    counts = {s: sum(e["severity"] == s and not e["same_as"] for e in entries) for s in SEVERITIES}
-    made = [
-        HEAD,
-        "| severity | mistakes | statements |\n|---|---|---|",
-        *(
-            f"| [{severity}](#{severity}) | {counts[severity]} | "
-            f"{sum(entry['severity'] == severity for entry in entries)} |"
-            for severity in SEVERITIES
-        ),
-    ]
-    made += ["\n## All of them\n", "| severity | claim | what it changes |\n|---|---|---|"]
+    made = [HEAD, *counted(errata.statements())]
     made += [
-        f"| {entry['severity']} | [{entry['claim']}](#{_slug(entry['claim'])}) | "
+        "\n## All of them\n",
+        "| kind | what depends on it | claim | what it changes |\n|---|---|---|---|",
+    ]
+    made += [
+        f"| {entry['severity']} | {entry['depends'] or 'counted elsewhere'} | "
+        f"[{entry['claim']}](#{_slug(entry['claim'])}) | "
         f"{plain(first_sentence(entry['changes'])).replace('|', BAR)} |"
         for entry in entries
     ]
@@ -83,6 +79,21 @@ def page() -> str:
         made.append(f"\n## {severity.capitalize()}\n\n{means[:1].upper()}{means[1:]}.")
         made += [_erratum(entry) for entry in entries if entry["severity"] == severity]
     return "\n".join(made).rstrip() + "\n"
+
+
+def counted(statements: Iterable[Statement]) -> list[str]:
+    """Return the table of mistakes, by their kind and by what depends on them (README has it too).
+
+    >>> counted([Statement("a/b", Verdict.REFUTED, "false", "x", "step")])[2]
+    '| [false](#false) | 0 | 0 | 1 | 0 |'
+    """
+    counts = mistakes(statements)
+    head = " | ".join(f"a {what}" if what != "nothing" else what for what in DEPENDS)
+    rows = [
+        f"| [{kind}](#{kind}) | {' | '.join(str(counts[kind, what]) for what in DEPENDS)} |"
+        for kind in SEVERITIES
+    ]
+    return [f"| mistakes, by what depends on them | {head} |", "|---|---|---|---|---|", *rows]
 
 
 def _papers(entries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -106,6 +117,8 @@ def _erratum(entry: Mapping[str, Any]) -> str:
     about = [entry["source"]]
     if entry["same_as"]:
         about.append(f"counted at [{entry['same_as']}](#{_slug(entry['same_as'])})")
+    else:
+        about.append(f"what depends on it: {DEPENDS[entry['depends']]}")
     if entry["one_character"]:
         about.append("rests on one character")
     lines = [
@@ -185,7 +198,9 @@ def _instead(entry: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
     if entry["corrected"]:
         right = told["forms"].get("corrected", "")
         note = plain(told["notes"].get("corrected", ""))
-        lines += ["", f"**Corrected form: {entry['corrected']}.** {note}"]
+        where = told["readings"].get("corrected", "")  # what it leaves out, beside the print
+        form = f"Corrected form, {where}" if where else "Corrected form"
+        lines += ["", f"**{form}: {entry['corrected']}.** {note}"]
         if right and order(right) not in told["statement"]:
             lines += ["", *_formulas(right)[:-1]]
     readings = [plain(reading) for reading in entry["holds"] if reading]

@@ -1,8 +1,8 @@
-"""Generated controls: siblings of every right side and broken algorithms, and what became of them.
+"""Generated controls: siblings of every right side, and what became of them.
 
 A sibling that survives need not be false: the claim may be true with room to spare. So survivors
-are listed with how near they came to being refused, and only a true claim that is refused, or a
-broken algorithm that no claim of its paper notices, is a failure.
+are listed with how near they came to being refused, and only a true claim that is refused is a
+failure.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from math import isfinite
 from typing import Any
 
 from driftproof.toolkit.discover import Leaf
+from driftproof.toolkit.groups import number
 from driftproof.toolkit.readings import ByProof, Stated, Undecided, literal
-from driftproof.toolkit.report.page import number
 from driftproof.toolkit.verdict import Row, Verdict
 from driftproof.verifiers import record
-from driftproof.verifiers.breakages import Breakage, broken_judged, compared, largest
 from driftproof.verifiers.claim_types.claim import Claim
 from driftproof.verifiers.controls import checked
 from driftproof.verifiers.judges.bounds import unmet
@@ -73,7 +73,7 @@ class Outcome:
     """What the generated controls came to.
 
     Attributes:
-        siblings, breakages: each of them.
+        siblings: each of them.
         by_hand: the claims of whose right sides no sibling can be made.
         forms: how many of the claims' own forms were judged that are not on record as refuted.
         wrong: those of them, claim and form, that were refuted and are on record otherwise.
@@ -82,7 +82,6 @@ class Outcome:
     """
 
     siblings: list[Judged]
-    breakages: list[Breakage]
     by_hand: list[str]
     forms: int
     wrong: list[tuple[str, str]]
@@ -91,9 +90,8 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether no true claim is refused, and every broken algorithm that has to be is."""
-        noticed = all(b.refused for b in self.breakages if b.cases and b.expected)
-        return noticed and not self.wrong and not self.unrecorded
+        """Whether no true claim is refused."""
+        return not self.wrong and not self.unrecorded
 
 
 def check(
@@ -133,7 +131,6 @@ def check(
     checks = checked(own)
     return Outcome(
         siblings,
-        broken_judged(chosen, seed=seed, workers=workers),
         [plan.claim.name for plan in plans if not plan.controls],
         len(checks),
         [(c.claim, c.control) for c in checks if not c.good and c.recorded],
@@ -311,8 +308,17 @@ def _why(judged: Judged, rows: Sequence[Row], own: float | None) -> str:
             return "every case meets it"
         return "on no case is it smaller than the claim"
     undecided = sum(row.verdict is Verdict.INCONCLUSIVE for row in rows)
-    cases = f"{undecided} of {judged.cases} cases" if undecided else ""
-    return compared(cases, judged.ratio, own, "the claim itself")
+    said = [f"undecided on {undecided} of {judged.cases} cases"] if undecided else []
+    if judged.ratio is not None:
+        beside = f" (of the claim itself {number(own)})" if own is not None else ""
+        said.append(f"left / right is at most {number(judged.ratio)}{beside}")
+    return ", ".join(said) or "nothing was compared"
+
+
+def largest(rows: Sequence[Row]) -> float | None:
+    """Return the largest left / right of some rows (None: none has one)."""
+    ratios = [row.ratio for row in rows if row.ratio is not None and isfinite(row.ratio)]
+    return max(ratios, default=None)
 
 
 def _searched(

@@ -97,13 +97,13 @@ def errata_block(paper: str) -> str:
     printed = [one for name, one in _statements().items() if name.startswith(f"{paper}/")]
     if not printed:
         raise unknown_name("paper", paper, {name.partition("/")[0] for name in _statements()})
-    lines = ["| severity | claim | what it changes |", "|---|---|---|"]
+    lines = ["| severity | depends on it | claim | what it changes |", "|---|---|---|---|"]
     for one in worst_first(printed):
         severity = f"({one.severity})" if one.same_as else str(one.severity)
         severity += ", rests on one character" if one.one_character else ""
         counted = f" Counted at `{one.same_as}`." if one.same_as else ""
         cell = (plain(one.changes) + counted).replace("|", r"\|")
-        lines.append(f"| {severity} | `{one.claim}` | {cell} |")
+        lines.append(f"| {severity} | {one.depends or '–'} | `{one.claim}` | {cell} |")
     sources = (leaves("claim")[one.claim].metadata["source"] for one in printed)
     said = "stated here" if all("in our words" in source for source in sources) else "printed"
     for verdict, head in (
@@ -127,6 +127,7 @@ def _form(name: str, form: Form) -> str:
     cases = record.read().get(name, {}).get(form.key, {})
     verdict = together(map(Verdict, cases.values())) if cases else "not on record"
     kind = f", {form.reading_kind}" if form.reading_kind and form.reading else ""
+    kind = f", {form.quote}" if form.form == "corrected" and form.quote else kind
     return f"{plain(form.key)}{kind}: {verdict}"
 
 

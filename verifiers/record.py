@@ -11,7 +11,7 @@ from typing import Any
 
 from driftproof.toolkit.discover import leaves, package_folder
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.report.page import Group, grouped
+from driftproof.toolkit.groups import Group, grouped
 from driftproof.toolkit.statements import verdict_on
 from driftproof.toolkit.verdict import Row, Verdict
 

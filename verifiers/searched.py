@@ -15,7 +15,7 @@ from typing import Any
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import package_folder
 from driftproof.toolkit.errors import DriftproofError
-from driftproof.toolkit.report.page import number
+from driftproof.toolkit.groups import number
 from driftproof.verifiers.expression import case_of, pasted
 from driftproof.verifiers.record import read_file, refuted_on_record, write_file
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, overload
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.errors import DriftproofError
+from driftproof.toolkit.groups import Group, grouped, statements
 from driftproof.toolkit.report.figures import Figure
 from driftproof.toolkit.report.files import write_report
 from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
 from driftproof.toolkit.report.notebook import WHOLE, shown_verdicts
-from driftproof.toolkit.report.page import Group, figures, grouped, statements
+from driftproof.toolkit.report.page import figures
 from driftproof.toolkit.report.results_table import frame
 from driftproof.toolkit.report.text_table import text_table
 from driftproof.toolkit.verdict import Evidence, Row, Verdict, together

@@ -266,6 +266,7 @@ def claim_entry(source: Source) -> dict[str, Any]:
         "notes": {form.form: form.note for form in claim.forms if form.note},
         "readings": {form.key: form.quote for form in claim.forms if form.quote},
         "erratum": None if claim.erratum is None else vars(claim.erratum),
+        "counted": {"sentence": claim.sentence, "display": claim.display},
         "explain": claim.explain,
         "papers": cited(leaf.path, claim.source) if leaf else [],
         # a claim that was handed over as an object has no file that is known

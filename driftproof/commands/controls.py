@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 @click.argument("select", nargs=-1)
 @click.option(
     "--generated", is_flag=True,
-    help="Make the siblings, and broken algorithms, instead of taking those that are written by "
-    "hand.",
+    help="Make the siblings instead of taking those that are written by hand.",
 )  # fmt: skip
 @click.option(
     "--search", type=shared.Seconds(), default=0.0, show_default=True,
@@ -35,7 +34,7 @@ def command(
     ctx: click.Context, select: tuple[str, ...], generated: bool, search: float, seed: int,
     workers: int, cluster: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Judge false siblings and broken algorithms: each must be refused, and no true claim.
+    """Judge false siblings: each must be refused, and no true claim.
 
     A sibling that is generated may be true, where the claim has room to spare: those that survive
     are listed.
@@ -93,30 +92,10 @@ def _summary(outcome: Outcome) -> None:
             ["claim", "change", "differ on a case", "of them refused"],
             [(*key, str(differ[key]), str(refused[key])) for key in kinds if differ[key]],
         )
-    if outcome.breakages:
-        shared.table(
-            ["algorithm", "broken by", "differs on", "refused by"],
-            [
-                (
-                    b.algorithm,
-                    b.breakage,
-                    f"{b.cases} cases",
-                    b.refused or ("NO CLAIM" if b.expected else "none"),
-                )
-                for b in outcome.breakages
-                if b.cases
-            ],
-        )
     for s in siblings:
         if not s.refused:
             shared.tell(f"survived: {s.claim}, {s.form}: {s.kind}, {s.change}")
             shared.tell(f"    {s.reason}")
-    for b in outcome.breakages:
-        if b.reason:
-            shared.tell(f"unnoticed: {b.algorithm}, {b.breakage}")
-            shared.tell(f"    {b.reason}")
-        if not b.cases:
-            shared.tell(f"{b.algorithm}, {b.breakage}: no case of {b.paper} tells it apart")
     _shares(outcome)
 
 
@@ -133,9 +112,6 @@ def _shares(outcome: Outcome) -> None:
     if alike:
         found = sum(bool(s.refused) for s in alike)
         shared.tell(f"Siblings that differ on no case: {found} of {len(alike)} refused.")
-    broken = [b for b in outcome.breakages if b.cases]
-    noticed = sum(bool(b.refused) for b in broken)
-    shared.tell(f"Broken algorithms: {noticed} of {len(broken)} refused.")
     shared.tell(
         f"True forms wrongly refused: {len(outcome.wrong)} of {outcome.forms}; promised: one or "
         f"more with probability {outcome.promised:.1g} at most."

@@ -144,7 +144,7 @@ def _data(one: Reached) -> dict[str, Any]:
 
 def _constants(reached: list[Reached]) -> None:
     """Print how closely each declared constant was reached, and those that are exceeded."""
-    from driftproof.toolkit.report.page import number
+    from driftproof.toolkit.groups import number
     from driftproof.verifiers.judges.declared import GAP, in_words, where
 
     if not reached:
@@ -172,7 +172,7 @@ def _constants(reached: list[Reached]) -> None:
 def _summary(
     findings: list[Finding], scripts: list[Written], known: Container[tuple[str, str]]
 ) -> None:  # fmt: skip
-    from driftproof.toolkit.report.page import number
+    from driftproof.toolkit.groups import number
     from driftproof.verifiers.search.finding import CANDIDATE, FAILED, NOT_SEARCHED, NOTHING, power
     from driftproof.verifiers.searched import tightness
 

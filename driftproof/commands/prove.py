@@ -53,10 +53,9 @@ def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_js
     if as_json:
         shared.print_json([{k: v for k, v in row.items() if k not in INNER} for row in rows])
     elif len(rows) > 1:
-        seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
-        times = ""
-        if seconds:
-            times = f", {sum(seconds) / len(seconds):.1f} s each, {max(seconds):.1f} s at most"
+        seconds = [row["seconds"] for row in rows if row["seconds"]] or [0.0]
+        mean, most = sum(seconds) / len(seconds), max(seconds)
+        times = f", {mean:.1f} s each, {most:.1f} s at most" if held else ""
         shared.tell(f"{held} of {len(rows)} are machine-checked{times}")
     return 0 if held == len(rows) else 1
 

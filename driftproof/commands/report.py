@@ -16,9 +16,8 @@ from driftproof.commands import _shared as shared
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("other", metavar="[OTHER]", type=click.Path(path_type=Path), required=False)
-@click.option("--parquet", is_flag=True, help="Write results.parquet too (needs pyarrow).")
 @shared.as_json
-def command(folder: Path, other: Path | None, parquet: bool, as_json: bool) -> None:
+def command(folder: Path, other: Path | None, as_json: bool) -> None:
     """Rebuild results.json, index.html, the tables and the plots of DIR from its ledger.
 
     With OTHER, list what changed from DIR to OTHER instead, and write OTHER/difference.html.
@@ -28,7 +27,7 @@ def command(folder: Path, other: Path | None, parquet: bool, as_json: bool) -> N
         from driftproof.verifiers.rebuild import rebuild
 
         with _shown_of(folder):
-            rebuild(folder, head, rows, parquet=parquet)
+            rebuild(folder, head, rows)
         click.echo(f"page: {folder / 'index.html'}")
         return
     _compare(folder, other, head, rows, as_json)

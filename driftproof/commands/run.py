@@ -63,17 +63,11 @@ def command(
     from driftproof.verifiers.experiment import Plan, run_experiment
     from driftproof.verifiers.running.jobs import blaming
 
-    if "TORCHELASTIC_RUN_ID" in os.environ:
-        raise DriftproofError(
-            "driftproof run, started by torchrun: every process would run the whole experiment",
-            "one process, which starts its clients itself on this machine",
-            "torchrun runs a case on many machines: torchrun … -m driftproof.toolkit.wire FILE",
-        )
     if engine == "wire" and cluster is not None:
         raise DriftproofError(
             "--engine wire with --cluster: a run's clients are processes of one machine",
             "one of the two",
-            "leave out --cluster; torchrun -m driftproof.toolkit.wire runs a case on many machines",
+            "leave out --cluster",
         )
     if engine == "wire" and ctx.get_parameter_source("workers") is not ParameterSource.COMMANDLINE:
         workers = 1  # a run's clients keep the cores busy, and the first that fails ends all

@@ -16,7 +16,7 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.verdict import Verdict
 
 if TYPE_CHECKING:
-    from driftproof.toolkit.report.page import Group
+    from driftproof.toolkit.groups import Group
 
 FEW = 16
 """So many forms are shown one by one, whatever is new of them: they fit on a screen."""
@@ -137,8 +137,8 @@ def summary(
         verbose: print every form, with the reason of its verdict; so it is done of few forms.
         swept: part and name of each parameter of which several values were asked for.
     """
+    from driftproof.toolkit.groups import grouped
     from driftproof.toolkit.report.forms_table import COLUMNS, SPARE, cells, chance, meaning
-    from driftproof.toolkit.report.page import grouped
     from driftproof.verifiers.record import is_news
 
     forms = [group for groups in grouped(rows).values() for group in groups]
@@ -191,7 +191,7 @@ def _by_values(forms: Sequence[Group], swept: Sequence[tuple[str, str]]) -> None
 
 def _errata_at_odds(head: dict[str, Any], rows: list[Any]) -> None:
     """Say where an erratum of somebody's own claim is not what the verdicts say."""
-    from driftproof.toolkit.report.page import statements
+    from driftproof.toolkit.groups import statements
     from driftproof.toolkit.statements import at_odds
 
     own = {row.claim for row in rows if row.expected is None}
@@ -215,7 +215,7 @@ def _exceeded(rows: list[Any], told: set[str]) -> None:
 def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> None:
     """Print how many printed statements of each paper came to which verdict, and what is new."""
     from driftproof.toolkit.discover import leaves
-    from driftproof.toolkit.report.page import statements
+    from driftproof.toolkit.groups import statements
 
     printed = statements(head, rows)
     if len(printed) < 2:
@@ -227,9 +227,10 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
     if len(papers) > 1:
         papers["all"] = [one.verdict for one in printed]
         new["all"] = len(news)
+    recorded = {*leaves("claim")} & {one.claim for one in printed}
     lines = [
         [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict),
-         str(new[paper])]
+         *([str(new[paper])] if recorded else [])]
         for paper, verdicts in papers.items()
     ]  # fmt: skip
     refuted = [one.claim for one in printed if one.verdict is Verdict.REFUTED]
@@ -237,11 +238,11 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
         "paper",
         "printed statements",
         *(v.lower() for v in Verdict),
-        "forms not as on record",
+        *(["forms not as on record"] if recorded else []),
     ]
     shared.table(columns, lines)
     if refuted:
-        more = "; driftproof errata says what is wrong" if {*refuted} & {*leaves("claim")} else ""
+        more = "; driftproof errata says what is wrong" if {*refuted} & recorded else ""
         shared.tell(f"Refuted as printed: {', '.join(refuted)}{more}.")
 
 

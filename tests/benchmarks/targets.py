@@ -31,7 +31,7 @@ from tests.views import of_states
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "docs" / "benchmarks" / "recorded.json"
-"""Written by tests/benchmarks/recorded."""
+"""Measured once: docs/benchmarks.md."""
 Head = Mapping[str, Any]
 
 

@@ -36,8 +36,6 @@ ORDERS = {
     ("outer-drift", "printed"): "1 / T",
     ("inner-drift", "corrected"): "1",
     ("outer-drift", "corrected"): "1",
-    ("inner-drift-step-size", "printed"): "T**-2",
-    ("outer-drift-step-size", "printed"): "T**-2",
     ("theorem", "printed"): "1 / sqrt(K)",
     ("theorem-lower", "printed"): "1 / sqrt(K)",
     ("theorem-minimax", "printed"): "1 / sqrt(K)",

@@ -25,7 +25,7 @@ BOUNDS = {
     ("textbook-convex", "printed"): (
         "3 * R**2 / (2 * eta * steps) + 12 / 5 * L * eta**2 * zeta**2 * tau * (tau - 1)"
     ),
-    ("textbook-strongly-convex", "printed: the textbook's"): (
+    ("textbook-strongly-convex", "printed: the standard proof's"): (
         "rho**S * R**2 + a * (1 - rho**S) / (1 - rho)"
     ),
     ("textbook-strongly-convex", "printed: contraction and bias"): (

@@ -64,9 +64,11 @@ BOUNDS = {
     ("lemma-3.9", "printed: δ_g²"): "lambda_**2 * sigma_1**2",
     ("lemma-3.9", "printed: Lipschitz constant of ∇F"):
         "(1 + lambda_ * L_1) ** 2 * L_1 + lambda_ * G * L_2",
-    ("lemma-3.9-frobenius", "printed: C_g²"):
+    ("lemma-3.9", "printed: C_g², every norm Frobenius"):
         "(1 + lambda_ * L_1) ** 2 + lambda_**2 * sigma_2F**2",
-    ("lemma-3.9-frobenius", "printed: σ_g²"): "lambda_**2 * sigma_2F**2",
+    ("lemma-3.9", "printed: C_g² with d(1 + λL_1)², every norm Frobenius"):
+        "d * (1 + lambda_ * L_1) ** 2 + lambda_**2 * sigma_2F**2",
+    ("lemma-3.9", "printed: σ_g², every norm Frobenius"): "lambda_**2 * sigma_2F**2",
     ("lemma-3.9-tasks", "printed: σ_f²", "printed: σ_f², each task on its own"): "sigma_1**2",
     ("lemma-3.9-tasks", "printed: C_f²"): "sigma_1**2 + G**2",
     ("lemma-4.1", TWO, ONE): "remembered + 2 * eta * beta**2 * L_f**2 / alpha * momentum",
@@ -94,8 +96,8 @@ BOUNDS = {
     ("lemma-a.2", "printed: u as z uses it",
      "printed: u as z uses it, clients with one f and one g"):
         "spread + 16 * C_g**2 * L_f**2 * used",
-    ("lemma-a.2", "corrected"): "3 * C_f**2 * L_g**2 * models + 3 * C_g**2 * L_f**2 * used"
-    "+ K * C_g**2 * sigma_f**2 + 3 * K * C_f**2 * sigma_g**2",
+    ("lemma-a.2", "corrected"): "4 * C_f**2 * L_g**2 * models + 4 * C_g**2 * L_f**2 * used"
+    "+ K * C_g**2 * sigma_f**2 + 4 * K * C_f**2 * sigma_g**2 + 4 * clients",
     ("potential", "printed: (40), and (16) as (40)"): "seventeen + curved * momentum"
     "+ (beta * eta - eta * beta) * error"
     "+ (2 * (1 - gamma * eta) * eta * beta * C_g**2 * L_f**2"

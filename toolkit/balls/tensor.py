@@ -201,10 +201,6 @@ def truths(condition: Any) -> np.ndarray:
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call the version of a function for balls; of one in place, write the result where it goes."""
-    import driftproof.toolkit.balls.linear
-    import driftproof.toolkit.balls.operations
-    import driftproof.toolkit.balls.shapes  # noqa: F401 - they fill the table
-
     spend(CALL)
     if name in HANDLERS:
         return HANDLERS[name](*args, **kwargs)

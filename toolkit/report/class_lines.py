@@ -51,12 +51,6 @@ class Line:
     log: str
 
 
-def over_class(row: Row) -> bool:
-    """Say whether a row is of a whole class of functions."""
-    problem = row.case.get("problem")
-    return isinstance(problem, Mapping) and problem.get("name") == "class"
-
-
 def lines(rows: Sequence[Row]) -> list[Line]:
     """Return a claim's lines, the longest along each letter."""
     points = _points(rows)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from driftproof.toolkit.report.page import document, number
+from driftproof.toolkit.groups import number
+from driftproof.toolkit.report.page import document
 from driftproof.toolkit.verdict import tightness
 
 MOVED = 0.01

@@ -5,18 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite, log10
+from math import log10
 from pathlib import Path
 from typing import Any
 
-from driftproof.toolkit.report.class_lines import lines, over_class
+from driftproof.toolkit.groups import NOTHING, distance, distances_of, drawable, equated, over_class
+from driftproof.toolkit.report.class_lines import lines
 from driftproof.toolkit.report.results_table import csv_of
 from driftproof.toolkit.verdict import Row, Verdict
 
-NOTHING = 1e-17
-"""What a distance of 0 is drawn as on a logarithmic axis."""
-LARGEST = 1e150
-"""What is larger is not drawn: distances between such numbers, and their squares, overflow."""
 NOTHING_HERE = 1e-9
 """Below this a map's number is shown as ≈ 0."""
 ROUNDING = 1e-9
@@ -90,7 +87,7 @@ class Figure:
         """What the curves are called."""
         if "labels" in self.series:
             return LABELS | dict(self.series["labels"])
-        if _equates(self.row):
+        if equated(self.row):
             return LABELS | {"mean": "distance", "bound": "margin"}
         if "what" in self.series:
             return LABELS | {"mean": "left side", "band": "its certified enclosure"}
@@ -171,11 +168,6 @@ def _of_runs(slug: str, rows: Sequence[Row]) -> list[Figure]:
     return [_figure(f"{slug}-{k}", row) for k, row in enumerate(chosen, 1)]
 
 
-def drawable(number: float) -> bool:
-    """Say whether a number has a place on a plot."""
-    return abs(number) <= LARGEST
-
-
 def _maps(name: str, rows: Sequence[Row]) -> list[Figure]:
     """Return the maps that one form's cases have."""
     mapped = [row for row in rows if (row.series or {}).get("map")]
@@ -196,16 +188,6 @@ def _maps(name: str, rows: Sequence[Row]) -> list[Figure]:
     ]
 
 
-def equates(rows: Sequence[Row]) -> bool:
-    """Say whether some row has certified numbers that should be equal, in place of a bound."""
-    return any(_equates(row) for row in rows)
-
-
-def _equates(row: Row) -> bool:
-    """Say whether a row's certified numbers are two sides that should be equal."""
-    return row.kind == "identity" or (row.kind != "bound" and "what" in (row.series or {}))
-
-
 def _certified(row: Row) -> bool:
     """Say whether a row's points are comparisons of certified numbers, not moments of a run."""
     return row.kind == "identity" or "what" in (row.series or {})
@@ -213,12 +195,12 @@ def _certified(row: Row) -> bool:
 
 def _agree(rows: Sequence[Row]) -> bool:
     """Say whether the rows equate numbers that are the same."""
-    return _equates(rows[0]) and max(map(distance, rows)) <= NOTHING
+    return equated(rows[0]) and max(map(distance, rows)) <= NOTHING
 
 
 def _merged(rows: Sequence[Row]) -> Row:
     """Return one row that stands for all comparisons of one form."""
-    series = _distances(rows) if _equates(rows[0]) else _sides(rows)
+    series = _distances(rows) if equated(rows[0]) else _sides(rows)
     label = f"comparisons: {len(series['x'])}, cases: {len(rows)}"
     shown = next((row for row in rows if row.verdict is Verdict.REFUTED), rows[0])
     return replace(shown, series=series, case={"label": label}, instance={})
@@ -226,7 +208,7 @@ def _merged(rows: Sequence[Row]) -> Row:
 
 def _distances(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how far each certified enclosure reaches from the right side, in ascending order."""
-    reach = sorted(d for row in rows for d in _distances_of(row) if drawable(d))
+    reach = sorted(d for row in rows for d in distances_of(row) if drawable(d))
     margin = rows[0].margin
     return {"x": list(range(1, len(reach) + 1)), "mean": reach, "bound": [margin] * len(reach)}
 
@@ -243,24 +225,6 @@ def _sides(rows: Sequence[Row]) -> dict[str, Any]:
     points.sort(key=lambda p: p[0] / max(abs(p[2]), NOTHING))
     columns: dict[str, Any] = {key: [p[k] for p in points] for k, key in enumerate(keys)}
     return columns | {"x": list(range(1, len(points) + 1)), "mean": columns["low"]}
-
-
-def distance(row: Row) -> float:
-    """Return the largest distance of an identity's two sides on one case (0 for a proof)."""
-    return max(_distances_of(row), default=0.0)
-
-
-def _distances_of(row: Row) -> list[float]:
-    series = row.series or {}
-    keys = ("low", "high", "bound", "size")
-    return [_relative(*sides) for sides in zip(*(series.get(k, ()) for k in keys), strict=True)]
-
-
-def _relative(low: float, high: float, value: float, size: float) -> float:
-    """Return the largest distance that two sides may have over their size; ∞ if it is unknown."""
-    if not all(map(isfinite, (low, high, value, size))):
-        return inf
-    return max(max(abs(low - value), abs(high - value)) / size if size else 0.0, NOTHING)
 
 
 def _figure(name: str, row: Row) -> Figure:

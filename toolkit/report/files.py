@@ -11,9 +11,10 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from driftproof.toolkit.errors import DriftproofError, after_system_error
+from driftproof.toolkit.groups import statements
 from driftproof.toolkit.report.figures import Figure, draw
 from driftproof.toolkit.report.latex_table import latex_macros, latex_table
-from driftproof.toolkit.report.page import figures, render, statements, told
+from driftproof.toolkit.report.page import figures, render, told
 from driftproof.toolkit.report.results_table import csv_of, table_of
 from driftproof.toolkit.verdict import Row
 from driftproof.toolkit.workers import pool, warm

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from driftproof.toolkit.groups import Group, grouped
 from driftproof.toolkit.readings import ReadingKind
-from driftproof.toolkit.report.page import Group, grouped
 from driftproof.toolkit.verdict import Evidence, Row, Verdict
 
 COLUMNS = ("claim", "form", "verdict", "evidence", "cases", "tightness", "")

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
+from driftproof.toolkit.groups import grouped
 from driftproof.toolkit.report.experiment import COLOURS, drawn
 from driftproof.toolkit.report.figures import Figure, svg
 from driftproof.toolkit.report.forms_table import notes
-from driftproof.toolkit.report.page import asset, filled, grouped
+from driftproof.toolkit.report.page import asset, filled
 from driftproof.toolkit.report.page import figures as figures_of
 from driftproof.toolkit.report.sides import sides
 from driftproof.toolkit.verdict import Row, Verdict

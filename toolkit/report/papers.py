@@ -8,7 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from driftproof.toolkit.statements import Statement, badness, by_severity, worst_first
+from driftproof.toolkit.statements import (
+    Statement,
+    badness,
+    by_severity,
+    sentences,
+    worst_first,
+)
 from driftproof.toolkit.verdict import Verdict
 
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*[{\"](.*?)[}\"],?$", re.MULTILINE | re.DOTALL)
@@ -86,13 +92,14 @@ class Paper:
     @property
     def line(self) -> str:
         """What became of it, in one line."""
-        verdicts = Counter(one.verdict for one in self.statements)
+        counted = sentences(self.statements)
+        verdicts = Counter(one.verdict for one in counted)
         told = [
             f"{verdicts[verdict]} {verdict.lower()}" for verdict in Verdict if verdicts[verdict]
         ]
         errata = [f"{n} {severity}" for severity, n in by_severity(self.statements).items() if n]
         ours = len(self.claims) - len(self.statements)
-        count = len(self.statements)
+        count = len(counted)
         line = f"{count} printed statement{'s' * (count != 1)}"
         line += f": {', '.join(told)}" * bool(told)
         line += f"; errata: {', '.join(errata)}" * bool(errata)

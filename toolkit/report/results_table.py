@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.frames import frame_of
 from driftproof.toolkit.verdict import Row
 
@@ -82,30 +82,6 @@ def csv_of(columns: Mapping[str, Sequence[Any]]) -> str:
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
-
-
-def write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns as a Parquet file.
-
-    Raises:
-        MissingError: pyarrow is not installed.
-        DriftproofError: the file cannot be written.
-    """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingError(
-            "pyarrow, which writes Parquet files, is not installed",
-            "pyarrow beside driftproof",
-            "pip install 'driftproof[frames]'; results.csv holds the same",
-        ) from error
-    try:
-        pyarrow.parquet.write_table(pyarrow.table(dict(columns)), path)
-    except OSError as error:
-        raise DriftproofError(
-            f"{path}: {error}", "a file that can be written", "free some space, or look at the path"
-        ) from error
 
 
 UNREADABLE = (

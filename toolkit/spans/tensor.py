@@ -200,8 +200,6 @@ def decimal(value: Any) -> Fraction:
 
 def called(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call the version of a function; of one in place, write the result where it goes."""
-    import driftproof.toolkit.spans.operations  # noqa: F401 - it fills the table
-
     try:
         if name in HANDLERS:
             return HANDLERS[name](*args, **kwargs)

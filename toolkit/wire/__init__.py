@@ -1,7 +1,6 @@
 """The wire: one process a client, messages through a server, counted where they are sent.
 
-``run_on_wire`` starts the processes on this machine; ``python -m driftproof.toolkit.wire`` is
-one of the processes that torchrun starts, on any number of machines.
+``run_on_wire`` starts the processes on this machine.
 """
 
 from driftproof.toolkit.wire.context import WireContext

@@ -31,7 +31,6 @@ def run_on_wire(
     replicates: int = 1,
     block: int = 0,
     patience: float = 60.0,
-    device: str = "cpu",
     fields: tuple[str, ...] = (),
 ) -> WireRun:
     """Run with the clients in processes of this machine that send each other messages.
@@ -46,14 +45,13 @@ def run_on_wire(
         patience: seconds that the server waits for a round's messages; what a client computes
             between two averages must take less.
         fields: of the state, to be kept beside the iterate.
-        device: cpu (gloo), or cuda (nccl; a GPU a process; written, but not run by any test).
 
     Raises:
         WireFailure: a client ended, stalled or sent what is not finite. It has the clients, the
             round of communication and, in ``done``, the iterates and the traffic until then.
             A stalled client is told after ``patience``, the server itself after twice that.
     """
-    task = Task(problem, algorithm, names, rounds, replicates, block, patience, device, fields)
+    task = Task(problem, algorithm, names, rounds, replicates, block, patience, fields)
     world = min(processes or problem.clients, problem.clients)
     with tempfile.TemporaryDirectory() as folder:
         crew = _Crew(task, assigned(problem.clients, world), folder)
@@ -98,8 +96,7 @@ class _Crew:
             raise DriftproofError(
                 f"a case that cannot be sent to a process: {error}",
                 "a problem and an algorithm whose classes can be imported by name",
-                "put their classes into a module, or start torchrun"
-                " -m driftproof.toolkit.wire FILE",
+                "put their classes into a module",
             ) from error
 
     def follow(self) -> WireRun:

@@ -17,7 +17,7 @@ import torch.distributed as dist
 
 from driftproof.toolkit.algorithm import Algorithm
 from driftproof.toolkit.draws import BLOCK, Words
-from driftproof.toolkit.errors import DriftproofError, MissingError
+from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
 from driftproof.toolkit.problem import Problem
 from driftproof.toolkit.wire.context import WireContext
@@ -41,7 +41,6 @@ class Task:
     replicates: int = 1
     block: int = 0
     patience: float = 60.0
-    device: str = "cpu"
     fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -53,10 +52,6 @@ class Task:
             )
         if not self.patience > 0:
             raise DriftproofError(f"patience = {self.patience}", "seconds, more than 0", "pass 60")
-        if self.device not in ("cpu", "cuda"):
-            raise DriftproofError(f"device {self.device!r}", "cpu or cuda", "pass one of them")
-        if self.device == "cuda" and not torch.cuda.is_available():
-            raise MissingError("device cuda, but no GPU is seen", "a GPU a process", "pass cpu")
 
 
 def assigned(clients: int, world: int) -> list[range]:
@@ -71,19 +66,12 @@ def assigned(clients: int, world: int) -> list[range]:
     return [range(int(share[0]), int(share[-1]) + 1) for share in shares]
 
 
-def join(device: str, *, one_machine: bool, **more: Any) -> None:
-    """Join the process group: gloo, and nccl besides where payloads live on GPUs.
-
-    With device "cuda" headers go by gloo and payloads by nccl, which wants a GPU for each process.
-    """
+def join(**more: Any) -> None:
+    """Join the process group."""
     torch.set_num_threads(1)
-    if one_machine and sys.platform == "linux":
+    if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    backend = "gloo"
-    if device == "cuda":
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", more.get("rank", 0))))
-        backend = "cpu:gloo,cuda:nccl"
-    dist.init_process_group(backend, timeout=START, **more)
+    dist.init_process_group("gloo", timeout=START, **more)
     dist.barrier()
 
 
@@ -102,7 +90,7 @@ def take_part(task: Task, rank: int, world: int, tell: Callable[[News], None]) -
     exchange = Exchange(clients, rank, patience=task.patience, tell=tell)
     ctx = WireContext(
         exchange, Words(*task.names), problem.clients, local=clients[rank],
-        replicates=task.replicates, block=task.block, device=task.device,
+        replicates=task.replicates, block=task.block,
     )  # fmt: skip
 
     def watch(s: int, state: Any) -> None:
@@ -140,10 +128,7 @@ def live(rank: int, world: int, clients: range, folder: str, pipe: Connection) -
     end_with(os.getppid())
     try:
         task = pipe.recv()
-        join(
-            task.device, one_machine=True, rank=rank, world_size=world,
-            init_method=f"file://{folder}/store",
-        )  # fmt: skip
+        join(rank=rank, world_size=world, init_method=f"file://{folder}/store")
         if rank == 0:
             pipe.send(None)  # the processes have met: patience begins
         take_part(task, rank, world, pipe.send)

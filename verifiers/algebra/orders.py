@@ -65,11 +65,16 @@ def exponents(expression: Any, horizon: Any) -> dict[Any, Any]:
 
     by_power: dict[Any, Any] = {}
     for term in sympy.Add.make_args(sympy.expand(expression)):
-        log = sympy.expand_log(sympy.log(term), force=True)
-        power = sympy.simplify(sympy.diff(log, horizon) * horizon)
+        rest, grown = term.as_independent(horizon, as_Add=False)
+        base, power = grown.as_base_exp()
+        if base != horizon and grown != 1:  # roots of products, say
+            log = sympy.expand_log(sympy.log(term), force=True)
+            power = sympy.diff(log, horizon) * horizon
+            rest = term / horizon ** sympy.simplify(power)
+        power = sympy.simplify(power) if grown != 1 else sympy.Integer(0)
         if power.has(horizon):
             raise ValueError(f"{term} is not a power of {horizon}")
-        rest = sympy.simplify(sympy.powsimp(term / horizon**power, force=True))
+        rest = sympy.simplify(sympy.powsimp(rest, force=True))
         by_power[power] = by_power.get(power, 0) + rest
     return by_power
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from driftproof.verifiers.algebra.orders import exponents
+
 
 def demands(order: Any, horizon: Any, target: Any) -> Mapping[Any, Any]:
     """Return symbol → condition under which every term of an order is O(T^target).
@@ -17,8 +19,6 @@ def demands(order: Any, horizon: Any, target: Any) -> Mapping[Any, Any]:
     {a: Eq(a, 1/2), b: b >= 1}
     """
     import sympy
-
-    from driftproof.verifiers.algebra.orders import exponents
 
     conditions: dict[Any, list[Any]] = {}
     for power in exponents(order, horizon):
@@ -54,8 +54,6 @@ def rate_in_samples(
     (2, -1/4)
     """
     import sympy
-
-    from driftproof.verifiers.algebra.orders import exponents
 
     largest = sympy.Integer(0)
     for name in counts:

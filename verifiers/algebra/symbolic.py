@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from driftproof.verifiers.algebra import conditioned, domains
+from driftproof.verifiers.algebra.fractions import is_zero_fraction
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def computed(says: str, holds: bool | None, why: str) -> Step:
 def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     """Decide whether an expression is 0 on the domain of its letters: by algebra, or a witness.
 
-    A point of the domain where it is not 0 refutes. Simplification to 0 supports, by rules that
-    are valid for the signs that the symbols assume.
+    A fraction whose numerator expands to 0 supports. A point of the domain where it is not 0
+    refutes. Simplification to 0 supports, by rules that are valid for the signs of the symbols.
 
     Args:
         where: comparisons that hold on the domain beside the signs of its letters.
@@ -60,11 +61,13 @@ def vanishes(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     expression = sympy.sympify(expression)
     if not expression.is_commutative:
         return _without_commuting(expression, says, where)
-    for point, value in _values(expression, where):  # they cost less than to simplify in vain
-        if value != 0:
-            detail = f"at {_where(point)} the sides differ by {_shown(value)}"
-            return computed(says, False, detail)
-    if sympy.simplify(sympy.expand_log(expression)) == 0:
+    zero = is_zero_fraction(expression)
+    if not zero:  # points cost less than to simplify in vain
+        for point, value in _values(expression, where):
+            if value != 0:
+                detail = f"at {_where(point)} the sides differ by {_shown(value)}"
+                return computed(says, False, detail)
+    if zero or sympy.simplify(sympy.expand_log(expression)) == 0:
         return computed(says, True, f"simplifies to 0{_for_all(expression, where)}")
     return computed(says, None, "open: neither simplified to 0 nor found different from 0")
 
@@ -113,7 +116,8 @@ def nonnegative(expression: Any, says: str, where: Sequence[Any] = ()) -> Step:
     refuted = _below_zero(expression, says, where)
     if refuted is not None:
         return refuted
-    for form in (expression, sympy.simplify(expression), sympy.factor(expression)):
+    for rewritten in (lambda e: e, sympy.simplify, sympy.factor):
+        form = rewritten(expression)
         if form.is_nonnegative:
             detail = f"{form} is a sum or product of non-negative terms"
             return computed(says, True, f"{detail}{_for_all(expression, where)}")

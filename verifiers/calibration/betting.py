@@ -19,8 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from driftproof.toolkit.draws import BLOCK
+from driftproof.toolkit.report.figures import canvas, finish, save
+from driftproof.toolkit.statistics import log_wealth_path
 from driftproof.toolkit.verdict import Verdict
-from driftproof.verifiers.judges.bounds import decide
+from driftproof.verifiers.judges.bounds import LEVEL, decide
 
 TEST_LEVEL = 0.05
 """The level of the tests that are calibrated: verdicts use a smaller one, where too few err."""
@@ -129,8 +131,6 @@ SIZES = (64, 256, 1024, 4096, 16384)
 
 def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np.ndarray:
     """Return the share of false claims refuted at each size, [margins, sizes]; right side 0.3."""
-    from driftproof.toolkit.statistics import log_wealth_path
-
     counts = np.zeros((len(MARGINS), len(SIZES)))
     for row, margin in enumerate(MARGINS):
         random = np.random.default_rng([seed, row])
@@ -143,9 +143,6 @@ def power(sample: Sampler, alpha: float, claims: int = 200, seed: int = 2) -> np
 
 def report(folder: Path) -> None:
     """Print the tables and draw the power curve."""
-    from driftproof.toolkit.report.figures import canvas, finish, save
-    from driftproof.verifiers.judges.bounds import LEVEL
-
     write = sys.stdout.write
     for name, judge in (("betting", betting), ("peeking z-test", peeking)):
         for what, rates in (

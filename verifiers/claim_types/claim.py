@@ -76,6 +76,9 @@ class Claim(Generic[R]):
         correction: why the corrected form holds.
         false_siblings: [(name, right side)]: close relatives that are false, and must be refused.
         erratum: what is wrong with the print, if it does not hold.
+        sentence: the claim with which the printed sentence is counted, if this one is a part or a
+            reading of it ("": it is counted here).
+        display: whether what is printed is a display of a proof, and no result by itself.
         prove: from a right side to algebraic steps that decide it as well (None: there are none).
         explain: what a reader should know about the verdict, in a sentence or two.
         edition: which documents print it so ("": the source).
@@ -104,6 +107,8 @@ class Claim(Generic[R]):
     correction: str = ""
     false_siblings: Sequence[tuple[str, R | Stated[R]]] = ()
     erratum: Erratum | None = None
+    sentence: str = ""
+    display: bool = False
     prove: Callable[[R], Sequence[Step]] | None = None
     explain: str = ""
     edition: str = ""

@@ -42,7 +42,7 @@ from driftproof.verifiers.experiment.sentence import (
     no_worse_by_seeds,
     similar_by_seeds,
 )
-from driftproof.verifiers.experiment.tracked import TrackedRun, averaged
+from driftproof.verifiers.experiment.tracked import TrackedRun, averaged, drift
 
 __all__ = [
     "BYTES",
@@ -65,6 +65,7 @@ __all__ = [
     "Tuned",
     "averaged",
     "curve",
+    "drift",
     "ends",
     "experiment",
     "judged",

@@ -188,6 +188,17 @@ def _laid_out(values: Tensor, strides: list[int]) -> Tensor:
     return laid.copy_(apart).expand(values.shape)
 
 
+def drift(marked: Tensor | None) -> float:
+    """Return (1/K) Σ_k ‖x_k − x̄‖ of what the clients marked in a step before it was averaged.
+
+    0 before the first step, where nothing is marked.
+    """
+    if marked is None:
+        return 0.0
+    x = marked[..., 0]
+    return float((x - x.mean(0)).norm(dim=1).mean())
+
+
 def averaged(x: Tensor) -> Tensor:
     """Return the mean of the clients' vectors, [dim], of a state [clients, dim, 1]."""
     return x[..., 0].mean(0)

@@ -466,9 +466,15 @@ def _exact(claim: BoundClaim, case: Case, form: Form, sides: Sides) -> Row:
     refuted = np.flatnonzero(least > sides.high)
     if len(refuted):  # by more than the letters' rounding, and than the luck of a comparison?
         moved, size = sides.letters_rounded(parts)
-        around = np.lib.stride_tricks.sliding_window_view(
-            np.pad(error, BESIDE, "edge"), 2 * BESIDE + 1
+        # a larger neighbour counts in proportion: its rounding errors are larger, too
+        sizes = np.maximum(scale, abs(sides.high))
+        errors_beside, sizes_beside = (
+            np.lib.stride_tricks.sliding_window_view(np.pad(x, BESIDE, "edge"), 2 * BESIDE + 1)
+            for x in (error, sizes)
         )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            around = errors_beside * np.fmin(sizes[:, None] / sizes_beside, 1.0)
+        around = np.where(np.isnan(around), np.inf, around)
         error, scale = around.max(1) + moved, np.maximum(scale, size)
         least = np.where(known, means - np.where(known, error, 0.0), -np.inf)
         worst, refuted = int(np.argmax(least)), np.flatnonzero(least > sides.high)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log
 from typing import Any
 
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, substituted
-from driftproof.verifiers.algebra.orders import plain
+from driftproof.verifiers.algebra.orders import exponents, plain
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
 from driftproof.verifiers.judges.bounds import roles_of
-from driftproof.verifiers.judges.rates import measured_exponents, steps
 
 SPREAD = 1.25
 """How far a letter's ratio to its schedule may vary over the cases: counts are rounded up."""
@@ -66,3 +66,50 @@ def broken_assumption(claim: RateClaim, schedule: Schedule, notation: Any) -> st
                 f"this schedule breaks for all large T"
             )
     return ""
+
+
+def measured_order(claim: RateClaim, schedule: Schedule) -> Any:
+    """Return the order on the measured instance, in T alone: other letters are constants."""
+    order = schedule.in_horizon.subs(measured_exponents(claim))
+    others = order.free_symbols - {claim.horizon}
+    return order.subs(dict.fromkeys(others, 1))
+
+
+def measured_form(claim: RateClaim) -> Form:
+    """Return the form whose schedule the cases follow: the last that has one."""
+    scheduled = [f for f in claim.forms if f.form != "sibling" and isinstance(f.right, Schedule)]
+    return scheduled[-1]
+
+
+def measured_exponents(claim: RateClaim) -> dict[Any, Any]:
+    """Return the values of a schedule's free exponents (η = T^{−a}) on the claim's cases.
+
+    They are solved from the cases themselves: a letter's values at the shortest and the longest
+    horizon give its exponent.
+    """
+    import sympy
+
+    size = claim.size or steps
+    cases = sorted(claim.cases, key=size)
+    schedule = measured_form(claim).right
+    first, last = cases[0], cases[-1]
+    notation, solved = claim.notation(first), {}
+    for letter, value in schedule.letters.items():
+        if letter not in notation:
+            continue
+        free = sympy.sympify(value).free_symbols - {claim.horizon}
+        if len(free) != 1:
+            continue
+        (symbol,) = free
+        powers = exponents(value, claim.horizon)
+        if len(powers) != 1 or not (power := next(iter(powers))).has(symbol):
+            continue  # a letter of its own, not an exponent
+        grown = log(roles_of(last)[notation[letter]] / roles_of(first)[notation[letter]])
+        seen = sympy.nsimplify(round(grown / log(size(last) / size(first)), 3), rational=True)
+        solved[symbol] = sympy.solve(power - seen, symbol)[0] if power.is_polynomial() else seen
+    return solved
+
+
+def steps(case: Case) -> int:
+    """Return the number of local steps of a case: its horizon, unless a rate says otherwise."""
+    return case.rounds * int(case.algorithm.local_steps)

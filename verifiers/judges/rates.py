@@ -15,7 +15,6 @@ it. A rate is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import Any
 
 from driftproof.toolkit.cases import Case
@@ -26,7 +25,12 @@ from driftproof.verifiers.algebra.orders import exponents, leading, plain
 from driftproof.verifiers.algebra.sample_cost import demands, rate_in_samples
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
-from driftproof.verifiers.judges.bounds import roles_of
+from driftproof.verifiers.judges.followed import (
+    broken_assumption,
+    measured_exponents,
+    measured_order,
+    steps,
+)
 from driftproof.verifiers.judges.rows import row_of
 
 
@@ -35,8 +39,6 @@ def judge_schedule(
 ) -> Row:
     """Return the symbolic row of one schedule."""
     import sympy
-
-    from driftproof.verifiers.judges.followed import broken_assumption
 
     t = claim.horizon
     refuted = _below_floor(claim, form, schedule)
@@ -88,48 +90,6 @@ def judge_schedule(
     )  # fmt: skip
 
 
-def measured_order(claim: RateClaim, schedule: Schedule) -> Any:
-    """Return the order on the measured instance, in T alone: other letters are constants."""
-    order = schedule.in_horizon.subs(measured_exponents(claim))
-    others = order.free_symbols - {claim.horizon}
-    return order.subs(dict.fromkeys(others, 1))
-
-
-def measured_form(claim: RateClaim) -> Form:
-    """Return the form whose schedule the cases follow: the last that has one."""
-    scheduled = [f for f in claim.forms if f.form != "sibling" and isinstance(f.right, Schedule)]
-    return scheduled[-1]
-
-
-def measured_exponents(claim: RateClaim) -> dict[Any, Any]:
-    """Return the values of a schedule's free exponents (η = T^{−a}) on the claim's cases.
-
-    They are solved from the cases themselves: a letter's values at the shortest and the longest
-    horizon give its exponent.
-    """
-    import sympy
-
-    size = claim.size or steps
-    cases = sorted(claim.cases, key=size)
-    schedule = measured_form(claim).right
-    first, last = cases[0], cases[-1]
-    notation, solved = claim.notation(first), {}
-    for letter, value in schedule.letters.items():
-        if letter not in notation:
-            continue
-        free = sympy.sympify(value).free_symbols - {claim.horizon}
-        if len(free) != 1:
-            continue
-        (symbol,) = free
-        powers = exponents(value, claim.horizon)
-        if len(powers) != 1 or not (power := next(iter(powers))).has(symbol):
-            continue  # a letter of its own, not an exponent
-        grown = log(roles_of(last)[notation[letter]] / roles_of(first)[notation[letter]])
-        seen = sympy.nsimplify(round(grown / log(size(last) / size(first)), 3), rational=True)
-        solved[symbol] = sympy.solve(power - seen, symbol)[0] if power.is_polynomial() else seen
-    return solved
-
-
 def known_horizons(claim: RateClaim, cases: Sequence[Case]) -> list[int]:
     """Return where the exact left side is evaluated: at the cases' horizons, and beyond."""
     if claim.exact is None:
@@ -149,11 +109,6 @@ def known(claim: RateClaim, horizon: int) -> tuple[float, float]:
             "return what the left side is at that horizon",
         )
     return float(low), float(high)
-
-
-def steps(case: Case) -> int:
-    """Return the number of local steps of a case: its horizon, unless a rate says otherwise."""
-    return case.rounds * int(case.algorithm.local_steps)
 
 
 def _below_floor(claim: RateClaim, form: Form, schedule: Schedule) -> Row | None:

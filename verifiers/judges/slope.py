@@ -24,9 +24,8 @@ from driftproof.verifiers.judges.advice import what_would_do
 from driftproof.verifiers.judges.bands import ROUNDING, bands
 from driftproof.verifiers.judges.bounds import LEVEL, right_side
 from driftproof.verifiers.judges.evidence import Measured
-from driftproof.verifiers.judges.followed import off_schedule
+from driftproof.verifiers.judges.followed import measured_order, off_schedule, steps
 from driftproof.verifiers.judges.growth import FEWEST, SPAN, STEP, Possible, possible
-from driftproof.verifiers.judges.rates import measured_order, steps
 from driftproof.verifiers.judges.rows import row_of
 
 

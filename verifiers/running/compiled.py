@@ -20,10 +20,13 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.environment import processor
+from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.kernels import machine_code
-from driftproof.toolkit.kernels.registry import names
+from driftproof.toolkit.kernels.registry import kernel_of, names
 from driftproof.toolkit.workers import pool
 from driftproof.verifiers.running.scheduler import Cache, Job, Result, Task, elsewhere, run_jobs
 
@@ -148,11 +151,6 @@ def _source(name: str) -> bytes:
 
 def _ran(name: str, dtype: str, algorithm: Algorithm, problem: Problem) -> bool:
     """Run one round by this kernel; return whether it is the one that serves the pair."""
-    import torch
-
-    from driftproof.toolkit.federation import run, sampled_context
-    from driftproof.toolkit.kernels.registry import kernel_of
-
     kernel = kernel_of(algorithm, problem)
     if kernel is None or kernel.name != name:
         return False

@@ -21,7 +21,7 @@ from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.located import telling_the_file
 from driftproof.toolkit.readings import ByProof, Undecided
-from driftproof.toolkit.verdict import Row, Verdict
+from driftproof.toolkit.verdict import Evidence, Row, Verdict
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.claim_types.comparison import ComparisonClaim
@@ -33,6 +33,7 @@ from driftproof.verifiers.judges import (
     curves,
     declared,
     enclosed,
+    followed,
     proofs,
     rates,
     slope,
@@ -400,7 +401,7 @@ def _finished(
 def _rate(claim: RateClaim, base: ClaimTask, profile: str, wanted: Sequence[int]) -> Job:
     """Judge a rate's schedules by algebra, and its slope on the grid of horizons."""
     schedules = [replace(base, kind="schedule", form=k) for k in wanted]
-    form, cases = rates.measured_form(claim), _horizons(claim, profile)
+    form, cases = followed.measured_form(claim), _horizons(claim, profile)
     known = [
         replace(base, kind="known", number=at, case=f"T = {at}")
         for at in rates.known_horizons(claim, cases)
@@ -462,8 +463,6 @@ def unpack_rows(blob: bytes) -> list[Row]:
 
 def row_from(entry: dict[str, Any]) -> Row:
     """Return a row from its JSON."""
-    from driftproof.toolkit.verdict import Evidence
-
     evidence = entry["evidence"]
     return Row(
         **entry

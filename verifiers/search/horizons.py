@@ -19,7 +19,7 @@ from driftproof.toolkit.cases import Case
 from driftproof.toolkit.parameters import constraints
 from driftproof.verifiers.claim_types.claim import Form
 from driftproof.verifiers.claim_types.rate import RateClaim, Schedule
-from driftproof.verifiers.judges.rates import (
+from driftproof.verifiers.judges.followed import (
     measured_exponents,
     measured_form,
     measured_order,

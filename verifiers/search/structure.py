@@ -122,7 +122,7 @@ class Choices:
             number: how many were drawn before. Each of the first sixteen has its own choice of
                 noise or none, one local step or several, all clients or some, and one round or
                 several: statements often assume one of these, and forget another. Of the later
-                ones three of four are long, with two or three local steps, all clients, no noise.
+                ones half are long, with two or three local steps, all clients, no noise.
         """
         structure = Structure(self.family)
         for name in (*DRAWN, *self.flags):

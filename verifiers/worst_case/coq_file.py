@@ -313,8 +313,10 @@ class _File:
                 made.append(
                     f"start {known} {p.name} {next(k for k, x in enumerate(p.row) if x)}%nat."
                 )
-        for k, (at, row) in enumerate(of.equations):
-            made.append(f"determined {known} ({at}) ({self._whole(row)}%Z : row) sum_{k}.")
+        made += [
+            f"determined {known} ({at}) ({self._whole(determined)}%Z : row) sum_{k}."
+            for k, (at, determined) in enumerate(of.equations)
+        ]
         made += [
             f"iterate {known} {p.name} ({self._whole(p.row)}%Z : row) is_{p.name}."
             for p in of.defined

@@ -45,6 +45,7 @@ from driftproof.verifiers.claims.comfedl import _equation_6
         "misprint",
         changes="Nothing for the paper, which goes on with exp(f/γ). Code that takes the formula "
         "literally solves the robust problem with γ² for γ.",
+        depends="nothing",
     ),
     false_siblings=[
         ("twice the temperature", _equation_6.of_twice_the_temperature),

@@ -101,6 +101,7 @@ def steps(right: Substitute) -> list[Step]:
         "overstated",
         changes="With another increasing g, ComFedL still runs, but it no longer solves the robust "
         "problem (5). Only g = a·exp + c with a > 0 does.",
+        depends="nothing",
     ),
     corrected=Substitute(Property.SOLVES_5, lambda f, gamma: 3 * sympy.exp(f / gamma) - 5),
     correction=(

@@ -14,6 +14,7 @@ from driftproof.verifiers.claims.comfedl._lemma_1_proof import displays, gamma, 
 @proof(
     name="comfedl/lemma-1-proof-journal",
     source="ComFedL, arXiv v3, proof of Lemma 1, (14)–(21)",
+    display=True,
     statement=r"\frac{\partial L(w,r,\lambda)}{\partial r_i} = f^i(w) - \gamma\log(r_in) - "
     r"\gamma + \lambda = 0,\quad r_i = \frac1n\exp\Big(\frac\lambda\gamma - "
     r"1\Big)\exp(f^i(w)/\gamma)",

@@ -19,6 +19,7 @@ from driftproof.verifiers.claims.comfedl._lemma_1_proof import displays, gamma, 
 @proof(
     name="comfedl/lemma-1-proof-v1",
     source="ComFedL, arXiv v1, proof of Lemma 1, (16)–(24)",
+    display=True,
     statement=r"\frac{\partial L(w,r,\lambda)}{\partial r_i} = f^i(w) - \gamma\log(r_in) - "
     r"\frac{\gamma}{n} + \lambda = 0,\quad r_i = \frac1n\exp\Big(\frac\lambda\gamma - "
     r"\frac1n\Big)\exp(f^i(w)/\gamma)",
@@ -28,6 +29,7 @@ from driftproof.verifiers.claims.comfedl._lemma_1_proof import displays, gamma, 
         "false",
         changes="Nothing for Lemma 1. Only the multiplier λ of the proof is off, by γ − γ/n. The "
         "journal version has the right derivative.",
+        depends="nothing",
     ),
     corrected=gamma,
     correction=(

@@ -75,6 +75,7 @@ def of_the_noise(differences: Sequence[Expression], norm: Norm) -> Norm:
 @proof(
     name="comfedl/lemma-3-proof",
     source="ComFedL, arXiv v3, proof of Lemma 3, (25); ComFedL, arXiv v1, proofs of Lemmas 3 and 4",
+    display=True,
     statement=r"\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2 \le \frac{5G_g^2L_f^2}m"
     r"\sum_{i\in\mathcal{C}_s}\mathbb{E}\|w^i_{s,t}-\bar w_s\|^2 + "
     r"\frac{5G_f^2\sigma^2}{b_1} + \frac{5G_g^2\sigma^2}b + "

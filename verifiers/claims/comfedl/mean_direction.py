@@ -44,6 +44,7 @@ def steps(factor: Factor) -> list[Step]:
 @comparison(
     name="comfedl/mean-direction",
     source="ComFedL, arXiv v1, (27); v3, (22)",
+    display=True,
     statement=r"\mathbb{E}\,U_{s,0} = \nabla F(\bar w_s),\quad "
     r"U_{s,0} = \frac1m\sum_{i\in\mathcal{C}_s}\nabla F^i(\bar w_s)",
     cases=grid(DIFFERENT, ComFedL(participation=sweep(0.4, 0.2, 1.0)), rounds=1),

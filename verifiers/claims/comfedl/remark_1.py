@@ -60,6 +60,7 @@ NOISY = BoundedComposition(
         "misprint",
         changes="The minibatches have to grow: b = T^{α2}, b1 = T^{α3}. T steps then cost T^{1+α2} "
         "samples a client, so the O(1/√T) at α2 = 1 is O(N^{-1/4}) in samples.",
+        depends="theorem",
     ),
     horizon=remarks.T,
     derived=Derived("comfedl/theorem-1"),

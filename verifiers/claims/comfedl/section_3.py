@@ -93,6 +93,7 @@ ESTIMATED = {
         "misprint",
         changes="Nothing: take the formulas of Algorithm 1. Those of section 3 do not even have "
         "the right dimensions.",
+        depends="nothing",
     ),
     false_siblings=[
         ("the sum, undivided, of values", Mean(VALUE, lambda xi: 2 * inner(xi))),

@@ -116,6 +116,7 @@ def opposed(curvature: float, rounds: int) -> list[Case[BoundedComposition, ComF
         "misprint",
         changes="Use the sum, as the paper's proof does. In the product that is printed, client "
         "drift costs nothing when there is no noise; in truth it does.",
+        depends="theorem",
     ),
     corrected=sharpened,
     correction=(

@@ -30,6 +30,7 @@ INNER = sqrt(5) * (c.G_g + c.L_g * c.G_f) * sigma / sqrt(c.b)
 @proof(
     name="comfedl/theorem-1-proof",
     source="ComFedL, arXiv v1, (32)–(34); v3, (27)–(29)",
+    display=True,
     statement=r"\sqrt{\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2} \le \sqrt{5(G_g^2L_f^2+G_f^4L_g^2)}"
     r"\tau\eta G_gG_f + \frac{\sqrt5G_f\sigma}{\sqrt{b_1}} + \frac{\sqrt5G_g\sigma}{\sqrt b} + "
     r"\frac{\sqrt5L_gG_f\sigma}{\sqrt b}",

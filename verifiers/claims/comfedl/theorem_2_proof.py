@@ -22,6 +22,7 @@ NOISE = 2 * (c.G_g + c.L_g * c.G_f) * sigma / sqrt(c.b)
 @proof(
     name="comfedl/theorem-2-proof",
     source="ComFedL, arXiv v1, (39), (40)",
+    display=True,
     statement=r"\sqrt{\mathbb{E}\|\bar u_{s,t}-U_{s,0}\|^2} \le 2\sqrt{G_g^2L_f^2+G_f^4L_g^2}"
     r"\tau\eta G_gG_f + \frac{2G_g\sigma}{\sqrt b} + \frac{2L_gG_f\sigma}{\sqrt b}",
     edition="ComFedL, arXiv v1 (39), (40)",

@@ -113,6 +113,7 @@ def steps_of_complexity(communication: Communication) -> list[Step]:
         changes="By the paper's own Definition 3.7 every round between clients and server counts, "
         "and FedDRO has one at each of its T = O(K⁻¹ε⁻²) steps. O(ε^{−3/2}) counts only the rounds "
         "that share models: where latency matters more than bytes, take the larger number.",
+        depends="theorem",
     ),
     corrected=Communication(all_rounds, Counted.ALL),
     correction=(

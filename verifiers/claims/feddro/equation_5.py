@@ -117,6 +117,7 @@ def steps(right: Reformulation) -> list[Step]:
         changes="Do not minimise the printed objective: it spreads the losses as far as they go. "
         "The mean loss has to be added and the signs of h and f turned; and that form is (3) only "
         "where λ is at least ℓ̄ − min ℓ_i.",
+        depends="theorem",
     ),
     corrected=Values(dual),
     correction=(

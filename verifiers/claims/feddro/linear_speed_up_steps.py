@@ -29,6 +29,7 @@ def at(value: int) -> Case[AveragedComposition, FedDRO]:
 @rate(
     name="feddro/linear-speed-up-steps",
     source="FedDRO (2023), Theorem 5.1, Corollaries 5.2 and 5.3",
+    sentence="feddro/linear-speed-up",
     assumes=given.ASSUMED,
     statement=r"|b|,\; K \text{ fixed}:\quad \mathbb{E}\|\nabla\Phi(\bar x^{a(T)})\|^2 = "
     r"\mathcal O(\order)",

@@ -138,6 +138,7 @@ def steps(right: RightSide) -> list[Step]:
         "incomplete",
         changes="Φ has to be bounded below, as losses are; and what converges is the mean of "
         "‖∇Φ(x̄^t)‖² over t, not each iterate.",
+        depends="theorem",
     ),
     false_siblings=[
         ("a quarter of the first term", bounded(lambda c: explicit(c, gap=Rational(1, 4)))),

@@ -11,7 +11,8 @@ large T once B_g²(1 + 4B_g²L_f) < 1/16. Smallest seen: B_g = 0.15, L_f = 10, o
 Φ and ‖ȳ⁰ − g‖² also have different units: with cg for g and f(·/c) for f nothing changes but the
 printed bound. (T = 100 may lie below the unknown T_th; the limit does not.)
 
-**Corrected form**: ‖ȳ⁰ − g(x̄⁰)‖²/(8B_g²(2 − β)) in the bracket; attained as β and B_g²L_f → 0.
+**Corrected form, σ = Δ = 0**: ‖ȳ⁰ − g(x̄⁰)‖²/(8B_g²(2 − β)) in the bracket; attained as β and
+B_g²L_f → 0.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import sympy
 from driftproof.synthetic.problems.averaged_composition import AveragedComposition
 from driftproof.toolkit.constants import Letters, substituted
 from driftproof.toolkit.measure import Reduction, States
-from driftproof.toolkit.readings import Erratum
+from driftproof.toolkit.readings import Erratum, Stated
 from driftproof.verifiers.algebra.symbolic import Step, computed, nonnegative, vanishes
 from driftproof.verifiers.claim_types.bound import RightSide, bound
 from driftproof.verifiers.claims.feddro import _theorem as parts
@@ -88,16 +89,19 @@ def steps(right: RightSide) -> list[Step]:
     erratum=Erratum(
         "false",
         changes="What the error of the first embedding costs is larger by the factor 1/(16B_g²) "
-        "where B_g is small. Start from an exact embedding, ȳ⁰ = g(x̄⁰), and the term is gone.",
+        "where B_g is small. Start with an error of order B_g: a first minibatch of σ_g²/B_g² "
+        "samples has it, and the term is no larger than the others. (With σ_g > 0 no number of "
+        "samples makes the embedding exact.)",
+        depends="constant",
     ),
-    corrected=parts.corrected,
+    corrected=Stated(parts.corrected, quote="σ = Δ = 0"),
     correction=(
-        "Without noise and with equal inner gradients all x_k agree and x̄ moves along ∇h(x̄) + "
-        "∇g(x̄)∇f(ȳ), at most B_gL_fe_t from ∇Φ, e_t = (1 − β)^t e_0. For η ≤ 1/L_Φ: Φ(x̄^{t+1}) "
-        "≤ Φ(x̄^t) − (η/2)‖∇Φ‖² + (η/2)B_g²L_f²e_t², and Σ e_t² ≤ e_0²/(β(2 − β)), β = "
-        "4B_g⁴L_f²η. Summed: (1/T) Σ ‖∇Φ(x̄^t)‖² ≤ [2(Φ(x̄⁰) − Φ*) + e_0²/(4B_g²(2 − β))]/(ηT), "
-        "and ηT = √(|b|KT). (For t = 1 … T in place of 0 … T − 1 the first step is given up and "
-        "one more taken; the bound is the same.)"
+        "Without noise and with equal inner gradients all x_k agree and x̄ moves "
+        "along ∇h(x̄) + ∇g(x̄)∇f(ȳ), at most B_gL_fe_t from ∇Φ, e_t = (1 − β)^t e_0. For η ≤ "
+        "1/L_Φ: Φ(x̄^{t+1}) ≤ Φ(x̄^t) − (η/2)‖∇Φ‖² + (η/2)B_g²L_f²e_t², and Σ e_t² ≤ e_0²/(β(2 − "
+        "β)), β = 4B_g⁴L_f²η. Summed: (1/T) Σ ‖∇Φ(x̄^t)‖² ≤ [2(Φ(x̄⁰) − Φ*) + e_0²/(4B_g²(2 − "
+        "β))]/(ηT), and ηT = √(|b|KT). (For t = 1 … T in place of 0 … T − 1 the first step is "
+        "given up and one more taken; the bound is the same.)"
     ),
     false_siblings=[
         ("a tenth of the embedding's error", lambda c: parts.corrected(c, sympy.Rational(1, 10))),

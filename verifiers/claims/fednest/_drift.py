@@ -40,7 +40,7 @@ SAMPLES_OF_F = Assumption(
 
 TAU, BETA, TAU_X, ALPHA = symbols("tau beta tau_x alpha", positive=True)
 T = symbols("T", positive=True)
-"""The horizon of the rates: τ on the line τβ = 1, or 1/β for a fixed τ."""
+"""The horizon of the rates: τ on the line τβ = 1."""
 LIMIT = 2 * exp(-1) - Rational(1, 2) - exp(-2) / 2
 
 Variable: TypeAlias = Literal["x", "y"]
@@ -97,15 +97,6 @@ class LocalSteps:
             (f"τ^{{7/4}}{written}²", Schedule(letters, tau ** Rational(7, 4) * square)),
             (f"τ^{{3/2}}{written}²", Schedule(letters, tau ** Rational(3, 2) * square)),
             (f"τ²{written}²/log τ", Schedule(letters, tau**2 * square / log(tau))),
-        ]
-
-    def orders_below_square(self, letters: Mapping[str, Expression]) -> list[tuple[str, Schedule]]:
-        """Return orders below β², by name, for a fixed τ."""
-        size, written = self.size, self.written
-        return [
-            (f"{written}³", Schedule(letters, size**3)),
-            (f"{written}^{{5/2}}", Schedule(letters, size ** Rational(5, 2))),
-            (f"{written}²/log(1/{written})", Schedule(letters, size**2 / log(1 / size))),
         ]
 
 

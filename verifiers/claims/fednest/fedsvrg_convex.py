@@ -8,7 +8,7 @@ F(x_K) − F* ≤ 2LR²/(4 + K(1 − (1 − λ)²)).
 0). So δ_k = F(x_k) − F* ≤ ‖∇F(x_k)‖R and 1/δ_{k+1} ≥ 1/δ_k + w/R²; and δ_0 ≤ LR²/2.
 
 **Finding.** At every number judged the worst case is LR²/(4KταL + 2), that of Kτ steps of gradient
-descent (localsgd/gradient-descent): a local step costs no communication and counts in full. Nothing
+descent (localsgd/gradient-descent): at these numbers a local step counts in full. Nothing
 smaller holds, as clients may be equal. That nothing larger is needed is proved by the certificates,
 which prove the worst case itself, for each of these numbers, and is not derived for others.
 """

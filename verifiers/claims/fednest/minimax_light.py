@@ -5,11 +5,12 @@ exactly (``_minimax``), with FedAvg-S's steps taken simultaneously and in turn; 
 experiment, asked here of a family. In the experiment's own setting it is reproduced
 (``driftproof run fednest/minimax``).
 
-**Readings.** The slide says so of its figure, for the one problem that it shows. That is judged
-with all clients, as the slides print their means, and in a small copy of the figure's setting as
-the public code has it: A_i in [0, 0.1], λ = 0.1, α = β = 0.01, half of the clients sampled, T = 10
-calls of FedInn with a cohort each. "On every member of a family" and "with a series" are studies of
-ours.
+**Readings.** The slide says so of its figure, for the one problem that it shows. LFedNest as the
+slides define it takes a local series. The public code takes none (N = 0), and where g_i = −f_i none
+is needed: that is what was meant. It is judged with all clients, as the slides print their means,
+and in a small copy of the figure's setting as the public code has it: A_i in [0, 0.1], λ = 0.1, α =
+β = 0.01, half of the clients sampled, T = 10 calls of FedInn with a cohort each. "On every member
+of a family" is a study of ours.
 
 **Finding.** With all clients and without series LFedNest has no error in the limit, because all
 Hessians are equal, and FedAvg-S has one as soon as the A_i differ: its joint local steps follow
@@ -33,7 +34,7 @@ from driftproof.toolkit.cases import Assumption, Case, grid
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.federation import run
 from driftproof.toolkit.parameters import sweep
-from driftproof.toolkit.readings import Stated, literal, wider
+from driftproof.toolkit.readings import Erratum, Stated, intended, literal, wider
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.claims.fednest import _minimax as exact
@@ -56,6 +57,10 @@ FIGURES = QuadraticMinimax(
     clients=sweep(4, 6), dim=1, smallest=0.05, largest=0.05, heterogeneity=sweep(0.02, 0.05)
 )
 """A small copy of the figure's A_i."""
+NO_SERIES = (
+    "the slide “FBO with g_i = −f_i”: ∇_y f = 0 at y*(x), so that there is nothing to sum; the "
+    "public code of the experiment has no series"
+)
 LightCase: TypeAlias = Case[QuadraticMinimax, LFedNest]
 
 
@@ -123,23 +128,29 @@ def error_of(case: LightCase) -> float:
         *ten_calls(50),
     ],
     readings={
-        "N = 0, all clients take part": literal(
-            Share(1.0).where(DIRECT, ALL, STABLE), part="all clients take part"
+        "with local series, all clients take part": literal(
+            Share(1.0).where(SERIES, ALL), part="all clients take part"
         ),
-        "N = 0, clients are sampled, the figure's setting": literal(
-            Share(1.0).where(DIRECT, SOME, FIGURE, STABLE), part="the figure's setting"
+        "N = 0, all clients take part": intended(
+            Share(1.0).where(DIRECT, ALL, STABLE), quote=NO_SERIES, part="all clients take part"
+        ),
+        "N = 0, clients are sampled, the figure's setting": intended(
+            Share(1.0).where(DIRECT, SOME, FIGURE, STABLE),
+            quote=NO_SERIES,
+            part="the figure's setting",
         ),
         "N = 0, clients are sampled, on every member, T = 1": wider(
             Share(1.0).where(DIRECT, SOME, ONCE, STABLE),
             why="the slide says it of one figure: not of every member of a family, nor of sampled "
             "clients with one cohort a round",
         ),
-        "with local series, all clients take part": wider(
-            Share(1.0).where(SERIES, ALL),
-            why="the minimax experiment takes no series: ∇_y f = 0 at y*(x), and the public code "
-            "has none",
-        ),
     },
+    erratum=Erratum(
+        "incomplete",
+        changes="Run LFedNest without its local series on minimax problems, as the public code "
+        "does. With the series of the slides it stops farther from the saddle than FedAvg-S.",
+        depends="nothing",
+    ),
     false_siblings=[
         ("a tenth less, the figure's setting", Share(0.9).where(DIRECT, SOME, FIGURE, STABLE)),
         ("half of it, the figure's setting", Share(0.5).where(DIRECT, SOME, FIGURE, STABLE)),

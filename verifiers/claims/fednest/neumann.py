@@ -104,6 +104,7 @@ def steps(sums: Sums) -> list[Step]:
         "misprint",
         changes="Write both sums as means. Whoever programs the display as it stands gets a series "
         "that does not approximate p; FedIHGP, the algorithm, is right.",
+        depends="constant",
     ),
     corrected=MEANS,
     correction=(

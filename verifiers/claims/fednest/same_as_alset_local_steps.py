@@ -61,6 +61,7 @@ def mean_square(case: Case[QuadraticBilevel, FedNest]) -> float:
     name="fednest/same-as-alset-local-steps",
     kind="bound",
     source="FedNest (2022), slides, Theory: Comparison with Previous Results",
+    sentence="fednest/same-as-alset",
     assumes=[given.SMOOTH, given.CONVEX],
     statement=r"\text{FedNest enjoys the same convergence as non-federated alternating SGD (ALSET),"
     r" despite objective heterogeneity}",

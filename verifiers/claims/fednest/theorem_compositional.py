@@ -32,6 +32,7 @@ COMPOSITION = Assumption(
 @rate(
     name="fednest/theorem-compositional",
     source="FedNest (2022), slides, Theorem (Informal); Outer Optimizer: compositional",
+    sentence="fednest/theorem-minimax",
     assumes=[given.CONVEX, given.NOISE, COMPOSITION],
     statement=r"g_i=\tfrac12\|y-r_i(x)\|^2:\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f("
     r"x^k)\|^2\big] = \mathcal O(\order)",

@@ -2,8 +2,10 @@ r"""The theorem, second half: the lower level's error (slide "Theory").
 
 **Kind.** Rate, for the step sizes of fednest/theorem, measured over the iterates k ≥ K/4.
 
-**Readings.** The sentence says that some step sizes exist; α = 1/√(K log K), β = 1/√K are such, as
-far as is measured. Another choice is not: y^k follows every move of x^k, the variance of N'
+**Readings.** "If we choose the stepsize properly, then [this half] and [that]": the same step sizes
+have to give both halves, so this one is as undecided as the whole (fednest/theorem). By itself it
+is measured to hold for α = 1/√(K log K), β = 1/√K, with which the other half is √(log K/K). Another
+choice does not: y^k follows every move of x^k, the variance of N'
 included, and for α = β = 1/√K and N ≥ κ_g log K the error is of order log K/√K on the instance of
 ``_rates``. **Floor** there: g(y; ζ) = ½y² + vζy, f = 0, E(y^K)² tends to
 βv²/(2 − β) ≥ v²/(2√K), so no better order holds.
@@ -12,7 +14,7 @@ included, and for α = β = 1/√K and N ≥ κ_g log K the error is of order lo
 from dataclasses import replace
 
 from driftproof.toolkit.measure import Reduction, Steps
-from driftproof.toolkit.readings import Stated, literal, narrower
+from driftproof.toolkit.readings import Stated, Undecided, literal, narrower
 from driftproof.verifiers.claim_types.rate import Floor, Schedule, rate
 from driftproof.verifiers.claims.fednest import _rates as rates
 from driftproof.verifiers.claims.fednest import assumptions as given
@@ -31,6 +33,7 @@ def at(horizon: int) -> rates.FedNestCase:
 @rate(
     name="fednest/theorem-lower",
     source="FedNest (2022), slides, Theorem (Informal)",
+    sentence="fednest/theorem",
     assumes=[*given.ASSUMED],
     statement=r"\mathbb{E}\big[\|y^K-y^*(x^K)\|^2\big] = \mathcal O(\order)",
     cases=[at(horizon) for horizon in rates.HORIZONS],
@@ -40,8 +43,12 @@ def at(horizon: int) -> rates.FedNestCase:
             Stated(Schedule(AS_BETA, rates.ROOT), assumes=(rates.LONG_SERIES,)),
             why="one choice of the step sizes among many",
         ),
-        "some choice: N ≥ κ_g log K, α = 1/√(K log K), β = 1/√K": literal(
-            Stated(Schedule(SLOWER, rates.ROOT), assumes=(rates.LONG_SERIES,))
+        "N ≥ κ_g log K, α = 1/√(K log K), β = 1/√K": narrower(
+            Stated(Schedule(SLOWER, rates.ROOT), assumes=(rates.LONG_SERIES,)),
+            why="with this choice the theorem's other half is not of order 1/√K",
+        ),
+        "some choice, for both halves": literal(
+            Undecided("half of fednest/theorem: whether some choice gives both halves is open")
         ),
     },
     horizon=rates.K,
@@ -56,7 +63,8 @@ def at(horizon: int) -> rates.FedNestCase:
     false_siblings=rates.faster(SLOWER),
     explain=(
         "With equal step sizes the lower level follows the noise of the series, of order log K/√K; "
-        "with smaller steps on x, as the slide leaves one free to choose, it is measured as stated."
+        "with smaller steps on x it is measured as stated, but the other half of the theorem is "
+        "not."
     ),
 )
 def lower_error(view: Steps) -> Reduction:

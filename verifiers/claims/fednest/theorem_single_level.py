@@ -28,6 +28,7 @@ SINGLE_LEVEL = Assumption(
 @rate(
     name="fednest/theorem-single-level",
     source="FedNest (2022), slides, Theorem (Informal); Outer Optimizer: single-level",
+    sentence="fednest/theorem-minimax",
     assumes=[given.SMOOTH, given.NOISE, SINGLE_LEVEL],
     statement=r"f_i(x):\quad \frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = "
     r"\mathcal O(\order)",

@@ -32,7 +32,7 @@ def exact(c: Letters) -> Expression:
         ("3 for 2", lambda c: c.L * c.R**2 / (4 * c.S * c.eta * c.L + 3)),
         ("5N for 4N", lambda c: c.L * c.R**2 / (5 * c.S * c.eta * c.L + 2)),
     ],
-    explain="It is attained, by a Huber function: the textbook's R²/(2Nη) is more than twice it.",
+    explain="It is attained, by a Huber function: the usual R²/(2Nη) is more than twice it.",
 )
 def gap(view: Steps) -> Reduction | None:
     return each("round", "local_step", view.gap(view.mean("w"))) if view.last else None

@@ -49,7 +49,7 @@ EVERYONE = Assumption(
 
 @bound(
     name="localsgd/scaffold",
-    source="Karimireddy et al. (2020), known in the literature, in our words",
+    source="after Karimireddy et al. (2020), a proof of their kind, constants ours, in our words",
     assumes=[SHORT, SERVER, WEIGHT, EVERYONE],
     letters={"R": "initial_distance", "L": "objective_smoothness"},
     statement=r"V=\|x-x^*\|^2+\tfrac an\sum_i\|c_i-\nabla f_i(x^*)\|^2\le R^2\;\Rightarrow\; "

@@ -1,4 +1,4 @@
-r"""The textbook's bound for convex functions, beside the exact worst case.
+r"""A standard proof's bound for convex functions, constants ours, beside the exact worst case.
 
 **Kind.** Bound over a class. Write x_t for the clients' mean before step t, D_t = F(x_t) − F*,
 V_t = mean‖w_i − x_t‖² and G_t = mean‖∇f_i(w_i)‖². Convexity at w_i and smoothness between w_i and
@@ -28,7 +28,7 @@ def textbook(c: Letters) -> Expression:
 
 @bound(
     name="localsgd/textbook-convex",
-    source="Khaled et al. (2020), known in the literature, in our words",
+    source="after Khaled et al. (2020), a standard proof, constants ours, in our words",
     assumes=[SHORT_ROUND],
     statement=r"\frac1T\sum_{t<T} F(\bar x_t) - F^* \le \frac{3R^2}{2\eta T} "
     r"+ \tfrac{12}{5} L\eta^2\zeta^2\tau(\tau-1),\quad T = \tau S",
@@ -54,7 +54,8 @@ def textbook(c: Letters) -> Expression:
         ("T² for T", lambda c: textbook(c) / (c.tau * c.S)),
         ("an eighth of it", lambda c: textbook(c) / 8),
     ],
-    explain="The exact worst case is between a quarter and a twentieth of it. Most is lost in the "
+    explain="No cited theorem prints these constants: the proof is the usual one, worked out "
+    "here. The exact worst case is between a quarter and a twentieth of it. Most is lost in the "
     "constant of the first term, and in the second the more the clients differ.",
 )
 def gap(view: Steps) -> Reduction:

@@ -1,4 +1,4 @@
-r"""The textbook's bound for functions that need not be convex, beside the exact worst case.
+r"""A standard proof's bound for functions that need not be convex; its constants are ours.
 
 **Kind.** Bound over a class. With the letters of ``textbook_convex`` and N_t = ‖∇F(x_t)‖², a step
 of ηL ≤ 1 has F(x_{t+1}) ≤ F(x_t) − (η/2)N_t + (η/2)L²V_t (descent lemma, and ‖∇F(x_t) − mean
@@ -22,7 +22,7 @@ def textbook(c: Letters) -> Expression:
 
 @bound(
     name="localsgd/textbook-nonconvex",
-    source="Koloskova et al. (2020), known in the literature, in our words",
+    source="after Koloskova et al. (2020), a standard proof, constants ours, in our words",
     assumes=[SHORT_ROUND],
     statement=r"\frac1T\sum_{t<T}\|\nabla F(\bar x_t)\|^2 \le \frac{9(F(x_0)-F^*)}{4\eta T} "
     r"+ \tfrac54 L^2\eta^2\zeta^2\tau(\tau-1),\quad "
@@ -53,7 +53,7 @@ def textbook(c: Letters) -> Expression:
         ("two fifths of it", lambda c: 2 * textbook(c) / 5),
     ],
     explain="Half of it is reached by gradient descent. With several clients the worst case is an "
-    "upper bound itself, so that the textbook's is at least as loose as it looks.",
+    "upper bound itself, so that the proof's is at least as loose as it looks.",
 )  # fmt: skip
 def mean_squared_gradient(view: Steps) -> Reduction:
     return average("step", sq(view.gradient(view.mean("w"))))

@@ -1,7 +1,8 @@
-r"""The textbook's bound for strongly convex functions, beside the exact worst case and our bound.
+r"""A standard proof's bound, with constants of ours, for strongly convex functions.
 
-**Kind.** Bound over a class. As in ``textbook_convex``, with the letters of there. Strong convexity
-at w_i gives (μ/2)‖w_i − x*‖² more, of which the mean is at least (μ/2)‖x_t − x*‖²:
+**Kind.** Bound over a class, beside the exact worst case and our bound. As in ``textbook_convex``,
+with the letters of there. Strong convexity at w_i gives (μ/2)‖w_i − x*‖² more, of which the mean is
+at least (μ/2)‖x_t − x*‖²:
 
     ‖x_{t+1} − x*‖² ≤ (1 − ημ)‖x_t − x*‖² − ηD_t + (3/2)ηLV_t.
 
@@ -34,7 +35,7 @@ def textbook(c: Letters) -> Expression:
 
 @bound(
     name="localsgd/textbook-strongly-convex",
-    source="Khaled et al. (2020), known in the literature, in our words",
+    source="after Khaled et al. (2020), a standard proof, constants ours, in our words",
     assumes=[SHORT_ROUND],
     statement=r"\|\bar x_S - x^*\|^2 \le \rho^S R^2 "
     r"+ \tfrac{12}{7}L\eta^3\zeta^2\tau^2(\tau-1)\tfrac{1-\rho^S}{1-\rho},\quad "
@@ -54,7 +55,7 @@ def textbook(c: Letters) -> Expression:
         ),
     ],
     readings={
-        "the textbook's": literal(textbook),
+        "the standard proof's": literal(textbook),
         "contraction and bias": wider(
             neighbourhood, why="the bound of localsgd/rounds, whose bias knows that ∇f_i(x*) "
             "cancel in the mean",
@@ -65,8 +66,9 @@ def textbook(c: Letters) -> Expression:
         ("half of it", lambda c: textbook(c) / 2),
     ],
     explain="Without local steps it is 5 % off; with four it is 4 times the truth, and 10 times "
-    "where the clients differ twice as much. From x* a round adds η³ζ² by the textbook and η⁴ζ² in "
-    "truth: gradients that cancel move the mean through their change alone. Our bound knows that.",
+    "where the clients differ twice as much. From x* a round adds η³ζ² by the standard proof and "
+    "η⁴ζ² in truth: gradients that cancel move the mean through their change alone. Our bound "
+    "knows that.",
 )  # fmt: skip
 def distance(view: Steps) -> Reduction | None:
     return distance_at_end(view)

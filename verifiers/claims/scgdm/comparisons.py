@@ -77,7 +77,8 @@ READINGS: dict[str, Stated[Complexity] | Stated[Undecided]] = {
     readings=READINGS,
     erratum=Erratum(
         "false",
-        changes="The comparison stands for clients with one g, or if u stays on its client.",
+        changes="The comparison stands with two independent samples a step, for clients with one g "
+        "or if u stays on its client.",
         same_as="scgdm/theorem-3.4",
     ),
     false_siblings=[
@@ -86,7 +87,8 @@ READINGS: dict[str, Stated[Complexity] | Stated[Undecided]] = {
     ],
     explain=(
         "The numbers for Huang et al. are those of its Remark 1 in corrected form, ε on the norm. "
-        "The paper's own O(1/ε⁴) and O(1/ε³) need clients with one g, or u kept on its client."
+        "The paper's own O(1/ε⁴) and O(1/ε³) need two independent samples a step, and clients with "
+        "one g or u kept on its client."
     ),
 )
 def complexities(right: Complexity) -> list[Step]:

@@ -92,6 +92,7 @@ def transcribed(case: Case[BoundedComposition, ComFedL], method: Method) -> np.n
     erratum=Erratum(
         "misprint",
         changes="Read u_{t+1} for u_t in (2). With u_t, γ = 1 uses the value of g one step late.",
+        depends="nothing",
     ),
     corrected=Method("u_{t+1}"),
     correction="u_{t+1} = g(x_t; ξ_t) at γ = 1, put into z_t = ∇g(x_t; ξ_t)ᵀ∇f(u_{t+1}; ζ_t).",

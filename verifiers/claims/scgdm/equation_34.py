@@ -63,6 +63,7 @@ class Unrolled:
 @comparison(
     name="scgdm/equation-34",
     source="Local-SCGDM (2022), (34) and (28)",
+    display=True,
     statement=r"m_t^{(k)}-\bar m_t = \alpha\eta\sum_{t'=s_tp}^{t-1}(1-\alpha\eta)^{t-1-t'}"
     r"(z_{t'}^{(k)}-\bar z_{t'}),\quad u_t^{(k)}-\bar u_t = \gamma\eta\sum_{t'=s_tp}^{t-1}"
     r"(1-\gamma\eta)^{t-1-t'}\Big(g^{(k)}(x_{t'}^{(k)};\xi)-\frac1K\sum_{k'=1}^Kg^{(k')}("
@@ -94,6 +95,7 @@ class Unrolled:
         "incomplete",
         changes="In the first round the first direction has the weight 1, not αη (or γη). Lemmas "
         "4.3 and A.1 have to pay for it apart.",
+        depends="step",
     ),
     corrected=Unrolled("m", first=1),
     correction=(

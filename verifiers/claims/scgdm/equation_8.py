@@ -8,14 +8,16 @@ loses after one step on each task, against the composition.
 
 **Source.** Local-SCGDM (2022), (8).
 
-**Finding.** A misprint. The index i is free in g and bound in f. Read with the same task in g and
-in f, and the expectation over i outside, the display is MAML. Read as (1) asks, with one g and one
-f a device, it is not if the device has several tasks: every task would be tested after a step on
-others. Averaged over the tasks, g steps on the mean loss. Smallest counterexample: two tasks in one
-dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1. ∇L_+ + ∇L_− = 0, so g(x) = x and f(g(x)) = 1 for every
-x; the meta-objective is 1 − sin 1 = 0.158 at x = 0. An inner map with one block a task, y_i = x −
-λ∇L_i(x), makes (8) true and of the form (1). "Theorem 1 holds for Federated MAML": the paper has no
-Theorem 1; it will mean Theorem 3.4.
+**Finding.** Incomplete: "it can be observed that Federated MAML is an federated compositional
+optimization problem. Thus, it can be optimized by our Algorithm 1" needs one block of u a task. The
+index i is free in g and bound in f. Read with the same task in g and in f, and the expectation over
+i outside, the display is MAML, but a mean of compositions is no composition (1). Read as (1) asks,
+with one g and one f a device, it is not MAML if the device has several tasks: every task would be
+tested after a step on others. Averaged over the tasks, g steps on the mean loss. Smallest
+counterexample: two tasks in one dimension, L_±(x) = 1 − cos(x ∓ π/2), λ = 1. ∇L_+ + ∇L_− = 0, so
+g(x) = x and f(g(x)) = 1 for every x; the meta-objective is 1 − sin 1 = 0.158 at x = 0. An inner map
+with one block a task, y_i = x − λ∇L_i(x), makes (8) true and of the form (1). "Theorem 1 holds for
+Federated MAML": the paper has no Theorem 1; it will mean Theorem 3.4.
 """
 
 from collections.abc import Callable
@@ -138,10 +140,13 @@ def _with_slope(function: Value, device: Device, at: float) -> tuple[float, list
             Composed(only(own_step), only(mean_step)),
             why="the text gives each device a set of tasks",
         ),
-        "the same task in f and g, the expectation outside": intended(
+        "one block a task": intended(
+            Composed(own_step, stacked),
+            quote="section 5.1: “we also maintain a separate inner state u_i for each task i”",
+        ),
+        "the same task in f and g, the expectation outside": narrower(
             Composed(own_step, same_task),
-            quote="section 3.3 announces MAML, one step on a task and its loss after it, and (8) "
-            "writes the index i in g as in f",
+            why="it is MAML, but not of the form (1) that Algorithm 1 solves",
         ),
         "g is the mean over all tasks of a device": literal(
             Composed(own_step, mean_step),
@@ -153,9 +158,11 @@ def _with_slope(function: Value, device: Device, at: float) -> tuple[float, list
         ),
     },
     erratum=Erratum(
-        "misprint",
-        changes="With several tasks a device, the inner map has one block a task, and u has as many"
-        " blocks. One u for all tasks solves another problem.",
+        "incomplete",
+        changes="With several tasks a device Algorithm 1 needs one block of u a task, as section "
+        "5.1 has it for one experiment. One u for all tasks solves another problem. Section 2.2 "
+        "calls such a state for each task a limitation of earlier work.",
+        depends="theorem",
     ),
     corrected=Composed(own_step, stacked),
     correction=(
@@ -169,10 +176,11 @@ def _with_slope(function: Value, device: Device, at: float) -> tuple[float, list
         ("a step uphill", Composed(own_step, ascent)),
     ],
     explain=(
-        "Read with the same task in g and f, (8) is MAML. Read as one g and one f a device, as (1) "
-        "and Algorithm 1 need it, a device with several tasks tests each of them after a step on "
-        "the mean of all (or on one of them). With one block a task it is of that form. “Theorem 1 "
-        "holds” refers to a theorem that the paper does not have under that number."
+        "Read with the same task in g and f, (8) is MAML, but a mean of compositions. Read as one "
+        "g and one f a device, as (1) and Algorithm 1 need it, a device with several tasks tests "
+        "each of them after a step on the mean of all (or on one of them). With one block a task "
+        "it is of that form. “Theorem 1 holds” refers to a theorem that the paper does not have "
+        "under that number."
     ),
 )
 def values_and_derivatives(case: Case[AnalyticMAML, None], right: Composed) -> list[Comparison]:

@@ -69,8 +69,8 @@ def with_u_kept(costs: Costs) -> list[Step]:
     },
     erratum=Erratum(
         "false",
-        changes="Keep u on its device. If it is averaged, the method stops where ∇F is not 0, and "
-        "no number of samples reaches a small ε.",
+        changes="Keep u on its device, and draw two samples a step. If u is averaged, the method "
+        "stops where ∇F is not 0, and no number of samples reaches a small ε.",
         same_as="scgdm/theorem-3.4",
     ),
     corrected=Complexity(with_u_kept, PRINTED),

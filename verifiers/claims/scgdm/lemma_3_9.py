@@ -2,7 +2,8 @@ r"""Lemma 3.9: the constants of federated MAML, one by one.
 
 **Kind.** Bounds on suprema, each enclosed by a grid over a period and a bound on the second
 derivative (``_suprema``). One task a device, or each of its tasks on its own; the norm of a matrix
-is the spectral norm, in which (20) is true. The other readings have claims of their own.
+is the spectral norm, in which (20) is true, or, in readings of their own, the Frobenius norm. A
+task that is drawn at each step is scgdm/lemma-3.9-tasks.
 
 **Source.** Local-SCGDM (2022), Lemma 3.9 (10); proof (18)–(24).
 
@@ -12,13 +13,17 @@ product; the spectral norm has none. Smallest counterexample, d = 2, with A = I 
 π), A = 2I and N = ξ diag(1, −1), so ‖A + N‖ = 3 for either ξ: E‖∇g‖² = 9, and the right side is 2²
 + 1 = 5, or 2² + 2 = 6 with σ_2 in the larger Frobenius norm. For d = 1 it holds and is attained.
 The other seven hold as printed.
+
+**In the Frobenius norm** (21) is true, but ‖I‖ = √d and (20) fails: for d = 2, L(x) = Σ_j A(1 − cos
+x_j) and no noise, E‖∇g‖² reaches 2(1 + λA)², twice the right side. With d(1 + λL_1)² it is true and
+attained: L_1, the Lipschitz constant of a gradient, bounds ‖∇²L‖ in the spectral norm.
 """
 
 from driftproof.synthetic.problems.analytic_maml import AnalyticMAML
 from driftproof.toolkit.cases import Case, grid
 from driftproof.toolkit.constants import Expression, Letters
 from driftproof.toolkit.parameters import sweep
-from driftproof.toolkit.readings import Erratum
+from driftproof.toolkit.readings import Erratum, narrower
 from driftproof.verifiers.claim_types.compared import Comparison
 from driftproof.verifiers.claim_types.comparison import comparison
 from driftproof.verifiers.claims.scgdm import _suprema as sup
@@ -36,6 +41,11 @@ SEVERAL_TASKS = AnalyticMAML(
 
 def stretch(c: Letters) -> Expression:
     return 1 + c.lambda_ * c.L_1
+
+
+def frobenius(c: Letters, norm_of_identity: Expression) -> Expression:
+    """Return C_g² in the Frobenius norm, with what is said of ‖I‖²."""
+    return norm_of_identity * stretch(c) ** 2 + c.lambda_**2 * c.sigma_2F**2
 
 
 def minkowski(c: Letters) -> Expression:
@@ -72,9 +82,22 @@ def minkowski(c: Letters) -> Expression:
             "C_g²", sup.moment_of_g, lambda c: stretch(c) ** 2 + c.lambda_**2 * c.sigma_2F**2,
             "(9) bounds E‖∇²L(x; ξ) − ∇²L(x)‖² by σ_2² and names no norm: the Frobenius norm",
         ),
+        "C_g², every norm Frobenius": sup.printed(
+            "C_g²", sup.moment_of_g_frobenius, lambda c: frobenius(c, 1),
+            "no norm is named, and (21) adds squares, as the Frobenius norm allows",
+        ),
+        "C_g² with d(1 + λL_1)², every norm Frobenius": narrower(
+            sup.Constant(sup.moment_of_g_frobenius, lambda c: frobenius(c, c.d)),
+            why="the print lacks the factor d, which is ‖I‖² in the Frobenius norm",
+        ),
         "σ_f²": sup.printed("σ_f²", sup.variance_of_f, lambda c: c.sigma_1**2),
         "σ_g²": sup.printed(
-            "σ_g²", sup.variance_of_jacobian, lambda c: c.lambda_**2 * c.sigma_2**2
+            "σ_g²", sup.variance_of_jacobian, lambda c: c.lambda_**2 * c.sigma_2**2,
+            "no norm is named: the spectral norm on both sides",
+        ),
+        "σ_g², every norm Frobenius": sup.printed(
+            "σ_g²", sup.variance_of_jacobian_frobenius, lambda c: c.lambda_**2 * c.sigma_2F**2,
+            "no norm is named: the Frobenius norm on both sides",
         ),
         "δ_g²": sup.printed("δ_g²", sup.variance_of_value, lambda c: c.lambda_**2 * c.sigma_1**2),
         "Lipschitz constant of ∇F": sup.printed(
@@ -84,8 +107,10 @@ def minkowski(c: Letters) -> Expression:
     },
     erratum=Erratum(
         "false",
-        changes="From two dimensions on C_g² is (1 + λL_1 + λσ_2)², up to twice what is printed. "
-        "The admissible β of Theorem 3.4 gets smaller. The other seven constants hold.",
+        changes="From two dimensions on C_g² is (1 + λL_1 + λσ_2)² in the spectral norm, up to "
+        "twice what is printed. The admissible β of Theorem 3.4 gets smaller. The other seven "
+        "constants hold.",
+        depends="constant",
     ),
     corrected=sup.Constant(sup.moment_of_g, minkowski),
     correction=(
@@ -109,6 +134,10 @@ def minkowski(c: Letters) -> Expression:
             sup.Constant(sup.moment_of_g, lambda c: 0.9 * minkowski(c)),
         ),
         (
+            "C_g² with √d(1 + λL_1)², every norm Frobenius",
+            sup.Constant(sup.moment_of_g_frobenius, lambda c: frobenius(c, c.d**0.5)),
+        ),
+        (
             "∇F with one factor 1 + λL_1",
             sup.Constant(
                 sup.smoothness_of_objective,
@@ -118,8 +147,10 @@ def minkowski(c: Letters) -> Expression:
     ],
     explain=(
         "Each constant of (10) is a row of its own. C_g² is false from two dimensions on, in the "
-        "spectral norm, where the mean square of a sum is not the sum of the mean squares; the "
-        "other seven hold. Theorem 3.4 takes C_g² from here."
+        "spectral norm, where the mean square of a sum is not the sum of the mean squares, and in "
+        "the Frobenius norm, where ‖I‖² is d; the other seven hold. The Frobenius norm over √d has "
+        "both properties, but bounds no ‖Av‖ by ‖A‖‖v‖, which Theorem 3.4 needs. Theorem 3.4 takes "
+        "C_g² from here."
     ),
 )  # fmt: skip
 def constants(case: Case[AnalyticMAML, None], right: sup.Constant) -> list[Comparison]:

@@ -57,6 +57,7 @@ def minkowski(first: Expression, second: Expression) -> Expression:
 @proof(
     name="scgdm/lemma-3.9-proof",
     source="Local-SCGDM (2022), proof of Lemma 3.9, (18)–(24)",
+    display=True,
     statement=r"\|I\| + \|\lambda\nabla^2\mathcal{L}_i(x)\| \le 1+\lambda L_1,\quad "
     r"\mathbb{E}\|A+N\|^2 \le \|A\|^2+\mathbb{E}\|N\|^2,\; A = I-\lambda\nabla^2\mathcal{L}_i(x),\;"
     r" N = \lambda\nabla^2\mathcal{L}_i(x)-\lambda\nabla^2\mathcal{L}_i(x;\xi)",

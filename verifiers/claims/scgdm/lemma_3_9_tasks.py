@@ -33,6 +33,7 @@ def moment(c: Letters) -> Expression:
     name="scgdm/lemma-3.9-tasks",
     kind="bound",
     source="Local-SCGDM (2022), Lemma 3.9 (10), f as in (8)",
+    sentence="scgdm/lemma-3.9",
     assumes=[TASKS],
     statement=r"\mathbb{E}_{i,\zeta}\|\nabla f^{(k)}(y;\zeta)-\nabla f^{(k)}(y)\|^2 \le \sigma_1^2,"
     r"\quad \mathbb{E}_{i,\zeta}\|\nabla f^{(k)}(y;\zeta)\|^2 \le \sigma_1^2+G^2,"
@@ -59,6 +60,7 @@ def moment(c: Letters) -> Expression:
         "overstated",
         changes="σ_f² = σ_1² is right for a device with one task. If a step draws the task with "
         "its test sample, take σ_f² = σ_1² + G².",
+        depends="constant",
     ),
     corrected=sup.Constant(sup.drawn_variance_of_f, moment),
     correction=(

@@ -99,6 +99,7 @@ mended = Terms(
         "false",
         changes="The step after a communication has to be paid for by ‖x_t − x_{t−1}‖², not by "
         "β²η²‖m_t‖². The constant is L_F, as in the proof.",
+        depends="step",
     ),
     corrected=Stated(mended, assumes=(given.TWO_SAMPLES,)),
     correction=(

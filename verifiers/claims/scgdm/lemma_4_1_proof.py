@@ -24,6 +24,7 @@ from driftproof.verifiers.claims.scgdm.lemma_4_1 import BETWEEN_COMMUNICATIONS, 
 @bound(
     name="scgdm/lemma-4.1-proof",
     source="Local-SCGDM (2022), proof of Lemma 4.1 (25)",
+    display=True,
     assumes=[*given.ASSUMED, given.STEP_SIZE],
     statement=r"\mathbb{E}\|m_{t+1}^{(k)}-\nabla F^{(k)}(x_t^{(k)})\|^2 \le "
     r"(1-\alpha\eta)\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2 + "

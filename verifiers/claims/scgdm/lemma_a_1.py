@@ -90,6 +90,7 @@ mended = Terms(
         "false",
         changes="If the clients' inner functions differ, their spread at one point has to be "
         "added. It does not vanish with the noise or the step size.",
+        depends="theorem",
     ),
     corrected=mended,
     correction=(

@@ -85,6 +85,7 @@ decrease, forty = Terms(DECREASE), Terms(DECREASE | BRACKET)
 @bound(
     name="scgdm/potential",
     source="Local-SCGDM (2022), (14), (16), (17), (39)–(41)",
+    display=True,
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.SMALL_STEP, given.TWO_SAMPLES],
     statement=r"P_{t+1}-P_t \le -\frac{\beta\eta}2\mathbb{E}\|\nabla F(\bar x_t)\|^2 + "
     r"\frac{\beta\eta L_F^2}K\sum_{k=1}^K\mathbb{E}\|\bar x_t-x_t^{(k)}\|^2 + \Big("

@@ -52,6 +52,7 @@ printed, mended = with_momentum("each_momentum"), with_momentum("mean_momentum")
 @bound(
     name="scgdm/potential-descent",
     source="Local-SCGDM (2022), (15), (38)",
+    display=True,
     assumes=[*given.ASSUMED, given.STEP_SIZE, given.SMALL_STEP],
     statement=r"F(\bar x_{t+1}) \le F(\bar x_t) - \frac{\beta\eta}2\|\nabla F(\bar x_t)\|^2 - "
     r"\frac{\beta\eta}4\frac1K\sum_{k=1}^K\|m_{t+1}^{(k)}\|^2 + \frac{\beta\eta}K\sum_{k=1}^K\|"
@@ -105,6 +106,7 @@ printed, mended = with_momentum("each_momentum"), with_momentum("mean_momentum")
         "false",
         changes="Only the mean momentum lowers F. Where clients differ, (βη/4)‖m̄_{t+1}‖² may be "
         "subtracted, not the mean of the ‖m_{t+1}^(k)‖².",
+        depends="step",
     ),
     corrected=mended,
     correction=(

@@ -50,6 +50,7 @@ class Share(NamedTuple):
 @proof(
     name="scgdm/potential-sum",
     source="Local-SCGDM (2022), (42), (45), (46)",
+    display=True,
     statement=r"\frac{2(P_0-F(x_*))}{\beta\eta T} = \frac{2(F(x_0)-F(x_*))}{\beta\eta T} + "
     r"\frac{\mathbb{E}\|m_1-\nabla F(x_0)\|^2}{\alpha\eta T} + \frac{2C_g^2L_g^2"
     r"\mathbb{E}\|u_1-g(x_0)\|^2}{\gamma\eta T}",
@@ -69,6 +70,7 @@ class Share(NamedTuple):
         "misprint",
         changes="The third term of (6), (7) and (46) is 4C_g²L_f²δ_g²/(γηT), with L_f. With L_g it "
         "is 0 for linear g, and then nothing pays for the error of the first estimate.",
+        depends="constant",
     ),
     corrected=Share(L_f, 2),
     correction="2P_0/(βηT) with P_0 of (39): 2A_0/(αηT) and 4C_g²L_f²B_0/(γηT).",

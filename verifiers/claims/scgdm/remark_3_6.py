@@ -66,8 +66,9 @@ def largest_step_factor(right: Schedule) -> list[Step]:
     },
     erratum=Erratum(
         "false",
-        changes="The rate holds for clients with one g, or if u stays on its client. For clients "
-        "with different g the squared gradient does not go to 0 at all.",
+        changes="The rate holds with two independent samples a step, for clients with one g or if "
+        "u stays on its client. For clients with different g, and with the one sample that "
+        "Algorithm 1 prints, the squared gradient does not go to 0 at all.",
         same_as="scgdm/theorem-3.4",
     ),
     horizon=T,

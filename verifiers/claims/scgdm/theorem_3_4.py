@@ -156,7 +156,8 @@ def crossing(
         "false",
         changes="For clients with different g the algorithm converges to a point where ∇F is not "
         "0, unless u stays on its client. For clients with one g the rate O(1/√T) holds, with "
-        "other constants.",
+        "other constants, if f and g get two independent samples; Algorithm 1 prints one.",
+        depends="theorem",
     ),
     corrected=Stated(corrected, assumes=VALID),
     correction=(

@@ -41,4 +41,4 @@ tau = 2**16
 left, right = drift(tau, 1 / tau), C * (tau * (1 / tau) ** 2 + (y - y_star) ** 2)
 assert left > 1000 * right
 print(f"left: the drift at tau = {tau}; right: C (tau alpha^2 + 0), with C = {C} as at tau = 8")
-print(f"REFUTED printed: left = {left!r} > right = {right!r}")
+print(f"REFUTED printed: τα²: left = {left!r} > right = {right!r}")

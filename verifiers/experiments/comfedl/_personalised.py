@@ -18,11 +18,10 @@ Margins and measures are part of how a sentence is read, and were fixed before a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from driftproof.synthetic.network_problems.adapted import AdaptedLosses
@@ -40,8 +39,6 @@ from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.network import Model
 from driftproof.toolkit.networks.convolutions import FourConvolutions
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.claims.comfedl._theorem_bounds import sharpened
-from driftproof.verifiers.experiment import theory
 from driftproof.verifiers.experiments.comfedl._dominant_classes import Dealt, Images, dealt
 
 NAMES = {
@@ -165,55 +162,8 @@ class PersonalisedRun(study.TrackedRun):
             "loss": float(scores.loss.mean()),
             "accuracy": float(scores.accuracy.mean()),
             "worst": float(scores.accuracy.min()),
-            "drift": theory.drift(ctx.marks.get("w")),
+            "drift": study.drift(ctx.marks.get("w")),
         }
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExplainedRun(PersonalisedRun):
-    """The same run, of which the theorem's quantities are recorded: a few costly numbers."""
-
-    def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return ‖∇F‖², the plug-in gradient's bias and the clients' drift."""
-        point, keys = study.averaged(state.w), (*self.keys, str(ctx.t))
-        batches = {"batch": self.batch, "outer_batch": self.batch}
-        return {
-            "left": theory.squared_gradient(problem, point),
-            "bias": theory.plug_in_bias(problem, point, keys, **batches),
-            "drift": theory.drift(ctx.marks.get("w")),
-        }
-
-    def concluded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return the constants that are seen at the first and the last model.
-
-        They are looked for at single samples. Where the last convolution sees a single pixel, one
-        sample has no batch statistics, and there are none.
-        """
-        if min(self.dealt.training.inputs[0].shape[-2:]) < 2 ** FourConvolutions().blocks:
-            return {}
-        last = study.averaged(state.w)
-        points = torch.stack([torch.from_numpy(problem.start()).to(last), last], 1)
-        return {"constants": theory.estimated_constants(problem, points, self.keys, draws=2)}
-
-
-def explained(run: PersonalisedRun, label: str) -> study.Asked:
-    """Return a panel and a finding on a run of ComFedL, first partition (``yield from``).
-
-    Of 100 training images a client: a gradient of all of them is costly. Part of the bias is the
-    normalisation's: with the statistics of a minibatch, the loss of a minibatch does not have the
-    whole loss as its mean, which the theorem assumes.
-    """
-    given = {field.name: getattr(run, field.name) for field in fields(run)}
-    few = replace(run.images, training=min(100, run.images.training))
-    unit = ExplainedRun(**given | {"points": 4, "images": few})
-    (result,) = (yield from study.results_of({"": [unit]}))[""]
-    right = None
-    if "constants" in result:
-        seen = result["constants"]
-        right = theory.right_side(sharpened, unit.problem, unit.algorithm, unit.rounds, seen)
-    return theory.panel("theory", f"{label}: what theorem 1 speaks of", result), theory.told(
-        label, result, right
-    )
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,6 @@ def damaml(plan: study.Plan) -> study.Steps:
         },
         size.seeds,
     )
-    theory, told = yield from personalised.explained(found, best)
     texts = {
         "loss": "ComFedL-DAMAML has a lower validation loss than ComFedL-MAML",
         "accuracy": "ComFedL-DAMAML has a better validation accuracy than ComFedL-MAML",
@@ -127,7 +126,6 @@ def damaml(plan: study.Plan) -> study.Steps:
             f"A first step of the printed one is {STEP_SIZE * gradients(TEMPERATURE, classes):g} "
             f"gradients long; where γ is varied at η = {STUDIED:g}: {first}.",
             *(f"{how}: {ends(kinds)}" for how, kinds in studies.items()),
-            told,
         ],
         panels=[
             *all_axes(
@@ -137,7 +135,6 @@ def damaml(plan: study.Plan) -> study.Steps:
             panel("gamma", f"γ varied, η = {STUDIED:g}",
                   {name: kind for name, kind in as_printed.items() if not kind.lost}),
             panel("gamma-equal", "γ varied, first steps of equal length", equal),
-            theory,
         ],
         numbers={"step size": found.step_size},
     )  # fmt: skip

@@ -82,7 +82,6 @@ def maml(plan: study.Plan) -> study.Steps:
         {share: shares[f"{label}, ρ = {share:g}"] for share in size.shares}
         for label in (OURS, FEDAVG)
     ]
-    theory, told = yield from personalised.explained(base, OURS)
     pair = {best: main[best], FEDAVG: main[FEDAVG]}
     text = "ComFedL-MAML outperforms FedAvg significantly"
     named = {f"τ = {tau}": kind for tau, kind in by_gap.items()}
@@ -99,13 +98,12 @@ def maml(plan: study.Plan) -> study.Steps:
                 *by_share,
             ),
         ],
-        findings=[ends(main), ends(shares), told],
+        findings=[ends(main), ends(shares)],
         panels=[
             *all_axes(f"ρ = {SHARE:g}", main),
             panel("gap-round", "τ varied", named),
             panel("gap-iteration", "τ varied", named, axis="iteration"),
             panel("share", "ρ varied", shares),
-            theory,
         ],
         numbers={"step sizes": {OURS: rates[0], FEDAVG: rates[1]}},
     )

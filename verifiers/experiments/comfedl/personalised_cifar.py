@@ -99,7 +99,6 @@ def compared(plan: study.Plan) -> study.Steps:
         {label: small.but(method=name, step_size=1.0) for name, label in LABELS.items()},
         size.seeds,
     )
-    theory, told = yield from personalised.explained(best, ours)
     reference = main[ours].until(size.short)
     varied |= {f"τ = {size.local_steps}": reference, f"γ = {TEMPERATURE:g}": reference}
     varied |= {_at(ours, SHARE): reference, _at("FedAvg", SHARE): main["FedAvg"].until(size.short)}
@@ -132,14 +131,13 @@ def compared(plan: study.Plan) -> study.Steps:
                 "comfedl/imbalanced's methods and model on these data, η = 1",
             ),
         ],
-        findings=[ends(main), *map(ends, (by_tau, by_gamma, by_share, large)), told],
+        findings=[ends(main), *map(ends, (by_tau, by_gamma, by_share, large))],
         panels=[
             *all_axes(f"ρ = {SHARE:g}, τ = {size.local_steps}", _finite(main)),
             panel("gap", "τ varied", by_tau),
             panel("gamma", "γ varied", _finite(by_gamma)),
             panel("share", "ρ varied", by_share),
             panel("large", "learning rates 1", large, "loss"),
-            theory,
         ],
         numbers={"DAMAML step size": best.step_size},
     )

@@ -1,4 +1,4 @@
-r"""What figures 1 and 2 share: a method on CIFAR10-ST, its learning rate, and the theory beside it.
+r"""What figures 1 and 2 share: a method on CIFAR10-ST, and its learning rate.
 
 Printed: ResNet-20, a batch of 16 a client, learning rates from {0.001, 0.01, 0.05, 0.1}, divided by
 10 after 90 rounds of communication. Not printed, and chosen:
@@ -10,20 +10,16 @@ Printed: ResNet-20, a batch of 16 a client, learning rates from {0.001, 0.01, 0.
 * PDSGD: the step of the samples' weights, ρ = 0.1, the largest of the printed learning rates;
 * no momentum, weight decay or augmentation; normalisation with the statistics of a client's own
   minibatch, in the test with those of as many images as ``samples.piece_of`` takes at a time.
-
-The theory's quantities need all images, and are measured on the first seed alone: ‖∇Φ(x̄)‖², the
-bias of the plug-in gradient, and how far ȳ is from g. The clients' drift is measured on all seeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from driftproof.synthetic.network_problems.evaluated import evaluated
@@ -39,8 +35,7 @@ from driftproof.toolkit.networks.resnet import ResNet
 from driftproof.toolkit.oracles import on_every_client
 from driftproof.toolkit.worst_case import Geometry, worst_case_weights
 from driftproof.verifiers import experiment as study
-from driftproof.verifiers.claims.feddro import _theorem as theorem_5_1
-from driftproof.verifiers.experiment import Axis, Outcome, Panel, averaged, theory
+from driftproof.verifiers.experiment import Axis, Outcome, Panel, averaged
 from driftproof.verifiers.experiments.feddro._step_imbalance_data import (
     CLIENTS,
     SHARE,
@@ -86,7 +81,6 @@ class ImbalancedRun(study.TrackedRun):
         divergence: of the robust objective.
         net: the network.
         shown: training and test images, of each so many at most, on which accuracy is measured.
-        theory: whether the first seed measures what needs all images; FedDRO and MBSGD alone do.
     """
 
     method: str = "FedDRO"
@@ -95,7 +89,6 @@ class ImbalancedRun(study.TrackedRun):
     divergence: Divergence = "kl"
     net: Net = Net()  # noqa: RUF009 - it cannot be changed
     shown: int = 1000
-    theory: bool = False
     data: Path | None = None
 
     @property
@@ -146,7 +139,7 @@ class ImbalancedRun(study.TrackedRun):
         return str(self.seed), "feddro/step-imbalance", str(self.partition)
 
     def recorded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return accuracies, drift and, on the first seed, the theory's quantities."""
+        """Return accuracies and drift."""
         point = averaged(getattr(state, self.algorithm.iterate))
         images, each = self.dealt, -(-self.shown // self.dealt.train.clients)
         inputs, classes = (
@@ -157,8 +150,7 @@ class ImbalancedRun(study.TrackedRun):
         return {
             "training": float(train.accuracy[0]),
             "test": self._accuracy(problem, point, slice(None)),
-            "drift": theory.drift(ctx.marks.get("x")),
-            **(self._theory(problem, point, state) if self.looks else {}),
+            "drift": study.drift(ctx.marks.get("x")),
         }
 
     def _accuracy(self, problem: RobustSamples, point: Tensor, rows: Any) -> float:
@@ -167,11 +159,6 @@ class ImbalancedRun(study.TrackedRun):
             part[rows][: self.shown] for part in (self.dealt.inputs, self.dealt.classes)
         )
         return float(evaluated(problem.model, [point], [inputs], [classes]).accuracy[0])
-
-    @property
-    def looks(self) -> bool:
-        """Whether the theory's quantities are measured."""
-        return self.theory and self.partition == 0
 
     def _weighed(
         self, problem: RobustSamples, point: Tensor, log_weights: Tensor
@@ -190,24 +177,8 @@ class ImbalancedRun(study.TrackedRun):
             for name, weights in (("own weights", own / own.sum()), ("worst weights", worst))
         }
 
-    def _theory(self, problem: RobustSamples, point: Tensor, state: Any) -> dict[str, float]:
-        """Return ‖∇Φ‖², Φ and ‖E u_B − ∇Φ‖ at x̄; and ḡ and |ȳ − ḡ|, ḡ where ȳ was made.
-
-        ȳ^t estimates ḡ = (1/K) Σ_k g_k(x_k^t), of the points before the last step.
-        """
-        problem = _in_turn(problem)
-        oracles = problem.oracles(point.dtype, self.device)
-        g = oracles.inner(state.x_previous, None)[0].mean(0, keepdim=True)
-        return {
-            "left": theory.squared_gradient(problem, point),
-            "objective": float(problem.objective(point[:, None])),
-            "bias": theory.plug_in_bias(problem, point, self.keys, batch=BATCH),
-            "embedding error": float((state.y.mean(0, keepdim=True) - g).norm()),
-            "embedding": float(g.norm()),
-        }
-
     def concluded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return Φ(x̄), the test accuracy on rare and other classes, and estimated constants."""
+        """Return Φ(x̄), and the test accuracy on rare and other classes."""
         point = averaged(getattr(state, self.algorithm.iterate))
         images, whole = self.dealt, _in_turn(problem)
         told: dict[str, Any] = {"Φ": float(whole.objective(point[:, None]))}
@@ -218,10 +189,6 @@ class ImbalancedRun(study.TrackedRun):
             name: self._accuracy(problem, point, rows)
             for name, rows in (("rare", rare), ("other", ~rare))
         }
-        if self.looks:
-            start = torch.from_numpy(problem.start()).to(point)
-            points = torch.stack([start, (start + point) / 2, point], 1)
-            told["constants"] = theory.estimated_constants(whole, points, self.keys, draws=2)
         return told
 
 
@@ -273,7 +240,6 @@ def tuned(wanted: Mapping[str, ImbalancedRun], size: Size) -> study.Asked:
         range(TUNED_ON, TUNED_ON + size.tuned),
         lambda of: float(ends(of, "training").mean()),
         points=2,
-        theory=False,
     )
     runs = yield from study.outcomes(found.chosen, size.seeds)
     return found, runs
@@ -316,15 +282,9 @@ def numbers(found: study.Tuned, runs: Runs) -> dict[str, Any]:
     }
 
 
-def findings(found: study.Tuned, runs: Runs) -> list[str]:
-    """Return where every run ends, what was tried, and what the theory says of the first seed."""
-    return [
-        study.ends(runs, "training", "test", "rare", "other", "Φ", "drift"),
-        *(
-            theory.told(label, got, None) + _asked(got, runs[label].run)
-            for label, got in _looked(runs).items()
-        ),
-    ]
+def findings(runs: Runs) -> list[str]:
+    """Return where every run ends."""
+    return [study.ends(runs, "training", "test", "rare", "other", "Φ", "drift")]
 
 
 def setting(found: study.Tuned, base: ImbalancedRun, size: Size, *chosen: str) -> list[str]:
@@ -361,67 +321,3 @@ SAMPLES = Axis(
 def accuracy(name: str, runs: Runs, axis: Axis, of: str = "training") -> Panel:
     """Return a plot of an accuracy."""
     return study.plot(name, f"{of} accuracy", runs, of, "accuracy", axis)
-
-
-def _looked(runs: Runs) -> dict[str, Mapping[str, Any]]:
-    """Return the first seed's results where the theory's quantities were measured."""
-    first = {label: of.results[0] for label, of in runs.items()}
-    return {label: got for label, got in first.items() if "left" in got}
-
-
-def theory_panels(runs: Runs) -> list[Panel]:
-    """Draw what the theorem speaks of, on the first seed, where it was measured."""
-    looked = _looked(runs)
-    if not looked:
-        return []
-    bounds = [
-        study.curve(f"first term, {label}", got["round"][1:], np.array([_first_term(got, of)]))
-        for label, got in looked.items()
-        if (of := runs[label].run).method == "FedDRO"
-    ]
-    errors = {
-        label: {"round": got["round"], "error": embedding_errors(got)}
-        for label, got in looked.items()
-    }
-    left, bias, error = (
-        study.of_first_seed({label: (got, name) for label, got in of.items()})
-        for name, of in (("left", looked), ("bias", looked), ("error", errors))
-    )
-    title = "‖∇Φ‖², whose mean Theorem 5.1 bounds, and the bound's first term (Φ* taken as 0)"
-    biased = "bias of the plug-in gradient of one minibatch (first seed)"
-    embedding = "relative error of the embedding (first seed)"
-    return [
-        Panel("left", title, "round", "‖∇Φ(x̄)‖²", [*left, *bounds], "y"),
-        Panel("bias", biased, "round", "‖E u − ∇Φ(x̄)‖", bias),  # 0: none above the noise
-        Panel("embedding", embedding, "round", "|ȳ − g| / g", error, "y"),
-    ]
-
-
-def embedding_errors(got: Mapping[str, Any]) -> Sequence[float]:
-    """Return |ȳ − ḡ|/ḡ at every moment."""
-    return [e / g for e, g in zip(got["embedding error"], got["embedding"], strict=True)]
-
-
-def _first_term(got: Mapping[str, Any], run: ImbalancedRun) -> list[float]:
-    """Return 2(Φ(x⁰) + |ȳ⁰ − g(x⁰)|²)/√(|b|KT) for the moments after the start; Φ* ≥ 0."""
-    measured = {"initial_gap": got["objective"][0], "embedding_error": got["embedding error"][0]}
-    problem, algorithm = run.problem, run.algorithm
-    return [
-        theory.right_side(theorem_5_1.printed, problem, algorithm, rounds, measured)
-        for rounds in got["round"][1:]
-    ]
-
-
-def _asked(got: Mapping[str, Any], run: ImbalancedRun) -> str:
-    """Say what Theorem 5.1 asks for, with constants estimated at three points."""
-    if run.method != "FedDRO" or "constants" not in got:
-        return ""
-    eta = (BATCH * CLIENTS / (got["round"][-1] * run.local_steps)) ** 0.5
-    seen = got["constants"]
-    slope, bend = seen["inner_gradient_moment"], seen["outer_smoothness"]
-    beta = 4 * slope**4 * bend**2 * eta
-    return (
-        f" Theorem 5.1 asks for η = √(|b|K/T) = {eta:.3g} and β = 4B_g⁴L_f²η, which is {beta:.3g} "
-        f"with estimated constants, B_g = {slope:.3g} and L_f = {bend:.3g}"
-        + (": no β in (0, 1), so it does not speak of this run." if beta >= 1 else ".")
-    )

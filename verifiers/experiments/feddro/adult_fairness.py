@@ -63,7 +63,6 @@ from driftproof.verifiers.experiment import (
     averaged,
     experiment,
     judged,
-    theory,
 )
 from driftproof.verifiers.experiments.feddro._people import (
     CLIENTS,
@@ -108,8 +107,6 @@ class FairRun(study.TrackedRun):
         momentum: β, of FedDRO.
         split: how people are dealt to clients.
         reading: of the penalty.
-        theory: which of "left" (‖∇Φ‖²), "bias" (of the plug-in gradient) and "drift" are measured,
-            on the first partition.
     """
 
     method: str = "feddro"
@@ -118,7 +115,6 @@ class FairRun(study.TrackedRun):
     momentum: float = MOMENTA[0]
     split: str = SPLITS[0]
     reading: str = PUBLIC
-    theory: tuple[str, ...] = ()
     data: Path | None = None
 
     @property
@@ -147,23 +143,14 @@ class FairRun(study.TrackedRun):
         """Methods on one deal of the people share the draws of equal names."""
         return str(self.seed), "feddro/adult-fairness", self.split, str(self.partition)
 
-    def over(self, seeds: int) -> list[FairRun]:
-        """Return the run on each partition; the theory's quantities are measured on the first."""
-        return [one if k == 0 else one.but(theory=()) for k, one in enumerate(super().over(seeds))]
-
     def recorded(self, problem: Any, ctx: Any, state: Any) -> dict[str, Any]:
-        """Return accuracy and violation, and where asked for what the theorem speaks of."""
+        """Return accuracy, violation and the clients' drift."""
         point = averaged(getattr(state, self.algorithm.iterate))
-        measured = dict[str, float]()
         accuracy, rate, gaps = scored(people(self.data).test, point)
-        measured = {"accuracy": accuracy, "rate": rate, "violation": float(gaps.max())}
-        if "left" in self.theory:
-            measured["left"] = theory.squared_gradient(problem, point)
-        if "bias" in self.theory:
-            measured["bias"] = theory.plug_in_bias(problem, point, self.keys, batch=BATCH, draws=32)
-        if "drift" in self.theory:
-            measured["drift"] = theory.drift(ctx.marks.get(self.algorithm.iterate))
-        return measured
+        drift = study.drift(ctx.marks.get(self.algorithm.iterate))
+        return {
+            "accuracy": accuracy, "rate": rate, "violation": float(gaps.max()), "drift": drift,
+        }  # fmt: skip
 
     def concluded(self, problem: Any, ctx: Any, state: Any) -> dict[str, Any]:
         """Return the last objective of its own, and the test gaps of all groups."""
@@ -205,15 +192,14 @@ def adult_fairness(plan: study.Plan) -> study.Steps:
     """Choose rates, run the methods in four settings, vary I, and judge the sentences."""
     seeds, rounds, varied = SIZES[plan.profile]
     base = FairRun.planned(plan, rounds=rounds, points=26)
-    plain = base.but(method="unconstrained", theory=("left",))  # it has no penalty to be read
-    looked = base.but(theory=("left", "bias"))
+    plain = base.but(method="unconstrained")  # it has no penalty to be read
     wanted = {
-        (name, reading): looked.but(method=METHODS[name], reading=reading)
+        (name, reading): base.but(method=METHODS[name], reading=reading)
         for name in ("FedDRO", "GCIVR")
         for reading in READINGS
     } | {("unconstrained", PUBLIC): plain}
     methods = yield from _tuned(wanted, MOMENTA)
-    ours = methods.chosen["FedDRO", PUBLIC].but(rounds=varied, points=21, theory=("drift",))
+    ours = methods.chosen["FedDRO", PUBLIC].but(rounds=varied, points=21)
     by_steps = yield from _tuned({i: ours.but(local_steps=i) for i in LOCAL_STEPS}, ())
     runs: dict[Any, Outcome[FairRun]] = {}
     varied_runs: dict[Any, Outcome[FairRun]] = {}
@@ -254,7 +240,7 @@ def adult_fairness(plan: study.Plan) -> study.Steps:
             study.ends(at_random, *gaps),
             study.ends(varied_runs, "accuracy"),
         ],
-        panels=[*_panels(runs), *_varied_panels(varied_runs), *_theory(at_random)],
+        panels=[*_panels(runs), *_varied_panels(varied_runs)],
         numbers={
             "chosen": {
                 f"{_label(run)}{f', {key[1]}' if isinstance(key, tuple) else ''}": _settings(run)
@@ -279,7 +265,6 @@ def _tuned(wanted: Mapping[Any, FairRun], momenta: tuple[float, ...]) -> study.A
         [TUNED_ON],
         lambda of: -of.results[0].get("objective", inf),
         points=2,
-        theory=(),
     )
 
 
@@ -382,18 +367,4 @@ def _varied_panels(runs: Runs) -> list[Panel]:
             replace(by_bytes, curves=sent),
             Panel(f"drift-{number}", f"{where}: drift (first seed)", "round", drift, drifts),
         ]
-    return panels
-
-
-def _theory(runs: Runs) -> list[Panel]:
-    """‖∇Φ‖² and the plug-in gradient's bias, by rounds, on the first seed."""
-    panels = []
-    for name, title in (
-        ("left", "squared gradient of each method's objective"),
-        ("bias", "bias of a plug-in gradient of one minibatch a client, estimated"),
-    ):
-        first = {label: (of.results[0], name) for label, of in runs.items()}
-        curves = study.of_first_seed({k: of for k, of in first.items() if name in of[0]})
-        title = f"{title} (first seed; penalty: {PUBLIC})"
-        panels.append(Panel(name, title, "round", name, curves, log="y"))
     return panels

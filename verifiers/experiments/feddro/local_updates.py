@@ -55,9 +55,8 @@ def local_updates(plan: study.Plan) -> study.Steps:
     """Choose a learning rate for every I, run it on every partition, and judge the sentences."""
     size = SIZES[plan.profile]
     base, local_steps = size.base(plan), LOCAL_STEPS[: 3 if plan.profile == "smoke" else None]
-    outer = local_steps[0], local_steps[-1]
     found, runs = yield from common.tuned(
-        {f"I = {i}": base.but(local_steps=i, theory=i in outer) for i in local_steps}, size
+        {f"I = {i}": base.but(local_steps=i) for i in local_steps}, size
     )
     return study.Conclusion(
         setting=common.setting(
@@ -68,7 +67,7 @@ def local_updates(plan: study.Plan) -> study.Steps:
             f"{MARGIN:g} in accuracy, set before any run",
         ),
         sentences=sentences(runs),
-        findings=common.findings(found, runs),
+        findings=common.findings(runs),
         panels=[
             common.accuracy("training", runs, study.ROUNDS),
             common.accuracy("test", runs, study.ROUNDS, "test"),
@@ -76,7 +75,6 @@ def local_updates(plan: study.Plan) -> study.Steps:
             common.accuracy("training-samples", runs, common.SAMPLES),
             common.accuracy("training-bytes", runs, common.MEGABYTES),
             study.plot("drift", "drift", runs, "drift", "(1/K) Σ ‖x_k − x̄‖"),
-            *common.theory_panels(runs),
         ],
         numbers=common.numbers(found, runs),
     )

@@ -24,7 +24,7 @@ from driftproof.toolkit.engines.batched import BatchedContext
 from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.network import Model
 from driftproof.toolkit.networks import FourConvolutions
-from driftproof.verifiers.experiment import TrackedRun, averaged, theory
+from driftproof.verifiers.experiment import TrackedRun, averaged, drift
 from driftproof.verifiers.experiments.scgdm._alphabets import alphabets
 
 LOCAL_STEPS, INNER_RATE = 5, 0.4
@@ -109,7 +109,7 @@ class FewShotRun(TrackedRun):
     def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
         """Return losses and accuracies of x̄ after a step on fixed tasks, and the clients' drift."""
         point = averaged(state.x)
-        told: dict[str, Any] = {"drift": theory.drift(ctx.marks.get("x"))}
+        told: dict[str, Any] = {"drift": drift(ctx.marks.get("x"))}
         for name, images in zip(("training", "validation"), self.dealt, strict=True):
             loss, accuracy = self._tested(point, images, name, ctx)
             told |= {f"{name} loss": loss, f"{name} accuracy": accuracy}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Any
 
 import torch
@@ -29,8 +28,7 @@ from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.network import Model
 from driftproof.toolkit.networks import Perceptron
 from driftproof.toolkit.problem import Problem
-from driftproof.verifiers.claims.scgdm._theorem import corrected
-from driftproof.verifiers.experiment import Asked, Outcome, TrackedRun, averaged, results_of, theory
+from driftproof.verifiers.experiment import Asked, Outcome, TrackedRun, results_of
 from driftproof.verifiers.experiments.scgdm import _sine_tasks as tasks
 
 INNER_RATE, LOCAL_STEPS = 0.001, 5
@@ -144,46 +142,6 @@ class SineRun(TrackedRun):
             told[f"fitted {steps}"] = tasks.curves(self.model, adapted[0]).tolist()
             told[f"error {steps}"] = adapting.error(adapted)
         return told
-
-
-class TheoryRun(SineRun):
-    """What Theorem 3.4 speaks of, on the first seed of Local-SCGDM.
-
-    The constants are the largest values seen at the start, at the last model and at three points
-    between. The gradients are over all tasks of all clients, on the even grid of points.
-    """
-
-    def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return drift (of the last step, before it was averaged), bias and ‖∇F(x̄)‖²."""
-        point = averaged(state.x)
-        return {
-            "drift": theory.drift(ctx.marks.get("x")),
-            "bias": theory.plug_in_bias(problem, point, (*self.keys, "bias")),
-            "left": theory.squared_gradient(problem, point),
-        }
-
-    def concluded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
-        """Return the corrected right side after each moment's steps, and the largest β allowed."""
-        algorithm = self.algorithm
-        assert isinstance(algorithm, LocalSCGDM)
-        end = averaged(state.x)[:, None]
-        begin = torch.from_numpy(problem.start()).to(end)
-        points = begin + torch.linspace(0, 1, 5).to(end) * (end - begin)
-        constants = theory.estimated_constants(problem, points, (*self.keys, "constants"))
-        right = [
-            theory.right_side(corrected, problem, algorithm, rounds, constants)
-            for rounds in self.moments[1:]
-        ]
-        return {"right": right, "largest β": largest_factor(constants, algorithm)}
-
-
-def largest_factor(constants: Mapping[str, float], algorithm: LocalSCGDM) -> float:
-    """Return the largest β that Theorem 3.4 admits at estimated constants."""
-    c_g, l_f = constants["inner_gradient_moment"], constants["outer_mean_smoothness"]
-    smooth = c_g**2 * l_f + constants["outer_gradient_moment"] * constants["inner_mean_smoothness"]
-    gamma, alpha = algorithm.inner_momentum, algorithm.momentum
-    fourth = c_g**4 * l_f**2
-    return sqrt(1 / 8 / (fourth / gamma**2 + fourth / gamma + smooth**2 / alpha**2))
 
 
 def by_seed(runs: Collection[SineRun]) -> Asked:

@@ -22,7 +22,6 @@ function: b in {1, …, 5} puts the phases on half a circle; with b in {1, …, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import pairwise
 from math import log
 from typing import Any
@@ -39,7 +38,6 @@ from driftproof.verifiers.experiment import (
     curve,
     experiment,
     judged,
-    theory,
 )
 from driftproof.verifiers.experiments.scgdm import _sine_tasks as tasks
 from driftproof.verifiers.experiments.scgdm._sine_run import (
@@ -47,7 +45,6 @@ from driftproof.verifiers.experiments.scgdm._sine_run import (
     LOCAL_STEPS,
     STEPS_SHOWN,
     SineRun,
-    TheoryRun,
     by_seed,
 )
 
@@ -88,8 +85,6 @@ def sine_wave(plan: study.Plan) -> study.Steps:
     base = SineRun.planned(plan, rounds=rounds, seeds=seeds, points=points)
     asked = _asked(base)
     made = yield from by_seed(dict.fromkeys(asked.values()))
-    first = {rate: TheoryRun.planned(plan, rounds=rounds, points=11, rate=rate) for rate in RATES}
-    looked = yield from study.results_of({rate: [run] for rate, run in first.items()})
     runs = {key: made[run] for key, run in asked.items()}
     main = {method: runs[method, INNER_RATE, 1] for method in (*BASELINES, OURS)}
     waves = tasks.training_tasks(base.numbers)
@@ -117,9 +112,8 @@ def sine_wave(plan: study.Plan) -> study.Steps:
         findings=[
             study.ends(runs, *LOSSES, "not adapted"),
             *_not_paired(runs),
-            *(_told(rate, looked[rate][0]) for rate in RATES),
         ],
-        panels=[*_panels(runs, main), *(_theory(first[rate], looked[rate][0]) for rate in RATES)],
+        panels=_panels(runs, main),
         numbers={
             f"{loss} at the end": {
                 str(key): np.exp(end(of, loss)).tolist() for key, of in runs.items()
@@ -343,20 +337,3 @@ def _not_paired(runs: Runs) -> list[str]:
         "then draw other training points than the other methods: comparisons with them are not "
         "paired in these points."
     ] * bool(alone)
-
-
-def _theory(run: TheoryRun, measured: Mapping[str, Any]) -> Panel:
-    """Return drift, bias and ‖∇F‖² beside the bound with estimated constants."""
-    title = f"what the theorem speaks of, inner rate {run.rate:g}"
-    panel = theory.panel(f"theory-{run.rate:g}", title, measured, study.STEPS, run)
-    if "right" not in measured:
-        return panel
-    bound, steps = [np.nan, *measured["right"]], [run.local_steps * at for at in measured["round"]]
-    label = "Theorem 3.4, corrected, estimated constants"
-    return replace(panel, curves=[*panel.curves, curve(label, steps, np.array([bound]))])
-
-
-def _told(rate: float, measured: Mapping[str, Any]) -> str:
-    right = measured["right"][-1] if "right" in measured else None
-    beta = f" β is at most {measured['largest β']:.2g} there; the print has 0.01." if right else ""
-    return theory.told(f"{OURS}, inner rate {rate:g}", measured, right) + beta

@@ -17,4 +17,4 @@ gradient_of_g = np.eye(2) - lam * np.diag(np.cos(x))
 left = float(np.linalg.norm(gradient_of_g, "fro") ** 2)
 right = (1 + lam * L_1) ** 2 + lam**2 * sigma_2**2
 assert left > 1.01 * right
-print(f"REFUTED printed: C_g²: left = {left!r} > right = {right!r}")
+print(f"REFUTED printed: C_g², every norm Frobenius: left = {left!r} > right = {right!r}")

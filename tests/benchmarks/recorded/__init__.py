@@ -1,1 +1,0 @@
-"""Scripts that measured frameworks which need environments of their own; run by hand."""
