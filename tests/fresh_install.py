@@ -56,10 +56,10 @@ def build(source: Path, folder: Path, *, isolated: bool = True) -> Path:
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=source, check=True, capture_output=True, text=True).stdout
     for name in filter(None, names.split("\0")):
-        if (source / name).is_file():
+        if (source / name).is_file() or (source / name).is_symlink():
             copy = folder / "source" / name
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes((source / name).read_bytes())
+            shutil.copyfile(source / name, copy, follow_symlinks=False)  # the rooms are links
     words = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder / "dist")]
     here = () if isolated else ("--no-build-isolation",)
     subprocess.run([*words, *here, str(folder / "source")], check=True)

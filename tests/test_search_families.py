@@ -68,6 +68,7 @@ def test_a_batch_has_the_constants_of_its_members(name, seed):
     for k in range(CANDIDATES):
         member = family.member(column(parts, k), structure)
         given = dict(member.constants) | {"initial_gap": member.initial_gap[1]}
+        given = {role: x for role, x in given.items() if np.isfinite(x)}  # F may have no infimum
         finite = {role for role, x in roles.items() if np.isfinite(x[k])}
         assert finite == set(given)
         for role in finite:

@@ -191,7 +191,7 @@ def _search(
     random = np.random.default_rng(int.from_bytes(hashlib.blake2b(name).digest()[:8], "little"))
     visited = [_Visited(space) for space in spaces]
     best: tuple[float, dict[str, Any]] = (-np.inf, {})
-    nearest = -np.inf, "no climb was made"  # to the assumptions, where none met them all
+    nearest = -np.inf, ""  # to the assumptions, where none met them all
     seconds, climbs, evaluations = 0.0, 0, 0
     candidate: dict[str, Any] | None = None
     rate = isinstance(claim, RateClaim)  # its horizons are those of its cases
@@ -276,7 +276,7 @@ def _search(
         return ended(**candidate)
     if best[0] < 0:
         unmet = f"none of {evaluations:,} candidates met every assumption; the nearest: "
-        return ended(reason=(unmet if evaluations else "") + nearest[1])
+        return ended(reason=(unmet if evaluations else "") + (nearest[1] or "no climb was made"))
     return ended(status=NOTHING, ratio=None if rate else max(best[0], 0.0), **best[1])
 
 
