@@ -4,7 +4,7 @@
 # make coverage  lines and branches of the judges that their tests miss
 # make mutation  changes the judges in small ways and lists what no test notices; hours, so
 #                make mutation SAMPLE="--sample 40 --seed 1" takes some of them
-# make prove    has Coq check every class certificate on record; needs coqc, writes docs/machine_checked.json
+# make prove    has Coq check every class certificate on record; needs coqc; the table is report-prove/machine_checked.json
 # make docs     builds the documentation site into docs/_build/html; a warning is an error
 # make bench    times every case into report-bench/, then the table of targets
 #
@@ -42,7 +42,7 @@ mutation: $(READY)
 prove: $(READY)
 	$(BIN)/driftproof verify $(OVER_CLASSES) --out report-prove
 	ls report-prove/certificates/*.json | grep -v counterexample | \
-	  xargs $(BIN)/driftproof prove --out report-prove/coq --json > docs/machine_checked.json
+	  xargs $(BIN)/driftproof prove --out report-prove/coq --json > report-prove/machine_checked.json
 
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -n -q docs docs/_build/html

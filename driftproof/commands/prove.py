@@ -14,7 +14,7 @@ from driftproof.commands import _shared as shared
 from driftproof.commands.check import UNREADABLE, intact, shown, text_of_certificate
 from driftproof.toolkit.errors import DriftproofError
 
-INNER = ("made", "file")
+INNER = ("made", "file", "about")
 """What of a row is not printed as JSON."""
 
 
@@ -68,7 +68,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
 
     row: dict[str, Any] = {
         "certificate": path.name, "result": "REFUSED", "reason": "", "about": "", "conclusion": "",
-        "theorem": None, "seconds": None, "axioms": [], "coq": None,
+        "points": "", "right": "", "theorem": None, "seconds": None, "axioms": [], "coq": None,
     }  # fmt: skip
     try:
         text = text_of_certificate(path)
@@ -91,6 +91,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
     file.write_text(made.text, encoding="utf-8")
     return row | {
         "theorem": file.name, "about": made.about, "conclusion": made.conclusion, "made": made,
+        "points": made.points, "right": made.right,
         "file": str(file),
     }  # fmt: skip
 
@@ -117,7 +118,9 @@ def _lines(row: dict[str, Any]) -> list[str]:
         return [f"  {shown(line)}" for line in row["reason"].splitlines()[:12]]
     axioms = f"rests on {', '.join(row['axioms'])}" if row["axioms"] else "rests on no axiom"
     lines = [
-        row["about"], *row["made"].theorem, f"that is: {row['conclusion']}",
-        f"{row['file']}: Coq {row['coq']}, {row['seconds']} s; {axioms}",
+        row["about"], *row["made"].theorem, f"that is, at {row['points']}: {row['conclusion']}",
     ]  # fmt: skip
+    if row["right"]:
+        lines.append(f"not checked by Coq: that the right side is at least {row['right']}")
+    lines.append(f"{row['file']}: Coq {row['coq']}, {row['seconds']} s; {axioms}")
     return [f"  {shown(line)}" for line in lines]

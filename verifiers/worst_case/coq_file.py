@@ -41,12 +41,16 @@ class Written(NamedTuple):
         about: what the certificate says that it is of.
         theorem: the lines of the statement that is proved, as Coq has it.
         conclusion: its conclusion, as ``driftproof check`` has it.
+        points: what the theorem says that its points are.
+        right: "", or the fraction that stands in the theorem for an irrational right side.
     """
 
     text: str
     about: str
     theorem: tuple[str, ...]
     conclusion: str
+    points: str
+    right: str
 
 
 def coq(certificate: str) -> Written:
@@ -63,16 +67,18 @@ def coq(certificate: str) -> Written:
         )
     about, *given, conclusion = check.check(certificate).said
     theorem = Theorem(one_space(json.loads(certificate)))
-    points = "the points that the equations of the theorem give"
+    points = "points that obey the equations of the theorem"
     if theorem.algorithm:
-        points = f"the iterates of {theorem.algorithm}, which algorithms.v defines"
+        points = f"iterates of {theorem.algorithm} of algorithms.v"
     said = (
         about, "for every real inner product space, all functions of the classes and all starts, "
         f"at {points}: if", *(f"  {line}" for line in given), f"then {conclusion}",
     )  # fmt: skip
-    made = _File(theorem, said).text()
+    file = _File(theorem, said)
+    made = file.text()
     stated = made[made.index("\nTheorem bound") + 1 :].partition("\nProof.")[0]
-    return Written(made, about, tuple(stated.splitlines()), conclusion)
+    lines = tuple(stated.splitlines())
+    return Written(made, about, lines, conclusion, points, file.instead)
 
 
 class _File:
@@ -83,7 +89,7 @@ class _File:
     """
 
     def __init__(self, of: Theorem, said: Sequence[str]) -> None:
-        self.of, self.said = of, said
+        self.of, self.said, self.instead = of, said, ""
         self.functions = list(of.functions.values())
         it = of.it
         conditions = [of.ending, *it.assumptions.values()]
@@ -230,10 +236,12 @@ class _File:
         constant = number(ending["constant"])
         left = of.quantity(of.ending) + f" + {text(constant)}" * (constant != 0)
         self.value = of.ending.right + constant
+        self.instead = ""
         try:
             self.right = f"({_fractions(ending['right'], ending['letters'])})%Q"
-        except UntranslatedError:
-            self.right = f"({text(self.value)})%Q"
+        except UntranslatedError:  # the lower end of an enclosure, which Coq does not see
+            self.instead = text(self.value)
+            self.right = f"({self.instead})%Q"
         return f"{left} <= Q2R {self.right}"
 
     def _theorem(self) -> list[str]:
@@ -291,12 +299,12 @@ class _File:
                 f"pose (ws := {listed(of.numbers)} : list R)."]  # fmt: skip
         made += [f"unknown {known} ({atom})%V {k}%nat." for k, atom in enumerate(of.atoms)]
         made += [f"number ws ({value}) {k}%nat." for k, value in enumerate(of.numbers)]
-        for k, (row, (combination, times)) in enumerate(numbers.items()):
+        for k, (written, (combination, times)) in enumerate(numbers.items()):
             parts = [
                 (a * times, f"({of.numbers[of.values.index(n)]})") for n, a in combination.items()
             ]
             total = " + ".join(f"({a.p}) * {value}" for a, value in parts) or "0"
-            made.append(f"assert (total_{k} : total {row}%Z ws = {total}) by added_up ws.")
+            made.append(f"assert (total_{k} : total {written}%Z ws = {total}) by added_up ws.")
         made.append(f"assert (size : (length (scaled {self.scale} l) <= {len(of.atoms)})%nat)"
                     " by apply le_n. clearbody l ws.")  # fmt: skip
         made += [f"origin {known}."] * of.solution
@@ -313,8 +321,8 @@ class _File:
             f"iterate {known} {p.name} ({self._whole(p.row)}%Z : row) is_{p.name}."
             for p in of.defined
         ]
-        for k, (row, w) in enumerate(rows.items()):
-            made.append(f"assert (row_{k} : ({of.vector(of.row(w))})%V = comb {row}%Z"
+        for k, (written, w) in enumerate(rows.items()):
+            made.append(f"assert (row_{k} : ({of.vector(of.row(w))})%V = comb {written}%Z"
                         f" (scaled {self.scale} l)) by vector.")  # fmt: skip
         rewritten = ["stated", *(f"rewrite <- ?row_{k}" for k in range(len(rows))),
                      *(f"rewrite ?total_{k}" for k in range(len(numbers)))]  # fmt: skip

@@ -113,6 +113,7 @@ class Theorem:
         atoms: what each unknown vector stands for: a gradient at a point, a start, a state.
         numbers: what each unknown number stands for.
         variables, free, defined: points that are given, vectors that are, points with equations.
+        algorithm: the recursion of algorithms.v that gives the points ("": equations do).
         hypotheses: names and statements of what is assumed beside the classes.
         equations: gradients that the others determine, and what they are.
         assumed: for each assumption of the file the hypothesis that it follows from, and the point.
@@ -246,7 +247,7 @@ class Theorem:
         known = {p.row for p in steps} | {self.points[r].row for r in self.points if r == self.zero}
         starts = {p.row for p in self.points.values() if p not in self.defined}
         if steps and all(p.row in known | starts for p in self.defined):
-            self.algorithm = self._said()[0]
+            self.algorithm = steps[-1].recursion.split()[0]
             self.defined = steps
             self.points |= {p.row: p for p in steps}
             return
