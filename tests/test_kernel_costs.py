@@ -9,20 +9,45 @@ import pytest
 import torch
 
 from driftproof.synthetic.kernels._composed_cost import Counted
-from driftproof.synthetic.problems import BoundedComposition, QuadraticMinimax, RandomMinimax
-from driftproof.toolkit.algorithms import FedAvg, FedAvgS, LocalSCGDM
+from driftproof.synthetic.problems import (
+    KLDRO,
+    AveragedComposition,
+    BiasAmplification,
+    BoundedComposition,
+    QuadraticMinimax,
+    RandomMinimax,
+)
+from driftproof.toolkit.algorithms import (
+    ComFedL,
+    CompositionalFedAvg,
+    FedAvg,
+    FedAvgS,
+    FedDRO,
+    LocalSCGDM,
+)
 from driftproof.toolkit.draws import BLOCK
 from driftproof.toolkit.federation import sampled_context
 from driftproof.toolkit.kernels.registry import kernel_of
-from tests.test_kernels import SERVED
+from tests.kernel_cases import COMPOSED, NOISY
 
-COUNTED = (
-    "kl-dro-local-steps",
-    "local-scgdm-stretches",
-    "feddro-stretches",
-    "compositional-fedavg-stretches",
-)
-PAIRS = [pair for name in COUNTED for pair in SERVED[name]]
+PAIRS = [
+    (ComFedL(local_steps=5, step_size=0.1, batch=4), KLDRO()),
+    (ComFedL(local_steps=2, batch=1, participation=0.5), KLDRO(clients=6, dim=1, samples=3)),
+    (ComFedL(local_steps=1, step_size=0.01, batch=7), KLDRO(temperature=0.5, dim=17, ball=2.0)),
+    (LocalSCGDM(local_steps=3, momentum=4.0, inner_momentum=6.0), COMPOSED),
+    (LocalSCGDM(local_steps=1, samples="one", averaged="mx"), NOISY),
+    (LocalSCGDM(local_steps=4, averaged="", step_factor=0.3), BoundedComposition(dim=3)),
+    (LocalSCGDM(local_steps=2, averaged="u"), BiasAmplification(heterogeneity="offsets")),
+    (FedDRO(local_steps=3, batch=2), COMPOSED),
+    (FedDRO(local_steps=1, first_step="computed", batch=4), COMPOSED),
+    (FedDRO(local_steps=2, embedding="given", embedding_error=0.4), AveragedComposition()),
+    (FedDRO(local_steps=2), NOISY),
+    (CompositionalFedAvg(local_steps=3, sharing="case-1"), COMPOSED),
+    (CompositionalFedAvg(local_steps=1), BiasAmplification()),
+    (CompositionalFedAvg(local_steps=4, decay=1.5), BiasAmplification()),
+    (CompositionalFedAvg(local_steps=2, sharing="every-step"), COMPOSED),
+]
+"""Of the kernels whose costs count what is drawn."""
 
 
 def cost(algorithm, problem, replicates=BLOCK, real=8):
