@@ -84,6 +84,7 @@ def page() -> str:
 def counted(statements: Iterable[Statement]) -> list[str]:
     """Return the table of mistakes, by their kind and by what depends on them (README has it too).
 
+    >>> from driftproof.toolkit.verdict import Verdict
     >>> counted([Statement("a/b", Verdict.REFUTED, "false", "x", "step")])[2]
     '| [false](#false) | 0 | 0 | 1 | 0 |'
     """

@@ -101,7 +101,7 @@ def renamed(leaf: Leaf, name: str) -> str:
 def as_a_user(text: str) -> str:
     r"""Return a leaf's file with what ``driftproof`` offers imported from there.
 
-    >>> print(as_a_user("from driftproof.toolkit.measure import each, reduced, sq"))
+    >>> print(as_a_user("from driftproof.toolkit.measure import each, reduced, sq").rstrip())
     from driftproof import each, sq
     from driftproof.toolkit.measure import reduced
     """

@@ -227,7 +227,7 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
     if len(papers) > 1:
         papers["all"] = [one.verdict for one in printed]
         new["all"] = len(news)
-    recorded = {*leaves("claim")} & {one.claim for one in printed}
+    recorded = any(row.expected is not None for row in rows)
     lines = [
         [paper, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in Verdict),
          *([str(new[paper])] if recorded else [])]
@@ -242,7 +242,8 @@ def _totals(head: dict[str, Any], rows: list[Any], news: Sequence[Group]) -> Non
     ]
     shared.table(columns, lines)
     if refuted:
-        more = "; driftproof errata says what is wrong" if {*refuted} & recorded else ""
+        shipped = {*refuted} & {*leaves("claim")}
+        more = "; driftproof errata says what is wrong" if shipped else ""
         shared.tell(f"Refuted as printed: {', '.join(refuted)}{more}.")
 
 
