@@ -44,8 +44,8 @@ from driftproof.toolkit.algorithms.scaffold import Scaffold
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.verifiers.claims.localsgd._saddles import distance_at_end
-from driftproof.verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
+from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
+from driftproof.verifiers.papers.localsgd.claims.scaffold import lyapunov as of_scaffold
 from driftproof.verifiers.worst_case import check, check_counterexample
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.certificate import certify

@@ -145,7 +145,7 @@ def test_verify_takes_names_globs_and_files(tmp_path):
 
 
 HELPERS = {
-    "claim": ["driftproof.verifiers.claims.comfedl.assumptions"],
+    "claim": ["driftproof.verifiers.papers.comfedl.claims.assumptions"],
     "problem": ["driftproof.synthetic.pieces.huber", "driftproof.synthetic.pieces.pairs"],
     "kernel": [
         "driftproof.synthetic.kernels._minimax_cost",
@@ -359,7 +359,8 @@ def test_record_writes_only_what_was_asked(tmp_path, monkeypatch):
     from driftproof.toolkit.errors import DriftproofError
     from driftproof.toolkit.verdict import Evidence, Row, Verdict
 
-    monkeypatch.setattr(record, "path", lambda: tmp_path / "record.json")
+    monkeypatch.setattr(record, "folder", lambda: tmp_path)
+    (tmp_path / "comfedl").mkdir()
     name = "comfedl/lemma-2"
     row = Row(name, "printed", "", "", "bound", {"key": "k"}, Verdict.REFUTED, Evidence.EXACT, "")
     assert record.expected([row])[0].expected is None

@@ -10,16 +10,25 @@ from driftproof.toolkit.datasets.adult import Adult
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.verifiers.experiment.sentence import LEVEL
-from driftproof.verifiers.experiments.comfedl import damaml_cifar, maml_cifar, personalised_cifar
-from driftproof.verifiers.experiments.comfedl._dominant_classes import Images, dealt, smaller
-from driftproof.verifiers.experiments.comfedl._personal_models import Kind, better, extreme, robust
-from driftproof.verifiers.experiments.comfedl._personalised import (
+from driftproof.verifiers.papers.comfedl.experiments import (
+    damaml_cifar,
+    maml_cifar,
+    personalised_cifar,
+)
+from driftproof.verifiers.papers.comfedl.experiments._dominant_classes import Images, dealt, smaller
+from driftproof.verifiers.papers.comfedl.experiments._personal_models import (
+    Kind,
+    better,
+    extreme,
+    robust,
+)
+from driftproof.verifiers.papers.comfedl.experiments._personalised import (
     NAMES,
     TEMPERATURES,
     PersonalisedRun,
 )
-from driftproof.verifiers.experiments.comfedl.damaml_cifar import gradients
-from driftproof.verifiers.experiments.comfedl.personalised_cifar import (
+from driftproof.verifiers.papers.comfedl.experiments.damaml_cifar import gradients
+from driftproof.verifiers.papers.comfedl.experiments.personalised_cifar import (
     JOURNAL,
     OTHERS,
     _diverged,

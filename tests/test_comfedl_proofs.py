@@ -15,9 +15,17 @@ from driftproof.synthetic.problems.piecewise_composition import PiecewiseComposi
 from driftproof.toolkit.algorithms.comfedl import ComFedL
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.federation import run_exactly
-from driftproof.verifiers.claims.comfedl._theorem_bounds import squared_gradient
-from driftproof.verifiers.claims.comfedl.full_participation import full_participation, right_side
-from driftproof.verifiers.claims.comfedl.optimal_rate import HALF, THIRD, largest, sampled_floor
+from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import squared_gradient
+from driftproof.verifiers.papers.comfedl.claims.full_participation import (
+    full_participation,
+    right_side,
+)
+from driftproof.verifiers.papers.comfedl.claims.optimal_rate import (
+    HALF,
+    THIRD,
+    largest,
+    sampled_floor,
+)
 from driftproof.verifiers.verify import Settings, judge
 
 SLOPE, BEND, VALUE, JACOBIAN, OUTER = 1.0, 0.7, 0.4, 0.3, 0.5

@@ -8,7 +8,7 @@ import pytest
 from driftproof.synthetic.problems import AveragedComposition, BiasAmplification
 from driftproof.toolkit.algorithms import CompositionalFedAvg
 from driftproof.toolkit.federation import run, sampled_context
-from driftproof.verifiers.claims.feddro.algorithm_1 import transcribed
+from driftproof.verifiers.papers.feddro.claims.algorithm_1 import transcribed
 
 WRITTEN = {"compositional-fedavg"}
 PROBLEMS = [

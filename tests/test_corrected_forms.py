@@ -22,8 +22,8 @@ from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import each, given_past, sq
-from driftproof.verifiers.claims.scgdm import assumptions as given
 from driftproof.verifiers.judges.bounds import coefficients, roles_of
+from driftproof.verifiers.papers.scgdm.claims import assumptions as given
 
 NAMES = ("p", "eta", "alpha", "beta", "gamma", "K", "T", "F_gap", "C_g", "C_f", "L_g", "L_f",
          "sigma_f", "sigma_g", "delta_g")  # fmt: skip

@@ -22,7 +22,7 @@ from driftproof.verifiers.verify import Settings, judge
 from tests.commands import driftproof
 
 REFUTED_CLAIMS = [claim for claim in record.read() if refuted(claim)]
-FOLDER = package_folder("driftproof.verifiers.counterexamples")
+FOLDER = package_folder("driftproof.verifiers.papers")
 SCRIPTS = [
     pytest.param(claim, path, id=f"{claim}-{path.stem}")
     for claim in REFUTED_CLAIMS
@@ -57,7 +57,7 @@ def test_every_refuted_form_has_one_script(claim):
 
 def test_every_script_belongs_to_a_claim():
     known = {path for claim in REFUTED_CLAIMS for path in scripts(claim)}
-    assert set(FOLDER.glob("[a-z]*/*")) == known
+    assert set(FOLDER.glob("*/counterexamples/*.py")) == known
 
 
 @pytest.mark.parametrize(("claim", "script"), SCRIPTS)
@@ -141,11 +141,10 @@ def test_the_command_prints_a_script_and_runs_it(tmp_path):
 
 
 def test_the_form_chooses_the_script(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(counterexamples, "package_folder", lambda package: tmp_path)
-    (tmp_path / "scgdm").mkdir()
+    monkeypatch.setattr(counterexamples, "folder", lambda paper: tmp_path)
     first, second = refuted(FIRST)[:2]
     for name, form in {"theorem_3_4": first, "theorem_3_4_2": second}.items():
-        (tmp_path / "scgdm" / f"{name}.py").write_text(f"# {form}\n", encoding="utf-8")
+        (tmp_path / f"{name}.py").write_text(f"# {form}\n", encoding="utf-8")
     for words, form, other in (([], first, second), (["--form", second], second, first)):
         assert status(["counterexample", FIRST, *words]) == 0
         shown = capsys.readouterr()
@@ -159,10 +158,9 @@ def test_the_form_chooses_the_script(tmp_path, monkeypatch, capsys):
 
 
 def test_a_claim_whose_name_begins_like_another_has_no_script_of_the_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(counterexamples, "package_folder", lambda package: tmp_path)
-    (tmp_path / "scgdm").mkdir()
+    monkeypatch.setattr(counterexamples, "folder", lambda paper: tmp_path)
     for name in ("lemma_4", "lemma_4_2", "lemma_4_2_2"):  # scgdm/lemma-4.2 is on record
-        (tmp_path / "scgdm" / f"{name}.py").touch()
+        (tmp_path / f"{name}.py").touch()
     assert [path.stem for path in scripts("scgdm/lemma-4")] == ["lemma_4"]
     assert [path.stem for path in scripts("scgdm/lemma-4.2")] == ["lemma_4_2", "lemma_4_2_2"]
 

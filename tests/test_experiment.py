@@ -20,7 +20,7 @@ from driftproof.verifiers.experiment import (
     no_worse_by_seeds,
     similar_by_seeds,
 )
-from driftproof.verifiers.experiments.comfedl._imbalanced import ImageRun
+from driftproof.verifiers.papers.comfedl.experiments._imbalanced import ImageRun
 from tests.commands import driftproof, started
 from tests.once import experiment
 

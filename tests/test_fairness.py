@@ -16,15 +16,15 @@ from driftproof.synthetic.network_problems.samples import ClientData
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.networks import SoftmaxRegression
 from driftproof.verifiers.experiment import Outcome
-from driftproof.verifiers.experiments.feddro import adult_fairness
-from driftproof.verifiers.experiments.feddro._people import (
+from driftproof.verifiers.papers.feddro.experiments import adult_fairness
+from driftproof.verifiers.papers.feddro.experiments._people import (
     CLIENTS,
     SPLITS,
     federation,
     generated_gap,
     people,
 )
-from driftproof.verifiers.experiments.feddro.adult_fairness import FairRun, scored
+from driftproof.verifiers.papers.feddro.experiments.adult_fairness import FairRun, scored
 from tests.once import experiment
 
 SIZES = (5, 9)

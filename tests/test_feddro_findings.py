@@ -13,11 +13,11 @@ from driftproof.synthetic.problems import AveragedComposition, BiasAmplification
 from driftproof.toolkit.algorithms import CompositionalFedAvg, FedDRO
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
-from driftproof.verifiers.claims.feddro import _theorem as parts
-from driftproof.verifiers.claims.feddro import assumptions as given
-from driftproof.verifiers.claims.feddro.theorem_4_1 import for_any_sequence
-from driftproof.verifiers.claims.feddro.theorem_4_2 import SHARED
 from driftproof.verifiers.judges.bounds import unmet
+from driftproof.verifiers.papers.feddro.claims import _theorem as parts
+from driftproof.verifiers.papers.feddro.claims import assumptions as given
+from driftproof.verifiers.papers.feddro.claims.theorem_4_1 import for_any_sequence
+from driftproof.verifiers.papers.feddro.claims.theorem_4_2 import SHARED
 
 SLOPES = {"slopes": ((2.0, 0.0), (-1.0, 1.0)), "offsets": ((1.0, 2.0), (1.0, -1.0), (1.0, -1.0))}
 
@@ -85,7 +85,7 @@ def test_no_sequence_of_steps_leads_to_the_maximum_that_every_method_flees(shari
 @pytest.mark.parametrize(("first", "second", "steps"), [(1.0, 2.0, 5), (0.5, 3.0, 9)])
 def test_the_harm_of_local_steps_is_that_of_a_run(first, second, steps):
     """feddro/heterogeneity-threshold: where two quadratics' local steps rest, by running them."""
-    from driftproof.verifiers.claims.feddro import heterogeneity_threshold as claimed
+    from driftproof.verifiers.papers.feddro.claims import heterogeneity_threshold as claimed
 
     size, apart, x = 0.01, 1.3, 0.0
     for _ in range(20_000):

@@ -10,14 +10,14 @@ from driftproof.toolkit.dataset import read
 from driftproof.toolkit.discover import find
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.verifiers.experiment import Outcome
-from driftproof.verifiers.experiments.feddro import imbalanced_cifar, local_updates
-from driftproof.verifiers.experiments.feddro._step_imbalance import (
+from driftproof.verifiers.papers.feddro.experiments import imbalanced_cifar, local_updates
+from driftproof.verifiers.papers.feddro.experiments._step_imbalance import (
     METHODS,
     ImbalancedRun,
     Net,
     ends,
 )
-from driftproof.verifiers.experiments.feddro._step_imbalance_data import (
+from driftproof.verifiers.papers.feddro.experiments._step_imbalance_data import (
     CLIENTS,
     EVERY,
     SHARE,

@@ -30,7 +30,7 @@ from driftproof.toolkit.federation import run
 from driftproof.toolkit.measure import each, sq
 from driftproof.toolkit.spans.exact import Vector
 from driftproof.toolkit.spans.tensor import SIZES, NotLinearError, Span
-from driftproof.verifiers.claims.fednest._over_classes import last_drift
+from driftproof.verifiers.papers.fednest.claims._over_classes import last_drift
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import check
 from driftproof.verifiers.worst_case.found import worst_case

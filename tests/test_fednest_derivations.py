@@ -23,17 +23,17 @@ from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.measure import average
 from driftproof.toolkit.statistics import interval
-from driftproof.verifiers.claims.fednest import (
+from driftproof.verifiers.papers.fednest.claims import (
     _drift,
     communication,
     fedavg_fixed_point,
     inner_drift,
 )
-from driftproof.verifiers.claims.fednest import _minimax as exact
-from driftproof.verifiers.claims.fednest import _rates as rates
-from driftproof.verifiers.claims.fednest._alset import MeanProblem
-from driftproof.verifiers.claims.fednest._drawn import lengths
-from driftproof.verifiers.claims.fednest.minimax_linear import squared_error
+from driftproof.verifiers.papers.fednest.claims import _minimax as exact
+from driftproof.verifiers.papers.fednest.claims import _rates as rates
+from driftproof.verifiers.papers.fednest.claims._alset import MeanProblem
+from driftproof.verifiers.papers.fednest.claims._drawn import lengths
+from driftproof.verifiers.papers.fednest.claims.minimax_linear import squared_error
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,14 @@ from driftproof.synthetic.problems import QuadraticMinimax, RandomMinimax
 from driftproof.toolkit.algorithms import FedAvgS, FedNest, FedNestSGD, LFedNest
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.kernels.registry import fused_for
-from driftproof.verifiers.experiments.fednest._minimax_run import WITHOUT, MinimaxRun, Setting, Size
-from driftproof.verifiers.experiments.fednest.minimax import norms, steepness
 from driftproof.verifiers.minimax_rounds import moments
+from driftproof.verifiers.papers.fednest.experiments._minimax_run import (
+    WITHOUT,
+    MinimaxRun,
+    Setting,
+    Size,
+)
+from driftproof.verifiers.papers.fednest.experiments.minimax import norms, steepness
 from tests.once import experiment
 
 SMALL = Size(1, 40, clients=6, dim=3, sampled=0.5, calls=2, inner_steps=20, outer_steps=40)

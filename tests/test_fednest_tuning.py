@@ -17,9 +17,12 @@ from driftproof.toolkit.dataset import read
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
 from driftproof.verifiers.experiment import Outcome, Plan, similar_by_seeds
-from driftproof.verifiers.experiments.fednest import tuning
-from driftproof.verifiers.experiments.fednest._public_code import AllSharedFedNest, PublicFedNest
-from driftproof.verifiers.experiments.fednest.tuning import (
+from driftproof.verifiers.papers.fednest.experiments import tuning
+from driftproof.verifiers.papers.fednest.experiments._public_code import (
+    AllSharedFedNest,
+    PublicFedNest,
+)
+from driftproof.verifiers.papers.fednest.experiments.tuning import (
     MARGIN,
     at_the_end,
     cost,

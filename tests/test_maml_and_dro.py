@@ -28,9 +28,9 @@ from driftproof.toolkit.federation import run, sampled_context
 from driftproof.toolkit.verdict import Verdict
 from driftproof.toolkit.wire import run_on_wire
 from driftproof.verifiers.claim_types.compared import Comparison
-from driftproof.verifiers.claims.scgdm import _suprema
-from driftproof.verifiers.claims.scgdm.equation_8 import Device, mean_step, own_step
 from driftproof.verifiers.judges.comparisons import judge
+from driftproof.verifiers.papers.scgdm.claims import _suprema
+from driftproof.verifiers.papers.scgdm.claims.equation_8 import Device, mean_step, own_step
 
 NOISY = [
     AnalyticMAML(clients=1, noise=0.3, adaptation=0.8),

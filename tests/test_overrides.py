@@ -152,7 +152,7 @@ def test_what_has_no_cases_of_its_own_choice_is_refused(way):
 
 
 def test_the_command_says_that_it_is_an_override_everywhere(tmp_path):
-    before = record.path().read_bytes()
+    before = record.read()
     (tmp_path / "mine.py").write_text(DRIFT, encoding="utf-8")
     words = ("mine.py", "-p", "heterogeneity=0,1", "-a", "local_steps=1,3", "--workers", "2")
     made = driftproof("verify", *words, "--out", "out", cwd=tmp_path)
@@ -177,7 +177,7 @@ def test_the_command_says_that_it_is_an_override_everywhere(tmp_path):
     refused = driftproof("verify", "comfedl/lemma-2", "-p", "clients=2", "--record", cwd=tmp_path)
     assert refused.returncode == 2
     assert "--record with -p clients=2" in refused.stderr
-    assert record.path().read_bytes() == before
+    assert record.read() == before
     assert Path(tmp_path / "out/results.json").exists()
 
 

@@ -31,13 +31,13 @@ from driftproof.verifiers.claim_types import derived
 from driftproof.verifiers.claim_types.derived import Derived
 from driftproof.verifiers.claim_types.rate import Schedule
 from driftproof.verifiers.claim_types.rate import rate as claims_rate
-from driftproof.verifiers.claims.feddro._theorem import squared_gradient
 from driftproof.verifiers.judges import followed, rates
 from driftproof.verifiers.judges.bands import bands
 from driftproof.verifiers.judges.bounds import measure_block
 from driftproof.verifiers.judges.evidence import Measured
 from driftproof.verifiers.judges.growth import SHAPES, possible
 from driftproof.verifiers.judges.slope import decide, judge_slope
+from driftproof.verifiers.papers.feddro.claims._theorem import squared_gradient
 from driftproof.verifiers.running import jobs
 from driftproof.verifiers.second_moments import second_moments
 from driftproof.verifiers.verify import Settings, header, judge, select

@@ -20,8 +20,9 @@ NAME = "comfedl/lemma-3"
 @pytest.fixture(autouse=True)
 def file(tmp_path, monkeypatch):
     """Keep the record in a folder of the test's own."""
-    path = tmp_path / "record.json"
-    monkeypatch.setattr(record, "path", lambda: path)
+    path = tmp_path / NAME.partition("/")[0] / "record.json"
+    path.parent.mkdir()
+    monkeypatch.setattr(record, "folder", lambda: tmp_path)
     return path
 
 
@@ -71,18 +72,18 @@ def test_what_is_written_is_read_and_sorted(file):
 
 
 def test_a_record_that_cannot_be_written_is_told(file, monkeypatch):
-    monkeypatch.setattr(record, "path", lambda: file.parent / "nowhere" / file.name)
+    monkeypatch.setattr(record, "folder", lambda: file.parent / "nowhere")
     with pytest.raises(DriftproofError, match="record in a checkout"):
         record.write([row()], "smoke")
 
 
 def test_it_is_told_before_anything_is_judged(tmp_path, monkeypatch):
     """As where driftproof was installed by somebody else."""
-    monkeypatch.setattr(record, "path", lambda: tmp_path / "nowhere" / "record.json")
+    monkeypatch.setattr(record, "folder", lambda: tmp_path / "nowhere")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DriftproofError, match="record in a checkout"):
         cli.main(["verify", "comfedl/lemma-2", "--record"], standalone_mode=False)
-    assert not list(tmp_path.iterdir())
+    assert not [*tmp_path.rglob("*.json")]
 
 
 def test_only_driftproofs_own_claims_go_on_record(file):

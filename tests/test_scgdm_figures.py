@@ -11,12 +11,12 @@ from driftproof.toolkit.discover import find
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import sampled_context
 from driftproof.verifiers.experiment import Outcome
-from driftproof.verifiers.experiments.scgdm import _sine_tasks as tasks
-from driftproof.verifiers.experiments.scgdm import sine_wave
-from driftproof.verifiers.experiments.scgdm._alphabets import DRAWINGS, alphabets
-from driftproof.verifiers.experiments.scgdm._few_shot_run import METHODS, TRAINED, FewShotRun
-from driftproof.verifiers.experiments.scgdm._sine_run import SineRun, by_seed
-from driftproof.verifiers.experiments.scgdm.omniglot import sentences as _sentences
+from driftproof.verifiers.papers.scgdm.experiments import _sine_tasks as tasks
+from driftproof.verifiers.papers.scgdm.experiments import sine_wave
+from driftproof.verifiers.papers.scgdm.experiments._alphabets import DRAWINGS, alphabets
+from driftproof.verifiers.papers.scgdm.experiments._few_shot_run import METHODS, TRAINED, FewShotRun
+from driftproof.verifiers.papers.scgdm.experiments._sine_run import SineRun, by_seed
+from driftproof.verifiers.papers.scgdm.experiments.omniglot import sentences as _sentences
 
 SMALL = FewShotRun(rounds=1, filters=2, side=14, queries=2, test_tasks=2, points=2)
 

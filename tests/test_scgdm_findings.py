@@ -19,11 +19,11 @@ from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run, sampled_context
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.terms import Terms
-from driftproof.verifiers.claims.scgdm import _floors
-from driftproof.verifiers.claims.scgdm import assumptions as given
-from driftproof.verifiers.claims.scgdm._pseudo_code import steps
-from driftproof.verifiers.claims.scgdm.corollary_3_5 import SCHEDULE
 from driftproof.verifiers.judges.bounds import unmet
+from driftproof.verifiers.papers.scgdm.claims import _floors
+from driftproof.verifiers.papers.scgdm.claims import assumptions as given
+from driftproof.verifiers.papers.scgdm.claims._pseudo_code import steps
+from driftproof.verifiers.papers.scgdm.claims.corollary_3_5 import SCHEDULE
 
 META = AnalyticMAML(clients=3, adaptation=0.5, heterogeneity=3.0, distance=_floors.START)
 

@@ -15,6 +15,7 @@ from driftproof.synthetic.problems.bounded_composition import BoundedComposition
 from driftproof.toolkit.algorithms.comfedl import ComFedL
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.report.page import render
+from driftproof.verifiers import record as records
 from driftproof.verifiers import searched
 from driftproof.verifiers.expression import expression, pasted
 from driftproof.verifiers.search import recorded
@@ -73,10 +74,11 @@ def form_of(claim, key):
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     """Keep the record of searches in a folder of the test's own."""
-    path = tmp_path / "searched.json"
-    monkeypatch.setattr(searched, "path", lambda: path)
+    for paper in ("comfedl", "tests"):
+        (tmp_path / paper).mkdir()
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
     searched.on_record.cache_clear()
-    yield path
+    yield
     searched.on_record.cache_clear()
 
 

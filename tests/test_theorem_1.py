@@ -12,9 +12,9 @@ from driftproof.synthetic.problems import BoundedComposition
 from driftproof.toolkit.algorithms import ComFedL
 from driftproof.toolkit.cases import Case
 from driftproof.toolkit.constants import Letters, substituted
-from driftproof.verifiers.claims.comfedl._theorem_bounds import plus, product, sharpened
-from driftproof.verifiers.claims.comfedl.theorem_1 import convergence, opposed
 from driftproof.verifiers.judges.bounds import measure_exactly, right_side, unmet
+from driftproof.verifiers.papers.comfedl.claims._theorem_bounds import plus, product, sharpened
+from driftproof.verifiers.papers.comfedl.claims.theorem_1 import convergence, opposed
 
 ETA, TAU, SLOPE, OPPOSED, KAPPA = Q(1, 2), 2, Q(1, 2), Q(1), Q(3)
 

@@ -134,7 +134,7 @@ def test_the_corollary_of_local_scgdm_is_its_theorem_on_its_schedule():
 )
 def test_a_condition_holds_up_to_its_boundary_and_not_beyond(paper, file, name, row):
     letter, relation, largest = row
-    condition = getattr(import_module(f"driftproof.verifiers.claims.{paper}.{file}"), name)
+    condition = getattr(import_module(f"driftproof.verifiers.papers.{paper}.claims.{file}"), name)
     for number in POINTS:
         end = Point(PAPERS[paper], number).value(largest)
         for share, holds in ((0.3, True), (1 - 1e-9, True), (1 + 1e-9, False), (3.0, False)):

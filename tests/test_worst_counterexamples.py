@@ -26,7 +26,7 @@ from driftproof.toolkit.algorithms.fedavg_s import FedAvgS
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.federation import run
 from driftproof.toolkit.measure import average, each, sq
-from driftproof.verifiers.claims.localsgd._saddles import distance_at_end
+from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import RefusedCertificateError
 from driftproof.verifiers.worst_case.check_counterexample import check

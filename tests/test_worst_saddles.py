@@ -41,8 +41,8 @@ from driftproof.toolkit.spans.exact import Second, Vector
 from driftproof.toolkit.spans.tensor import NotLinearError
 from driftproof.toolkit.verdict import Verdict
 from driftproof.verifiers.claim_types.bound import bound
-from driftproof.verifiers.claims.localsgd._saddles import distance_at_end
-from driftproof.verifiers.claims.localsgd.scaffold import lyapunov as of_scaffold
+from driftproof.verifiers.papers.localsgd.claims._saddles import distance_at_end
+from driftproof.verifiers.papers.localsgd.claims.scaffold import lyapunov as of_scaffold
 from driftproof.verifiers.verify import Settings, judge
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.check import RefusedCertificateError, check

@@ -31,7 +31,10 @@ from driftproof.toolkit.supervised import entering
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of leaf: where its folder is and which decorators mark it."""
+    """One kind of leaf: which decorators mark it, and where driftproof's own are.
+
+    Papers, with claims and experiments, come in by entry points alone, driftproof's like others'.
+    """
 
     name: str
     plural: str
@@ -42,18 +45,13 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind(
-            "claim",
-            "claims",
-            "driftproof.verifiers.claims",
-            ("bound", "rate", "comparison", "proof"),
-        ),
+        Kind("claim", "claims", "", ("bound", "rate", "comparison", "proof")),
         Kind("problem", "problems", "driftproof.synthetic.problems", ("problem",)),
         Kind("algorithm", "algorithms", "driftproof.toolkit.algorithms", ("algorithm",)),
         Kind("dataset", "datasets", "driftproof.toolkit.datasets", ("dataset",)),
         Kind("network", "networks", "driftproof.toolkit.networks", ("network",)),
         Kind("split", "splits", "driftproof.toolkit.splits", ("split",)),
-        Kind("experiment", "experiments", "driftproof.verifiers.experiments", ("experiment",)),
+        Kind("experiment", "experiments", "", ("experiment",)),
         Kind("kernel", "kernels", "driftproof.synthetic.kernels", ("fused",)),
         Kind("case", "cases", "driftproof.gpu_bench.cases", ("case",)),
     )
@@ -162,12 +160,13 @@ def _points() -> list[EntryPoint]:
 @cache
 def leaves(kind: str) -> Mapping[str, Leaf]:
     """Return every leaf of one kind by name, in the order of names."""
-    folders = {KINDS[kind].package: package_folder(KINDS[kind].package)}
-    folders |= {point.value: _folder_of(point) for point in _points()}
+    folders = {point.value: _folder_of(point) for point in _points()}
+    if package := KINDS[kind].package:
+        folders = {package: package_folder(package)} | folders
     by_name: dict[str, Leaf] = {}
     for package, folder in folders.items():
-        for path in sorted(folder.rglob("*.py")):
-            if path.name.startswith("_"):
+        for path in _files(folder):
+            if not any(f"{decorator}(" in _text(path) for decorator in KINDS[kind].decorators):
                 continue
             module = ".".join((package, *path.relative_to(folder).with_suffix("").parts))
             for leaf in leaves_in(path, kind, module=module):
@@ -180,6 +179,18 @@ def leaves(kind: str) -> Mapping[str, Leaf]:
                     )
                 by_name[leaf.name] = leaf
     return dict(sorted(by_name.items(), key=lambda item: _natural(item[0])))
+
+
+@cache
+def _files(folder: Path) -> list[Path]:
+    """Return the files of a package in which leaves may be."""
+    return sorted(path for path in folder.rglob("*.py") if not path.name.startswith("_"))
+
+
+@cache
+def _text(path: Path) -> str:
+    """Return a file's text, read once: only the files that name a decorator are parsed."""
+    return path.read_text(encoding="utf-8")
 
 
 def find(kind: str, name: str) -> Leaf:

@@ -1,4 +1,4 @@
-"""The papers that a claim's source names, as BibTeX: ``papers.bib`` beside the claims."""
+"""The papers that a claim's source names, as BibTeX: ``papers.bib`` in the paper's folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def cited(path: Path, source: str) -> list[tuple[str, str, str]]:
         path: the claim's file; a user's own needs no papers.bib beside it.
         source: such as "ComFedL, arXiv v1 and v3, Lemma 2".
     """
-    entries = _entries(path.parent / "papers.bib")
+    folder = path.parents[1] if path.parent.name == "claims" else path.parent
+    entries = _entries(folder / "papers.bib")
     return [entry for entry in entries if re.search(rf"(?<!\w){re.escape(entry[0])}(?!\w)", source)]
 
 

@@ -4,8 +4,8 @@ r"""The errata as a page to cite.
 
 Each erratum has its statement, what it changes and why, a counterexample with both sides' numbers,
 what holds instead, and a BibTeX entry. The numbers are what the standalone scripts print
-(``verifiers.counterexamples``), and the instance is what their docstrings say of it. A heading is
-the claim's name and nothing else, so that its anchor stays as long as the claim.
+(``papers/<paper>/counterexamples``), and the instance is what their docstrings say of it. A heading
+is the claim's name and nothing else, so that its anchor stays as long as the claim.
 """
 
 from __future__ import annotations

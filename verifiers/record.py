@@ -1,10 +1,10 @@
-"""Verdicts on record: one file beside the package, written only by ``verify --record``."""
+"""Verdicts on record: one file a paper, written only by ``verify --record``."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,46 +19,56 @@ Record = dict[str, dict[str, dict[str, str]]]
 """claim → form and reading → case key → verdict."""
 
 
-def path() -> Path:
-    """Return the record's file."""
-    return package_folder("driftproof.verifiers") / "record.json"
+FILE = "record.json"
+
+
+def folder() -> Path:
+    """Return the folder of driftproof's papers, each with its files of the record."""
+    return package_folder("driftproof.verifiers.papers")
 
 
 def read() -> Record:
     """Return the verdicts on record."""
-    recorded: Record = read_file(path())
+    return read_files(FILE)
+
+
+def read_files(name: str) -> dict[str, Any]:
+    """Return what the papers' files of one name hold, by claim.
+
+    Raises:
+        DriftproofError: one cannot be read.
+    """
+    recorded: dict[str, Any] = {}
+    for path in sorted(folder().glob(f"*/{name}")):
+        try:
+            recorded |= json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise DriftproofError(
+                f"{path}: {error}", "the record that driftproof ships", "reinstall driftproof"
+            ) from error
     return recorded
 
 
-def read_file(path: Path) -> Any:
-    """Return what a file of the record holds ({}: there is none).
+def write_files(name: str, recorded: Mapping[str, Any]) -> None:
+    """Write the papers' files of one name, sorted.
 
     Raises:
-        DriftproofError: it cannot be read.
+        DriftproofError: one cannot be written.
     """
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise DriftproofError(
-            f"{path}: {error}", "the record that driftproof ships", "reinstall driftproof"
-        ) from error
-
-
-def write_file(path: Path, recorded: Any, indent: int | None = 1) -> None:
-    """Write a file of the record, sorted.
-
-    Raises:
-        DriftproofError: it cannot be written.
-    """
-    text = json.dumps(recorded, indent=indent, sort_keys=True, ensure_ascii=False) + "\n"
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DriftproofError(
-            f"{path}: {error.strerror}", "a record that can be written", "record in a checkout"
-        ) from error
+    papers: dict[str, dict[str, Any]] = {
+        path.parent.name: {} for path in folder().glob(f"*/{name}")
+    }
+    for claim, entries in recorded.items():
+        papers.setdefault(claim.partition("/")[0], {})[claim] = entries
+    for paper, entries in papers.items():
+        path = folder() / paper / name
+        text = json.dumps(entries, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise DriftproofError(
+                f"{path}: {error.strerror}", "a record that can be written", "record in a checkout"
+            ) from error
 
 
 def refuted_on_record() -> set[tuple[str, str]]:
@@ -98,7 +108,7 @@ def write(rows: Sequence[Row], profile: str) -> None:
         recorded.setdefault(row.claim, {}).setdefault(row.form_key, {})[row.case["key"]] = (
             row.verdict
         )
-    write_file(path(), recorded)
+    write_files(FILE, recorded)
 
 
 def check_own(strange: Collection[str]) -> None:
@@ -117,9 +127,9 @@ def check_own(strange: Collection[str]) -> None:
 
 def check_writable() -> None:
     """Raise DriftproofError if the record cannot be written, before anything is judged."""
-    if not os.access(path(), os.W_OK):
+    if not os.access(folder(), os.W_OK):
         raise DriftproofError(
-            f"{path()}: it may not be written to", "a record that can be written",
+            f"{folder()}: it may not be written to", "a record that can be written",
             "record in a checkout",
         )  # fmt: skip
 

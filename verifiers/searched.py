@@ -1,4 +1,4 @@
-"""The largest left / right that searches met of each bound: a file beside the verdicts on record.
+"""The largest left / right that searches met of each bound: files beside the verdicts on record.
 
 Only ``falsify --record`` writes it. It tells how tight a bound is as far as a search saw, and
 where; it proves nothing, and no verdict rests on it.
@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from driftproof.toolkit.cases import Case
-from driftproof.toolkit.discover import package_folder
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.groups import number
 from driftproof.verifiers.expression import case_of, pasted
-from driftproof.verifiers.record import read_file, refuted_on_record, write_file
+from driftproof.verifiers.record import read_files, refuted_on_record, write_files
 
 FOUND = ("confirmed", "verified")
 """What a search says of a violation: a judge refuted it, or both sides were enclosed apart."""
@@ -81,23 +79,21 @@ def tightness(ratio: float | None) -> str:
     return "1, met" if -BELOW < ratio - 1 < ABOVE else number(ratio)
 
 
-def path() -> Path:
-    """Return the file."""
-    return package_folder("driftproof.verifiers") / "searched.json"
+FILE = "searched.json"
 
 
 def read() -> Record:
     """Return what searches on record met."""
     return {
         claim: {form: Searched(**entry) for form, entry in forms.items()}
-        for claim, forms in read_file(path()).items()
+        for claim, forms in read_files(FILE).items()
     }
 
 
 def write(recorded: Record) -> None:
-    """Write the file."""
-    write_file(
-        path(),
+    """Write the files."""
+    write_files(
+        FILE,
         {
             claim: {form: asdict(entry) for form, entry in forms.items()}
             for claim, forms in recorded.items()

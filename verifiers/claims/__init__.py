@@ -1,1 +1,0 @@
-"""One folder a paper, one file a statement."""

@@ -1,0 +1,1 @@
+"""One folder a paper: claims, counterexamples, experiments, references, verdicts on record."""

@@ -1,0 +1,323 @@
+r"""What figures 1 and 2 share: a method on CIFAR10-ST, and its learning rate.
+
+Printed: ResNet-20, a batch of 16 a client, learning rates from {0.001, 0.01, 0.05, 0.1}, divided by
+10 after 90 rounds of communication. Not printed, and chosen:
+
+* the objective. Section 2 has two, (4) with KL and (5) with χ². Here (4) with λ = 1, at which the
+  printed log g and λ log g are the same; all methods minimise it, each in its own way;
+* FedDRO's β = 0.5 (the β of Theorem 5.1 is told beside it), and ȳ⁰ from a first minibatch;
+* FastDRO: the exact maximum over a minibatch of all clients, with the same penalty;
+* PDSGD: the step of the samples' weights, ρ = 0.1, the largest of the printed learning rates;
+* no momentum, weight decay or augmentation; normalisation with the statistics of a client's own
+  minibatch, in the test with those of as many images as ``samples.piece_of`` takes at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from torch import Tensor
+
+from driftproof.synthetic.network_problems.evaluated import evaluated
+from driftproof.synthetic.network_problems.robust import RobustSamples
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fastdro import FastDRO
+from driftproof.toolkit.algorithms.feddro import FedDRO
+from driftproof.toolkit.algorithms.mbsgd import MBSGD
+from driftproof.toolkit.algorithms.pdsgd import PDSGD
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.network import Model
+from driftproof.toolkit.networks.resnet import ResNet
+from driftproof.toolkit.oracles import on_every_client
+from driftproof.toolkit.worst_case import Geometry, worst_case_weights
+from driftproof.verifiers import experiment as study
+from driftproof.verifiers.experiment import Axis, Outcome, Panel, averaged
+from driftproof.verifiers.papers.feddro.experiments._step_imbalance_data import (
+    CLIENTS,
+    SHARE,
+    Dealt,
+    dealt,
+)
+
+Divergence: TypeAlias = Literal["kl", "chi-square"]
+BATCH = 16
+LEARNING_RATES = (0.001, 0.01, 0.05, 0.1)
+DROPS_AFTER, DROP = 90, 10.0
+PENALTY, MOMENTUM, DUAL_STEP = 1.0, 0.5, 0.1
+TUNED_ON = 990
+"""The first of the partitions on which learning rates are chosen; none is judged on them."""
+LEARNED = 0.5
+"""Training accuracy below which a model has hardly learned: no comparison is decided there."""
+METHODS = ("FedDRO", "FastDRO", "PDSGD", "MBSGD")
+
+
+class Net(NamedTuple):
+    """A residual network and its images; ResNet-20 is (16, 3, 32).
+
+    Attributes:
+        width: channels of the first stage.
+        blocks: a stage.
+        side: pixels a side at most.
+        normalisation: "batch" or "group".
+    """
+
+    width: int = 16
+    blocks: int = 3
+    side: int = 32
+    normalisation: Literal["batch", "group"] = "batch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImbalancedRun(study.TrackedRun):
+    """One method on one partition.
+
+    Attributes:
+        method: one of METHODS.
+        local_steps: I.
+        divergence: of the robust objective.
+        net: the network.
+        shown: training and test images, of each so many at most, on which accuracy is measured.
+    """
+
+    method: str = "FedDRO"
+    step_size: float = LEARNING_RATES[-1]
+    local_steps: int = 1
+    divergence: Divergence = "kl"
+    net: Net = Net()  # noqa: RUF009 - it cannot be changed
+    shown: int = 1000
+    data: Path | None = None
+
+    @property
+    def dealt(self) -> Dealt:
+        """The clients' images and those of the test."""
+        return dealt(self.data, self.net.side, self.data_seed)
+
+    @property
+    def model(self) -> Model:
+        """The network. A small one is computed for all clients at once, also on a CPU."""
+        width, blocks, _, normalisation = self.net
+        network = ResNet(width=width, blocks=blocks, normalisation=normalisation)
+        images = self.dealt
+        model = network.model(images.inputs.shape[1:], images.of.classes)
+        return replace(model, convolutional=width > 8)
+
+    @property
+    def problem(self) -> RobustSamples:
+        """The robust objective over all clients' images."""
+        return RobustSamples(
+            model=self.model, data=self.dealt.train, divergence=self.divergence, penalty=PENALTY,
+            seed=self.data_seed,
+        )  # fmt: skip
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The method at its first learning rate."""
+        given: dict[str, Any] = {"step_size": self.step_size, "batch": BATCH}
+        match self.method:
+            case "FedDRO":
+                return FedDRO(local_steps=self.local_steps, momentum=MOMENTUM, **given)
+            case "FastDRO":
+                return FastDRO(geometry=_penalty(self.divergence), size=PENALTY, **given)
+            case "PDSGD":
+                dual: dict[str, Any] = {"dual_step": DUAL_STEP, "dual_penalty": PENALTY}
+                return PDSGD(divergence=self.divergence, **dual, **given)
+        return MBSGD(**given)
+
+    @property
+    def phases(self) -> list[tuple[int, Algorithm]]:
+        """The learning rate drops after 90 rounds."""
+        first = (min(DROPS_AFTER, self.rounds), self.algorithm)
+        return [first, (self.rounds, self.but(step_size=self.step_size / DROP).algorithm)]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """FedDRO and MBSGD draw the same minibatches, and so do FastDRO and PDSGD."""
+        return str(self.seed), "feddro/step-imbalance", str(self.partition)
+
+    def recorded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
+        """Return accuracies and drift."""
+        point = averaged(getattr(state, self.algorithm.iterate))
+        images, each = self.dealt, -(-self.shown // self.dealt.train.clients)
+        inputs, classes = (
+            np.concatenate([part[:each] for part in parts])
+            for parts in (images.train.inputs, images.train.targets)
+        )
+        train = evaluated(problem.model, [point], [inputs], [classes])
+        return {
+            "training": float(train.accuracy[0]),
+            "test": self._accuracy(problem, point, slice(None)),
+            "drift": study.drift(ctx.marks.get("x")),
+        }
+
+    def _accuracy(self, problem: RobustSamples, point: Tensor, rows: Any) -> float:
+        """Return the accuracy on the first ``shown`` of some test images."""
+        inputs, classes = (
+            part[rows][: self.shown] for part in (self.dealt.inputs, self.dealt.classes)
+        )
+        return float(evaluated(problem.model, [point], [inputs], [classes]).accuracy[0])
+
+    def _weighed(
+        self, problem: RobustSamples, point: Tensor, log_weights: Tensor
+    ) -> dict[str, float]:
+        """Return the total variation from equal weights, of PDSGD's p and of x̄'s worst case."""
+        oracles = _in_turn(problem).oracles(point.dtype, self.device)
+        every = on_every_client(point[:, None], problem.clients)
+        losses, shares = oracles.sample_losses(every, None)[0][..., 0], oracles.sample_weights
+        equal = (shares / shares.sum())[..., 0]
+        worst = worst_case_weights(
+            losses.reshape(-1, 1), equal.reshape(-1, 1), _penalty(self.divergence), PENALTY
+        )
+        own = equal * log_weights[..., 0].exp()
+        return {
+            name: float((weights.flatten() - equal.flatten()).abs().sum() / 2)
+            for name, weights in (("own weights", own / own.sum()), ("worst weights", worst))
+        }
+
+    def concluded(self, problem: RobustSamples, ctx: BatchedContext, state: Any) -> dict[str, Any]:
+        """Return Φ(x̄), and the test accuracy on rare and other classes."""
+        point = averaged(getattr(state, self.algorithm.iterate))
+        images, whole = self.dealt, _in_turn(problem)
+        told: dict[str, Any] = {"Φ": float(whole.objective(point[:, None]))}
+        if self.method == "PDSGD":
+            told |= self._weighed(problem, point, state.log_weights)
+        rare = images.classes < images.rare
+        told |= {
+            name: self._accuracy(problem, point, rows)
+            for name, rows in (("rare", rare), ("other", ~rare))
+        }
+        return told
+
+
+def _in_turn(problem: RobustSamples) -> RobustSamples:
+    """Return the problem with one client after another: with all images, that takes less memory."""
+    return replace(problem, model=replace(problem.model, convolutional=True))
+
+
+def _penalty(divergence: Divergence) -> Geometry:
+    return "kl-penalty" if divergence == "kl" else "chi-square-penalty"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is run.
+
+    Attributes:
+        rounds: in which the model is sent.
+        seeds, tuned: partitions that are judged, and on which learning rates are chosen.
+        points: moments at which a run is measured.
+        shown: training and test images, of each so many at most, on which it is measured.
+        rates: the learning rates that are tried.
+    """
+
+    rounds: int
+    seeds: int
+    tuned: int
+    points: int
+    shown: int
+    net: Net
+    rates: tuple[float, ...] = LEARNING_RATES
+
+    def base(self, plan: study.Plan) -> ImbalancedRun:
+        """Return FedDRO with I = 1, at this size."""
+        given = {"points": self.points, "net": self.net, "shown": self.shown}
+        return ImbalancedRun.planned(plan, rounds=self.rounds, **given)
+
+
+Runs: TypeAlias = Mapping[str, Outcome[ImbalancedRun]]
+
+
+def tuned(wanted: Mapping[str, ImbalancedRun], size: Size) -> study.Asked:
+    """Choose every run's learning rate by training accuracy, run it on every partition.
+
+    Returns the search and the outcomes (``yield from``).
+    """
+    found = yield from study.tuned(
+        {label: [run.but(step_size=r) for r in size.rates] for label, run in wanted.items()},
+        range(TUNED_ON, TUNED_ON + size.tuned),
+        lambda of: float(ends(of, "training").mean()),
+        points=2,
+    )
+    runs = yield from study.outcomes(found.chosen, size.seeds)
+    return found, runs
+
+
+def ends(of: Outcome[ImbalancedRun], name: str) -> np.ndarray:
+    """Return an accuracy after the last round, [seeds]; 0 of a run that diverged."""
+
+    def last(result: Mapping[str, Any]) -> float:
+        value = result[name] if result["bad_step"] is None else 0.0
+        return float(value[-1] if isinstance(value, list) else value)
+
+    return np.array([last(result) for result in of.results])
+
+
+def unlearned(runs: Runs) -> str:
+    """Say that no model has learned enough to be compared; empty if one has."""
+    best = max(float(ends(of, "training").mean()) for of in runs.values())
+    if best >= LEARNED:
+        return ""
+    return (
+        f"size: the best mean training accuracy is {best:.3f} < {LEARNED:g}, models have hardly "
+        "learned"
+    )
+
+
+def numbers(found: study.Tuned, runs: Runs) -> dict[str, Any]:
+    """Return what whoever goes on with them wants: accuracies of every seed, and of the search."""
+    names = ("training", "test", "rare", "other")
+    return {
+        "learning rates": {label: of.run.step_size for label, of in runs.items()},
+        "last": {
+            label: {name: ends(of, name).tolist() for name in names} for label, of in runs.items()
+        },
+        "tried": {
+            f"{label} at {run.step_size:g}": score
+            for label, scores in found.scores.items()
+            for run, score in scores.items()
+        },
+    }
+
+
+def findings(runs: Runs) -> list[str]:
+    """Return where every run ends."""
+    return [study.ends(runs, "training", "test", "rare", "other", "Φ", "drift")]
+
+
+def setting(found: study.Tuned, base: ImbalancedRun, size: Size, *chosen: str) -> list[str]:
+    """Return what was run and what was chosen, for the head of the page."""
+    images, net = base.dealt, base.net
+    counts = np.bincount(np.concatenate(images.train.targets), minlength=images.of.classes)
+    reduced = "" if (net.width, net.blocks) == (16, 3) else ", not ResNet-20: made small for time"
+    return study.setting(
+        base,
+        size.seeds,
+        f"of each of the first {images.rare} classes the last {SHARE:.0%} are kept ({counts[0]} "
+        f"images of class 0, {counts[-1]} of the last), {sum(counts):,} images dealt equally; "
+        f"{len(images.classes):,} test images",
+        f"measured heterogeneity: {images.unlike}. The clients differ by chance alone",
+        f"residual network of {6 * net.blocks + 2} layers, {net.width} channels, normalisation by "
+        f"{net.normalisation}{reduced}",
+        f"objective: λ log mean exp(ℓ/λ), λ = {PENALTY:g}; batch {BATCH} a client; FedDRO's β = "
+        f"{MOMENTUM:g}; PDSGD's ρ = {DUAL_STEP:g} (λ, β and ρ are chosen here)",
+        f"learning rate divided by 10 after {DROPS_AFTER} rounds, tuned over the printed set by "
+        f"training accuracy on other deals of the same images: {found.told('step_size')}",
+        f"accuracies: of the mean of the clients' models, on at most {base.shown:,} training and "
+        f"{base.shown:,} test images; a run that diverged counts as 0",
+        *chosen,
+    )
+
+
+MEGABYTES = Axis("megabytes that a client sent", "reals", lambda run, at: study.BYTES / 1e6 * at)
+SAMPLES = Axis(
+    "samples drawn by all clients",
+    place=lambda run, at: run.local_steps * BATCH * CLIENTS * at,
+)
+
+
+def accuracy(name: str, runs: Runs, axis: Axis, of: str = "training") -> Panel:
+    """Return a plot of an accuracy."""
+    return study.plot(name, f"{of} accuracy", runs, of, "accuracy", axis)

@@ -1,0 +1,26 @@
+"""What the claims on FedNest over whole classes of functions share."""
+
+from driftproof.synthetic.classes.whole import WholeClass
+from driftproof.toolkit.algorithms._nested import Nested
+from driftproof.toolkit.cases import Assumption, Case
+from driftproof.toolkit.measure import Reduction, Steps, each
+from driftproof.verifiers.papers.fednest.claims._drift import Variable, drift
+
+
+def _quiet(case: Case[WholeClass, Nested]) -> bool:
+    return case.algorithm.participation == 1
+
+
+ALL_CLIENTS = Assumption(
+    "no noise, all clients", r"\nabla_y g_i(\cdot;\zeta) = \nabla_y g_i,\; |\mathcal S| = m",
+    applies=_quiet,
+)  # fmt: skip
+SHORT = Assumption("short calls", r"\tau\beta\ell_{g,1}\le1",
+                   relation=lambda c: c.tau * c.beta * c.ell_g1 <= 1)  # fmt: skip
+
+
+def last_drift(view: Steps, of: Variable) -> Reduction | None:
+    """Compare every client's drift after the last local step, before the mean is taken."""
+    if view.local_step < view.local_steps:
+        return None
+    return each("round", "local_step", "client", drift(view, of))

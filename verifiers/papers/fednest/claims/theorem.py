@@ -1,0 +1,92 @@
+r"""The theorem: FedNest's rate for bilevel problems (slide "Theory").
+
+**Kind.** Rate.
+
+**Readings.** "If we choose the stepsize properly, then the iterates of FedNest satisfy": the
+sentence says that some step sizes exist, and the slides write α^k and β^k. Only a
+proof over all of them could refute it, and we have none; nor have we a choice that works on every
+problem. So the print is undecided. "min" in the problem is read as: F has a minimum. (The slide of
+the assumptions does not say so, and f(x) = x would meet all of it with ∇F = 1.)
+
+**Finding**, narrower. Nothing is said of N. For a fixed N no step sizes do: for every N there is an
+instance, with the same ℓ_{g,1}, μ_g and ℓ_f for all N, on which FedNest stands still where ∇F is
+not 0 (``_rates``). For a growing N the variance of p_{N'} grows like N, because N' is one draw that
+no batch and no number of clients averages: with any step size that is constant over the run the
+left side is at least of order √(log K/K) on an instance in closed form (``_rates``). On that same
+instance α_k = 1/(k + 1) does better than 1/√K (``tests/test_fednest_derivations.py``).
+
+**Corrected**: O(√(log K/K)) with α = 1/√(K log K), β = 1/√K and N ≥ κ_g log K, measured on
+different noisy clients whose ∇_y f is not 0 at the solution; asymptotic evidence.
+"""
+
+import sympy
+
+from driftproof.toolkit.measure import Reduction, States
+from driftproof.toolkit.readings import Stated, Undecided, literal, narrower
+from driftproof.verifiers.claim_types.rate import Schedule, rate
+from driftproof.verifiers.papers.fednest.claims import _rates as rates
+from driftproof.verifiers.papers.fednest.claims import assumptions as given
+
+K, ROOT = rates.K, rates.ROOT
+AS_BETA = {**rates.AT_ROOT, "N": rates.GROWING}
+SLOWER = AS_BETA | {"alpha": (K * sympy.log(K)) ** -sympy.Rational(1, 2)}
+
+
+def at(horizon: int) -> rates.FedNestCase:
+    return rates.slower(rates.PROBLEM, horizon)
+
+
+@rate(
+    name="fednest/theorem",
+    source="FedNest (2022), slides, Theorem (Informal)",
+    assumes=[*given.ASSUMED],
+    statement=r"\frac1K\sum_{k=1}^K\mathbb{E}\big[\|\nabla f(x^k)\|^2\big] = \mathcal O(\order)",
+    cases=[at(horizon) for horizon in rates.HORIZONS],
+    full=[at(horizon) for horizon in rates.LONGER],
+    readings={
+        "N fixed, any step sizes": narrower(
+            Schedule({"N": rates.TERMS}, ROOT), why="the slides leave the choice of N open"
+        ),
+        "N ≥ κ_g log K, α = β = 1/√K": narrower(
+            Stated(Schedule(AS_BETA, ROOT), assumes=(rates.LONG_SERIES,)),
+            why="one choice of the step sizes among many",
+        ),
+        "any N, any steps constant over the run": narrower(
+            Schedule({"steps": "constant"}, ROOT), why="the slides write α^k and β^k"
+        ),
+        "some choice of α^k, β^k and N": literal(
+            Undecided(
+                "no step size that is constant over the run gives 1/√K; on the instance that shows "
+                "it α_k = 1/(k + 1) does, and whether some choice does on every problem is open"
+            )
+        ),
+    },
+    corrected=Stated(Schedule(SLOWER, sympy.sqrt(sympy.log(K) / K)), assumes=(rates.LONG_SERIES,)),
+    correction=(
+        "E‖p_{N'} − E p_{N'}‖² ≤ (N/ℓ²) Σ_j (1 − μ_g/ℓ)^{2j} ℓ_{f,0}² ≤ N ℓ_{f,0}²/(μ_g ℓ): a "
+        "descent lemma with noise of variance O(N) gives 1/(αK) + αN + bias², which is of order "
+        "√(N/K) for α = 1/√(KN), and the bias is below it for N ≥ κ_g log K."
+    ),
+    horizon=K,
+    size=rates.rounds,
+    size_name="K, rounds",
+    floors=rates.FLOORS,
+    exact=rates.exact(at, rates.stationarity),
+    horizons=rates.whole_terms(rates.PROBLEM),
+    false_siblings=[
+        ("N ≥ κ_g log K, α = β = 1/√K: 1/√K", Schedule(AS_BETA, ROOT)),
+        ("1/√K with the corrected form's step sizes", Schedule(SLOWER, ROOT)),
+        (
+            "√(log K)/K with constant steps",
+            Schedule({"steps": "constant"}, sympy.sqrt(sympy.log(K)) / K),
+        ),
+    ],
+    explain=(
+        "For each fixed number of Neumann terms FedNest stands still on an instance where the "
+        "gradient is not 0, whatever the step sizes. A growing one brings variance that grows with "
+        "it, since N' is drawn once: no step size that is constant over the run gives 1/√K. Step "
+        "sizes that change with k are neither shown to do so nor excluded. √(log K/K) is measured."
+    ),
+)
+def stationarity(view: States) -> Reduction:
+    return rates.stationarity(view)

@@ -1,0 +1,133 @@
+r"""Lemma 4.1: one step of the momentum's error.
+
+**Kind.** Bound, at every step t ≥ 1 and for every client, given the past.
+
+**Finding.** False in every reading. (i) Just after a communication x_t = x̄_t, and x_t − x_{t−1} is
+not −βηm_t. This refutes the lemma with the L_F² of its proof (25) as well. (ii) The statement has
+L_f² where the proof has L_F²: with a nearly linear f and a curved g the gradient moves along with x
+and nothing pays for it. This is one character, which the conversion of the paper to text may have
+changed; the verdict does not rest on it. (iii) With one sample for g and f the conditional mean of
+z_t is off by their covariance.
+
+**Smallest counterexamples.** Of (i): two clients with different g, p = 2, t = 2, no noise: left
+0.4497, right 0.2699, with L_F. Of (ii): one client, no noise, t = 1, f a line of slope 1, g'
+curved: left 0.0331, right 9.4·10⁻⁷ (L_f = 10⁻³).
+"""
+
+from sympy import Rational
+
+from driftproof.toolkit.constants import Expression, Letters
+from driftproof.toolkit.measure import Reduction, Steps
+from driftproof.toolkit.readings import Erratum, Stated, intended, narrower
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.claim_types.terms import Terms
+from driftproof.verifiers.papers.scgdm.claims import assumptions as given
+from driftproof.verifiers.papers.scgdm.claims._cases import CASES, FULL
+from driftproof.verifiers.papers.scgdm.claims._steps import (
+    MEASURED,
+    between_communications,
+    momentum_error_of_clients,
+)
+
+
+def with_curvature(c: Letters, curvature: Expression) -> Expression:
+    """Return (11) with L_f, (25) with L_F."""
+    a = c.alpha * c.eta
+    return (
+        (1 - a) * c.measured("past")
+        + 2 * a * c.C_g**2 * c.L_f**2 * c.measured("inner")
+        + 2 * c.eta * c.beta**2 * curvature**2 / c.alpha * c.measured("momentum")
+        + 2 * a**2 * (c.C_g**2 * c.sigma_f**2 + c.C_f**2 * c.sigma_g**2)
+    )
+
+
+def printed(c: Letters) -> Expression:
+    """Return (11)."""
+    return with_curvature(c, c.L_f)
+
+
+def proven(c: Letters) -> Expression:
+    """Return (25)."""
+    return with_curvature(c, given.smooth(c))
+
+
+BETWEEN_COMMUNICATIONS = Stated(
+    proven,
+    left=between_communications(momentum_error_of_clients),
+    assumes=(given.TWO_SAMPLES,),
+)
+mended = Terms(
+    {
+        "the past error": lambda c: (1 - c.alpha * c.eta) * c.measured("past"),
+        "the inner estimate": lambda c: (
+            2 * c.alpha * c.eta * c.C_g**2 * c.L_f**2 * c.measured("inner")
+        ),
+        "the move of x": lambda c: (
+            2 * given.smooth(c) ** 2 / (c.alpha * c.eta) * c.measured("moved")
+        ),
+        "the noise of ∇f": lambda c: 2 * (c.alpha * c.eta * c.C_g * c.sigma_f) ** 2,
+        "the noise of ∇g": lambda c: 2 * (c.alpha * c.eta * c.C_f * c.sigma_g) ** 2,
+    }
+)
+"""The corrected right side: L_F, and the move of x itself."""
+
+
+@bound(
+    name="scgdm/lemma-4.1",
+    source="Local-SCGDM (2022), Lemma 4.1 (11)",
+    assumes=[*given.ASSUMED, given.STEP_SIZE],
+    statement=r"\mathbb{E}\|m_{t+1}^{(k)}-\nabla F^{(k)}(x_t^{(k)})\|^2 \le "
+    r"(1-\alpha\eta)\mathbb{E}\|m_t^{(k)}-\nabla F^{(k)}(x_{t-1}^{(k)})\|^2 + "
+    r"2\alpha\eta C_g^2L_f^2\mathbb{E}\|u_{t+1}^{(k)}-g^{(k)}(x_t^{(k)})\|^2 + "
+    r"\frac{2\eta\beta^2L_f^2}{\alpha}\mathbb{E}\|m_t^{(k)}\|^2 + "
+    r"2\alpha^2\eta^2(C_g^2\sigma_f^2+C_f^2\sigma_g^2)",
+    cases=CASES,
+    full=FULL,
+    measured=MEASURED,
+    readings=given.by_samples(printed)
+    | {
+        "two samples, and L_F as in the proof": intended(
+            Stated(proven, assumes=(given.TWO_SAMPLES,)),
+            quote="the last display of its proof, (25), has L_F² in this term",
+        ),
+        "the same, between communications": narrower(
+            BETWEEN_COMMUNICATIONS,
+            why="the lemma and Theorem 3.4 speak of every step t",
+        ),
+    },
+    erratum=Erratum(
+        "false",
+        changes="The step after a communication has to be paid for by ‖x_t − x_{t−1}‖², not by "
+        "β²η²‖m_t‖². The constant is L_F, as in the proof.",
+        depends="step",
+    ),
+    corrected=Stated(mended, assumes=(given.TWO_SAMPLES,)),
+    correction=(
+        "Let a = αη, D = ∇F_k(x_{t−1}) − ∇F_k(x_t), e = E‖u_{t+1} − g_k(x_t)‖² given the past, B "
+        "the conditional mean of z_t minus ∇F_k(x_t). By Cauchy–Schwarz ‖B‖² ≤ C_g²L_f²e, though "
+        "u_{t+1} and ∇g(x_t; ξ_t) share their sample. E‖m_{t+1} − ∇F_k(x_t)‖² = ‖(1 − a)(m_t − "
+        "∇F_k(x_{t−1}) + D) + aB‖² + a² Var z_t. The first is at most (1 − a)‖m_t − "
+        "∇F_k(x_{t−1})‖² + ((1 + 1/s)(1 − a)²/a)‖D‖² + (1 + s)a‖B‖²; with s = 1 − a the middle "
+        "factor is at most 2/a. z_t − ∇F_k(x_t) = v(∇f(u; ζ) − ∇f(u)) + (v − ∇g)∇f(u) + ∇g(∇f(u) "
+        "− ∇f(g)), so that Var z_t ≤ C_g²σ_f² + 2C_f²σ_g² + 2C_g²L_f²e − ‖B‖². Summed: "
+        "2aC_g²L_f²e and 2a²(C_g²σ_f² + C_f²σ_g²), as printed, and 2L_F²/a times ‖x_t − "
+        "x_{t−1}‖²."
+    ),
+    false_siblings=mended.controls(
+        {
+            "the past error": Rational(4, 5),
+            "the inner estimate": 0,
+            "the move of x": 0,
+            "the noise of ∇f": Rational(2, 5),
+            "the noise of ∇g": Rational(2, 5),
+        },
+        assumes=(given.TWO_SAMPLES,),
+    ),
+    explain=(
+        "Just after a communication x_t − x_{t−1} is a jump to the average, which βη‖m_t‖ does "
+        "not measure. With L_F and ‖x_t − x_{t−1}‖ in place of βη‖m_t‖ the lemma holds given every"
+        " past. (11) also prints L_f where its own proof has L_F; this may be the conversion's."
+    ),
+)
+def momentum_error(view: Steps) -> Reduction | None:
+    return momentum_error_of_clients(view)

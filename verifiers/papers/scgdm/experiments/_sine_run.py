@@ -1,0 +1,170 @@
+r"""One method on the sine waves, several seeds beside each other, measured on its way.
+
+A seed deals the tasks to the clients, starts the network and draws the points. Seeds are the
+replicates of one run: 8 of them take less than twice the time of one. If one of them diverges,
+nothing more is known of the others, so such a run is done again seed by seed (``by_seed``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from driftproof.synthetic.network_problems.adapted import AdaptedLosses
+from driftproof.synthetic.network_problems.base import NetworkProblem
+from driftproof.synthetic.network_problems.plain import NetworkLosses
+from driftproof.synthetic.network_problems.sine_waves import SineWaves
+from driftproof.toolkit.algorithm import Algorithm
+from driftproof.toolkit.algorithms.fedavg import FedAvg
+from driftproof.toolkit.algorithms.local_bsgd import LocalBSGD
+from driftproof.toolkit.algorithms.local_moml import LocalMOML
+from driftproof.toolkit.algorithms.local_scgd import LocalSCGD
+from driftproof.toolkit.algorithms.local_scgdm import LocalSCGDM
+from driftproof.toolkit.engines.batched import BatchedContext
+from driftproof.toolkit.federation import sampled_context
+from driftproof.toolkit.network import Model
+from driftproof.toolkit.networks import Perceptron
+from driftproof.toolkit.problem import Problem
+from driftproof.verifiers.experiment import Asked, Outcome, TrackedRun, results_of
+from driftproof.verifiers.papers.scgdm.experiments import _sine_tasks as tasks
+
+INNER_RATE, LOCAL_STEPS = 0.001, 5
+STEPS_SHOWN = (1, 10, 100)
+"""Adaptation steps of figure 1."""
+_TASKS: dict[str, Any] = {"task_blocks": tasks.TASKS, "sampled_tasks": tasks.SAMPLED}
+METHODS: dict[str, Any] = {
+    "Local-BSGD": LocalBSGD(step_size=0.01, **_TASKS),
+    "Local-SCGD": LocalSCGD(step_size=0.01, inner_momentum=0.9, **_TASKS),
+    "Local-MOML": LocalMOML(step_size=0.01, inner_momentum=0.7, **_TASKS),
+    "Local-SCGDM": LocalSCGDM(
+        step_size=1.0, step_factor=0.01, momentum=0.8, inner_momentum=0.7, **_TASKS
+    ),
+    "FedAvg": FedAvg(step_size=0.01),  # chosen here: plain pre-training has no rate in print
+}
+"""With the settings of section 5.1."""
+LISTS = ("training", "validation", "not adapted")
+"""Of a number a seed at every moment."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SineRun(TrackedRun):
+    """One method.
+
+    Attributes:
+        method: a key of METHODS.
+        changed: settings that are not the printed ones, by name.
+        local_steps: p.
+        rate: the inner learning rate.
+        hidden_layers: of the network.
+        seeds: how many, from ``partition`` on.
+    """
+
+    method: str = "Local-SCGDM"
+    changed: tuple[tuple[str, Any], ...] = ()
+    local_steps: int = LOCAL_STEPS
+    rate: float = INNER_RATE
+    hidden_layers: int = 1
+    seeds: int = 1
+
+    def with_(self, **changed: float | str) -> SineRun:
+        """Return the run with some settings changed; what is as printed is not named."""
+        printed = METHODS[self.method]
+        other = {name: v for name, v in changed.items() if getattr(printed, name) != v}
+        return self.but(changed=tuple(other.items()))
+
+    @property
+    def algorithm(self) -> Algorithm:
+        changed = {"local_steps": self.local_steps} | dict(self.changed)
+        return replace(METHODS[self.method], **changed)  # type: ignore[no-any-return]
+
+    @property
+    def model(self) -> Model:
+        """The network."""
+        model: Model = Perceptron(hidden_layers=self.hidden_layers).model((1,), 1)
+        return model
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its seeds."""
+        return range(self.data_seed, self.data_seed + self.seeds)
+
+    @property
+    def problem(self) -> NetworkProblem:
+        """The clients' tasks: meta-learning, or all tasks of a client together for FedAvg."""
+        plain = self.method == "FedAvg"
+        shared: dict[str, Any] = {
+            "model": self.model,
+            "loss": "square",
+            "starts": tuple(self.numbers),
+            "data": tasks.training_tasks(self.numbers, together=plain),
+        }
+        return NetworkLosses(**shared) if plain else AdaptedLosses(adaptation=self.rate, **shared)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All methods and settings see the same points where they draw as many."""
+        return str(self.seed), "scgdm/sine-wave", str(self.partition)
+
+    def context(self, problem: Problem) -> BatchedContext:
+        """Return what it runs in, a replicate a seed."""
+        dtype = torch.float32 if self.precision == "single" else torch.float64
+        return sampled_context(
+            problem, self.keys, replicates=self.seeds, dtype=dtype, device=self.device
+        )
+
+    def recorded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
+        """Return the squared errors after a step on the training tasks and on 600 others."""
+        models = getattr(state, self.algorithm.iterate).mean(0)
+        waves = tasks.of_one_client(tasks.training_tasks(self.numbers))
+        training = self.adapting(waves, ctx, "training")
+        test = self.adapting(tasks.unseen_tasks(self.numbers), ctx, "test")
+        return {
+            "training": training.error(training.after(models, 1)),
+            "validation": test.error(test.after(models, 1)),
+            "not adapted": test.error(models[None].repeat(1, tasks.TEST_TASKS, 1)),
+        }
+
+    def adapting(self, waves: SineWaves, ctx: BatchedContext, name: str) -> tasks.Adapting:
+        """Return what adapts models to tasks, by points that are keyed by a name."""
+        return tasks.Adapting(waves, self.model, self.rate, (*self.keys, name), ctx)
+
+    def concluded(self, problem: Any, ctx: BatchedContext, state: Any) -> dict[str, Any]:
+        """Return the fitted curves of every seed, and their errors, on figure 1's task."""
+        models = getattr(state, self.algorithm.iterate).mean(0)
+        adapting = self.adapting(tasks.unseen_task(), ctx, "unseen")
+        told: dict[str, Any] = {"function": tasks.curves(self.model, models).tolist()}
+        adapted, taken = models[None], 0
+        for steps in STEPS_SHOWN:
+            adapted, taken = adapting.after(adapted[0], steps - taken), steps
+            told[f"fitted {steps}"] = tasks.curves(self.model, adapted[0]).tolist()
+            told[f"error {steps}"] = adapting.error(adapted)
+        return told
+
+
+def by_seed(runs: Collection[SineRun]) -> Asked:
+    """Return each run's Outcome (``yield from``): all seeds at once; alone where one diverged."""
+    together = yield from results_of({run: [run] for run in runs})
+    broken = [run for run, (whole,) in together.items() if whole["bad_step"] is not None]
+    alone = yield from results_of(
+        {run: [one.but(seeds=1) for one in run.over(run.seeds)] for run in broken}
+    )
+    return {
+        run: Outcome(
+            run,
+            [_of_seed(one, 0) for one in alone[run]]
+            if run in alone
+            else [_of_seed(whole, k) for k in range(run.seeds)],
+        )
+        for run, (whole,) in together.items()
+    }
+
+
+def _of_seed(whole: Mapping[str, Any], k: int) -> dict[str, Any]:
+    """Return what one seed of a run measured."""
+    told = {name: whole[name] for name in ("round", "sent", "reals", "bad_step")}
+    told |= {name: [values[k] for values in whole[name]] for name in LISTS}
+    last = [name for name in whole if name.startswith(("function", "fitted", "error"))]
+    return told | {name: whole[name][k] for name in last}
