@@ -65,10 +65,10 @@ def worst_of_fields(case: WorstCase) -> tuple[list[LinearField], dict[int, Point
         vectors = _met(case, fields, start)
         if vectors is None:
             return None
-        if any(value_on(c.quantity, vectors) > c.bound for c in case.constraints):
-            continue
         value = value_on(case.objective, vectors)
-        if most is None or value > most:
+        if most is not None and value <= most:  # before the conditions, which are many
+            continue
+        if all(value_on(c.quantity, vectors) <= c.bound for c in case.constraints):
             found, most = (fields, vectors), value
     return found
 
