@@ -13,7 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from driftproof.commands.new import ORIGINS, as_a_user, renamed
+from driftproof.commands.new import BESIDE, ORIGINS, as_a_user, renamed
 from driftproof.toolkit.discover import KINDS, leaves
 from driftproof.toolkit.report.page import asset
 from driftproof.verifiers import record
@@ -146,7 +146,6 @@ def test_verify_takes_names_globs_and_files(tmp_path):
 
 HELPERS = {
     "claim": ["driftproof.verifiers.papers.comfedl.claims.assumptions"],
-    "problem": ["driftproof.synthetic.pieces.huber", "driftproof.synthetic.pieces.pairs"],
     "kernel": [
         "driftproof.synthetic.kernels._minimax_cost",
         "driftproof.synthetic.kernels._nested_minimax",
@@ -160,8 +159,9 @@ HELPERS = {
 def test_new_writes_a_file_that_works(kind, tmp_path):
     made = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    path = tmp_path / "first_try.py"
+    path = tmp_path / (f"first_try_{kind}.py" if kind in BESIDE else "first_try.py")
     assert 'name="mine/first-try"' in path.read_text()
+    assert re.search(r"^(class FirstTry|def first_try)\b", path.read_text(), re.M)
     assert f"wrote {path}: the {kind} mine/first-try" in made.stdout
     again = driftproof("new", kind, "mine/first-try", cwd=tmp_path)
     assert again.returncode == 2

@@ -350,12 +350,39 @@ def odd(view: States):
     ("claim", "case", "reason"),
     [
         (odd, Case(THREE, FedAvg(), 1), "its function uses"),
-        (descent, Case(QuadraticMinimax(), FedAvg(), 1), "quadratic-minimax is not written"),
+        (descent, Case(QuadraticMinimax(gradient_noise=1.0), FedAvg(), 4), "more than 64 outcomes"),
     ],
 )
 def test_what_has_no_script_says_why(claim, case, reason):
     with pytest.raises(NoScriptError, match=reason):
         script_of(claim, claim.forms[0], case)
+
+
+@bound(
+    name="tests/spread", source="tests", statement="x", cases=grid(THREE, FedAvg(), rounds=1),
+    right=lambda c: c.eta / 10**9,
+)  # fmt: skip
+def spread(view: Steps):
+    away = view.client("w") - view.mean("w")
+    return each("round", "local_step", sq(away).mean(0) + sq(view.mean("w")))
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        QuadraticMinimax(clients=1, dim=1, gradient_noise=0.5),
+        QuadraticMinimax(dim=1, heterogeneity=0.25),
+    ],
+)
+def test_what_has_no_text_is_shown_by_the_runs_own_numbers(problem, tmp_path):
+    case = Case(problem, FedAvg(participation=0.5), 1)
+    path = tmp_path / "c.py"
+    path.write_text(script_of(spread, spread.forms[0], case), encoding="utf-8")
+    assert f"# view.client('w') of shape 1 × {problem.clients} × 2 × " in path.read_text()
+    made = run_exactly(problem, case.algorithm, rounds=1, left=spread.left, limit=64)
+    left, right, error = sides(path)
+    wanted = float(made.values[0] @ made.weights)
+    assert (left, right, error) == (pytest.approx(wanted), pytest.approx(1e-10), 0)
 
 
 def test_the_commands_write_and_print_the_script_of_the_readme(tmp_path):

@@ -1,4 +1,4 @@
-"""docs/worked_example.md: its files are written, its commands run, what they say is compared."""
+"""docs/worked_example.md and own_bilevel.md: files are written, commands run and compared."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from driftproof.commands.new import STARTS
 from tests.commands import driftproof
 
 PAGE = (Path(__file__).parents[1] / "docs" / "worked_example.md").read_text(encoding="utf-8")
@@ -73,3 +74,24 @@ def test_a_constant_that_is_too_small_is_seen_as_the_page_says(folder):
         assert "objective_smoothness 2.0" in told("python check.py", folder).stdout
     finally:
         path.write_text(whole, encoding="utf-8")
+
+
+BESIDE = Path(__file__).parents[1] / "docs" / "own_bilevel.md"
+
+
+def test_a_bilevel_and_a_minimax_problem(tmp_path):
+    """Problem, method, claim, verdict, search and counterexample; the files are those of `new`."""
+    page = BESIDE.read_text(encoding="utf-8")
+    for name, text in re.findall(r"In `(\w+\.py)`:\n\n```python\n(.*?)```", page, re.S):
+        assert text == STARTS[name.removesuffix(".py")].read_text(encoding="utf-8")
+        assert sum(bool(line.strip()) for line in text.splitlines()) <= 60
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    consoles = re.findall(r"```console\n(.*?)```", page, re.S)
+    commands = [part for block in consoles for part in re.split(r"^\$ ", block, flags=re.M)[1:]]
+    assert len(commands) == 5
+    for part in commands:
+        command, *lines = part.splitlines()
+        made = told(command, tmp_path)
+        said = [line.strip() for line in made.stdout.splitlines()]
+        wanted = [line.strip() for line in lines if line.strip() not in ("", "…")]
+        assert not [line for line in wanted if line not in said], made.stdout + made.stderr

@@ -181,15 +181,18 @@ class _Held:
             taken, along = tuple(part[number, at] for part in self.data), 1
             share = torch.full_like(share[:, :1], 1.0 / at.shape[1]).expand(len(at), at.shape[1])
         places = (along, None) + (1,) * len(points)
-        over_replicates = vmap(function, in_dims=places, out_dims=-1)
+        over_replicates = vmap(function, places, -1, randomness="different")
         # forward mode writes to its points, which an average hands out as views of one
-        values: Tensor = vmap(over_replicates)(taken, share, *(p.contiguous() for p in points))
+        each_client = vmap(
+            over_replicates, randomness="different"
+        )  # of rounding, where it is moved
+        values: Tensor = each_client(taken, share, *(p.contiguous() for p in points))
         return values
 
 
 def _mean(function: PerSample, together: bool) -> Derivative:
     """Return (x, y, samples, shares) ↦ Σ_j shares_j·function(x, y, sample_j)."""
-    each = function if together else vmap(function, in_dims=(None, None, 0))
+    each = vmap(function, (None, None, 0), randomness="different") if not together else function
     return lambda x, y, samples, shares: shares @ each(x, y, samples)
 
 

@@ -270,7 +270,11 @@ class _Jitter:
     def moved(self, x: Tensor) -> Tensor:
         """Move each entry at random."""
         unit = torch.finfo(x.dtype).eps
-        up = torch.empty_like(x, device="cpu").bernoulli_(0.5, generator=self._random).to(x.device)
+        if torch._C._functorch.is_functorch_wrapped_tensor(x):  # vmap changes no tensor in place
+            up = torch.bernoulli(torch.full_like(x, 0.5), generator=self._random)
+        else:
+            up = torch.empty_like(x, device="cpu").bernoulli_(0.5, generator=self._random)
+            up = up.to(x.device)
         return torch.addcmul(x, x, torch.rsub(up, -unit, alpha=-2 * unit))  # ± unit, in one go
 
 

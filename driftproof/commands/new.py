@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 
 import driftproof
-from driftproof.toolkit.discover import Leaf, find, leaves
+from driftproof.toolkit.discover import Leaf, find, leaves, leaves_in
 from driftproof.toolkit.errors import DriftproofError, unknown_name
 
 ORIGINS = {
     "claim": "comfedl/lemma-2",
-    "problem": "opposed-clients",
+    "problem": "problem",
     "algorithm": "fedavg",
     "dataset": "mnist",
     "network": "softmax-regression",
@@ -22,7 +22,11 @@ ORIGINS = {
     "experiment": "worked-example/local-steps",
     "kernel": "nested-fedavg-s",
 }
-"""The leaf of each kind that a new one starts from: short, with few helpers in other files."""
+"""What a new leaf of each kind starts from: a short leaf, or a text of ``STARTS``."""
+STARTS = {path.stem: path for path in sorted(Path(driftproof.__file__).parent.glob("starts/*.py"))}
+"""Problems of the worked examples, which import from driftproof alone."""
+BESIDE = ("problem", "algorithm")
+"""Kinds that stand beside a claim, so that their files have the kind in their names."""
 NEXT = {
     "claim": "driftproof verify {path}",
     "problem": "in a claim beside it, from {stem} import {symbol}",
@@ -51,8 +55,10 @@ FOLDERS = (
 def command(kind: str, name: str, origin: str | None) -> None:
     """Write a file to start from, into this folder: a real leaf of KIND to change.
 
-    The file is called as NAME ends: mine/drift-bound is written into drift_bound.py.
-    KIND is claim, problem, algorithm, dataset, network, split, experiment or kernel.
+    The file is called as NAME ends: the claim mine/drift-bound is written into drift_bound.py, a
+    problem of that name into drift_bound_problem.py. KIND is claim, problem, algorithm, dataset,
+    network, split, experiment or kernel. --from bilevel and --from minimax write a problem with a
+    method and a claim.
     """
     if kind == "case":
         raise DriftproofError(
@@ -68,8 +74,11 @@ def command(kind: str, name: str, origin: str | None) -> None:
         raise DriftproofError(
             f"name {name!r}", "lower-case words and digits, as in mine/drift-bound", "rename it"
         )
-    path = Path(name.split("/")[-1].replace("-", "_") + ".py")
-    chosen = find(kind, origin or ORIGINS[kind])
+    stem = name.split("/")[-1].replace("-", "_")
+    path = Path(f"{stem}_{kind}.py" if kind in BESIDE else f"{stem}.py")
+    chosen = origin or ORIGINS[kind]
+    started = STARTS.get(chosen) if kind == "problem" else None
+    chosen = find(kind, chosen) if started is None else next(leaves_in(started, kind))
     text = renamed(chosen, name)
     try:
         with path.open("x", encoding="utf-8") as file:  # never over what is there
@@ -88,13 +97,27 @@ def command(kind: str, name: str, origin: str | None) -> None:
             f"it is not in the folder {Path(name).parent}: a {kind}'s name is no path; "
             "move the file where you like"
         )
-    click.echo(f"now: {NEXT[kind].format(path=path, stem=path.stem, symbol=chosen.symbol)}")
+    click.echo(
+        f"now: {NEXT[kind].format(path=path, stem=path.stem, symbol=symbol_of(chosen, name))}"
+    )
+
+
+def symbol_of(leaf: Leaf, name: str) -> str:
+    """Return what a leaf's class or function is called under another name.
+
+    >>> symbol_of(find("algorithm", "fedavg"), "mine/first-try")
+    'FirstTry'
+    """
+    words = name.split("/")[-1].split("-")
+    called = "".join(map(str.capitalize, words)) if leaf.symbol[0].isupper() else "_".join(words)
+    return called if called.isidentifier() else leaf.symbol
 
 
 def renamed(leaf: Leaf, name: str) -> str:
     """Return a leaf's file under another name."""
     text = as_a_user(leaf.path.read_text(encoding="utf-8"))
     text = text.replace(f'name="{leaf.name}"', f'name="{name}"', 1)
+    text = re.sub(rf"\b{leaf.symbol}\b(?=[(:,)\]\s])", symbol_of(leaf, name), text)
     return f"# Started from driftproof's {leaf.name}: change what it says and does.\n{text}"
 
 

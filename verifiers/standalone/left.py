@@ -6,7 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from driftproof.toolkit import measure
@@ -97,6 +97,36 @@ class Shown:
         return texts[name]
 
 
+@dataclass
+class Given:
+    """What a function asks of its view, where the script has the answers and not the run.
+
+    Attributes:
+        texts: the expressions, each of which asks the view for something.
+    """
+
+    texts: list[str] = field(default_factory=list)
+
+    def find(self, node: ast.AST) -> None:
+        """Note the largest expressions that ask the view."""
+        if _asks_view(node):
+            self.texts += [text for text in [ast.unparse(node)] if text not in self.texts]
+            return
+        for child in ast.iter_child_nodes(node):
+            self.find(child)
+
+    def number(self, node: ast.AST) -> int | None:
+        """Return which of the expressions this is (None: none)."""
+        return self.texts.index(ast.unparse(node)) if _asks_view(node) else None
+
+
+def _asks_view(node: ast.AST) -> bool:
+    """Say whether an expression is a part of the view, or a call with it."""
+    if isinstance(node, ast.Call):
+        return any(_is(x, "view") for x in node.args) or _asks_view(node.func)
+    return isinstance(node, ast.Attribute) and (_is(node.value, "view") or _asks_view(node.value))
+
+
 FUNCTIONS = {
     "gradient": "gradient", "client_gradients": "gradients", "own_gradients": "own_gradients",
     "inner_values": "inner", "objective": "objective", "lower_solution": "lower_solution",
@@ -107,7 +137,9 @@ RESERVED = {"gradient", "state", "marks", "cohort", "before", "previous", "begun
 """Names of a script that a function's own variables must not hide."""
 
 
-def measured_text(left: Callable[..., Any], means: Sequence[str], shown: Shown) -> tuple[str, str]:
+def measured_text(
+    left: Callable[..., Any], means: Sequence[str], shown: Shown | Given
+) -> tuple[str, str]:
     """Return the claim's function as text, and the expression of what it measures.
 
     Args:
@@ -139,10 +171,9 @@ def moments(left: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
     while pending:
         function = pending.pop()
         looked.add(function)
-        calls = [n for n in ast.walk(_source(function)) if isinstance(n, ast.Call)]
+        calls = [n for n in ast.walk(source_of(function)) if isinstance(n, ast.Call)]
         for call in calls:
-            name = call.func.id if isinstance(call.func, ast.Name) else ""
-            called = _resolved(function, name)
+            called = _resolved(function, ast.unparse(call.func))
             if called is measure.given_past:
                 return "given past", ("transition",)
             if called in (measure.each, measure.average):
@@ -162,14 +193,14 @@ class _Copied:
         shims: which of ``SHIMS`` they use.
     """
 
-    def __init__(self, means: Sequence[str], shown: Shown) -> None:
+    def __init__(self, means: Sequence[str], shown: Shown | Given) -> None:
         self.means, self.shown = means, shown
         self.functions: dict[str, str] = {}
         self.shims: set[str] = set()
 
     def add(self, function: Callable[..., Any], name: str) -> None:
         """Add a function, and those that it calls."""
-        node = _source(function)
+        node = source_of(function)
         of = node.args
         if of.kwonlyargs or of.vararg or of.kwarg or of.defaults:
             raise NoScriptError(f"{node.name}() has arguments by name, or with defaults")
@@ -191,10 +222,17 @@ class _Translated(ast.NodeTransformer):
     def __init__(self, to: _Copied, function: Callable[..., Any], local: set[str]) -> None:
         self._to, self._function, self._local = to, function, local
 
+    def visit(self, node: ast.AST) -> Any:
+        """Change an expression whose answers are given, or look into it."""
+        shown = self._to.shown
+        number = shown.number(node) if isinstance(shown, Given) else None
+        return super().visit(node) if number is None else _parsed(f"answer[{number}]")
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Change view.mean(…), each(…), x.abs(), and keywords that numpy calls otherwise."""
         of, shown = node.func, self._to.shown
-        if isinstance(of, ast.Attribute) and (_is(of.value, "view") or _asks_problem(of.value)):
+        asks = isinstance(of, ast.Attribute) and (_is(of.value, "view") or _asks_problem(of.value))
+        if isinstance(shown, Shown) and isinstance(of, ast.Attribute) and asks:
             name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
             if of.attr in ("mean", "client", "round_start") and isinstance(name, str):
                 return _parsed(getattr(shown, of.attr)(name))
@@ -205,7 +243,7 @@ class _Translated(ast.NodeTransformer):
                 return _parsed(f"{shown.function(of.attr)}({value})")
             raise NoScriptError(f"its function uses view.{of.attr}")
         node.args = [argument for argument in node.args if not _is(argument, "view")]
-        outside = isinstance(of, ast.Name) and of.id not in self._local
+        outside = ast.unparse(of).split(".")[0] not in self._local
         if outside and _resolved(self._function, ast.unparse(of)) in REDUCTIONS:
             return self._reduced(node)
         for keyword in node.keywords:
@@ -238,7 +276,12 @@ class _Translated(ast.NodeTransformer):
         if _is(of, "view"):
             if node.attr in ("state", "before", "previous"):
                 return ast.Name(node.attr, node.ctx)
+            assert isinstance(self._to.shown, Shown)
             return _parsed(self._to.shown.value(node.attr))
+        outside = isinstance(of, ast.Name) and of.id not in self._local
+        if outside and _resolved(self._function, ast.unparse(node)) is measure.sq:  # dp.sq
+            self._to.shims.add("sq")
+            return ast.Name("sq", node.ctx)
         a_state = isinstance(of, ast.Attribute) and of.attr in ("state", "before", "previous")
         if node.attr not in ARRAY and not a_state:
             raise NoScriptError(f"its function uses .{node.attr}")
@@ -277,15 +320,15 @@ def _is(node: ast.expr, *names: str) -> bool:
 
 
 def _resolved(function: Callable[..., Any], name: str) -> Any:
-    """Return what a name stands for outside of a function (None: nothing)."""
+    """Return what a name, or a name of a package, stands for outside of a function (None: nothing)."""
     known = inspect.getclosurevars(function)
-    for scope in (known.nonlocals, known.globals, known.builtins):
-        if name in scope:
-            return scope[name]
-    return getattr(function, "__globals__", {}).get(name)
+    name, _, part = name.partition(".")
+    scopes = (known.nonlocals, known.globals, known.builtins, getattr(function, "__globals__", {}))
+    found = next((scope[name] for scope in scopes if name in scope), None)
+    return getattr(found, part, None) if part and inspect.ismodule(found) else found
 
 
-def _source(function: Callable[..., Any]) -> ast.FunctionDef:
+def source_of(function: Callable[..., Any]) -> ast.FunctionDef:
     """Return a function's definition."""
     try:
         (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body

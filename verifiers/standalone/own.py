@@ -40,7 +40,7 @@ def script_of_own(
         raise DriftproofError(
             f"{names} in {file}: no form is refuted on the cases of the claim",
             "a claim that is refuted",
-            f"driftproof falsify {file} searches for a case that refutes it",
+            f"driftproof falsify {file} searches for a case that refutes it, and writes the script",
         )
     several = len(sources) > 1
     keys = [f"{row.claim}: {row.form_key}" if several else row.form_key for row in refuted]

@@ -16,6 +16,7 @@ from driftproof.toolkit.measure import Measure
 from driftproof.verifiers.claim_types.bound import BoundClaim
 from driftproof.verifiers.claim_types.claim import Claim, Form
 from driftproof.verifiers.standalone.left import Shown, measured_text, moments
+from driftproof.verifiers.standalone.numbers import asked, numbers_of
 from driftproof.verifiers.standalone.refusal import NoScriptError
 from driftproof.verifiers.standalone.right import means_of, right_text
 from driftproof.verifiers.standalone.texts import (
@@ -95,7 +96,46 @@ import numpy as np
 
 
 def script_of(claim: Claim[Any], form: Form, case: Case) -> str:
-    """Return the script of a case that breaks a form of a claim.
+    """Return the script of a case that breaks a form of a claim: by texts, else by its numbers.
+
+    Raises:
+        NoScriptError: with the reason why there is none.
+    """
+    try:
+        return _of_texts(claim, form, case)
+    except NoScriptError as reason:
+        if not isinstance(claim, BoundClaim) or case.algorithm is None:
+            raise
+        try:
+            return _of_numbers(claim, form, case)
+        except NoScriptError as other:
+            raise NoScriptError(f"{reason}; nor as the run's own numbers: {other}") from None
+
+
+def _of_numbers(claim: BoundClaim, form: Form, case: Case) -> str:
+    """Return the script that has a run's own numbers."""
+    left = form.left or claim.left
+    assert left is not None
+    given, means = asked(left), means_of(claim, case, form.right)
+    measure, expression = measured_text(left, means, given)
+    facts = _of_measure(left) | {"means": means, "sampled": False, "skips": False}
+    lines, chances = numbers_of(left, given, case)
+    facts["enumerated"] = len(chances) > 1
+    chance = [f"chance = np.array({chances.tolist()})  # of each outcome of the draws"]
+    body = "\n".join((
+        "import math", "", "import numpy as np", "", "# what a run answers, moment by moment",
+        *lines, *chance, measure, "taken = []", "for answer in zip(*map(np.array, answers)):",
+        *continued(f"    taken.append({expression})"),
+        right_text(claim, case, form.right, {}), kept(SIDES, facts),
+    ))  # fmt: skip
+    made = [*_docstring(claim, form, False), *used(body).splitlines(), _printed(form)]
+    if len(made) > LONGEST:
+        raise NoScriptError(f"it would have {len(made)} lines, more than {LONGEST}")
+    return "\n".join(made) + "\n"
+
+
+def _of_texts(claim: Claim[Any], form: Form, case: Case) -> str:
+    """Return the script that runs the texts of a problem and an algorithm.
 
     Raises:
         NoScriptError: with the reason why there is none.
