@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from driftproof.toolkit.measure import average as average
     from driftproof.toolkit.measure import each as each
     from driftproof.toolkit.measure import given_past as given_past
+    from driftproof.toolkit.measure import smallest as smallest
     from driftproof.toolkit.measure import sq as sq
     from driftproof.toolkit.oracles import Bilevel as Bilevel
     from driftproof.toolkit.oracles import ClientVectors as ClientVectors

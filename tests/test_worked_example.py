@@ -34,7 +34,8 @@ def told(command, folder):
     program, *words = command.split()
     if program == "driftproof":
         wide = {**os.environ, "COLUMNS": "160"}  # as where the output goes to a file
-        return driftproof(*words, "--quiet", "--workers", "1", cwd=folder, env=wide)
+        alone = [] if words[0] == "counterexample" else ["--workers", "1"]
+        return driftproof(*words, "--quiet", *alone, cwd=folder, env=wide)
     run = [*PYTHON[program], *words]
     return subprocess.run(run, cwd=folder, capture_output=True, text=True, timeout=600)
 

@@ -41,6 +41,7 @@ ROLES: Mapping[str, str] = {
     "field_heterogeneity": "sup over x of a client's distance from the mean gradient field",
     "gradient_dissimilarity": "root mean square over clients of a client's gradient at x*",
     "initial_distance": "distance of the start from x*",
+    "diameter": "largest distance between two points of the feasible set",
     "control_weight": "weight of the control variates in what bounds the start",
     "initial_gradient": "norm of the objective's gradient at the start",
     "plain_smoothness": "Lipschitz constant of each client's ∇h (beside the composition)",

@@ -44,7 +44,9 @@ MOMENTS = (("round",), ("round", "local_step"), ("step",), ("transition",))
 
 @dataclass(frozen=True)
 class Reduction:
-    """A value now, [replicates], and how moments are reduced: "each", "average" or "given past".
+    """A value now, [replicates], and how moments are reduced.
+
+    "each", "average", "smallest" or "given past".
 
     Attributes:
         parts: further quantities that a right side names, [replicates] each.
@@ -88,6 +90,18 @@ def average(*axes_and_value: Any, **parts: Tensor) -> Reduction:
     return _reduction("average", axes_and_value, parts)
 
 
+def smallest(*axes_and_value: Any) -> Reduction:
+    """The smallest expectation of all moments, of the best iterate: ``smallest("round", value)``.
+
+    >>> smallest("round", torch.tensor([1.0, 2.0])).how
+    'smallest'
+
+    Raises:
+        DriftproofError: the axes name no moments, or a value is no tensor.
+    """
+    return _reduction("smallest", axes_and_value, {})
+
+
 def given_past(*axes_and_value: Any, **parts: Tensor) -> Reduction:
     """One comparison for every step, in conditional expectation given what came before it.
 
@@ -118,7 +132,7 @@ def sq(x: Tensor) -> Tensor:
 
 def _reduction(how: str, axes_and_value: tuple[Any, ...], parts: Mapping[str, Tensor]) -> Reduction:
     *axes, value = axes_and_value
-    by_client = how != "average" and axes[-1:] == ["client"]
+    by_client = how in ("each", "given past") and axes[-1:] == ["client"]
     axes = axes[:-1] if by_client else axes
     for called, part in {"": value, **parts}.items():
         if not isinstance(part, Tensor):

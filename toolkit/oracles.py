@@ -24,6 +24,7 @@ Values: TypeAlias = Float[Tensor, " replicates"]
 OFFERS = {
     "field": {"field"},
     "losses": {"losses", "field"},
+    "proximal": {"proximal", "losses", "field"},
     "samples": {"samples", "losses", "field"},
     "composition": {"composition"},
     "composition-of-samples": {"composition", "samples"},
@@ -65,6 +66,20 @@ class Losses(GradientField, Protocol):
         self, x: ClientVectors, xi: Tensor | None
     ) -> Float[Tensor, "clients replicates"]:
         """Return each client's minibatch loss at its own x."""
+
+
+@runtime_checkable
+class Proximal(Losses, Protocol):
+    """Losses with a term h that all clients know, F = (1/n) Σ f_i + h; or with implicit steps."""
+
+    def prox(self, x: ClientVectors, t: float) -> ClientVectors:
+        """Return argmin_z h(z) + ‖z − x‖²/(2t); without a term, of each client's own function."""
+
+    def project(self, x: ClientVectors) -> ClientVectors:
+        """Return the nearest points of the set, where h is its indicator."""
+
+    def linear_minimiser(self, g: ClientVectors) -> ClientVectors:
+        """Return the points v of the set at which ⟨g, v⟩ is least."""
 
 
 @runtime_checkable

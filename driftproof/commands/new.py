@@ -117,7 +117,8 @@ def renamed(leaf: Leaf, name: str) -> str:
     """Return a leaf's file under another name."""
     text = as_a_user(leaf.path.read_text(encoding="utf-8"))
     text = text.replace(f'name="{leaf.name}"', f'name="{name}"', 1)
-    text = re.sub(rf"\b{leaf.symbol}\b(?=[(:,)\]\s])", symbol_of(leaf, name), text)
+    called = rf"\b{leaf.symbol}\b" if leaf.symbol[0].isupper() else rf"(?<=^def ){leaf.symbol}\b"
+    text = re.sub(called, symbol_of(leaf, name), text, flags=re.MULTILINE)
     return f"# Started from driftproof's {leaf.name}: change what it says and does.\n{text}"
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from driftproof.synthetic.classes.conditions import FunctionClass, Triple
+from driftproof.synthetic.classes.conditions import Constraint, FunctionClass, Triple
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.oracles import Pullback
 from driftproof.toolkit.spans.exact import Quantity, Second, Vector
-from driftproof.toolkit.spans.tensor import SIZES, Form, Span, part_of
+from driftproof.toolkit.spans.tensor import SIZES, Form, Span, decimal, entries_of, part_of
 
 
 class AskedFunctions:
@@ -20,10 +22,11 @@ class AskedFunctions:
     Attributes:
         vectors: names of the unknown vectors.
         values: names of the unknown numbers.
-        triples: what is known of each function.
+        triples: what is known of each function; of a term that clients share, last.
         function_of: the function of each client (one for all, if the clients are equal).
         start: x_0, or (x_0, y_0) where the functions have two variables.
         second: for each vector, whether it is one of the second space.
+        least: the number that a measure's smallest moment is, and what it is at most.
         own: what each client holds beside x_0 as the run begins: unknown vectors, if it may
             begin anywhere.
 
@@ -39,6 +42,7 @@ class AskedFunctions:
         classes: Sequence[FunctionClass],
         function_of: Sequence[int],
         *,
+        term: FunctionClass | None = None,
         shared: bool = False,
         at_minimiser: bool = False,
         anywhere: bool = False,
@@ -47,10 +51,14 @@ class AskedFunctions:
         self.vectors: list[str] = []
         self.second: list[bool] = []
         self.values: list[str] = []
-        self.classes = tuple(classes)
+        self.functions = len(classes)
+        self.classes = (*classes, *([term] if term else []))
         self.function_of = tuple(function_of)
-        self.triples: list[list[Triple]] = [[] for _ in classes]
-        self._known: list[dict[Vector, Triple]] = [{} for _ in classes]
+        self.triples: list[list[Triple]] = [[] for _ in self.classes]
+        self._known: list[dict[Vector, Triple]] = [{} for _ in self.classes]
+        self._implicit: dict[tuple[int, Vector, Fraction | None], Vector] = {}
+        self.term = len(classes) if term else None
+        self.least: list[Constraint] = []
         self.saddle = any(of.saddle for of in classes)
         self.start = Vector() if at_minimiser else self._start()
         clients = range(len(function_of)) if anywhere else ()
@@ -59,6 +67,10 @@ class AskedFunctions:
         self.solvable = all(of.solvable for of in classes)
         if self.solvable:
             self._add_solution(shared)
+        if term is not None and term.normals and not at_minimiser:  # the start lies in the set
+            self._keep(
+                len(classes), Triple(len(classes), self.start, Vector(), Quantity(), "start")
+            )
 
     @property
     def clients(self) -> int:
@@ -66,28 +78,57 @@ class AskedFunctions:
         return len(self.function_of)
 
     def _add_solution(self, shared: bool) -> None:
-        """Put x* at the origin, and every value there at 0; the mean gradient there is 0."""
-        number, last = len(self.classes), Vector()
+        """Put x* at the origin, and every value there at 0; the whole gradient there is 0.
+
+        That of a term is the clients' mean, with a minus.
+        """
+        number, left = len(self.classes), Vector()
         for function in range(number):
-            gradient = last
+            gradient = left
             if function < number - 1 and not shared:
                 gradient = self._vector(f"gradient of client {function} at the solution")
-                last = last - gradient
+                left = left - gradient
+            elif function == self.term:
+                gradient = left / self.functions
             triple = Triple(function, Vector(), gradient, Quantity(), "solution")
             self._keep(function, triple)
 
     def at(self, client: int, point: Vector) -> Triple:
         """Return the triple of a client's function at a point, made at the first time."""
-        function = self.function_of[client]
+        return self.triple(self.function_of[client], point)
+
+    def implicit(self, function: int, point: Vector, step: Fraction | None) -> Vector:
+        """Return the z with z = point − step·g, g a subgradient at z.
+
+        step None: the z that is least in the direction ``point``, at which −point is one.
+        """
+        key = function, point, step
+        if key not in self._implicit:
+            name = f"point {len(self.triples[function])}"
+            if step is None:
+                z, gradient = self._vector(f"v_{len(self._implicit)}"), -point
+            else:
+                gradient = self._vector(f"gradient of client {function} at {name}")
+                z = point - gradient * step
+            self._keep(function, Triple(function, z, gradient, self._value(function, name), name))
+            self._implicit[key] = z
+        return self._implicit[key]
+
+    def _value(self, function: int, name: str) -> Quantity:
+        if self.classes[function].normals:
+            return Quantity()
+        self.values.append(f"value of client {function} at {name}")
+        return Quantity.value(len(self.values) - 1)
+
+    def triple(self, function: int, point: Vector) -> Triple:
+        """Return the triple of a function at a point, made at the first time."""
         known = self._known[function].get(point)
         if known is not None:
             return known
         name = f"point {len(self.triples[function])}"
         gradient = self._vector(f"gradient of client {function} at {name}")
-        value = Quantity()
-        if not (self._from_start and point == self.start):
-            self.values.append(f"value of client {function} at {name}")
-            value = Quantity.value(len(self.values) - 1)
+        from_here = self._from_start and point == self.start
+        value = Quantity() if from_here else self._value(function, name)
         triple = Triple(function, point, gradient, value, name)
         self._keep(function, triple)
         return triple
@@ -122,12 +163,52 @@ class AskedFunctions:
             value = value + triple.value / self.clients
         return gradient, value
 
+    def below(self, quantities: Sequence[Quantity]) -> Quantity:
+        """Return an unknown number that is at most each of some quantities."""
+        self.values.append("m")
+        least = Quantity.value(len(self.values) - 1)
+        for number, quantity in enumerate(quantities):
+            self.least.append(Constraint(f"smallest, ({number})", least - quantity))
+        return least
+
+    def gap(self, point: Vector) -> Quantity:
+        """Return F(point) − F*, the mean of the clients' functions and the term.
+
+        Raises:
+            DriftproofError: the point need not lie in the set whose indicator the term is.
+        """
+        value = self.mean(point)[1]
+        if self.term is None:
+            return value
+        if self.classes[self.term].normals:
+            if not self._in_hull(point, list(self._known[self.term])):
+                raise DriftproofError(
+                    "F at a point that may lie outside of the set", "a mean of points of the set",
+                    "measure it after project(x) or linear_minimiser(g)",
+                )  # fmt: skip
+            return value
+        return value + self.triple(self.term, point).value
+
+    @staticmethod
+    def _in_hull(point: Vector, members: Sequence[Vector]) -> bool:
+        """Tell whether a point is a mean of members with weights in fractions; 0 is a member."""
+        from scipy.optimize import linprog
+
+        names = sorted({j for of in (point, *members) for j in of.coefficients})
+        rows = [[float(of.coefficients.get(j, 0)) for of in members] for j in names]
+        wanted = [float(point.coefficients.get(j, 0)) for j in names]
+        ones = np.ones((1, len(members)))
+        found = linprog(ones[0], ones, [1.0], rows, wanted) if names else None
+        weights = [] if found is None or found.x is None else [decimal(float(w)) for w in found.x]
+        mean = sum((of * w for of, w in zip(members, weights, strict=False)), Vector())
+        return bool(mean == point and sum(weights) <= 1 and all(w >= 0 for w in weights))
+
     def shared_points(self) -> list[Vector]:
         """Return the points that every client was asked at, in the order of the first client."""
         return [
             point
             for point in self._known[self.function_of[0]]
-            if all(point in known for known in self._known)
+            if all(point in known for known in self._known[: self.functions])
         ]
 
     def gradients(self, x: Tensor) -> Span:
@@ -184,6 +265,74 @@ class FieldOfClass:
     def batch_loss(self, x: Tensor, xi: Tensor | None) -> Tensor:
         """Return the same: there is no noise."""
         return self.asked.function_values(x)
+
+    def prox(self, x: Tensor, t: Any) -> Tensor:
+        """Return argmin_z h(z) + ‖z − x‖²/(2t) of the term h, [clients, dim, replicates].
+
+        Where there is no term, of each client's own function at its own x.
+        """
+        (step,) = entries_of(t).reshape(-1)
+        exact = step.as_number if isinstance(step, Quantity) else Fraction(step)
+        return self._implicit(x, exact)
+
+    def project(self, x: Tensor) -> Tensor:
+        """Return the points of the set that are nearest to x."""
+        return self._implicit(self._set(x, "project"), Fraction(1))
+
+    def linear_minimiser(self, g: Tensor) -> Tensor:
+        """Return the points v of the set that make ⟨g, v⟩ least."""
+        return self._implicit(self._set(g, "linear_minimiser"), None)
+
+    def at(self, number: int) -> FieldOfClass:
+        """Return the oracles of one client's function alone, for every client.
+
+        So a method asks for one of several functions by its number, or for the function of time t.
+        """
+        return _OneFunction(self.asked, self.client_weights, number)
+
+    def _implicit(self, x: Tensor, step: Fraction | None) -> Tensor:
+        points, term = points_of(x), self.asked.term
+        found = np.empty(points.shape, dtype=object)
+        for client, _, replicate in np.ndindex(points.shape):
+            function = self.asked.function_of[client] if term is None else term
+            point = points[client, 0, replicate]
+            found[client, 0, replicate] = self.asked.implicit(function, point, step)
+        return Span(found)
+
+    def _set(self, x: Tensor, what: str) -> Tensor:
+        term = self.asked.term
+        if term is None or not self.asked.classes[term].normals:
+            raise DriftproofError(
+                f"oracles.{what} over classes without a set", "a term that is an indicator",
+                "add plus(indicator(D)) to the classes",
+            )  # fmt: skip
+        return x
+
+
+class _OneFunction(FieldOfClass):
+    """The oracles of one of the functions, for every client."""
+
+    def __init__(self, asked: AskedFunctions, weights: Tensor, number: int) -> None:
+        super().__init__(asked, weights)
+        self._number = number % asked.clients
+
+    def field_grad(self, x: Tensor, xi: Tensor | None) -> Tensor:
+        """Return the function's gradient at each client's x."""
+        return Span(self._each(x, "gradient"))
+
+    def mean_loss(self, x: Tensor) -> Tensor:
+        """Return the function's value at each client's x, above that at x*."""
+        return Form(self._each(x, "value")[:, 0])
+
+    def _each(self, x: Tensor, part: str) -> np.ndarray:
+        asked = np.frompyfunc(lambda z: getattr(self.asked.at(self._number, z), part), 1, 1)
+        found: np.ndarray = asked(points_of(x))
+        return found
+
+    def _implicit(self, x: Tensor, step: Fraction | None) -> Tensor:
+        function = self.asked.function_of[self._number]
+        taken = np.frompyfunc(lambda z: self.asked.implicit(function, z, step), 1, 1)
+        return Span(taken(points_of(x)))
 
 
 class SaddleOfClass(FieldOfClass):

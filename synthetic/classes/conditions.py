@@ -98,6 +98,8 @@ class FunctionClass:
         saddle: whether it is one of functions f(x, y) of two variables, whose "gradient" is the
             field (∇_x f, −∇_y f).
         composed: whether they are compositions, of which an algorithm asks the parts.
+        term: whether it is one term that all clients share, and not each client's function.
+        normals: whether it is one of indicators of sets, 0 at each of its points.
     """
 
     name: str
@@ -107,6 +109,9 @@ class FunctionClass:
     loose: str = ""
     saddle: bool = False
     composed: bool = False
+    term: bool = False
+    normals: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"
+        of = f"{self.name}({', '.join(f'{k} = {v}' for k, v in self.parameters.items())})"
+        return f"plus({of})" if self.term else of

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 
 from driftproof.synthetic.classes.conditions import Condition, FunctionClass, Place
 from driftproof.toolkit.errors import DriftproofError
@@ -39,8 +40,61 @@ def smooth_strongly_convex(L: float, mu: float) -> FunctionClass:
     )
 
 
+def convex() -> FunctionClass:
+    """Return the class of convex functions, smooth or not, whose mean has a minimiser.
+
+    Gradients are subgradients: at each point the oracle has one, the worst. Triples can be
+    interpolated if and only if f_j ≥ f_k + ⟨g_k, x_j − x_k⟩ for all j, k.
+    """
+    below = Condition(
+        "subgradient", {("difference", "other"): Fraction(1)}, (Fraction(-1), Fraction(1))
+    )
+    return FunctionClass("convex", {}, (below,))
+
+
+def indicator(D: float = inf) -> FunctionClass:
+    """Return the indicators of convex sets of diameter D at most: 0 in the set, infinite outside.
+
+    Gradients are normals, ⟨g_k, x_j − x_k⟩ ≤ 0. Points within D of each other, with such normals,
+    are those of their convex hull, so the conditions are exact (Taylor, Hendrickx & Glineur 2017).
+    """
+    normal = Condition("normal", {("difference", "other"): Fraction(1)})
+    if inf == D:
+        return FunctionClass("indicator", {}, (normal,), normals=True)
+    width = positive("D", D)
+    within = Condition(
+        "diameter", {("difference", "difference"): Fraction(1)}, bound=width**2,
+        of="unordered pairs",
+    )  # fmt: skip
+    return FunctionClass("indicator", {"D": width}, (normal, within), normals=True)
+
+
+def plus(of: FunctionClass) -> FunctionClass:
+    """Return h of F = (1/n) Σ f_i + h: one term of a class, which all clients know.
+
+    An algorithm asks it by ``oracles.prox(x, t)``, ``project(x)`` and ``linear_minimiser(g)``. The
+    start lies in the set, where h is an indicator.
+
+    >>> str(plus(indicator(1)))
+    'plus(indicator(D = 1))'
+
+    Raises:
+        DriftproofError: the functions of the class need not be convex.
+    """
+    if of.name not in ("convex", "indicator", "smooth-convex", "smooth-strongly-convex"):
+        raise DriftproofError(
+            f"plus({of})", "a class of convex functions", "write plus(convex()), or indicator(D)"
+        )
+    return replace(of, term=True)
+
+
 def smooth_convex(L: float) -> FunctionClass:
-    """Return the class of L-smooth and convex functions, whose mean has a minimiser."""
+    """Return the class of L-smooth and convex functions, whose mean has a minimiser.
+
+    With L = inf it is ``convex()``.
+    """
+    if inf == L:
+        return convex()
     high = positive("L", L)
     return FunctionClass("smooth-convex", {"L": high}, (_interpolation(high, Fraction(0)),))
 
@@ -55,14 +109,20 @@ def smooth(L: float) -> FunctionClass:
 
 
 def bounded_gradients(of: FunctionClass, G: float) -> FunctionClass:
-    """Return the functions of a class with ‖∇f‖ ≤ G everywhere; a worst case is an upper bound."""
+    """Return the functions of a class with ‖∇f‖ ≤ G everywhere.
+
+    Of ``convex()`` it is exact (Taylor, Hendrickx & Glineur 2017); else a worst case is an upper
+    bound.
+    """
     bound = positive("G", G)
     return replace(
         of,
         name=f"{of.name}-with-bounded-gradients",
         parameters={**of.parameters, "G": bound},
         conditions=(*of.conditions, _short(bound)),
-        loose=f"conditions of {of.name} functions and short gradients are together necessary alone",
+        loose=""
+        if of.name == "convex"
+        else f"conditions of {of.name} functions and short gradients are together necessary alone",
     )
 
 
@@ -101,22 +161,30 @@ def monotone_lipschitz(L: float, mu: float) -> FunctionClass:
     if low > high:
         raise DriftproofError(f"mu = {mu} with L = {L}", "mu at most L", "take a smaller mu")
     change = _change()
-    monotone = Condition(
-        "monotone",
-        {("difference", "difference"): low, ("difference", "one"): Fraction(-1),
-         ("difference", "other"): Fraction(1)},
-        of="unordered pairs",
-    )  # fmt: skip
     lipschitz = Condition(
         "Lipschitz", {**change, ("difference", "difference"): -(high**2)}, of="unordered pairs"
     )
     return FunctionClass(
         "monotone-lipschitz",
         {"L": high, "mu": low},
-        (monotone, lipschitz),
+        (_monotone(low), lipschitz),
         loose="conditions on pairs of points are necessary for monotone Lipschitz operators, and "
         "not sufficient",
     )
+
+
+def monotone(mu: float = 0.0) -> FunctionClass:
+    """Return the operators with ⟨ΔA, Δx⟩ ≥ μ‖Δx‖², Lipschitz or not.
+
+    Any points that meet it in pairs belong to a maximal one (Minty 1962).
+
+    Raises:
+        DriftproofError: μ is below 0.
+    """
+    low = decimal(mu)
+    if low < 0:
+        raise DriftproofError(f"mu = {mu}", "mu of at least 0", "take monotone(0)")
+    return FunctionClass("monotone", {"mu": low}, (_monotone(low),))
 
 
 def cocoercive(L: float, mu: float = 0.0) -> FunctionClass:
@@ -164,6 +232,16 @@ def strongly_convex_concave(L: float, mu: float) -> FunctionClass:
         "conditions on pairs of points: both are necessary, and not sufficient",
         saddle=True,
     )
+
+
+def _monotone(low: Fraction) -> Condition:
+    """Return μ‖Δx‖² − ⟨Δg, Δx⟩ ≤ 0."""
+    return Condition(
+        "monotone",
+        {("difference", "difference"): low, ("difference", "one"): Fraction(-1),
+         ("difference", "other"): Fraction(1)},
+        of="unordered pairs",
+    )  # fmt: skip
 
 
 def _short(bound: Fraction) -> Condition:

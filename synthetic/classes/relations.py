@@ -144,7 +144,7 @@ def _start_anywhere(asked: AskedFunctions, R: Fraction, a: Fraction) -> Iterator
 
 
 def _start_gap(asked: AskedFunctions, delta: Fraction) -> Iterator[Constraint]:
-    yield Constraint("start", asked.mean(asked.start)[1], delta)
+    yield Constraint("start", asked.gap(asked.start), delta)
 
 
 def _start_gradient(asked: AskedFunctions, norm: Fraction) -> Iterator[Constraint]:

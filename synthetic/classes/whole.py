@@ -41,7 +41,8 @@ ROLES = {
     "G": ("field_gradient_bound",),
     "G_f": ("inner_gradient_bound",), "G_g": ("outer_gradient_bound",),
     "zeta": ("gradient_dissimilarity",),
-    "R": ("initial_distance",), "norm": ("initial_gradient",), "a": ("control_weight",),
+    "D": ("diameter",), "R": ("initial_distance",), "norm": ("initial_gradient",),
+    "a": ("control_weight",),
 }  # fmt: skip
 """The roles of the parameters of classes and relations."""
 Conditions: TypeAlias = Sequence[FunctionClass | Relation]
@@ -68,22 +69,28 @@ class WholeClass(Problem):
 
     notation = {
         "L": "objective_smoothness", "mu": "strong_convexity", "zeta": "gradient_dissimilarity",
-        "R": "initial_distance", "a": "control_weight", "n": "clients",
+        "R": "initial_distance", "D": "diameter", "a": "control_weight", "n": "clients",
     }  # fmt: skip
     leaf_name = "class"
 
     def validate(self) -> None:
         """Refuse conditions that do not make one class."""
-        classes = [part for part in self.conditions if isinstance(part, FunctionClass)]
+        parts = [part for part in self.conditions if isinstance(part, FunctionClass)]
+        classes = [part for part in parts if not part.term]
         odd = [p for p in self.conditions if not isinstance(p, FunctionClass | Relation)]
         kinds = [part.kind for part in self.conditions if isinstance(part, Relation)]
-        if len(classes) != 1 or odd or len(set(kinds)) < len(kinds):
+        if len(classes) != 1 or len(parts) > 2 or odd or len(set(kinds)) < len(kinds):
             raise DriftproofError(
                 f"classes = [{', '.join(map(str, self.conditions))}]",
                 "one class of functions, and relations of clients and the start, each once",
                 "write [smooth_strongly_convex(L=1, mu=0.1), similar(zeta=1), start_within(R=1)]",
             )
         of = classes[0]
+        if len(parts) > len(classes) and not (of.solvable and any(of.conditions[0].values)):
+            raise DriftproofError(
+                f"{parts[-1]} beside {of}", "convex functions and a term",
+                "write [smooth_convex(L), plus(convex())], say",
+            )  # fmt: skip
         lost = [kind for kind in kinds if kind in OF_MINIMISERS and not of.solvable]
         if lost:
             raise DriftproofError(
@@ -106,7 +113,14 @@ class WholeClass(Problem):
     @property
     def function_class(self) -> FunctionClass:
         """The class of each client's function."""
-        return next(part for part in self.conditions if isinstance(part, FunctionClass))
+        parts = (part for part in self.conditions if isinstance(part, FunctionClass))
+        return next(part for part in parts if not part.term)
+
+    @property
+    def term(self) -> FunctionClass | None:
+        """The class of the term that all clients share (None: there is none)."""
+        parts = (part for part in self.conditions if isinstance(part, FunctionClass))
+        return next((part for part in parts if part.term), None)
 
     @property
     def relations(self) -> tuple[Relation, ...]:
@@ -141,7 +155,7 @@ class WholeClass(Problem):
             return "composition"
         if self.function_class.saddle:
             return "minimax"
-        return "bilevel" if self.level else "losses"
+        return "bilevel" if self.level else "proximal"
 
     @cached_property
     def asked(self) -> AskedFunctions:
@@ -153,6 +167,7 @@ class WholeClass(Problem):
         return AskedFunctions(
             [self.function_class] * number,
             functions,
+            term=self.term,
             shared="shared-minimiser" in kinds,
             at_minimiser="start-at-minimiser" in kinds,
             anywhere=self.begins_anywhere,
@@ -189,17 +204,18 @@ class WholeClass(Problem):
                 yield constraint
         if self.bounded_below:
             yield from bounded_below(self.asked)
+        yield from self.asked.least
 
     @property
     def loose(self) -> str:
         """Why a worst case over the conditions may be too large ("": it is exact)."""
-        one = len(self.asked.classes) == 1  # then every gradient is the mean
+        one = self.asked.functions == 1  # then every gradient is the mean
         reasons = [
             part.loose
             for part in self.conditions
             if part.loose and not (one and getattr(part, "kind", "") == "similar-everywhere")
         ]
-        if self.bounded_below and len(self.asked.classes) > 1:
+        if self.bounded_below and self.asked.functions > 1:
             reasons.append("no exact conditions are known for several functions with a mean that "
                            "is bounded below")  # fmt: skip
         return "; ".join(reasons)
@@ -212,16 +228,17 @@ class WholeClass(Problem):
         linear fields that meet it at the points of a run meet it at every point.
         """
         everywhere = any(relation.kind == "similar-everywhere" for relation in self.relations)
-        several = len(self.asked.classes) > 1
+        several = self.asked.functions > 1
         return "G" in self.function_class.parameters or (everywhere and several)
 
     @property
     def lacking(self) -> str:
         """What nothing bounds, and what would ("": start and clients are bounded)."""
         kinds = [relation.kind for relation in self.relations]
-        if not any(kind.startswith("start-") for kind in kinds):
+        bounded = self.term is not None and self.term.normals  # the start lies in the set
+        if not bounded and not any(kind.startswith("start-") for kind in kinds):
             return "nothing bounds the start: add start_within(R), or start_gap(delta)"
-        if len(self.asked.classes) > 1 and not any(kind in OF_CLIENTS for kind in kinds):
+        if self.asked.functions > 1 and not any(kind in OF_CLIENTS for kind in kinds):
             return "nothing relates the clients: add similar(zeta), equal() or shared_minimiser()"
         return ""
 
@@ -280,14 +297,28 @@ class WholeClass(Problem):
                 "a relation that bounds it at the start",
                 "add start_gap(delta), or measure view.gradient(x)",
             )
-        return Form(_entries([self.asked.mean(point)[1] for point in points_of(x)[0]]))
+        return Form(_entries([self.asked.gap(point) for point in points_of(x)[0]]))
 
     def gap(self, x: Tensor) -> Tensor:
         """Return F(x) − F*, as ``objective`` does: F* is 0 here."""
         return self.objective(x)
 
+    def loss_at(self, number: int, x: Tensor) -> Tensor:
+        """Return f_number(x) − f_number(x*), of x [dim, replicates]: a step of the regret."""
+        weights = torch.ones(self.clients, 1, 1, dtype=torch.float64)
+        return FieldOfClass(self.asked, weights).at(number).mean_loss(x[None])[0]
+
     def gradient(self, x: Tensor) -> Tensor:
-        """Return ∇F at x of shape [dim, replicates]."""
+        """Return ∇F at x of shape [dim, replicates].
+
+        Raises:
+            DriftproofError: a term has none.
+        """
+        if self.term is not None:
+            raise DriftproofError(
+                f"∇F of a sum with {self.term}", "a sum that has a gradient",
+                "measure view.gap(x), or the change x_{k+1} − x_k",
+            )  # fmt: skip
         return Span(_entries([[self.asked.mean(point)[0] for point in points_of(x)[0]]]))
 
     def client_gradients(self, x: Tensor) -> Tensor:

@@ -140,7 +140,11 @@ def _run(
             moment = after._replace(before=before, previous=previous)
             taker.take(("transition",), moment, f"in {where}")
             previous = before
-    return SymbolicRun(problem, taker.result(ctx.chances), ctx.replicates, state)
+    measures = taker.result(ctx.chances)
+    if taker.how == "smallest":  # the largest number m that is at most each of them
+        least = problem.asked.below([quantity for _, quantity in measures])
+        measures = [(f"the smallest of {len(measures)} moments", least)]
+    return SymbolicRun(problem, measures, ctx.replicates, state)
 
 
 def _first(problem: Any, algorithm: Algorithm, ctx: SymbolicContext, oracles: Any) -> Any:
@@ -168,9 +172,9 @@ class _Taker:
     """Takes a measure at its moments, and its expectations over sampling."""
 
     def __init__(self, measure: Measure, how: tuple[str, ...]) -> None:
-        self._measure, self._how, self._axes = measure, how[0], how[1:]
+        self._measure, self.how, self._axes = measure, how[0], how[1:]
         self._taken: list[tuple[str, Reduction]] = []
-        if self._how == "given past":
+        if self.how == "given past":
             raise DriftproofError(
                 "given_past(…) of a whole class", "a measure of the run", "write each(…)"
             )
@@ -197,7 +201,7 @@ class _Taker:
             for client, row in enumerate(rows):
                 expected = sum((p * x for p, x in zip(chances, row, strict=True)), Quantity())
                 made.append((f"{where}, client {client}" if taken.by_client else where, expected))
-        if self._how == "average" and made:
+        if self.how == "average" and made:
             mean = sum((x for _, x in made), Quantity()) / len(made)
             return [(f"the mean over {len(made)} moments", mean)]
         return made

@@ -43,7 +43,7 @@ def left_of(condition):
     return sum(products) + value(condition["values"])
 
 
-def conditions(kind, L=0, mu=0, G=0):  # what is at most 0 for every two points of a class
+def conditions(kind, L=0, mu=0, G=0, D=0):  # what is at most 0 for every two points of a class
     def curved(dx, dg, h, f, e):
         least = {"smooth": -L, "smooth-convex": 0}.get(kind, mu)  # how much it may bend down
         more = dot(dg, dg) / L + least * dot(dx, dx) - 2 * least / L * dot(dg, dx)
@@ -51,6 +51,9 @@ def conditions(kind, L=0, mu=0, G=0):  # what is at most 0 for every two points 
 
     others = {
         "bounded-gradients": lambda dx, dg, h, f, e: dot(h, h) - G * G,
+        "convex": lambda dx, dg, h, f, e: e + dot(h, dx) - f,
+        "normal-cone": lambda dx, dg, h, f, e: dot(h, dx),
+        "diameter": lambda dx, dg, h, f, e: dot(dx, dx) - D * D,
         "cocoercive": lambda dx, dg, h, f, e: dot(
             [a - mu * b for a, b in zip(dg, dx)], [a - L * b for a, b in zip(dg, dx)]),
     }

@@ -15,7 +15,7 @@ checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, permutations, product
 from operator import mul
 from typing import Any
@@ -37,7 +37,10 @@ from driftproof.verifiers.worst_case.statement import (
 )
 
 SCHEMA = "driftproof counterexample 2"
-BY_PAIRS = ("smooth", "smooth-convex", "smooth-strongly-convex", "cocoercive")
+BY_PAIRS = ("smooth", "smooth-convex", "smooth-strongly-convex", "cocoercive", "convex",
+            "normal-cone", "strongly-monotone")  # fmt: skip
+TOGETHER = ({"convex", "bounded-gradients"}, {"normal-cone", "diameter"})
+"""Classes whose inequalities suffice together, the first of each pair by pairs."""
 Point = list[fmpq]
 
 
@@ -95,6 +98,11 @@ class Counterexample:
             matrix, shift = fields(field, "matrix shift")
             self._is_linear(classes, triples, _matrix(matrix), [number(c) for c in shift])
             return
+        if set(classes) in TOGETHER:
+            for kind, constants in classes.items():
+                many = 1 if kind == "bounded-gradients" else 2
+                self._meet(name, kind, constants, permutations(triples.values(), many))
+            return
         ((kind, constants),) = classes.items()
         conditions = [*self.states.assumptions.values(), self.states.conclusion]
         of_values = any(of.numbers for of in conditions)
@@ -109,6 +117,11 @@ class Counterexample:
             groups = list(permutations(triples.values(), 2))
         else:
             raise RefusedCertificateError(f"for {kind} functions the inequalities do not suffice")
+        self._meet(name, kind, constants, groups)
+
+    def _meet(
+        self, name: str, kind: str, constants: Sequence[fmpq], groups: Iterable[tuple[Triple, ...]]
+    ) -> None:
         for of in (CLASSES[kind][2](*constants, *points) for points in groups):
             if self._left(of) > of.right:
                 raise RefusedCertificateError(f"{name} is not {kind}")

@@ -66,6 +66,12 @@ CLASSES: dict[str, tuple[str, str, Callable[..., Condition]]] = {
     "smooth": ("L-Lipschitz gradient", "L", lambda L, i, j: curved(L, -L, i, j)),
     "smooth-convex": ("convex, L-Lipschitz gradient", "L", lambda L, i, j: curved(L, ZERO, i, j)),
     "smooth-strongly-convex": ("mu-strongly convex, L-Lipschitz gradient", "L mu", curved),
+    "convex": ("convex", "", lambda i, j: Condition(
+        [(ONE, j.g, i.minus(j).x)], j.minus(i).f)),
+    "normal-cone": ("normals of a convex set, value 0", "",
+                    lambda i, j: Condition([(ONE, j.g, i.minus(j).x)], {})),
+    "diameter": ("points within D of each other", "D",
+                 lambda D, i, j: Condition([(ONE, i.minus(j).x, i.minus(j).x)], {}, D * D)),
     "bounded-gradients": ("‖g‖ ≤ G", "G", lambda G, i: Condition([(ONE, i.g, i.g)], {}, G * G)),
     "strongly-monotone": ("⟨Δg, Δx⟩ ≥ mu ‖Δx‖²", "mu", lambda m, *at: operator(m, -ONE, ZERO, *at)),
     "cocoercive": ("⟨Δg − mu Δx, L Δx − Δg⟩ ≥ 0", "L mu",
@@ -148,7 +154,9 @@ class Statement:
         for kind, written in classes.items():
             meaning, letters, _ = CLASSES[kind]
             constants = [number(of) for of in fields(written, letters)]
-            if min(constants) < 0 or (len(constants) > 1 and not constants[1] < constants[0]):
+            if min(constants, default=ZERO) < 0 or (
+                len(constants) > 1 and not constants[1] < constants[0]
+            ):
                 raise ValueError(f"{kind} functions with {written}")
             self.constants[name][kind] = constants
             given = "".join(

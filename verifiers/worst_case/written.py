@@ -152,6 +152,9 @@ def _kind(of: FunctionClass, condition: Condition) -> tuple[str, dict[str, str]]
     kind, letters = {
         "interpolation": (base, "L mu" if base == BASES[2] else "L"),
         "bounded gradient": ("bounded-gradients", "G"),
+        "subgradient": ("convex", ""),
+        "normal": ("normal-cone", ""),
+        "diameter": ("diameter", "D"),
         "monotone": ("strongly-monotone", "mu"),
         "Lipschitz": ("lipschitz", "L"),
         "sector": ("cocoercive", "L mu"),
@@ -180,8 +183,8 @@ class Names:
         self.points: dict[Vector, str] = {Vector(): f"{letter}*", start: f"{letter}_0"}
         self.functions = []
         for number, (of, triples) in enumerate(zip(case.classes, case.triples, strict=True)):
-            operator = not any(any(c.values) for c in of.conditions)
-            name = f"A_{number}" if operator else f"f_{number}"
+            operator = not of.normals and not any(any(c.values) for c in of.conditions)
+            name = "h" if of.term else f"A_{number}" if operator else f"f_{number}"
             self.functions.append(name)
             for triple in triples:
                 point = self.points.setdefault(triple.point, f"{letter}_{len(self.points) - 1}")
@@ -191,6 +194,9 @@ class Names:
                         self.vectors[j] = given + part * both
                 for j in _alone(triple.value.values) if not operator else ():
                     self.values[j] = f"{name}({point})"
+        for j, name in enumerate(case.values):
+            if name == "m":  # of the smallest moment
+                self.values[j] = name
         for number, own in enumerate(case.own):
             for j in own.coefficients:
                 self.vectors[j] = f"c_{number}" + ("_y" if case.second[j] else "_x") * both
