@@ -81,6 +81,9 @@ class Proximal(Losses, Protocol):
     def linear_minimiser(self, g: ClientVectors) -> ClientVectors:
         """Return the points v of the set at which ⟨g, v⟩ is least."""
 
+    def at(self, number: int) -> Proximal:
+        """Return the oracles of one function f_number, asked by every client."""
+
 
 @runtime_checkable
 class SampleLosses(Losses, Protocol):

@@ -56,6 +56,14 @@ class Condition:
     bound: Fraction = Fraction(0)
     of: Literal["pairs", "unordered pairs", "triples"] = "pairs"
 
+    def is_void(self, one: Triple, other: Triple | None) -> bool:
+        """Tell whether it says 0 ≤ 0, of gradients that are 0: it would leave no room inside."""
+        nothing = Vector()
+        zero = {"one": one.gradient == nothing, "difference": False}
+        zero["other"] = other is not None and other.gradient == nothing
+        void = all(zero[a] or zero[b] for a, b in self.products)
+        return void and not any(self.values) and not self.bound
+
     def quantity(self, one: Triple, other: Triple | None) -> Quantity:
         """Return the left side for one pair, or for one triple."""
         vectors = {"difference": one.point, "one": one.gradient}

@@ -105,7 +105,7 @@ class Exact:
         for of, triples in zip(case.classes, case.triples, strict=True):
             for condition in of.conditions:
                 factors = [(pair, rational(c)) for pair, c in condition.products.items()]
-                for places in pairs(condition, len(triples)):
+                for places in pairs(condition, triples):
                     unit = rational(float(next(scales)))
                     value = Quantity()
                     for factor, place in zip(condition.values, places, strict=False):

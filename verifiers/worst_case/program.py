@@ -68,7 +68,7 @@ def matrices(case: WorstCase) -> Matrices:
         )
         own = _rows((t.value.values.items() for t in triples), count)
         for condition in of.conditions:
-            places = np.array(list(pairs(condition, len(triples))), dtype=int).reshape(
+            places = np.array(list(pairs(condition, triples)), dtype=int).reshape(
                 -1, 1 if condition.of == "triples" else 2
             )
             one, other = places[:, 0], places[:, -1]

@@ -9,7 +9,7 @@ client's function, changes neither an algorithm's steps nor a measure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
@@ -68,17 +68,18 @@ class WorstCase:
         """Yield each class condition by name, with the triples that it is about."""
         for client, (of, triples) in enumerate(zip(self.classes, self.triples, strict=True)):
             for condition in of.conditions:
-                for places in pairs(condition, len(triples)):
+                for places in pairs(condition, triples):
                     where = ", ".join(map(str, places))
                     chosen = [triples[place] for place in places]
                     one, other = chosen[0], chosen[1] if len(chosen) == 2 else None
                     yield f"{condition.name}, client {client}, ({where})", condition, one, other
 
 
-def pairs(condition: Condition, count: int) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of the triples that a condition is about, of ``count`` triples."""
-    if condition.of == "triples":
-        yield from ((j,) for j in range(count))
-    else:
-        ordered = condition.of == "pairs"
-        yield from (permutations if ordered else combinations)(range(count), 2)
+def pairs(condition: Condition, triples: Sequence[Triple]) -> Iterator[tuple[int, ...]]:
+    """Yield the numbers of the triples that a condition says something of."""
+    many = 1 if condition.of == "triples" else 2
+    chosen = permutations if condition.of == "pairs" else combinations
+    for places in chosen(range(len(triples)), many):
+        one, other = triples[places[0]], triples[places[1]] if many == 2 else None
+        if not condition.is_void(one, other):
+            yield places

@@ -136,7 +136,7 @@ def _sources(case: WorstCase, names: Names) -> Iterator[list[str]]:
     for function, of, triples in zip(names.functions, case.classes, case.triples, strict=True):
         for condition in of.conditions:
             kind = _kind(of, condition)[0]
-            for places in pairs(condition, len(triples)):
+            for places in pairs(condition, triples):
                 yield [kind, function, *(names.points[triples[place].point] for place in places)]
     for relation in case.relations:
         yield ["assumption", relation.name]

@@ -1,0 +1,68 @@
+r"""Heavy ball: gradient descent with momentum, on one machine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+from torch import Tensor
+
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.oracles import GradientField
+from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
+
+
+class State(NamedTuple):
+    """The model and the one before it, [clients, dim, replicates]."""
+
+    w: Tensor
+    before: Tensor
+
+
+@algorithm(
+    name="heavy-ball",
+    source="Polyak 1964, the method of two steps",
+    statement=r"x_{k+1} = x_k - \alpha\nabla F(x_k) + \beta(x_k - x_{k-1}),\; x_{-1} = x_0",
+)
+class HeavyBall(Algorithm):
+    r"""Gradient descent with momentum on the mean of all clients' functions.
+
+    Where ∇F = x − 2, from 0 with α = β = ½: 0, 1, then 1 + ½ + ½(1 − 0) = 2.
+
+    >>> from driftproof.synthetic.problems import PiecewiseLosses
+    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> problem = PiecewiseLosses(clients=1, gradients=((((-9.0, -11.0), (9.0, 7.0)),),))
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> run(problem, HeavyBall(step_size=0.5, momentum=0.5), ctx, rounds=2).state.w.item()
+    2.0
+
+    Args:
+        step_size: α.
+        momentum: β; 0 is gradient descent.
+        batch: samples a step.
+    """
+
+    local_steps: One = 1
+    step_size: Positive = 0.1
+    momentum: BelowOne = 0.5
+    batch: PositiveInt = 1
+
+    notation = {
+        "alpha": "step_size", "beta": "momentum", "n": "clients", "T": "rounds",
+        "L": "objective_smoothness", "mu": "strong_convexity", "F_gap": "initial_gap",
+    }  # fmt: skip
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return members with and without momentum."""
+        return [cls(), cls(momentum=0.0, batch=2)]
+
+    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
+        """Begin at rest."""
+        return State(ctx.everywhere(start), ctx.everywhere(start))
+
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
+        """One step along the mean gradient and the last move."""
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        (g,) = ctx.average(oracles.field_grad(state.w, xi))
+        moved = state.w - self.step_size * g + self.momentum * (state.w - state.before)
+        return State(moved, state.w)

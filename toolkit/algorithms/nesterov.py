@@ -1,0 +1,72 @@
+r"""Nesterov's accelerated gradient method, in both of its forms, on one machine."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, Self
+
+from torch import Tensor
+
+from driftproof.toolkit.algorithm import Algorithm, Context, algorithm
+from driftproof.toolkit.oracles import GradientField
+from driftproof.toolkit.parameters import BelowOne, One, Positive, PositiveInt
+
+
+class State(NamedTuple):
+    """x_k and the point y_k at which the gradient is taken, [clients, dim, replicates]."""
+
+    w: Tensor
+    y: Tensor
+
+
+@algorithm(
+    name="nesterov",
+    source="Nesterov 1983 (convex), and Nesterov 2018, section 2.2 (a constant momentum)",
+    statement=r"x_{k+1} = y_k - \eta\nabla F(y_k),\; y_{k+1} = x_{k+1} + m_k(x_{k+1} - x_k)",
+)
+class Nesterov(Algorithm):
+    r"""Accelerated gradient descent on the mean of all clients' functions.
+
+    m_k = k/(k + 3) is the form for convex functions. In the other one m_k is constant, for strongly
+    convex ones (1 − √(μ/L))/(1 + √(μ/L)). The first step is gradient descent's:
+
+    >>> from driftproof.synthetic.problems import QuadraticMinimax
+    >>> from driftproof.toolkit.federation import run, sampled_context
+    >>> problem = QuadraticMinimax(dim=1, distance=2.0)
+    >>> ctx = sampled_context(problem, ("doc",), replicates=1)
+    >>> run(problem, Nesterov(), ctx, rounds=1).state.w[0].flatten().tolist()
+    [1.98, -0.1]
+
+    Args:
+        step_size: η.
+        form: "convex", or "constant".
+        momentum: m, of the form "constant".
+        batch: samples a step.
+    """
+
+    local_steps: One = 1
+    step_size: Positive = 0.1
+    form: Literal["convex", "constant"] = "convex"
+    momentum: BelowOne = 0.5
+    batch: PositiveInt = 1
+
+    notation = {
+        "eta": "step_size", "n": "clients", "T": "rounds", "L": "objective_smoothness",
+        "mu": "strong_convexity", "F_gap": "initial_gap", "m": "momentum",
+    }  # fmt: skip
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return a member of each form."""
+        return [cls(), cls(form="constant", batch=2)]
+
+    def init(self, ctx: Context, oracles: GradientField, start: Tensor) -> State:
+        """Begin at rest."""
+        return State(ctx.everywhere(start), ctx.everywhere(start))
+
+    def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
+        """One gradient step from y, and the move beyond it."""
+        xi = ctx.draw(oracles.field_law(self.batch), "xi")
+        (g,) = ctx.average(oracles.field_grad(state.y, xi))
+        w = state.y - self.step_size * g
+        m = self.momentum if self.form == "constant" else ctx.t / (ctx.t + 3)
+        return State(w, w + m * (w - state.w))
