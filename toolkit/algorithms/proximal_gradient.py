@@ -1,4 +1,4 @@
-r"""Proximal gradient descent, plain and accelerated; projected where h is the indicator of a set."""
+r"""Proximal gradient descent, plain and accelerated; projected where h is that of a set."""
 
 from __future__ import annotations
 
