@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from driftproof.synthetic.classes import (
+    bounded_gradients,
+    convex,
     equal,
     monotone_lipschitz,
     similar,
@@ -28,17 +30,21 @@ from driftproof.synthetic.classes import (
     start_gap,
     start_within,
 )
+from driftproof.synthetic.problems import PiecewiseLosses
 from driftproof.toolkit.algorithm import Algorithm, algorithm
 from driftproof.toolkit.algorithms.fedavg import FedAvg
 from driftproof.toolkit.algorithms.fedsvrg import FedSVRG
+from driftproof.toolkit.cases import Case
 from driftproof.toolkit.discover import leaves
 from driftproof.toolkit.engines.enumerated import NoiselessContext
 from driftproof.toolkit.errors import DriftproofError
 from driftproof.toolkit.federation import run
-from driftproof.toolkit.measure import States, Steps, average, each, sq
+from driftproof.toolkit.measure import States, Steps, average, each, smallest, sq
 from driftproof.toolkit.parameters import Positive, PositiveInt
 from driftproof.toolkit.spans.exact import Quantity, Vector
 from driftproof.toolkit.spans.tensor import SIZES, Form, NotLinearError, Span
+from driftproof.verifiers.claim_types.bound import bound
+from driftproof.verifiers.search.units import judged
 from driftproof.verifiers.worst_case.builder import build
 from driftproof.verifiers.worst_case.found import worst_case
 from driftproof.verifiers.worst_case.functions import functions
@@ -392,3 +398,37 @@ def test_torch_is_followed_exactly():
     assert torch.cat([x, x]).shape == (4, SIZES["dimension"], 1)
     assert x[:1].expand_as(x).entries[1, 0, 0] == Vector.basis(0)
     assert bool(Form.of(0.5) < 1)
+
+
+def test_the_smallest_moment_is_that_of_the_best_iterate():
+    """min over t of f(x_t) − f* ≤ GR/√T, attained: each moment alone is worse."""
+    nonsmooth = [bounded_gradients(convex(), 1), start_within(R=1)]
+
+    def best(view):
+        return smallest("transition", view.gap(view.before.w.mean(0)))
+
+    def every(view):
+        return each("transition", view.gap(view.before.w.mean(0)))
+
+    method = FedAvg(step_size=0.5)
+    (case,) = build(method, nonsmooth, rounds=4, left=best, clients=1)
+    assert solve(case).value == pytest.approx(0.5, rel=1e-6)
+    alone = [solve(of).value for of in build(method, nonsmooth, rounds=4, left=every, clients=1)]
+    assert min(alone) > 0.6
+
+
+@pytest.mark.parametrize(("right", "verdict"), [(0.02, "REFUTED"), (0.04, "SUPPORTED")])
+def test_the_smallest_moment_of_a_run_is_compared_alone(right, verdict):
+    """‖∇F‖²/8 falls from ½ by a factor ¼ a step: ½, ⅛, 1/32; also in balls."""
+    problem = PiecewiseLosses(clients=1, gradients=((((-9.0, -11.0), (9.0, 7.0)),),))
+
+    @bound(
+        name="tests/smallest", source="tests", statement="x", right=lambda c: right + 0 * c.T,
+        cases=[Case(problem, FedAvg(step_size=0.5), 3)],
+    )  # fmt: skip
+    def best(view):
+        return smallest("round", sq(view.gradient(view.mean("w"))) / 8)
+
+    row = judged(best, best.forms[0], best.cases[0], 0)
+    assert row.verdict.value == verdict
+    assert row.evidence.value == ("enclosed" if verdict == "REFUTED" else "exact")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -320,6 +320,8 @@ def run_exactly(
 ) -> Outcome:
     """Run every atom of the noise at once (one, if the case is deterministic).
 
+    Of ``smallest(…)`` the moment with the smallest expectation is left.
+
     Args:
         copies: how often each atom is run; copy c of atom j is replicate c·atoms + j.
 
@@ -329,9 +331,17 @@ def run_exactly(
     common: dict[str, Any] = {"rounds": rounds, "left": left, "jitter": jitter}
     quiet = NoiselessContext(problem.clients, dtype=dtype, device=device, copies=copies)
     with suppress(Drew):
-        return run(problem, algorithm, quiet, **common)
+        return _least(run(problem, algorithm, quiet, **common))
     counting = EnumeratedContext(problem.clients, limit=limit, dtype=dtype, device=device)
     single = run(problem, algorithm, counting, **common)
     if counting.atom_count == 1 and copies == 1:
-        return single
-    return run(problem, algorithm, counting.enumerate(dtype, copies), **common)
+        return _least(single)
+    return _least(run(problem, algorithm, counting.enumerate(dtype, copies), **common))
+
+
+def _least(made: Outcome) -> Outcome:
+    """Return what was measured at the moment with the smallest expectation, if that was asked."""
+    if made.how[:1] != ("smallest",) or not made.taken.shape[1]:
+        return made
+    best = int(np.argmin(made.values @ made.weights))
+    return replace(made, taken=made.taken[:, best : best + 1])

@@ -13,9 +13,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
+from flint import arb
 from torch import Tensor
 
 from driftproof.toolkit.algorithm import Algorithm
@@ -217,6 +219,8 @@ class _Taker:
         means = np.concatenate(rows, 1)
         if how == "average":
             means = np.asarray(means.sum(1, keepdims=True) / len(self._taken), dtype=object)
+        if how == "smallest":
+            means = np.array([[reduce(arb.min, row)] for row in means], dtype=object)
         if not finite(means):
             raise RefusedError("the measure's balls have no bound", open=True)
         return means, names

@@ -188,7 +188,8 @@ def _ran(
     made = _run_from(problem, case, ctx, left)
     if ctx.atom_count > 1:
         made = _run_from(problem, case, ctx.enumerate(), left)
-    return float(made.values[number] @ made.weights)
+    values = made.values @ made.weights
+    return float(values.min() if made.how[0] == "smallest" else values[number])
 
 
 def _run_from(
