@@ -27,10 +27,11 @@ INNER = ("made", "file", "about")
 )  # fmt: skip
 @shared.as_json
 def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_json: bool) -> int:
-    """Write class certificates as theorems of Coq, and have Coq check them.
+    """Write class certificates and counterexamples as theorems of Coq, and have Coq check them.
 
     Beside each CERTIFICATE, or in --out, a file FILE.v is written. Its last theorem is about all
-    functions of the class, and the iterates of the algorithm. coqc checks it against a library of
+    functions of the class, and the iterates of the algorithm; or it says that there are functions
+    of the class on which they exceed the right side. coqc checks it against a library of
     driftproof's, which is compiled when it is first used. docs/machine_checked.md says what a
     reader has to trust.
 
@@ -63,7 +64,9 @@ def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_js
 def _written(path: Path, out: Path | None) -> dict[str, Any]:
     """Write a certificate's theorem, and return what is known of it."""
     from driftproof.verifiers.worst_case.check import RefusedCertificateError
+    from driftproof.verifiers.worst_case.check_counterexample import SCHEMA
     from driftproof.verifiers.worst_case.coq_file import coq
+    from driftproof.verifiers.worst_case.refutation import refuted
     from driftproof.verifiers.worst_case.theorem import UntranslatedError
 
     row: dict[str, Any] = {
@@ -72,7 +75,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
     }  # fmt: skip
     try:
         text = text_of_certificate(path)
-        made = coq(text)
+        made = refuted(text) if f'"{SCHEMA}"' in text else coq(text)
         if not intact(text):
             raise RefusedCertificateError("it was changed after it was written")
     except RefusedCertificateError as reason:
@@ -121,6 +124,7 @@ def _lines(row: dict[str, Any]) -> list[str]:
         row["about"], *row["made"].theorem, f"that is, at {row['points']}: {row['conclusion']}",
     ]  # fmt: skip
     if row["right"]:
-        lines.append(f"not checked by Coq: that the right side is at least {row['right']}")
+        bound = "at most" if "refuted" in row["made"].theorem[0] else "at least"
+        lines.append(f"not checked by Coq: that the right side is {bound} {row['right']}")
     lines.append(f"{row['file']}: Coq {row['coq']}, {row['seconds']} s; {axioms}")
     return [f"  {shown(line)}" for line in lines]
