@@ -143,7 +143,7 @@ UNTRANSLATED = {"cocoercive", "two spaces"}
 @COQ
 @pytest.mark.parametrize("k", range(4))
 def test_coq_accepts_a_counterexample_and_no_stronger_one(k):
-    """Convex, nonconvex, two clients, an operator; the same functions do not exceed twice as much."""
+    """Convex, nonconvex, two clients, an operator; the same functions do not exceed 2."""
     text = refutations()[k]
     written = refuted(text)
     assert written.theorem[0].startswith("Theorem refuted : exists (")
@@ -156,7 +156,7 @@ def test_coq_accepts_a_counterexample_and_no_stronger_one(k):
 
 @COQ
 def test_coq_decides_whether_points_are_of_the_class():
-    """Another gradient, value or point of the witness functions: no function of the class has it."""
+    """No function of the class has another gradient or value there."""
     written = refuted(refutations()[0]).text
     (data,) = re.findall(r"\(witness .*?\)%Z|\(witness [^\n]*\n", written)[:1]
     numbers = [n for n in set(re.findall(r"\d{4,}", data)) if f"[{n}]" in data]
@@ -164,6 +164,20 @@ def test_coq_decides_whether_points_are_of_the_class():
     for n in numbers[:2]:
         with pytest.raises(coqc.RefusedTheoremError):
             coqc.prove(written.replace(data, data.replace(f"[{n}]", f"[{int(n) * 3}]")))
+
+
+@COQ
+def test_verify_marks_what_is_machine_checked(tmp_path):
+    ran = driftproof(
+        "verify", "localsgd/gradient-descent", "--profile", "smoke", "--prove", cwd=tmp_path
+    )
+    assert ran.returncode == 0
+    (row,) = json.loads((tmp_path / "report" / "results.json").read_text("utf-8"))["results"]
+    assert row["machine_checked"]["coq"] == coqc.version()
+    page = (tmp_path / "report" / "index.html").read_text("utf-8")
+    for name in row["machine_checked"]["theorems"]:
+        assert f"certificates/{name}" in page
+        assert "Theorem bound" in (tmp_path / "report/certificates" / name).read_text("utf-8")
 
 
 def test_what_is_not_translated_is_refused_with_the_reason(tmp_path):

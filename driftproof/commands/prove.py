@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -64,9 +63,7 @@ def command(certificates: tuple[str, ...], out: Path | None, workers: int, as_js
 def _written(path: Path, out: Path | None) -> dict[str, Any]:
     """Write a certificate's theorem, and return what is known of it."""
     from driftproof.verifiers.worst_case.check import RefusedCertificateError
-    from driftproof.verifiers.worst_case.check_counterexample import SCHEMA
-    from driftproof.verifiers.worst_case.coq_file import coq
-    from driftproof.verifiers.worst_case.refutation import refuted
+    from driftproof.verifiers.worst_case.machine_checked import file_name, written
     from driftproof.verifiers.worst_case.theorem import UntranslatedError
 
     row: dict[str, Any] = {
@@ -75,7 +72,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
     }  # fmt: skip
     try:
         text = text_of_certificate(path)
-        made = refuted(text) if f'"{SCHEMA}"' in text else coq(text)
+        made = written(text)
         if not intact(text):
             raise RefusedCertificateError("it was changed after it was written")
     except RefusedCertificateError as reason:
@@ -88,8 +85,7 @@ def _written(path: Path, out: Path | None) -> dict[str, Any]:
             "a file as docs/certificates.md describes it",
             "let driftproof verify write it again",
         ) from None
-    stem = re.sub(r"\W", "_", path.stem, flags=re.ASCII)  # a name that Coq takes
-    file = (out or path.parent) / f"{'_' * stem[:1].isdigit()}{stem}.v"
+    file = (out or path.parent) / file_name(path.stem)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(made.text, encoding="utf-8")
     return row | {

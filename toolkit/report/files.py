@@ -42,7 +42,11 @@ def write_report(out: Path, head: Mapping[str, Any], rows: Sequence[Row]) -> Non
         "index.html": render(head, rows),
         "verdicts-table.tex": latex_table(forms),
         "verdicts-macros.tex": latex_macros(forms),
-        **{f"{CERTIFICATES}/{name}": text for row in rows for name, text in row.proofs.items()},
+        **{
+            f"{CERTIFICATES}/{name}": text
+            for row in rows
+            for name, text in {**row.proofs, **row.theorems}.items()
+        },
     }
     kept = figures(rows).values() if head["profile"] != "smoke" else ()
     drawn = [figure for of_claim in kept for figure in of_claim if figure.map or figure.is_line]

@@ -45,9 +45,7 @@ def refuted(counterexample: str) -> Written:
     if theorem.algorithm:
         points = f"iterates of {theorem.algorithm} of algorithms.v"
     said = (about, where, *(f"  {line}" for line in given), f"at {points}, {conclusion}")
-    return _Refutation(theorem, said, shown).written(
-        about, conclusion.removeprefix("but "), points
-    )
+    return _Refutation(theorem, said, shown).written(about, conclusion.removeprefix("but "), points)
 
 
 class _Refutation:

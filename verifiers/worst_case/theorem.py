@@ -171,9 +171,7 @@ class Theorem:
     def recursions(self, of: str) -> str:
         """Return a text with the recursions that the points are, for their names."""
         for p in reversed(self.defined if self.algorithm else []):
-            of = re.sub(
-                rf"(?<![\w.]){re.escape(p.name)}(?!\w)", lambda _, p=p: f"({p.recursion})", of
-            )
+            of = re.sub(rf"(?<![\w.]){re.escape(p.name)}(?!\w)", f"({p.recursion})", of)
         return of
 
     # --- what things are called -----------------------------------------------------------------
