@@ -176,8 +176,8 @@ def test_verify_marks_what_is_machine_checked(tmp_path):
     assert row["machine_checked"]["coq"] == coqc.version()
     page = (tmp_path / "report" / "index.html").read_text("utf-8")
     for name in row["machine_checked"]["theorems"]:
-        assert f"certificates/{name}" in page
-        assert "Theorem bound" in (tmp_path / "report/certificates" / name).read_text("utf-8")
+        assert f"theorems/{name}" in page
+        assert "Theorem bound" in (tmp_path / "report/theorems" / name).read_text("utf-8")
 
 
 def test_what_is_not_translated_is_refused_with_the_reason(tmp_path):
