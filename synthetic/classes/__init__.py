@@ -17,6 +17,7 @@ from driftproof.synthetic.classes.functions import (
 from driftproof.synthetic.classes.relations import (
     equal,
     lower_level,
+    recurs,
     shared_minimiser,
     similar,
     similar_everywhere,
@@ -41,6 +42,7 @@ __all__ = [
     "monotone_lipschitz",
     "over",
     "plus",
+    "recurs",
     "shared_minimiser",
     "similar",
     "similar_everywhere",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -171,6 +172,46 @@ class AskedFunctions:
             self.least.append(Constraint(f"smallest, ({number})", least - quantity))
         return least
 
+    def without(self, zero: Sequence[Vector]) -> Callable[[Quantity], Quantity]:
+        """Let some vectors be 0: the last unknown of each is what the others make it.
+
+        Returns:
+            What a quantity is then. What the run asked is changed in the same way.
+        """
+        made: dict[int, Vector] = {}
+
+        def of(vector: Vector) -> Vector:
+            parts = (made.get(j, Vector.basis(j)) * c for j, c in vector.coefficients.items())
+            total: Vector = sum(parts, Vector())
+            return total
+
+        for equation in zero:
+            left = of(equation)
+            if left.coefficients:
+                last = max(left.coefficients)
+                solved = Vector.basis(last) - left / left.coefficients[last]
+                made = {j: _put(v, last, solved) for j, v in made.items()} | {last: solved}
+        kept = [j for j in range(len(self.vectors)) if j not in made]
+        number = {j: Vector.basis(k) for k, j in enumerate(kept)}
+        made = {j: _renamed(v, number) for j, v in made.items()} | number
+
+        def known(quantity: Quantity) -> Quantity:
+            total = Quantity({}, quantity.values, quantity.constant)
+            for (j, k), q in quantity.gram.items():
+                total = total + made[j] * made[k] * q
+            return total
+
+        self.vectors = [self.vectors[j] for j in kept]
+        self.second = [self.second[j] for j in kept]
+        self.start, self.own = of(self.start), [of(v) for v in self.own]
+        self.triples = [
+            [replace(t, point=of(t.point), gradient=of(t.gradient)) for t in triples]
+            for triples in self.triples
+        ]
+        self._known = [{t.point: t for t in triples} for triples in self.triples]
+        self.least = [replace(c, quantity=known(c.quantity)) for c in self.least]
+        return known
+
     def gap(self, point: Vector) -> Quantity:
         """Return F(point) − F*, the mean of the clients' functions and the term.
 
@@ -226,6 +267,18 @@ class AskedFunctions:
             triple = self.at(client, points[client, 0, replicate])
             found[client, 0, replicate] = getattr(triple, part)
         return found
+
+
+def _put(vector: Vector, number: int, value: Vector) -> Vector:
+    """Return a combination with another vector in place of one unknown."""
+    factor = vector.coefficients.get(number, Fraction(0))
+    put: Vector = vector - Vector.basis(number) * factor + value * factor
+    return put
+
+
+def _renamed(vector: Vector, number: Mapping[int, Vector]) -> Vector:
+    total: Vector = sum((number[j] * c for j, c in vector.coefficients.items()), Vector())
+    return total
 
 
 def points_of(x: Tensor) -> np.ndarray:

@@ -15,6 +15,7 @@ from driftproof.toolkit.spans.exact import Quantity, Vector
 Kind = Literal[
     "equal", "shared-minimiser", "similar", "similar-everywhere", "start-distance", "start-gap",
     "start-at-minimiser", "start-anywhere", "start-gradient", "lower-level", "upper-level",
+    "recurs",
 ]  # fmt: skip
 OF_MINIMISERS = (
     "shared-minimiser", "similar", "start-distance", "start-at-minimiser", "start-anywhere",
@@ -102,6 +103,15 @@ def start_gap(delta: float) -> Relation:
 def start_gradient(norm: float) -> Relation:
     """‖∇F(x_0)‖² ≤ norm²."""
     return Relation("start-gradient", {"norm": positive("norm", norm)})
+
+
+def recurs() -> Relation:
+    """After the last round the state is that of the start: the run is a cycle.
+
+    A measure of how far it moves is then 0 on every function of the class, or some cycle refutes
+    that the method converges on all of them.
+    """
+    return Relation("recurs", {})
 
 
 def lower_level() -> Relation:

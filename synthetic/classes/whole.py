@@ -180,6 +180,11 @@ class WholeClass(Problem):
         return any(relation.kind == "start-anywhere" for relation in self.relations)
 
     @property
+    def recurs(self) -> bool:
+        """Whether the last state of a run is its first."""
+        return any(relation.kind == "recurs" for relation in self.relations)
+
+    @property
     def bounded_below(self) -> bool:
         """Whether inf F, without a minimiser, restricts the functions: Δ is measured from it.
 

@@ -60,6 +60,10 @@ class HeavyBall(Algorithm):
         """Begin at rest."""
         return State(ctx.everywhere(start), ctx.everywhere(start))
 
+    def anywhere(self, ctx: Context, oracles: GradientField, start: Tensor, own: Tensor) -> State:
+        """Begin in any motion: ``own`` is the point before."""
+        return State(ctx.everywhere(start), own)
+
     def step(self, ctx: Context, oracles: GradientField, state: State) -> State:
         """One step along the mean gradient and the last move."""
         xi = ctx.draw(oracles.field_law(self.batch), "xi")

@@ -125,7 +125,7 @@ def _run(
     ctx.horizon = rounds
     oracles: Any = problem.oracles(ctx.dtype, ctx.device, ctx.local)
     taker = _Taker(Measure(left), _reduced(problem, algorithm, rounds, left))
-    state = previous = _first(problem, algorithm, ctx, oracles)
+    state = previous = first = _first(problem, algorithm, ctx, oracles)
     for s in range(rounds):
         ctx.t, begun = s * tau, state
         begin = Moment(ctx, problem, state, begun, s)
@@ -144,6 +144,10 @@ def _run(
     if taker.how == "smallest":  # the largest number m that is at most each of them
         least = problem.asked.below([quantity for _, quantity in measures])
         measures = [(f"the smallest of {len(measures)} moments", least)]
+    if problem.recurs:
+        apart = [v for x, y in zip(state, first, strict=True) for v in entries_of(x - y).flat]
+        known = problem.asked.without(apart)
+        measures = [(where, known(quantity)) for where, quantity in measures]
     return SymbolicRun(problem, measures, ctx.replicates, state)
 
 

@@ -133,6 +133,8 @@ def _inside(program: Matrices) -> tuple[fmpq_mat, list[fmpq]]:
         tolerance=ROUGHLY,
     )
     room = found.values[-1]
+    if not room > 0:  # not a number, where all that meet the conditions lie at the edge
+        raise DriftproofError("conditions without room", "a point inside", "none is to be had")
     sizes, directions = np.linalg.eigh(found.gram + room * np.eye(size))
     factor = directions * np.sqrt(np.maximum(sizes, room / 2))
     entries = [rational(float(x)) for x in factor.flat]
