@@ -196,7 +196,7 @@ class AskedFunctions:
         made = {j: _renamed(v, number) for j, v in made.items()} | number
 
         def known(quantity: Quantity) -> Quantity:
-            total = Quantity({}, quantity.values, quantity.constant)
+            total: Quantity = Quantity({}, quantity.values, quantity.constant)
             for (j, k), q in quantity.gram.items():
                 total = total + made[j] * made[k] * q
             return total
@@ -228,7 +228,8 @@ class AskedFunctions:
                     "measure it after project(x) or linear_minimiser(g)",
                 )  # fmt: skip
             return value
-        return value + self.triple(self.term, point).value
+        total: Quantity = value + self.triple(self.term, point).value
+        return total
 
     @staticmethod
     def _in_hull(point: Vector, members: Sequence[Vector]) -> bool:
