@@ -117,5 +117,6 @@ class _Noted(ast.NodeTransformer):
         number = self._given.number(node)
         if number is None:
             return self.generic_visit(node)
+        assert isinstance(node, ast.expr)
         name = ast.Name("note_", ast.Load())
         return ast.Call(name, [ast.Constant(number), node], [])

@@ -142,6 +142,8 @@ class _File:
     @staticmethod
     def _constants(kind: str, constants: Sequence[fmpq]) -> tuple[str, int]:
         """Return a class as certificates.v has it, and how often its condition is meant there."""
+        if kind not in CURVED and kind not in OTHERS:
+            raise UntranslatedError(f"{kind} functions", f"one of {', '.join([*CURVED, *OTHERS])}")
         q = lcm(*(int(c.q) for c in constants))
         first, *rest = [int((c * q).p) for c in constants]
         if kind in CURVED:
