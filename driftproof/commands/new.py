@@ -76,9 +76,9 @@ def command(kind: str, name: str, origin: str | None) -> None:
         )
     stem = name.split("/")[-1].replace("-", "_")
     path = Path(f"{stem}_{kind}.py" if kind in BESIDE else f"{stem}.py")
-    chosen = origin or ORIGINS[kind]
-    started = STARTS.get(chosen) if kind == "problem" else None
-    chosen = find(kind, chosen) if started is None else next(leaves_in(started, kind))
+    begun = origin or ORIGINS[kind]
+    start = STARTS.get(begun) if kind == "problem" else None
+    chosen = find(kind, begun) if start is None else next(leaves_in(start, kind))
     text = renamed(chosen, name)
     try:
         with path.open("x", encoding="utf-8") as file:  # never over what is there
